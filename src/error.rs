@@ -1,0 +1,106 @@
+//! What can go wrong, said once and clearly.
+//!
+//! Every error a user can cause names the file, the record and the line where it was found. The command line turns
+//! an [`Error`] into one line on standard error and an exit code ([`Error::exit_code`]).
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A result whose error is pairwave's own.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Where in an input something was found: as much of it as is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file as the user named it; `-` is standard input.
+    pub file: String,
+    /// Name of the record (the header up to the first blank), if one was read.
+    pub record: Option<String>,
+    /// Line, counted from 1.
+    pub line: Option<u64>,
+    /// Column in that line in bytes, counted from 1.
+    pub column: Option<u64>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", if self.file == "-" { "standard input" } else { &self.file })?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        if let Some(column) = self.column {
+            write!(f, ", column {column}")?;
+        }
+        if let Some(record) = &self.record {
+            write!(f, ", record '{record}'")?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything that can end a job early.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The input is wrong: the user can mend it.
+    #[error("{place}: {message}")]
+    Input {
+        /// Where.
+        place: Place,
+        /// What is wrong and, where it helps, what would be right.
+        message: String,
+    },
+    /// The options contradict each other or name something that does not exist.
+    #[error("{0}")]
+    Usage(String),
+    /// A file could not be opened, read or written.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A device could not be used, was lost, or ran out of memory.
+    #[error("device '{device}': {message}")]
+    Device {
+        /// The device's name.
+        device: String,
+        /// What happened.
+        message: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The reader of our output went away; not an error for the user.
+    #[error("output closed")]
+    OutputClosed,
+    /// A promise of ours was broken. Please report it.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// The process's exit code: 2 for what the user can mend, 130 for an interrupt, 0 for a closed pipe, 1 otherwise.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Input { .. } | Error::Usage(_) => 2,
+            Error::Io { .. } => 2,
+            Error::Interrupted => 130,
+            Error::OutputClosed => 0,
+            Error::Device { .. } | Error::Internal(_) => 1,
+        }
+    }
+
+    /// An error of the options.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Error::Usage(message.into())
+    }
+
+    /// An input/output error on `path`; a closed pipe becomes [`Error::OutputClosed`].
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        if source.kind() == std::io::ErrorKind::BrokenPipe {
+            return Error::OutputClosed;
+        }
+        Error::Io { path: path.into(), source }
+    }
+}

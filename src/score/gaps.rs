@@ -1,0 +1,53 @@
+//! Gap costs under one convention, with converters from everybody else's.
+
+/// Cost of a gap, as non-negative numbers that are subtracted: a gap of length k costs `first + (k - 1) * next`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Gaps {
+    /// Cost of a gap's first symbol; at least `next`.
+    pub first: i32,
+    /// Cost of each further symbol; at least 0.
+    pub next: i32,
+}
+
+impl Gaps {
+    /// A gap of k costs `k * cost` (Needleman and Wunsch's linear gap; Truong et al. 2014, equation 1).
+    pub const fn linear(cost: i32) -> Self {
+        Gaps { first: cost, next: cost }
+    }
+
+    /// BLAST's convention: a gap of k costs `open + k * extend`.
+    pub const fn from_blast(open: i32, extend: i32) -> Self {
+        Gaps { first: open + extend, next: extend }
+    }
+
+    /// EMBOSS's and parasail's convention: a gap of k costs `open + (k - 1) * extend`.
+    pub const fn from_emboss(open: i32, extend: i32) -> Self {
+        Gaps { first: open, next: extend }
+    }
+
+    /// What a gap pays once, beside `next` for every symbol: `first - next`.
+    pub const fn opening(self) -> i32 {
+        self.first - self.next
+    }
+
+    /// Whether every symbol of a gap costs the same.
+    pub const fn is_linear(self) -> bool {
+        self.first == self.next
+    }
+
+    /// Cost of a gap of `length` symbols; 0 for none.
+    pub const fn cost(self, length: u64) -> i64 {
+        if length == 0 { 0 } else { self.first as i64 + (length as i64 - 1) * self.next as i64 }
+    }
+}
+
+/// Whether gaps at the ends of an alignment cost what inner gaps cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndGaps {
+    /// They do: a global alignment in Needleman and Wunsch's sense.
+    #[default]
+    Charged,
+    /// They are free, at both ends of both sequences (EMBOSS needle's default; "overlap" alignment).
+    Free,
+}

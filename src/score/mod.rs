@@ -1,0 +1,12 @@
+//! Scores: substitution tables, gap costs, identity. The only place that knows a gap convention.
+
+pub mod bound;
+pub mod gaps;
+pub mod identity;
+pub mod matrix;
+pub mod offset;
+pub mod scoring;
+
+pub use gaps::{EndGaps, Gaps};
+pub use identity::{AlignmentCounts, IdentityDefinition};
+pub use scoring::{Ambiguity, Scoring, Substitution};

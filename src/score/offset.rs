@@ -1,0 +1,1 @@
+//! The gap-offset transform: scores as the fast kernels compute them.

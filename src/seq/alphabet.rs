@@ -1,0 +1,67 @@
+//! Alphabets: letters to codes and back.
+//!
+//! A *code* is a small integer, one byte in every store and on every device. Code 0 is [`PAD`] in every alphabet: it
+//! stands before the first symbol of a packed sequence and never inside one.
+
+/// One symbol of a sequence as every engine sees it.
+pub type Code = u8;
+
+/// The code that fills a packed sequence up to whole words. No letter has it.
+pub const PAD: Code = 0;
+
+/// The two kinds of sequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Alphabet {
+    /// DNA and RNA. A code is the set of bases that an IUPAC letter stands for: A = 1, C = 2, G = 4, T = U = 8,
+    /// and every other letter the union of its bases (N = 15).
+    Dna,
+    /// Proteins: A to Z are 1 to 26 and `*` is 27 (so J, O and U have codes of their own).
+    Protein,
+}
+
+impl Alphabet {
+    /// How many codes there are, [`PAD`] included: every code is less than this.
+    pub const fn size(self) -> usize {
+        match self {
+            Alphabet::Dna => 16,
+            Alphabet::Protein => 28,
+        }
+    }
+
+    /// The code of an ASCII letter of either case, or `None` if the letter is not of this alphabet.
+    pub fn encode(self, letter: u8) -> Option<Code> {
+        let letter = letter.to_ascii_uppercase();
+        match self {
+            Alphabet::Dna => {
+                let letter = if letter == b'U' { b'T' } else { letter };
+                (1..16).find(|&code| DNA_LETTERS[code as usize] == letter)
+            }
+            Alphabet::Protein => match letter {
+                b'A'..=b'Z' => Some(letter - b'A' + 1),
+                b'*' => Some(27),
+                _ => None,
+            },
+        }
+    }
+
+    /// The upper-case letter of a code; `-` for [`PAD`]. Panics if the code is not less than [`Alphabet::size`].
+    pub fn decode(self, code: Code) -> u8 {
+        match self {
+            Alphabet::Dna => DNA_LETTERS[code as usize],
+            Alphabet::Protein => PROTEIN_LETTERS[code as usize],
+        }
+    }
+
+    /// Whether the code stands for one residue only (a base A, C, G or T; an amino acid other than B, Z, X, J or `*`).
+    pub fn is_unambiguous(self, code: Code) -> bool {
+        match self {
+            Alphabet::Dna => code.count_ones() == 1,
+            Alphabet::Protein => !matches!(self.decode(code), b'-' | b'B' | b'Z' | b'X' | b'J' | b'*'),
+        }
+    }
+}
+
+/// Letter of each set of bases (bit 0 = A, 1 = C, 2 = G, 3 = T).
+const DNA_LETTERS: &[u8; 16] = b"-ACMGRSVTWYHKDBN";
+const PROTEIN_LETTERS: &[u8; 28] = b"-ABCDEFGHIJKLMNOPQRSTUVWXYZ*";

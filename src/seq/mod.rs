@@ -1,0 +1,9 @@
+//! Sequences: alphabets, the packed store, and readers with errors that name their place.
+
+pub mod alphabet;
+pub mod reader;
+pub mod store;
+
+pub use alphabet::{Alphabet, Code, PAD};
+pub use reader::{AlphabetChoice, ReadOptions, read_files};
+pub use store::{SequenceId, SequenceStore, StoreBuilder};

@@ -1,0 +1,124 @@
+//! The sequence store: every sequence of a job, packed once, uploaded once.
+
+use super::alphabet::{Alphabet, Code, PAD};
+
+/// Index of a sequence in its store, in input order.
+pub type SequenceId = u32;
+
+/// Packed sequences of one alphabet, in input order. Immutable once built.
+///
+/// Layout: one byte a symbol, each sequence stored after [`PAD`] bytes that fill it up to whole 32-bit words, so that
+/// every sequence *ends* on a word boundary. Kernels read words backwards from the end and need no tail case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SequenceStore {
+    alphabet: Alphabet,
+    names: Vec<String>,
+    lengths: Vec<u32>,
+    /// Offset in bytes just past each sequence's last symbol; a multiple of 4.
+    ends: Vec<usize>,
+    codes: Vec<Code>,
+}
+
+impl SequenceStore {
+    /// An empty store to add to.
+    pub fn builder(alphabet: Alphabet) -> StoreBuilder {
+        StoreBuilder {
+            store: SequenceStore {
+                alphabet,
+                names: Vec::new(),
+                lengths: Vec::new(),
+                ends: Vec::new(),
+                codes: Vec::new(),
+            },
+        }
+    }
+
+    /// The alphabet of all sequences.
+    pub fn alphabet(&self) -> Alphabet {
+        self.alphabet
+    }
+
+    /// Number of sequences.
+    pub fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Whether there is no sequence.
+    pub fn is_empty(&self) -> bool {
+        self.lengths.is_empty()
+    }
+
+    /// Name of a sequence: its header up to the first blank.
+    pub fn name(&self, id: SequenceId) -> &str {
+        &self.names[id as usize]
+    }
+
+    /// Length of a sequence in symbols.
+    pub fn length(&self, id: SequenceId) -> u32 {
+        self.lengths[id as usize]
+    }
+
+    /// Lengths of all sequences in symbols.
+    pub fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
+    /// Codes of a sequence, without padding.
+    pub fn codes(&self, id: SequenceId) -> &[Code] {
+        let end = self.ends[id as usize];
+        &self.codes[end - self.lengths[id as usize] as usize..end]
+    }
+
+    /// All sequences as they are uploaded: four symbols a word, the first in the lowest byte.
+    pub fn packed_bytes(&self) -> &[u8] {
+        &self.codes
+    }
+
+    /// Index of the word just past a sequence's last symbol.
+    pub fn end_word(&self, id: SequenceId) -> usize {
+        self.ends[id as usize] / 4
+    }
+
+    /// The letters of a sequence, upper case (U reads as T).
+    pub fn letters(&self, id: SequenceId) -> String {
+        self.codes(id).iter().map(|&code| self.alphabet.decode(code) as char).collect()
+    }
+}
+
+/// Fills a [`SequenceStore`].
+#[derive(Debug)]
+pub struct StoreBuilder {
+    store: SequenceStore,
+}
+
+impl StoreBuilder {
+    /// Adds a sequence of codes, each from 1 to `alphabet.size() - 1`. An empty sequence is allowed here (the readers
+    /// refuse it).
+    pub fn push(&mut self, name: impl Into<String>, codes: &[Code]) {
+        let store = &mut self.store;
+        debug_assert!(codes.iter().all(|&code| code != PAD && (code as usize) < store.alphabet.size()));
+        let padding = codes.len().next_multiple_of(4) - codes.len();
+        store.codes.extend(std::iter::repeat_n(PAD, padding));
+        store.codes.extend_from_slice(codes);
+        store.ends.push(store.codes.len());
+        store.lengths.push(u32::try_from(codes.len()).expect("a sequence of 2^32 symbols or more"));
+        store.names.push(name.into());
+    }
+
+    /// Adds a sequence given as letters; `Err` holds the position of the first letter that the alphabet lacks.
+    pub fn push_letters(&mut self, name: impl Into<String>, letters: &[u8]) -> Result<(), usize> {
+        let alphabet = self.store.alphabet;
+        let codes: Vec<Code> = letters
+            .iter()
+            .enumerate()
+            .map(|(position, &letter)| alphabet.encode(letter).ok_or(position))
+            .collect::<Result<_, _>>()?;
+        self.push(name, &codes);
+        Ok(())
+    }
+
+    /// The finished store.
+    pub fn build(self) -> SequenceStore {
+        self.store
+    }
+}
