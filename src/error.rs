@@ -68,6 +68,14 @@ pub enum Error {
         /// What happened.
         message: String,
     },
+    /// An engine cannot compute this batch, though it is well: another engine has to.
+    #[error("device '{device}': {message}")]
+    Unsuited {
+        /// The device's name.
+        device: String,
+        /// Why.
+        message: String,
+    },
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -87,7 +95,7 @@ impl Error {
             Error::Io { .. } => 2,
             Error::Interrupted => 130,
             Error::OutputClosed => 0,
-            Error::Device { .. } | Error::Internal(_) => 1,
+            Error::Device { .. } | Error::Unsuited { .. } | Error::Internal(_) => 1,
         }
     }
 

@@ -1,6 +1,77 @@
-//! # pairwave
+//! Exact pairwise sequence alignment on any GPU through wgpu, on CPUs, and on both at once.
 //!
-//! Exact pairwise sequence alignment on any GPU through wgpu compute shaders, on CPUs, and on both at once.
+//! Two strings, and all pairs of a file:
+//!
+//! ```
+//! use pairwave::{AllPairs, RunOptions, Scoring};
+//!
+//! let alignment = pairwave::align("GATTACA", "GCATGCT", &Scoring::dna())?;
+//! assert_eq!((alignment.score, alignment.cigar.to_string().as_str()), (-1, "1=2X1=1X1=1X"));
+//!
+//! let genes = pairwave::read("assets/16s/gold12.fasta")?;
+//! let job = AllPairs { min_identity: Some(0.97), ..AllPairs::new(genes.clone(), Scoring::dna().into()) };
+//! let summary = job.run(&RunOptions::default(), &(), |pair| {
+//!     println!("{} {} {:.4}", genes.name(pair.query), genes.name(pair.target), pair.identity);
+//!     Ok(())
+//! })?;
+//! assert_eq!((summary.pairs, summary.written), (66, 4));
+//! # Ok::<(), pairwave::Error>(())
+//! ```
+//!
+//! # The layers
+//!
+//! Arrows go down: a layer uses those below it and knows nothing of those above. `plan`, `trace`, `score` and `seq`
+//! never see a GPU; clap is known to the program alone.
+//!
+//! ```text
+//! cli (the program)        what was typed -> valid options -> one job
+//!  |        \
+//!  |        output         results -> bytes: five formats; files that appear whole or not at all
+//!  |          |
+//! jobs        |            what a user asks for: read, plan, run, hand over in input order
+//!  |  \       |
+//!  |  engine  |            who computes a batch: gpu, cpu, mock; the queue, double buffering
+//!  |   |  \   |
+//!  |   |  kernels          one row a kernel: its shader and its host half
+//!  |   |   |  |
+//!  |  plan |  |            pairs -> bands of queries, blocks, length classes; pure
+//!  |   |   |  |
+//! trace|   |  |            scores -> alignments, and their verification by rescoring
+//!  \   |   |  /
+//!     score                substitution tables, gap costs, identity, the bound of the filter
+//!       |
+//!      seq                 alphabets, the packed store, readers
+//! ```
+//!
+//! Beside them stand [`mod@reference`], the textbook algorithms that everything is tested against, and [`error`].
+//!
+//! # How a pair travels
+//!
+//! 1. [`seq::read_files`] packs every record into a [`SequenceStore`], one byte a symbol.
+//! 2. [`AllPairs`] says which pairs there are; [`plan`] cuts them into bands of queries, bands into blocks (a query and a
+//!    range of targets of nearly equal length), and puts blocks of one number format together.
+//! 3. Each [`Engine`](engine::Engine) has a thread that pulls a batch of blocks from the [queue](engine::queue) whenever
+//!    it is free: it submits the next batch before it collects the last one.
+//! 4. The engine computes score and matches of every pair ([`score::offset`]). With an identity to reach, it keeps only
+//!    the pairs that can reach it ([`score::bound`]); only those come back.
+//! 5. What comes back is traced ([`trace::traceback()`]) on CPU threads while engines go on, put in input order band by
+//!    band, and handed to the caller; the program gives it to a writer of [`output`].
+//!
+//! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]): the
+//! result never depends on device, thread count or batch size.
+//!
+//! # Reading order
+//!
+//! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`reference::needleman_wunsch`] is the
+//! recurrence as the textbook has it, [`score::offset`] the form in which it is computed, [`kernels::nw_slice`] and its
+//! shader the way it is computed, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
+//!
+//! # Conventions
+//!
+//! Lengths are symbols, positions count from 0 unless a format says otherwise. Gap costs are positive numbers that are
+//! subtracted: `first + (k - 1) * next` for a gap of k symbols ([`Gaps`] converts from the conventions of other tools).
+//! In a [`Cigar`], `I` is a query symbol against a gap and `D` a target symbol against a gap. Every error that input can
+//! cause names its place ([`error::Place`]).
 
 pub mod engine;
 pub mod error;
@@ -13,4 +84,114 @@ pub mod score;
 pub mod seq;
 pub mod trace;
 
+use std::sync::Arc;
+
 pub use error::{Error, Place, Result};
+pub use jobs::{AllPairs, PairResult, RunOptions, Summary};
+pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Scoring, SubstitutionMatrix};
+pub use seq::{Alphabet, ReadOptions, SequenceStore};
+pub use trace::{Alignment, Cigar};
+
+use seq::Code;
+use trace::{Hint, Workspace};
+
+/// The examples in README.md are compiled and run with those of the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;
+
+/// Aligns two strings over their whole length (with [`EndGaps::Free`], without charge for what hangs over).
+///
+/// Letters of either case of the scheme's alphabet; `U` is `T`. An empty string is aligned with gaps. The alignment is
+/// the canonical one of [`trace`]. Many pairs are aligned faster by [`AllPairs`].
+///
+/// # Errors
+/// [`Error::Input`] for a letter that the alphabet lacks, with `query` or `target` as the file and the letter's column,
+/// in bytes from 1.
+///
+/// ```
+/// use pairwave::{EndGaps, Gaps, Scoring, align};
+///
+/// let overlap = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::dna() };
+/// assert_eq!(align("ccACGTACGT", "ACGTACGTgg", &overlap)?.cigar.to_string(), "2I8=2D");
+///
+/// let error = align("ACGT", "AC-T", &overlap).unwrap_err();
+/// assert_eq!(error.to_string(), "target, column 3: '-' is not a letter of DNA/RNA");
+/// # Ok::<(), pairwave::Error>(())
+/// ```
+pub fn align(query: &str, target: &str, scoring: &Scoring) -> Result<Alignment> {
+    let (query, target) = (encode("query", query, scoring.alphabet)?, encode("target", target, scoring.alphabet)?);
+    trace::traceback(&query, &target, scoring, Hint::NONE, &mut Workspace::default())
+}
+
+/// Reads a file of FASTA or FASTQ records, plain or compressed, and detects its alphabet; `-` is standard input.
+/// [`seq::read_files`] takes several files and an alphabet.
+///
+/// # Errors
+/// As [`seq::read_files`].
+pub fn read(path: &str) -> Result<Arc<SequenceStore>> {
+    let mut stores = seq::read_files(&[path], &ReadOptions::default())?;
+    stores.pop().map(Arc::new).ok_or_else(|| Error::Internal("no store for the file that was read".into()))
+}
+
+/// Codes of a string; `name` is its name in errors.
+fn encode(name: &str, letters: &str, alphabet: Alphabet) -> Result<Vec<Code>> {
+    let encode = |(position, letter): (usize, char)| {
+        let code = u8::try_from(letter).ok().and_then(|letter| alphabet.encode(letter));
+        code.ok_or_else(|| Error::Input {
+            place: Place { file: name.into(), column: Some(position as u64 + 1), ..Place::default() },
+            message: format!(
+                "{letter:?} is not a letter of {}",
+                match alphabet {
+                    Alphabet::Dna => "DNA/RNA",
+                    Alphabet::Protein => "proteins",
+                }
+            ),
+        })
+    };
+    letters.char_indices().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_aligned_as_the_oracle_aligns_them() {
+        for scoring in [Scoring::dna(), Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() }] {
+            for (query, target) in [("ACGTTGCA", "acguugca"), ("", "ACG"), ("ACG", ""), ("", ""), ("GATTACA", "TACAN")]
+            {
+                let alignment = align(query, target, &scoring).unwrap();
+                let codes = |letters| encode("x", letters, Alphabet::Dna).unwrap();
+                let expected = reference::needleman_wunsch::align(&codes(query), &codes(target), &scoring);
+                assert_eq!((alignment.score, &alignment.cigar), (expected.score, &expected.cigar), "{query} {target}");
+            }
+        }
+        let same = align("MKVW*", "mkvw*", &Scoring::protein()).unwrap();
+        assert_eq!(same.cigar.to_string(), "5=");
+    }
+
+    #[test]
+    fn a_letter_that_the_alphabet_lacks_is_named_with_its_column() {
+        let message = |query, target, scoring: &Scoring| align(query, target, scoring).unwrap_err().to_string();
+        let (dna, protein) = (Scoring::dna(), Scoring::protein());
+        assert_eq!(message("ACQT", "ACGT", &dna), "query, column 3: 'Q' is not a letter of DNA/RNA");
+        assert_eq!(message("ACGT", "\n", &dna), "target, column 1: '\\n' is not a letter of DNA/RNA");
+        assert_eq!(message("MÄ", "M", &protein), "query, column 2: 'Ä' is not a letter of proteins");
+        assert_eq!(align("é", "", &dna).unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn sequences_and_scoring_have_one_alphabet() {
+        let mut proteins = SequenceStore::builder(Alphabet::Protein);
+        proteins.push_letters("a", b"MKV").unwrap();
+        let job = AllPairs::new(proteins.build().into(), Scoring::dna().into());
+        let error = job.run(&RunOptions::default(), &(), |_| Ok(())).unwrap_err();
+        assert_eq!(error.to_string(), "the scoring is for Dna, but there are Protein sequences");
+    }
+
+    #[test]
+    fn a_missing_file_is_an_error_of_the_input() {
+        assert!(matches!(read("no such file.fa"), Err(Error::Input { .. })));
+    }
+}
