@@ -1,9 +1,11 @@
 //! Sequences: alphabets, the packed store, and readers with errors that name their place.
 
 pub mod alphabet;
+mod detect;
+mod input;
 pub mod reader;
 pub mod store;
 
 pub use alphabet::{Alphabet, Code, PAD};
-pub use reader::{AlphabetChoice, ReadOptions, read_files};
+pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_files};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};

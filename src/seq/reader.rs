@@ -1,13 +1,27 @@
 //! FASTA and FASTQ readers (needletail), plain or compressed, with errors that name file, record, line and column.
+//!
+//! Each record goes straight into the packed store. Where the alphabet is detected, letters are stored as protein
+//! codes, which every letter has, and recoded in place once all files have been seen: no second copy of the letters.
+
+use std::collections::HashSet;
+
+use needletail::errors::{ParseError, ParseErrorKind};
+use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
 
 use super::alphabet::Alphabet;
-use super::store::SequenceStore;
-use crate::error::Result;
+use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
+use super::input::{self, Input};
+use super::store::{SequenceStore, StoreBuilder};
+use crate::error::{Error, Place, Result};
 
 /// How the alphabet is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AlphabetChoice {
-    /// From the letters of all records.
+    /// From the letters of all records of all files together. Let `core` be the share of A, C, G, T and U among the
+    /// letters other than N. If every letter is an IUPAC nucleotide letter, DNA/RNA where `core` is at least 2/3
+    /// (degenerate primers pass, a peptide without E, F, I, L, P or Q does not); if some letter is not, DNA/RNA where
+    /// `core` is at least 9/10, and that letter is an error; protein in every other case. A set of tiny peptides such
+    /// as `GATTACA` alone is taken for DNA: give the alphabet then.
     #[default]
     Detect,
     /// As said.
@@ -23,8 +37,329 @@ pub struct ReadOptions {
 
 /// Reads every file into a store of its own; all stores get the same alphabet. `-` is standard input.
 ///
-/// Warnings (duplicate names, ...) go through [`tracing::warn!`].
+/// A file is FASTA or FASTQ (four lines a record), plain or compressed with gzip, bzip2, xz or zstd; both are told by
+/// the content. Letters are those of [`Alphabet`], of either case. A record's name is its header up to the first blank.
+///
+/// # Errors
+///
+/// [`Error::Input`] for everything that the user can mend, with the place: a letter that the alphabet lacks (gaps,
+/// digits and blanks among them), a record without name or sequence, a truncated or damaged file, a file without
+/// records or of another format, one that is too large (16 GiB of packed letters). [`Error::Usage`] if standard input
+/// is named twice, [`Error::Io`] if the system fails.
+///
+/// Warnings (duplicate names, a file that looks to be of the other alphabet) go through [`tracing::warn!`].
 pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
-    let _ = (paths, options);
-    todo!()
+    if paths.iter().filter(|&&path| path == "-").count() > 1 {
+        return Err(Error::usage("standard input ('-') can be read only once"));
+    }
+    // All are opened before the first is read: a misspelt name must not cost minutes.
+    let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
+    let files =
+        inputs.into_iter().map(|input| Recorder::new(options, LIMITS).read(input)).collect::<Result<Vec<_>>>()?;
+    settle_alphabet(files, options)
 }
+
+/// Reads FASTA or FASTQ from memory, plain or compressed; `name` stands for the file in errors. As [`read_files`] else.
+///
+/// ```
+/// use pairwave::seq::{Alphabet, ReadOptions, read_bytes};
+///
+/// let store = read_bytes("two.fa", b">a first\nACGU\nAC\n>b\ngattaca\n", &ReadOptions::default())?;
+/// assert_eq!(store.alphabet(), Alphabet::Dna);
+/// assert_eq!((store.name(0), store.letters(0).as_str()), ("a", "ACGTAC"));
+///
+/// let error = read_bytes("one.fa", b">a\nACGT\nAC-T\n", &ReadOptions::default()).unwrap_err();
+/// assert!(error.to_string().starts_with("one.fa, line 3, column 3, record 'a': "));
+/// # Ok::<(), pairwave::Error>(())
+/// ```
+pub fn read_bytes(name: &str, data: &[u8], options: &ReadOptions) -> Result<SequenceStore> {
+    let file = Recorder::new(options, LIMITS).read(Input::new(name, Box::new(data))?)?;
+    Ok(settle_alphabet(vec![file], options)?.remove(0))
+}
+
+/// How large a store may be.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Letters of one sequence.
+    letters: usize,
+    /// Words of all sequences.
+    words: usize,
+}
+
+/// Kernels address letters of a sequence and words of a store with 32 bits; the end of the last one is one past.
+const LIMITS: Limits = Limits { letters: u32::MAX as usize, words: u32::MAX as usize };
+
+/// How many duplicate names a warning lists.
+const NAMED_DUPLICATES: usize = 3;
+
+/// An [`Error::Input`].
+pub(super) fn input_error(place: Place, message: impl Into<String>) -> Error {
+    Error::Input { place, message: message.into() }
+}
+
+/// One file's records, with what is needed to decide on the alphabet.
+struct Loaded {
+    name: String,
+    builder: StoreBuilder,
+    census: Census,
+    /// The first letter that is not a nucleotide's, if letters are counted.
+    first_foreign: Option<(u8, Place)>,
+}
+
+/// Reads the records of one file.
+struct Recorder {
+    table: Table,
+    choice: AlphabetChoice,
+    limits: Limits,
+    /// Lines before the first one that needletail sees.
+    lines_before: u64,
+    loaded: Loaded,
+}
+
+impl Recorder {
+    fn new(options: &ReadOptions, limits: Limits) -> Self {
+        let alphabet = match options.alphabet {
+            AlphabetChoice::Detect => Alphabet::Protein,
+            AlphabetChoice::Fixed(alphabet) => alphabet,
+        };
+        Recorder {
+            table: detect::table(alphabet),
+            choice: options.alphabet,
+            limits,
+            lines_before: 0,
+            loaded: Loaded {
+                name: String::new(),
+                builder: SequenceStore::builder(alphabet),
+                census: Census::default(),
+                first_foreign: None,
+            },
+        }
+    }
+
+    /// Reads all records of `input`.
+    fn read(mut self, mut input: Input<'_>) -> Result<Loaded> {
+        self.loaded.name.clone_from(&input.name);
+        let format = self.find_first_record(&mut input)?;
+        let (name, compression) = (input.name, input.compression);
+        let mut records: Box<dyn FastxReader + '_> = match format {
+            // Two line feeds more at the end of a FASTA file change no record, and make needletail hand out a last
+            // record that is nothing but a header instead of an error that no longer knows its name.
+            Format::Fasta => Box::new(FastaReader::new(std::io::Read::chain(input.bytes, &b"\n\n"[..]))),
+            Format::Fastq => Box::new(FastqReader::new(input.bytes)),
+        };
+        while let Some(record) = records.next() {
+            match record {
+                Ok(record) => self.add(&record)?,
+                Err(error) if error.kind == ParseErrorKind::Io => {
+                    return Err(input::read_error(&name, compression, error.msg));
+                }
+                Err(error) => return Err(self.format_error(&error)),
+            }
+        }
+        self.warn_of_duplicates();
+        Ok(self.loaded)
+    }
+
+    /// Skips a byte order mark and blank lines, and tells the format by the first byte that is left.
+    fn find_first_record(&mut self, input: &mut Input<'_>) -> Result<Format> {
+        let (mut at_start, mut mark) = (true, &b"\xEF\xBB\xBF"[..]);
+        loop {
+            let Some(byte) = input.peek()? else {
+                let message = if at_start { "the file is empty" } else { "the file has no record" };
+                return Err(input_error(input.place(), message));
+            };
+            match byte {
+                b'>' => return Ok(Format::Fasta),
+                b'@' => return Ok(Format::Fastq),
+                b'\n' => self.lines_before += 1,
+                b'\r' => {}
+                _ if mark.first() == Some(&byte) => mark = &mark[1..],
+                _ => {
+                    let place = Place { line: Some(self.lines_before + 1), ..input.place() };
+                    let message = format!(
+                        "this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found {}",
+                        describe(byte)
+                    );
+                    return Err(input_error(place, message));
+                }
+            }
+            at_start = false;
+            input.bytes.consume(1);
+        }
+    }
+
+    /// Adds a record to the store, or says what is wrong with it.
+    fn add(&mut self, record: &SequenceRecord<'_>) -> Result<()> {
+        let line = self.lines_before + record.start_line_number();
+        let header = record.id();
+        let name = String::from_utf8_lossy(header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b""));
+        let place = |line: u64, column: Option<u64>| Place {
+            file: self.loaded.name.clone(),
+            record: (!name.is_empty()).then(|| name.to_string()),
+            line: Some(line),
+            column,
+        };
+        if let Some(index) = header.iter().position(|&byte| byte == b'\r') {
+            return Err(input_error(place(line, Some(index as u64 + 2)), complaint(b'\r', self.choice)));
+        }
+        if name.is_empty() {
+            return Err(input_error(place(line, Some(2)), "the record has no name"));
+        }
+
+        let raw = record.raw_seq();
+        let at = |index: usize| {
+            let (lines, column) = lines_and_column(raw, index);
+            place(line + 1 + lines, Some(column))
+        };
+        let builder = &mut self.loaded.builder;
+        let (mut count, mut seen) = (0, 0);
+        builder.push_with(name.as_ref(), raw.len(), |codes| {
+            (count, seen) = detect::encode(raw, &self.table, codes);
+            count
+        });
+        if seen & (ILLEGAL | CARRIAGE_RETURN) != 0 {
+            let illegal = (0..raw.len()).find(|&index| match self.table[raw[index] as usize] {
+                ILLEGAL => true,
+                CARRIAGE_RETURN => raw.get(index + 1) != Some(&b'\n'),
+                _ => false,
+            });
+            if let Some(index) = illegal {
+                return Err(input_error(at(index), complaint(raw[index], self.choice)));
+            }
+        }
+        let words = builder.words();
+        if count == 0 {
+            return Err(input_error(place(line, None), "the record has no sequence"));
+        }
+        if count > self.limits.letters {
+            let message = format!("the sequence is too long: {count} letters of at most {}", self.limits.letters);
+            return Err(input_error(place(line, None), message));
+        }
+        if words > self.limits.words {
+            let message = format!(
+                "the file is too large: with this record {words} words of four letters, of at most {}",
+                self.limits.words
+            );
+            return Err(input_error(place(line, None), message));
+        }
+        if self.choice == AlphabetChoice::Detect {
+            self.loaded.census.add(builder.last_codes());
+            if self.loaded.first_foreign.is_none() && self.loaded.census.foreign() > 0 {
+                let foreign = |&byte: &u8| {
+                    let code = self.table[byte as usize];
+                    !matches!(byte, b'\r' | b'\n') && !detect::is_nucleotide(code)
+                };
+                let index = raw.iter().position(foreign).expect("the census has just counted one");
+                self.loaded.first_foreign = Some((raw[index], at(index)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What needletail found wrong with the lines, in our words.
+    fn format_error(&self, error: &ParseError) -> Error {
+        let name = error.position.id.as_deref().and_then(|id| id.split([' ', '\t']).next());
+        let place = Place {
+            file: self.loaded.name.clone(),
+            record: name.filter(|name| !name.is_empty()).map(str::to_owned),
+            line: Some(self.lines_before + error.position.line),
+            column: None,
+        };
+        let message = match error.kind {
+            ParseErrorKind::InvalidStart => "a FASTQ record has to start with '@'".to_owned(),
+            ParseErrorKind::InvalidSeparator => {
+                "expected the '+' line of a FASTQ record (its sequence has to be on one line)".to_owned()
+            }
+            ParseErrorKind::UnequalLengths => {
+                let (first, rest) = error.msg.split_at(error.msg.len().min(1));
+                format!("the FASTQ record is truncated or damaged: {}{rest}", first.to_lowercase())
+            }
+            ParseErrorKind::UnexpectedEnd => "the file ends inside a FASTQ record".to_owned(),
+            _ => error.msg.clone(),
+        };
+        input_error(place, message)
+    }
+
+    /// One warning for all names that occur more than once.
+    fn warn_of_duplicates(&self) {
+        let names = self.loaded.builder.names();
+        let mut seen = HashSet::with_capacity(names.len());
+        let duplicates: Vec<&str> = names.iter().map(String::as_str).filter(|&name| !seen.insert(name)).collect();
+        if duplicates.is_empty() {
+            return;
+        }
+        let mut listed = HashSet::new();
+        let mut distinct: Vec<&str> = duplicates.iter().copied().filter(|&name| listed.insert(name)).collect();
+        let more = if distinct.len() > NAMED_DUPLICATES { ", ..." } else { "" };
+        distinct.truncate(NAMED_DUPLICATES);
+        let shown = distinct.join("', '");
+        let place = Place { file: self.loaded.name.clone(), ..Place::default() };
+        let records =
+            if duplicates.len() == 1 { "1 record has" } else { &format!("{} records have", duplicates.len()) };
+        tracing::warn!("{place}: {records} the name of an earlier one: '{shown}'{more}");
+    }
+}
+
+/// Decides on the alphabet of all files, recodes their letters if they were read as something else, and builds.
+fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<SequenceStore>> {
+    if options.alphabet == AlphabetChoice::Detect {
+        let mut census = Census::default();
+        files.iter().for_each(|file| census.merge(&file.census));
+        let alphabet = census.alphabet();
+        if alphabet == Alphabet::Dna {
+            if let Some((letter, place)) = files.iter_mut().find_map(|file| file.first_foreign.take()) {
+                let message = format!(
+                    "{}, the alphabet that was detected; give the alphabet if these are proteins",
+                    complaint(letter, AlphabetChoice::Fixed(alphabet))
+                );
+                return Err(input_error(place, message));
+            }
+            let recode = detect::protein_to_dna();
+            files.iter_mut().for_each(|file| file.builder.recode(alphabet, &recode));
+        }
+        for file in files.iter().filter(|file| file.census.alphabet() != alphabet) {
+            let place = Place { file: file.name.clone(), ..Place::default() };
+            let (own, all) = match alphabet {
+                Alphabet::Dna => ("a protein file", "DNA/RNA"),
+                Alphabet::Protein => ("DNA/RNA", "protein"),
+            };
+            tracing::warn!("{place}: looks like {own} by itself but is read as {all}, as all files together look");
+        }
+    }
+    Ok(files.into_iter().map(|file| file.builder.build()).collect())
+}
+
+/// Line ends before `index` and the column there, from 1.
+fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
+    let before = &raw[..index];
+    let lines = before.iter().filter(|&&byte| byte == b'\n').count();
+    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    (lines as u64, (index - line_start) as u64 + 1)
+}
+
+/// What is wrong with a byte that the alphabet lacks, and what to do about it.
+fn complaint(byte: u8, choice: AlphabetChoice) -> String {
+    match byte {
+        b'-' | b'.' => format!("'{}' is a gap: the file looks aligned, remove its gaps", byte as char),
+        b' ' | b'\t' => "a blank inside a sequence".to_owned(),
+        b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),
+        b'>' => "'>' inside a sequence: does the line before a header lack its end?".to_owned(),
+        _ => match choice {
+            AlphabetChoice::Detect => format!("{} is not a letter of DNA/RNA or of proteins", describe(byte)),
+            AlphabetChoice::Fixed(Alphabet::Dna) => {
+                format!("{} is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)", describe(byte))
+            }
+            AlphabetChoice::Fixed(Alphabet::Protein) => {
+                format!("{} is not a letter of proteins (A to Z and *)", describe(byte))
+            }
+        },
+    }
+}
+
+/// A byte for a message: itself if it can be seen.
+fn describe(byte: u8) -> String {
+    if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02X}") }
+}
+
+#[cfg(test)]
+mod tests;

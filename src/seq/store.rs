@@ -74,6 +74,12 @@ impl SequenceStore {
         &self.codes
     }
 
+    /// One sequence as it is uploaded: its codes with the padding before them, whole words.
+    pub fn packed_sequence(&self, id: SequenceId) -> &[u8] {
+        let end = self.ends[id as usize];
+        &self.codes[end - (self.lengths[id as usize] as usize).next_multiple_of(4)..end]
+    }
+
     /// Index of the word just past a sequence's last symbol.
     pub fn end_word(&self, id: SequenceId) -> usize {
         self.ends[id as usize] / 4
@@ -115,6 +121,48 @@ impl StoreBuilder {
             .collect::<Result<_, _>>()?;
         self.push(name, &codes);
         Ok(())
+    }
+
+    /// Adds a sequence of at most `at_most` codes in place: `fill` gets that many bytes, writes codes to their front
+    /// and returns how many. Spares the readers a second copy of each record. They refuse a sequence of 2^32 symbols or
+    /// more, which is recorded here with a length that is too small.
+    pub(super) fn push_with(&mut self, name: &str, at_most: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
+        let store = &mut self.store;
+        let start = store.codes.len();
+        store.codes.resize(start + at_most.next_multiple_of(4), PAD);
+        let length = fill(&mut store.codes[start..start + at_most]);
+        // The codes belong at the end of their words; the number of words is known only now.
+        let padding = length.next_multiple_of(4) - length;
+        store.codes.copy_within(start..start + length, start + padding);
+        store.codes[start..start + padding].fill(PAD);
+        store.codes.truncate(start + padding + length);
+        store.ends.push(store.codes.len());
+        store.lengths.push(u32::try_from(length).unwrap_or(u32::MAX));
+        store.names.push(name.to_owned());
+    }
+
+    /// Codes of the sequence added last.
+    pub(super) fn last_codes(&self) -> &[Code] {
+        self.store.codes(self.store.len() as SequenceId - 1)
+    }
+
+    /// Names of the sequences so far.
+    pub(super) fn names(&self) -> &[String] {
+        &self.store.names
+    }
+
+    /// Words so far.
+    pub(super) fn words(&self) -> usize {
+        self.store.codes.len() / 4
+    }
+
+    /// Replaces the alphabet, and each code by `recode[code]`. [`PAD`] has to stay [`PAD`].
+    pub(super) fn recode(&mut self, alphabet: Alphabet, recode: &[Code]) {
+        debug_assert_eq!(recode[PAD as usize], PAD);
+        self.store.alphabet = alphabet;
+        for code in &mut self.store.codes {
+            *code = recode[*code as usize];
+        }
     }
 
     /// The finished store.

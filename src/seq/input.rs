@@ -1,0 +1,128 @@
+//! Where the bytes of an input come from: a file, standard input or memory; plain or compressed.
+//!
+//! The compression is told by the first bytes, not by the name. Every format may hold several members one after the
+//! other (what `cat a.gz b.gz`, bgzip, pbzip2 and pigz write): all of them are read.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use super::reader::input_error;
+use crate::error::{Error, Place, Result};
+
+/// What the first bytes of a compressed file look like, and what we call the format.
+const MAGICS: [(&[u8], Compression); 4] = [
+    (b"\x1F\x8B", Compression::Gzip),
+    (b"BZh", Compression::Bzip2),
+    (b"\xFD7zXZ\0", Compression::Xz),
+    (b"\x28\xB5\x2F\xFD", Compression::Zstd),
+];
+
+/// Length of the longest of [`MAGICS`].
+const MAGIC_BYTES: usize = 6;
+
+/// The compressions that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    Gzip,
+    Bzip2,
+    Xz,
+    Zstd,
+}
+
+impl Compression {
+    /// Its usual name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
+            Compression::Zstd => "zstd",
+        }
+    }
+}
+
+/// An opened input: its decompressed bytes and where they come from.
+pub(super) struct Input<'a> {
+    /// The name that errors give; `-` is standard input.
+    pub(super) name: String,
+    /// The bytes, decompressed.
+    pub(super) bytes: Box<dyn BufRead + Send + 'a>,
+    /// How they were compressed.
+    pub(super) compression: Option<Compression>,
+}
+
+impl Input<'static> {
+    /// Opens a file, or standard input if `path` is `-`.
+    pub(super) fn open(path: &str) -> Result<Self> {
+        if path == "-" {
+            return Input::new(path, Box::new(io::stdin()));
+        }
+        let refused = |message: &str| input_error(Place { file: path.to_owned(), ..Place::default() }, message);
+        let file = File::open(path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => refused("no such file"),
+            io::ErrorKind::PermissionDenied => refused("permission to read the file is denied"),
+            _ => Error::Io { path: path.into(), source },
+        })?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(refused("this is a directory, not a file"));
+        }
+        Input::new(path, Box::new(file))
+    }
+}
+
+impl<'a> Input<'a> {
+    /// Reads the first bytes of `raw` and puts the right decompressor before it.
+    pub(super) fn new(name: &str, mut raw: Box<dyn Read + Send + 'a>) -> Result<Self> {
+        let mut start = Vec::with_capacity(MAGIC_BYTES);
+        raw.by_ref()
+            .take(MAGIC_BYTES as u64)
+            .read_to_end(&mut start)
+            .map_err(|source| Error::Io { path: name.into(), source })?;
+        let compression =
+            MAGICS.iter().find(|(magic, _)| start.starts_with(magic)).map(|&(_, compression)| compression);
+        let raw = BufReader::new(Cursor::new(start).chain(raw));
+        let decoder: Box<dyn Read + Send + 'a> = match compression {
+            None => return Ok(Input { name: name.to_owned(), bytes: Box::new(raw), compression }),
+            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+            Some(Compression::Bzip2) => Box::new(bzip2::bufread::MultiBzDecoder::new(raw)),
+            Some(Compression::Xz) => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
+            Some(Compression::Zstd) => Box::new(
+                zstd::stream::read::Decoder::with_buffer(raw)
+                    .map_err(|source| Error::Io { path: name.into(), source })?,
+            ),
+        };
+        Ok(Input { name: name.to_owned(), bytes: Box::new(BufReader::new(decoder)), compression })
+    }
+
+    /// A place in this input of which only the file is known.
+    pub(super) fn place(&self) -> Place {
+        Place { file: self.name.clone(), ..Place::default() }
+    }
+
+    /// The next byte, left where it is; `None` at the end.
+    pub(super) fn peek(&mut self) -> Result<Option<u8>> {
+        loop {
+            match self.bytes.fill_buf() {
+                Ok(buffer) => return Ok(buffer.first().copied()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.read_error(error.to_string())),
+            }
+        }
+    }
+
+    /// The error for bytes that could not be read: damaged if they are compressed, else the system's own complaint.
+    pub(super) fn read_error(&self, message: String) -> Error {
+        read_error(&self.name, self.compression, message)
+    }
+}
+
+/// See [`Input::read_error`].
+pub(super) fn read_error(name: &str, compression: Option<Compression>, message: String) -> Error {
+    match compression {
+        Some(compression) => input_error(
+            Place { file: name.to_owned(), ..Place::default() },
+            format!("the {} data is truncated or damaged ({message})", compression.name()),
+        ),
+        None => Error::Io { path: name.into(), source: io::Error::other(message) },
+    }
+}

@@ -1,0 +1,51 @@
+use super::*;
+
+fn load(data: &[u8], choice: AlphabetChoice, limits: Limits) -> Result<Loaded> {
+    let options = ReadOptions { alphabet: choice };
+    Recorder::new(&options, limits).read(Input::new("x.fa", Box::new(data))?)
+}
+
+#[test]
+fn what_cannot_be_addressed_is_refused() {
+    // Two words and one word.
+    let data = b">a\nACGTA\n>b\nACGT\n";
+    for (letters, words, expected) in [
+        (5, 3, None),
+        (4, 3, Some("x.fa, line 1, record 'a': the sequence is too long: 5 letters of at most 4")),
+        (
+            5,
+            2,
+            Some(
+                "x.fa, line 3, record 'b': the file is too large: with this record 3 words of four letters, of at most 2",
+            ),
+        ),
+    ] {
+        let error = load(data, AlphabetChoice::Detect, Limits { letters, words }).err();
+        assert_eq!(error.as_ref().map(Error::to_string).as_deref(), expected);
+        assert!(error.is_none_or(|error| error.exit_code() == 2));
+    }
+    // The last word's end still fits 32 bits.
+    assert_eq!(u32::try_from(LIMITS.words), Ok(u32::MAX));
+}
+
+#[test]
+fn a_byte_is_found_on_its_line() {
+    let raw = b"AC\nGT\r\n\nA";
+    let expected =
+        [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1)].map(|(line, column)| (line, column));
+    for (index, &place) in expected.iter().enumerate() {
+        assert_eq!(lines_and_column(raw, index), place, "byte {index}");
+    }
+}
+
+#[test]
+fn letters_are_kept_once_and_recoded_in_place() {
+    let loaded = load(b">a\nACGUN\n>b\nry\n", AlphabetChoice::Detect, LIMITS).unwrap();
+    let before = loaded.builder.words();
+    let stores = settle_alphabet(vec![loaded], &ReadOptions::default()).unwrap();
+    let mut builder = SequenceStore::builder(Alphabet::Dna);
+    builder.push_letters("a", b"ACGTN").unwrap();
+    builder.push_letters("b", b"RY").unwrap();
+    assert_eq!(stores, [builder.build()]);
+    assert_eq!(stores[0].packed_bytes().len() / 4, before);
+}

@@ -1,0 +1,196 @@
+//! What is read, and what is only warned of.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use pairwave::seq::{Alphabet, read_bytes, read_files};
+
+use super::*;
+
+/// Everything that is warned of while `job` runs.
+fn warnings(job: impl FnOnce()) -> String {
+    #[derive(Clone, Default)]
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let sink = Sink::default();
+    let writer = sink.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(move || writer.clone())
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .finish();
+    tracing::subscriber::with_default(subscriber, job);
+    let bytes = sink.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn every_format_and_compression_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for (format, data) in [("fa", FASTA), ("fq", FASTQ)] {
+        let mut forms = vec![(format.to_owned(), data.to_vec())];
+        forms.extend(COMPRESSIONS.map(|(ending, compress)| (format!("{format}.{ending}"), compress(data))));
+        for (ending, bytes) in forms {
+            assert_eq!(read_bytes(&ending, &bytes, &DETECT).unwrap(), three(), "{ending} from memory");
+            // The name says nothing: the content tells.
+            let path = folder.path().join(format!("{ending}.whatever"));
+            std::fs::write(&path, bytes).unwrap();
+            let stores = read_files(&[path.to_str().unwrap()], &DETECT).unwrap();
+            assert_eq!(stores, [three()], "{ending} from a file");
+        }
+    }
+}
+
+#[test]
+fn every_member_of_a_compressed_file_is_read() {
+    for (ending, compress) in COMPRESSIONS {
+        // Cut in the middle of a record, with an empty member between.
+        let bytes = [compress(&FASTA[..25]), compress(b""), compress(&FASTA[25..])].concat();
+        assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three(), "{ending}");
+    }
+}
+
+/// Not a test: the child of the next one.
+#[test]
+#[ignore = "run by standard_input_is_read"]
+fn print_standard_input() {
+    match read_files(&["-"], &DETECT) {
+        Ok(stores) => print!("<{}>", (0..stores[0].len() as u32).map(|id| stores[0].letters(id)).collect::<String>()),
+        Err(error) => print!("<{error}>"),
+    }
+}
+
+#[test]
+fn standard_input_is_read() {
+    let letters = "<ACGTNRYACGTGATTACAT>";
+    let mut inputs = vec![(FASTA.to_vec(), letters)];
+    inputs.extend(COMPRESSIONS.map(|(_, compress)| (compress(FASTQ), letters)));
+    inputs.push((Vec::new(), "<standard input: the file is empty>"));
+    inputs.push((b">a\nA-".to_vec(), "<standard input, line 2, column 2, record 'a': '-' is a gap"));
+    for (bytes, expected) in inputs {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "forms::print_standard_input", "--nocapture"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&bytes).unwrap();
+        let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+        assert!(output.contains(expected), "{output}");
+    }
+}
+
+#[test]
+fn line_ends_blank_lines_and_byte_order_marks_do_not_matter() {
+    for data in [FASTA, FASTQ] {
+        let plain = String::from_utf8(data.to_vec()).unwrap();
+        for variant in [
+            plain.replace('\n', "\r\n"),
+            plain.trim_end().to_owned(),
+            plain.trim_end().replace('\n', "\r\n"),
+            format!("\u{FEFF}{plain}"),
+            format!("\n\r\n{plain}"),
+            format!("{plain}\n\n"),
+            format!("{plain}\r\n"),
+        ] {
+            assert_eq!(read_bytes("x", variant.as_bytes(), &DETECT).unwrap(), three(), "{variant:?}");
+        }
+    }
+    let spread = b">a\n\nACGTNRY\n\n\nacgu\n\n>b\nGATTACA\n>c\nT\r";
+    assert_eq!(read_bytes("x", spread, &DETECT).unwrap(), three());
+}
+
+#[test]
+fn names_end_at_the_first_blank() {
+    let data = b">sp|P1|X_Y z\nA\n>b\tc d\nA\n>\xE9\xC3\xA9 x\nA\n";
+    let store = read_bytes("x", data, &DETECT).unwrap();
+    let names: Vec<&str> = (0..3).map(|id| store.name(id)).collect();
+    // What is not UTF-8 is shown as such.
+    assert_eq!(names, ["sp|P1|X_Y", "b", "\u{FFFD}\u{E9}"]);
+}
+
+#[test]
+fn records_around_the_size_of_the_buffer_are_whole() {
+    for size in (65_526..65_546).chain([131_072, 200_001]) {
+        let letters: String = (0..size).map(|i| b"ACGT"[(i * i + i / 7) % 4] as char).collect();
+        let fasta = format!(">a\n{letters}\n>b\nGATTACA\n");
+        let fastq = format!("@a\n{letters}\n+\n{}\n@b\nGATTACA\n+\nIIIIIII\n", "I".repeat(size));
+        let expected = store(Alphabet::Dna, &[("a", &letters), ("b", "GATTACA")]);
+        for data in [&fasta, &fastq, fasta.trim_end(), fastq.trim_end()] {
+            assert!(read_bytes("x", data.as_bytes(), &DETECT).unwrap() == expected, "{size} letters, {data:.3}");
+        }
+    }
+}
+
+#[test]
+fn the_alphabet_is_detected_over_all_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, data: &str| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(&path, data).unwrap();
+        path
+    };
+    let dna = write("dna.fa", ">a\nACGTUN\n");
+    let protein = write("protein.fa", ">b\nMKVLAELFQ*\n>c\nBZXUOJ\n");
+    let peptide = write("peptide.fa", ">d\nGATTACA\n");
+
+    let stores = read_files(&[&dna, &peptide], &DETECT).unwrap();
+    assert_eq!(stores, [store(Alphabet::Dna, &[("a", "ACGTUN")]), store(Alphabet::Dna, &[("d", "GATTACA")])]);
+
+    // U stays U in proteins; one file looks like DNA by itself, and the user is told.
+    let said = warnings(|| {
+        let stores = read_files(&[&protein, &peptide], &DETECT).unwrap();
+        let expected = [
+            store(Alphabet::Protein, &[("b", "MKVLAELFQ*"), ("c", "BZXUOJ")]),
+            store(Alphabet::Protein, &[("d", "GATTACA")]),
+        ];
+        assert_eq!(stores, expected);
+        assert_eq!(stores[0].letters(1), "BZXUOJ");
+    });
+    let expected =
+        format!(" WARN {peptide}: looks like DNA/RNA by itself but is read as protein, as all files together look\n");
+    assert_eq!(said, expected);
+
+    // Given, it is not detected.
+    let stores = read_files(&[&dna, &peptide], &PROTEIN).unwrap();
+    assert!(stores.iter().all(|store| store.alphabet() == Alphabet::Protein));
+}
+
+#[test]
+fn duplicate_names_are_warned_of_once() {
+    let said = warnings(|| {
+        let store = read_bytes("x.fa", b">a 1\nA\n>b\nC\n>a 2\nG\n", &DETECT).unwrap();
+        assert_eq!(store.len(), 3, "all records are kept");
+    });
+    assert_eq!(said, " WARN x.fa: 1 record has the name of an earlier one: 'a'\n");
+
+    let records: String = "eabacadaebbccddee".chars().map(|name| format!(">{name}\nA\n")).collect();
+    let said = warnings(|| drop(read_bytes("x.fa", records.as_bytes(), &DETECT).unwrap()));
+    assert_eq!(said, " WARN x.fa: 12 records have the name of an earlier one: 'a', 'e', 'b', ...\n");
+
+    assert_eq!(warnings(|| drop(read_bytes("x.fa", FASTA, &DETECT).unwrap())), "");
+}
+
+#[test]
+fn the_shipped_genes_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/16s");
+    let paths = ["gold200.fasta", "gold12.fasta"].map(|name| folder.join(name).to_str().unwrap().to_owned());
+    let stores = read_files(&[&paths[0], &paths[1]], &DETECT).unwrap();
+    let (all, small) = (&stores[0], &stores[1]);
+    assert_eq!((all.alphabet(), all.len(), small.len()), (Alphabet::Dna, 200, 12));
+    assert!(all.lengths().iter().all(|length| (1205..=1655).contains(length)));
+    for id in 0..12 {
+        let same = (0..200).find(|&other| all.name(other) == small.name(id)).expect("a subset");
+        assert_eq!(all.codes(same), small.codes(id));
+    }
+}

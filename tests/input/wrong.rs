@@ -1,0 +1,198 @@
+//! Wrong input: each kind with the whole text of its error.
+
+use pairwave::Result;
+use pairwave::seq::{read_bytes, read_files};
+
+use super::*;
+
+/// The error's text; the error is one that the user can mend.
+fn text<T>(result: Result<T>) -> String {
+    let error = result.err().expect("an error");
+    assert_eq!(error.exit_code(), 2, "{error}");
+    error.to_string()
+}
+
+/// Checks the text of each input's error, plain and compressed.
+fn check(cases: &[(&ReadOptions, &[u8], &str)]) {
+    for &(options, data, expected) in cases {
+        let shown = String::from_utf8_lossy(data);
+        assert_eq!(text(read_bytes("x", data, options)), expected, "{shown:?}");
+        assert_eq!(text(read_bytes("x", &gzip(data), options)), expected, "{shown:?}, compressed");
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn illegal_letters() {
+    check(&[
+        (&DETECT, b">a\nACGT\n>b x\nACGT\nAC7T\n",
+            "x, line 5, column 3, record 'b': '7' is not a letter of DNA/RNA or of proteins"),
+        (&DETECT, b"@a\nACGT\n+\nIIII\n@b\nAC!T\n+\nIIII\n",
+            "x, line 6, column 3, record 'b': '!' is not a letter of DNA/RNA or of proteins"),
+        (&DETECT, b">a\nAC\xC3\xA9",
+            "x, line 2, column 3, record 'a': byte 0xC3 is not a letter of DNA/RNA or of proteins"),
+        (&DETECT, b">a\nAC\0\n",
+            "x, line 2, column 3, record 'a': byte 0x00 is not a letter of DNA/RNA or of proteins"),
+        (&DNA, b">a\nACGT\nELVIS\n",
+            "x, line 3, column 1, record 'a': 'E' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)"),
+        (&DNA, b">a\nACGT\nac*\n",
+            "x, line 3, column 3, record 'a': '*' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)"),
+        (&PROTEIN, b">a\nELVIS\n1\n",
+            "x, line 3, column 1, record 'a': '1' is not a letter of proteins (A to Z and *)"),
+        // Detected: the first letter that does not fit, in a file of otherwise clear kind.
+        (&DETECT, b">a\nACGTACGTACGTACGTACGTACGT\n>b\r\nACGT\r\nACgez\r\n>c\nACGTJT\n",
+            "x, line 5, column 4, record 'b': 'e' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN), the alphabet that was detected; give the alphabet if these are proteins"),
+        (&DETECT, b"@a\nACGTACGTACGTACGTAQ\n+\nIIIIIIIIIIIIIIIIII",
+            "x, line 2, column 18, record 'a': 'Q' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN), the alphabet that was detected; give the alphabet if these are proteins"),
+        // Lines are counted from the start of the file, whatever stands there.
+        (&DNA, b"\xEF\xBB\xBF\n\r\n>a\r\nAC\r\n\r\nGT1\r\n",
+            "x, line 6, column 3, record 'a': '1' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn gaps_blanks_and_line_ends_inside_sequences() {
+    check(&[
+        (&DETECT, b">a\n--AC-GT\n",
+            "x, line 2, column 1, record 'a': '-' is a gap: the file looks aligned, remove its gaps"),
+        (&PROTEIN, b">a\nELV\nIS..\n",
+            "x, line 3, column 3, record 'a': '.' is a gap: the file looks aligned, remove its gaps"),
+        (&DETECT, b">a\nACGT ACGT\n",
+            "x, line 2, column 5, record 'a': a blank inside a sequence"),
+        (&DETECT, b">a\nACGT\t\n",
+            "x, line 2, column 5, record 'a': a blank inside a sequence"),
+        (&DETECT, b">a\nACGT>b\nACGT\n",
+            "x, line 2, column 5, record 'a': '>' inside a sequence: does the line before a header lack its end?"),
+        (&DETECT, b">a\rACGT\r>b\rACGT\r",
+            "x, line 1, column 3, record 'a': a carriage return inside a line: lines have to end with LF or CR LF"),
+        (&DETECT, b">a\nACGT\n>b\nAC\rGT\r\n",
+            "x, line 4, column 3, record 'b': a carriage return inside a line: lines have to end with LF or CR LF"),
+        (&DETECT, b"@a\nA\rC\n+\nIII\n",
+            "x, line 2, column 2, record 'a': a carriage return inside a line: lines have to end with LF or CR LF"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn records_without_name_or_sequence() {
+    check(&[
+        (&DETECT, b">\nACGT\n", "x, line 1, column 2: the record has no name"),
+        (&DETECT, b">a\nACGT\n> b\nACGT\n", "x, line 3, column 2: the record has no name"),
+        (&DETECT, b">a\nACGT\n>\r\n", "x, line 3, column 2: the record has no name"),
+        (&DETECT, b">", "x, line 1, column 2: the record has no name"),
+        (&DETECT, b">\n", "x, line 1, column 2: the record has no name"),
+        (&DETECT, b"@\nAC\n+\nII\n", "x, line 1, column 2: the record has no name"),
+        (&DETECT, b">a\n>b\nACGT\n", "x, line 1, record 'a': the record has no sequence"),
+        (&DETECT, b">a\nACGT\n>b the last\n", "x, line 3, record 'b': the record has no sequence"),
+        (&DETECT, b">a\nACGT\n>b", "x, line 3, record 'b': the record has no sequence"),
+        (&DETECT, b">a\r\n\r\n\r\n", "x, line 1, record 'a': the record has no sequence"),
+        (&DETECT, b"@a\n\n+\n\n", "x, line 1, record 'a': the record has no sequence"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn truncated_and_damaged_fastq() {
+    check(&[
+        (&DETECT, b"@a\nACGT\n+\nIII\n",
+            "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 3"),
+        (&DETECT, b"@a\nACGT\n+\nIIII\n@b\tx\nAC\n+\nI",
+            "x, line 5, record 'b': the FASTQ record is truncated or damaged: sequence length is 2 but quality length is 1"),
+        (&DETECT, b"@a\nACGT\n+\nIIIII\n",
+            "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 5"),
+        (&DETECT, b"@a\nACGT\n+\n",
+            "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 0"),
+        (&DETECT, b"@a\nACGT\n+", "x, line 3, record 'a': the file ends inside a FASTQ record"),
+        (&DETECT, b"@a\nACGT\n", "x, line 3, record 'a': the file ends inside a FASTQ record"),
+        (&DETECT, b"@a\nACG", "x, line 2, record 'a': the file ends inside a FASTQ record"),
+        (&DETECT, b"@a\nACGT\n+\nIIII\n@b", "x, line 5: the file ends inside a FASTQ record"),
+        (&DETECT, b"@", "x, line 1: the file ends inside a FASTQ record"),
+        (&DETECT, b"@a\nACGT\nACGT\n+\nIIIIIIII\n",
+            "x, line 3, record 'a': expected the '+' line of a FASTQ record (its sequence has to be on one line)"),
+        (&DETECT, b"@a\nACGT\n+\nIIII\n\n@b\nACGT\n+\nIIII\n", "x, line 5: a FASTQ record has to start with '@'"),
+        (&DETECT, b"@a\nACGT\n+\nIIII\n>b\nACGT\n>c\nACGT\n", "x, line 5: a FASTQ record has to start with '@'"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn files_without_records_or_of_another_format() {
+    check(&[
+        (&DETECT, b"", "x: the file is empty"),
+        (&DETECT, b"\n\r\n\n", "x: the file has no record"),
+        (&DETECT, b"\xEF\xBB\xBF", "x: the file has no record"),
+        (&DETECT, b"A", "x, line 1: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found 'A'"),
+        (&DETECT, b"\n\nAC\n", "x, line 3: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found 'A'"),
+        (&DETECT, b"PK\x03\x04", "x, line 1: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found 'P'"),
+        (&DETECT, b"\x1F", "x, line 1: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found byte 0x1F"),
+        (&DETECT, b" >a\nA", "x, line 1: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found byte 0x20"),
+    ]);
+    for (ending, compress) in COMPRESSIONS {
+        assert_eq!(text(read_bytes("x", &compress(b""), &DETECT)), "x: the file is empty", "{ending}");
+        let twice = text(read_bytes("x", &compress(&compress(FASTA)), &DETECT));
+        assert!(twice.starts_with("x, line 1: this is neither FASTA nor FASTQ"), "{ending}: {twice}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (good, bad, missing, directory) = (path("good.fa"), path("bad.fa"), path("missing.fa"), path(""));
+    std::fs::write(&good, FASTA).unwrap();
+    std::fs::write(&bad, b">a\nAC-T\n").unwrap();
+    assert_eq!(text(read_files(&[&good, &missing], &DETECT)), format!("{missing}: no such file"));
+    assert_eq!(text(read_files(&[&directory], &DETECT)), format!("{directory}: this is a directory, not a file"));
+    assert_eq!(
+        text(read_files(&[&good, &bad], &DETECT)),
+        format!("{bad}, line 2, column 3, record 'a': '-' is a gap: the file looks aligned, remove its gaps")
+    );
+    assert_eq!(text(read_files(&["-", "-"], &DETECT)), "standard input ('-') can be read only once");
+    assert_eq!(read_files(&[&good, &good], &DETECT).unwrap(), [three(), three()]);
+    assert_eq!(read_files(&[], &DETECT).unwrap(), []);
+}
+
+#[test]
+fn a_truncated_compressed_file_is_refused_wherever_it_is_cut() {
+    let data: Vec<u8> = [FASTA, b">d\n", &b"GATTACACAT\n".repeat(20)].concat();
+    for (ending, compress) in COMPRESSIONS {
+        let bytes = compress(&data);
+        assert!(read_bytes(ending, &bytes, &DETECT).is_ok());
+        for cut in 0..bytes.len() {
+            let result = read_bytes(ending, &bytes[..cut], &DETECT);
+            assert!(result.is_err(), "{ending} cut at byte {cut} of {}", bytes.len());
+            text(result);
+        }
+    }
+    for (compress, expected) in [
+        (gzip as Compress, "x: the gzip data is truncated or damaged (incomplete deflate stream)"),
+        (bzip2, "x: the bzip2 data is truncated or damaged (decompression not finished but EOF reached)"),
+        (xz, "x: the xz data is truncated or damaged (premature eof)"),
+        (zstd, "x: the zstd data is truncated or damaged (incomplete frame)"),
+    ] {
+        let bytes = compress(&data);
+        assert_eq!(text(read_bytes("x", &bytes[..bytes.len() - 9], &DETECT)), expected);
+    }
+}
+
+#[test]
+fn a_damaged_compressed_file_never_reads_as_something_else() {
+    for (ending, compress) in COMPRESSIONS {
+        let bytes = compress(FASTA);
+        let mut refused = 0;
+        for position in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[position] ^= 0x15;
+            match read_bytes(ending, &damaged, &DETECT) {
+                // Such bytes as the time in a gzip header mean nothing to us.
+                Ok(store) => assert_eq!(store, three(), "{ending} damaged at byte {position}"),
+                Err(error) => {
+                    assert_eq!(error.exit_code(), 2);
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > bytes.len() / 2, "{ending}: only {refused} of {} were noticed", bytes.len());
+    }
+}
