@@ -15,12 +15,12 @@ impl Gaps {
         Gaps { first: cost, next: cost }
     }
 
-    /// BLAST's convention: a gap of k costs `open + k * extend`.
+    /// BLAST's convention: a gap of k costs `open + k * extend`. (A sum beyond 32 bits saturates; no scheme accepts it.)
     pub const fn from_blast(open: i32, extend: i32) -> Self {
-        Gaps { first: open + extend, next: extend }
+        Gaps { first: open.saturating_add(extend), next: extend }
     }
 
-    /// EMBOSS's and parasail's convention: a gap of k costs `open + (k - 1) * extend`.
+    /// EMBOSS's, parasail's and vsearch's convention: a gap of k costs `open + (k - 1) * extend`.
     pub const fn from_emboss(open: i32, extend: i32) -> Self {
         Gaps { first: open, next: extend }
     }

@@ -1,1 +1,265 @@
+//! Substitution matrices: the well-known ones built in, and a reader for files in NCBI's format.
+//!
+//! The format: lines that begin with `#` are comments; the first other line names the columns, one letter each; every
+//! further line is a row, its letter first and then one whole number for each column. Blanks of any number separate
+//! them, and letters of either case are the same letter.
 
+use super::scoring::{MAX_SCORE, Substitution};
+use crate::error::{Error, Place, Result};
+use crate::seq::{Alphabet, Code};
+
+/// Letters a matrix can have: A to Z and `*`.
+const LETTERS: usize = 27;
+
+/// Built-in matrices: name and file.
+const BUILT_IN: [(&str, &str); 9] = [
+    ("BLOSUM45", include_str!("../../assets/matrices/BLOSUM45")),
+    ("BLOSUM50", include_str!("../../assets/matrices/BLOSUM50")),
+    ("BLOSUM62", include_str!("../../assets/matrices/BLOSUM62")),
+    ("BLOSUM80", include_str!("../../assets/matrices/BLOSUM80")),
+    ("BLOSUM90", include_str!("../../assets/matrices/BLOSUM90")),
+    ("PAM30", include_str!("../../assets/matrices/PAM30")),
+    ("PAM70", include_str!("../../assets/matrices/PAM70")),
+    ("PAM250", include_str!("../../assets/matrices/PAM250")),
+    ("EDNAFULL", include_str!("../../assets/matrices/EDNAFULL")),
+];
+
+/// A symmetric table of scores for pairs of letters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubstitutionMatrix {
+    name: String,
+    /// The letters in the order of the columns, upper case.
+    letters: Vec<u8>,
+    /// Line of the column letters, for errors.
+    header_line: u64,
+    /// Score of letters with index a and b at `a * LETTERS + b`; 0 where there is none.
+    scores: Vec<i32>,
+}
+
+/// Index of a letter of either case.
+fn index_of(letter: u8) -> Option<usize> {
+    match letter.to_ascii_uppercase() {
+        letter @ b'A'..=b'Z' => Some((letter - b'A') as usize),
+        b'*' => Some(LETTERS - 1),
+        _ => None,
+    }
+}
+
+impl SubstitutionMatrix {
+    /// The names of the built-in matrices. NUC.4.4 is another name of EDNAFULL.
+    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|&(name, _)| name)
+    }
+
+    /// A built-in matrix by its name in either case.
+    pub fn built_in(name: &str) -> Option<Self> {
+        let name = if name.eq_ignore_ascii_case("NUC.4.4") { "EDNAFULL" } else { name };
+        let (name, text) = BUILT_IN.iter().find(|(built_in, _)| built_in.eq_ignore_ascii_case(name))?;
+        Some(Self::parse(name, text.as_bytes()).expect("built-in matrices are sound"))
+    }
+
+    /// A built-in matrix by its name, or else the file of that name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that lists the built-in matrices if there is neither; [`Error::Io`] if the file cannot be
+    /// read; otherwise as [`SubstitutionMatrix::parse`].
+    pub fn open(name_or_path: &str) -> Result<Self> {
+        if let Some(matrix) = Self::built_in(name_or_path) {
+            return Ok(matrix);
+        }
+        match std::fs::read(name_or_path) {
+            Ok(bytes) => Self::parse(name_or_path, &bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let names: Vec<&str> = Self::built_in_names().collect();
+                Err(Error::usage(format!(
+                    "--matrix {name_or_path}: no such file, and the built-in matrices are {}",
+                    names.join(", ")
+                )))
+            }
+            Err(error) => Err(Error::io(name_or_path, error)),
+        }
+    }
+
+    /// Reads a matrix in NCBI's format; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with line and column if the text is not in that format, a letter comes twice or is none, an
+    /// entry is no whole number of at most [`MAX_SCORE`] up or down, rows and columns have not the same letters, or
+    /// the table is not symmetric (pairs of an all-against-all have no order, so neither can their scores).
+    pub fn parse(file: &str, text: &[u8]) -> Result<Self> {
+        Parser { file }.parse(text)
+    }
+
+    /// Its name: a built-in's, or the file's.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its letters in the order of the columns, upper case.
+    pub fn letters(&self) -> &[u8] {
+        &self.letters
+    }
+
+    /// Score of two letters of either case, if the matrix has both.
+    pub fn score(&self, a: u8, b: u8) -> Option<i32> {
+        let index = |letter: u8| index_of(letter).filter(|_| self.letters.contains(&letter.to_ascii_uppercase()));
+        Some(self.scores[index(a)? * LETTERS + index(b)?])
+    }
+
+    /// The table for the codes of an alphabet. A letter that the matrix lacks scores like X (proteins: J, O, U, ...) or
+    /// N (DNA), as BLAST has it, or if these are lacking too, and for `*`, the least score of the matrix. T and U are
+    /// one letter. Two amino acids match if they are the same letter, two DNA codes if their sets of bases meet.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the matrix lacks one of the twenty amino acids or four bases, or if it has letters that are
+    /// no DNA and is asked for DNA.
+    pub fn substitution(&self, alphabet: Alphabet) -> Result<Substitution> {
+        let (needed, wildcard, sequences): (&[u8], u8, &str) = match alphabet {
+            Alphabet::Dna => (b"ACGT", b'N', "DNA"),
+            Alphabet::Protein => (b"ARNDCQEGHILKMFPSTWYV", b'X', "protein"),
+        };
+        if let Some(&letter) = needed.iter().find(|&&letter| self.letter(letter, alphabet).is_none()) {
+            return Err(self.unsuited(format!("no matrix for {sequences} sequences: it lacks '{}'", letter as char)));
+        }
+        let foreign = |&letter: &u8| !b"X*".contains(&letter) && alphabet.encode(letter).is_none();
+        if let Some(letter) = self.letters.iter().copied().find(foreign) {
+            return Err(self.unsuited(format!("no matrix for {sequences} sequences: it has '{}'", letter as char)));
+        }
+        let entries = || self.letters.iter().flat_map(|&a| self.letters.iter().filter_map(move |&b| self.score(a, b)));
+        let least = entries().min().expect("a matrix has entries");
+        let stand_in = |code: Code| {
+            let letter = alphabet.decode(code);
+            let wildcard = (letter != b'*').then_some(wildcard);
+            self.letter(letter, alphabet).or_else(|| self.letter(wildcard?, alphabet))
+        };
+        Ok(Substitution::from_fn(alphabet, |a, b| {
+            let score = stand_in(a).zip(stand_in(b)).and_then(|(a, b)| self.score(a, b)).unwrap_or(least);
+            let is_match = match alphabet {
+                Alphabet::Dna => a & b != 0,
+                Alphabet::Protein => a == b,
+            };
+            (score, is_match)
+        }))
+    }
+
+    /// The letter under which the matrix has `letter`, if it has it.
+    fn letter(&self, letter: u8, alphabet: Alphabet) -> Option<u8> {
+        let other = if alphabet == Alphabet::Dna && letter == b'T' { b'U' } else { letter };
+        [letter, other].into_iter().find(|letter| self.letters.contains(letter))
+    }
+
+    fn unsuited(&self, message: String) -> Error {
+        let place = Place { file: self.name.clone(), line: Some(self.header_line), ..Place::default() };
+        Error::Input { place, message }
+    }
+}
+
+struct Parser<'a> {
+    file: &'a str,
+}
+
+/// Words between blanks, each with its column, counted from 1.
+fn words(line: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += line[at..].iter().position(|byte| !byte.is_ascii_whitespace())?;
+        let start = at;
+        at = line[start..].iter().position(u8::is_ascii_whitespace).map_or(line.len(), |length| start + length);
+        Some((start as u64 + 1, &line[start..at]))
+    })
+}
+
+impl Parser<'_> {
+    fn error(&self, line: u64, column: u64, message: impl Into<String>) -> Error {
+        let place = Place { file: self.file.to_owned(), line: Some(line), column: Some(column), record: None };
+        Error::Input { place, message: message.into() }
+    }
+
+    fn parse(&self, text: &[u8]) -> Result<SubstitutionMatrix> {
+        let mut lines = text
+            .split(|&byte| byte == b'\n')
+            .zip(1u64..)
+            .map(|(line, number)| (number, line))
+            .filter(|(_, line)| words(line).next().is_some_and(|(_, word)| word[0] != b'#'));
+        let Some((header_line, header)) = lines.next() else {
+            let place = Place { file: self.file.to_owned(), ..Place::default() };
+            return Err(Error::Input { place, message: "no line of column letters: is this a matrix?".to_owned() });
+        };
+        let mut letters = Vec::new();
+        for (column, word) in words(header) {
+            let letter = self.letter(header_line, column, word, "column")?;
+            if letters.contains(&letter) {
+                return Err(self.error(header_line, column, format!("a second column '{}'", letter as char)));
+            }
+            letters.push(letter);
+        }
+        let mut scores = vec![0; LETTERS * LETTERS];
+        let mut rows: Vec<(u8, Vec<(u64, u64)>)> = Vec::new(); // each row's letter, line and column of each entry
+        for (line_number, line) in lines {
+            let (letter, places) = self.row(line_number, line, &letters, &mut scores)?;
+            if rows.iter().any(|row| row.0 == letter) {
+                return Err(self.error(line_number, 1, format!("a second row '{}'", letter as char)));
+            }
+            rows.push((letter, places));
+        }
+        if let Some(letter) = letters.iter().find(|&&letter| rows.iter().all(|row| row.0 != letter)) {
+            return Err(self.error(header_line, 1, format!("column '{0}' but no row '{0}'", *letter as char)));
+        }
+        for (row, places) in &rows {
+            for (&column, &(line, at)) in letters.iter().zip(places) {
+                let score = |a: u8, b: u8| scores[index_of(a).unwrap_or(0) * LETTERS + index_of(b).unwrap_or(0)];
+                let (here, there) = (score(*row, column), score(column, *row));
+                if here != there {
+                    let (row, column) = (*row as char, column as char);
+                    let message =
+                        format!("not symmetric: {row} with {column} is {here}, {column} with {row} is {there}");
+                    return Err(self.error(line, at, message));
+                }
+            }
+        }
+        Ok(SubstitutionMatrix { name: self.file.to_owned(), letters, header_line, scores })
+    }
+
+    /// Reads one row into `scores`; returns its letter and the place of each entry.
+    fn row(&self, number: u64, line: &[u8], letters: &[u8], scores: &mut [i32]) -> Result<(u8, Vec<(u64, u64)>)> {
+        let mut words = words(line);
+        let (column, word) = words.next().expect("blank lines are left out");
+        let letter = self.letter(number, column, word, "row")?;
+        let row = index_of(letter).filter(|_| letters.contains(&letter));
+        let Some(row) = row else {
+            return Err(self.error(number, column, format!("row '{0}' but no column '{0}'", letter as char)));
+        };
+        let mut places = Vec::new();
+        for (column, word) in words {
+            let Some(&other) = letters.get(places.len()) else {
+                let message = format!("more than {} entries in row '{}'", letters.len(), letter as char);
+                return Err(self.error(number, column, message));
+            };
+            let entry = std::str::from_utf8(word).ok().and_then(|word| word.parse::<i32>().ok());
+            let Some(entry) = entry.filter(|entry| (-MAX_SCORE..=MAX_SCORE).contains(entry)) else {
+                let word = String::from_utf8_lossy(word);
+                let message = format!("'{word}' is no whole number from -{MAX_SCORE} to {MAX_SCORE}");
+                return Err(self.error(number, column, message));
+            };
+            scores[row * LETTERS + index_of(other).expect("column letters are letters")] = entry;
+            places.push((number, column));
+        }
+        if places.len() < letters.len() {
+            let (found, expected) = (places.len(), letters.len());
+            let message = format!("{found} of {expected} entries in row '{}'", letter as char);
+            return Err(self.error(number, line.trim_ascii_end().len() as u64, message));
+        }
+        Ok((letter, places))
+    }
+
+    /// The letter that a word is, upper case.
+    fn letter(&self, line: u64, column: u64, word: &[u8], kind: &str) -> Result<u8> {
+        match word {
+            [letter] if index_of(*letter).is_some() => Ok(letter.to_ascii_uppercase()),
+            _ => {
+                let word = String::from_utf8_lossy(&word[..word.len().min(20)]);
+                Err(self.error(line, column, format!("'{word}' where a {kind}'s letter (A to Z or *) should be")))
+            }
+        }
+    }
+}

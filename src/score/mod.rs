@@ -7,6 +7,9 @@ pub mod matrix;
 pub mod offset;
 pub mod scoring;
 
+pub use bound::IdentityFilter;
 pub use gaps::{EndGaps, Gaps};
 pub use identity::{AlignmentCounts, IdentityDefinition};
-pub use scoring::{Ambiguity, Scoring, Substitution};
+pub use matrix::SubstitutionMatrix;
+pub use offset::OffsetScoring;
+pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};

@@ -1,1 +1,257 @@
 //! The gap-offset transform: scores as the fast kernels compute them.
+//!
+//! Kernels do not store a cell's score H\[i,j\] but
+//!
+//! ```text
+//! V[i,j] = (H[i,j] + next * (i + j)) << match_bits | matches[i,j]
+//! ```
+//!
+//! The offset `next * (i + j)` makes every further gap symbol free: a step down or right adds `next` back, so only the
+//! opening of a gap (`first - next`, nothing under linear gaps) is left to subtract, and a diagonal step adds
+//! `sub + 2 * next`. Matches ride in the low bits: the greatest V is the greatest score and, among equal scores, the
+//! most matches, which is the order of [`super::Scoring`].
+//!
+//! The borders need no code of their own in a kernel. Sequences are padded at the *front* with
+//! [`crate::seq::PAD`]; the table's PAD row and column make padded cells repeat row and column 0 (proved in
+//! [`OffsetScoring::table`]), so that every pair of a batch ends in the same place, the last row and column.
+
+use super::gaps::EndGaps;
+use super::scoring::Scoring;
+
+/// An integer that holds a cell: 32 bits on devices, 64 bits where these do not suffice.
+pub trait Value:
+    Copy + Ord + Send + Sync + Default + std::ops::Add<Output = Self> + std::ops::Sub<Output = Self>
+{
+    /// Bits without the sign.
+    const BITS: u32;
+    /// Stands for minus infinity: far below every value, far enough from overflow.
+    const NEVER: Self;
+    /// The value of a number that is known to fit.
+    fn of(number: i64) -> Self;
+    /// The number.
+    fn number(self) -> i64;
+}
+
+impl Value for i32 {
+    const BITS: u32 = 31;
+    const NEVER: i32 = -(1 << 30);
+    fn of(number: i64) -> i32 {
+        number as i32
+    }
+    fn number(self) -> i64 {
+        self as i64
+    }
+}
+
+impl Value for i64 {
+    const BITS: u32 = 63;
+    const NEVER: i64 = -(1 << 62);
+    fn of(number: i64) -> i64 {
+        number
+    }
+    fn number(self) -> i64 {
+        self
+    }
+}
+
+/// Bits that matches up to `shorter` take.
+fn match_bits(shorter: u64) -> u32 {
+    (u64::BITS - shorter.leading_zeros()).max(1)
+}
+
+/// Whether every value of pairs with these lengths fits `bits` bits without the sign.
+pub fn fits(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool, bits: u32) -> bool {
+    let next = scoring.gaps.next as i128;
+    let substitution = &scoring.substitution;
+    // Greatest value: `shorter` diagonal steps of the best score; free end gaps keep their offset besides.
+    let best_step = (substitution.max_score() as i128 + 2 * next).max(0);
+    let free = if scoring.end_gaps == EndGaps::Free { next * sum as i128 } else { 0 };
+    let greatest = best_step * shorter as i128 + free;
+    // Least value: H >= -2 * opening by aligning nothing, E and F one opening less, and a diagonal step from there.
+    let worst_step = (substitution.min_score() as i128 + 2 * next).min(0).abs();
+    let least = 4 * scoring.gaps.opening() as i128 + worst_step;
+    let matches = if carry_matches { match_bits(shorter) } else { 0 };
+    let Some(left) = bits.checked_sub(matches) else {
+        return false;
+    };
+    let limit = 1i128 << left;
+    greatest + 1 < limit && least < limit / 4
+}
+
+/// A scoring scheme in the kernels' form, for pairs up to given lengths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OffsetScoring<V = i32> {
+    size: usize,
+    table: Vec<V>,
+    match_bits: u32,
+    next: i64,
+    opening: V,
+    edge_opening: V,
+    edge_step: V,
+    free_ends: bool,
+}
+
+impl<V: Value> OffsetScoring<V> {
+    /// The transform for pairs whose shorter sequence has at most `shorter` symbols and whose lengths sum to at most
+    /// `sum`; with the matches carried if `carry_matches`. `None` if a value could overflow.
+    pub fn new(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool) -> Option<Self> {
+        if !fits(scoring, shorter, sum, carry_matches, V::BITS) {
+            return None;
+        }
+        let match_bits = if carry_matches { match_bits(shorter) } else { 0 };
+        let (next, opening) = (scoring.gaps.next as i64, scoring.gaps.opening() as i64);
+        let free = scoring.end_gaps == EndGaps::Free;
+        let substitution = &scoring.substitution;
+        let size = substitution.size();
+        let mut table = vec![V::NEVER; size * size];
+        table[0] = V::of(0);
+        for code in 1..size {
+            if free {
+                table[code] = V::of(next << match_bits);
+                table[code * size] = V::of(next << match_bits);
+            }
+            for other in 1..size {
+                let score = substitution.score(code as u8, other as u8) as i64 + 2 * next;
+                let is_match = carry_matches && substitution.is_match(code as u8, other as u8);
+                table[code * size + other] = V::of((score << match_bits) + is_match as i64);
+            }
+        }
+        Some(OffsetScoring {
+            size,
+            table,
+            match_bits,
+            next,
+            opening: V::of(opening << match_bits),
+            edge_opening: V::of(if free { 0 } else { -(opening << match_bits) }),
+            edge_step: V::of(if free { next << match_bits } else { 0 }),
+            free_ends: free,
+        })
+    }
+
+    /// Codes a side of [`OffsetScoring::table`].
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Value added by a diagonal step, `size` by `size`, symmetric.
+    ///
+    /// Entries of [`crate::seq::PAD`] (code 0) make padded cells repeat the border. Write B(k) for the border's value
+    /// after k real symbols: B(0) = 0, and B(k) = `edge_opening + k * edge_step` otherwise.
+    /// - PAD against PAD adds 0: the corner before both sequences stays 0.
+    /// - Charged end gaps, PAD against a symbol: never taken. A padded row keeps B in every real column, since left of
+    ///   it stand a 0 (paying the opening gives B(1) = B(k)) and then B itself; likewise down a padded column. Values
+    ///   below B that a gap from a border cell leaves in E or F are what the first real cell would get from it anyway.
+    /// - Free end gaps, PAD against a symbol adds `next`: the diagonal step from B(k - 1) gives B(k) exactly, and no
+    ///   other step gives more, since B does not fall along a border.
+    pub fn table(&self) -> &[V] {
+        &self.table
+    }
+
+    /// Bits that hold the matches; 0 if they are not carried.
+    pub fn match_bits(&self) -> u32 {
+        self.match_bits
+    }
+
+    /// Whether matches are carried.
+    pub fn carries_matches(&self) -> bool {
+        self.match_bits > 0
+    }
+
+    /// Value subtracted when a gap opens; 0 under linear gaps.
+    pub fn opening(&self) -> V {
+        self.opening
+    }
+
+    /// Value of a border cell after one or more real symbols, without the part that grows.
+    pub fn edge_opening(&self) -> V {
+        self.edge_opening
+    }
+
+    /// Growth of the border's value a symbol; 0 if end gaps are charged. Also what a free gap at the end adds a symbol.
+    pub fn edge_step(&self) -> V {
+        self.edge_step
+    }
+
+    /// Whether end gaps are free: the value is then the best of the last row and column, each with its end gap's offset.
+    pub fn free_ends(&self) -> bool {
+        self.free_ends
+    }
+
+    /// Value of the border after `symbols` real symbols.
+    pub fn edge(&self, symbols: u32) -> V {
+        if symbols == 0 {
+            return V::of(0);
+        }
+        V::of(self.edge_opening.number() + self.edge_step.number() * symbols as i64)
+    }
+
+    /// The score and, if carried, the matches that a pair's final value holds.
+    pub fn decode(&self, value: V, query_symbols: u32, target_symbols: u32) -> (i64, Option<u64>) {
+        let value = value.number();
+        let offset = self.next * (query_symbols as i64 + target_symbols as i64);
+        let score = (value >> self.match_bits) - offset;
+        let matches = value & ((1i64 << self.match_bits) - 1);
+        (score, self.carries_matches().then_some(matches as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::Gaps;
+
+    fn scoring(gaps: Gaps, end_gaps: EndGaps) -> Scoring {
+        Scoring { gaps, end_gaps, ..Scoring::dna() }
+    }
+
+    #[test]
+    fn values_decode_to_score_and_matches() {
+        let offset = OffsetScoring::<i32>::new(&scoring(Gaps::linear(10), EndGaps::Charged), 100, 200, true).unwrap();
+        assert_eq!(offset.match_bits(), 7);
+        // A match of A with A and a mismatch of A with C: 5 - 4, offset 2 * 10 each.
+        let (a, c) = (1, 2);
+        let value = offset.table()[a * offset.size() + a] + offset.table()[a * offset.size() + c];
+        assert_eq!(offset.decode(value, 2, 2), (1, Some(1)));
+        // Negative scores too: one symbol against none is a gap of one.
+        assert_eq!(offset.decode(offset.edge(1), 1, 0), (-10, Some(0)));
+    }
+
+    #[test]
+    fn borders_cost_what_gaps_cost() {
+        for (gaps, end_gaps, expected) in [
+            (Gaps::linear(10), EndGaps::Charged, -70),
+            (Gaps::from_blast(11, 1), EndGaps::Charged, -18),
+            (Gaps::from_blast(11, 1), EndGaps::Free, 0),
+        ] {
+            for carry in [false, true] {
+                let offset = OffsetScoring::<i32>::new(&scoring(gaps, end_gaps), 50, 100, carry).unwrap();
+                assert_eq!(offset.decode(offset.edge(7), 7, 0), (expected, carry.then_some(0)));
+                assert_eq!(offset.decode(offset.edge(0), 0, 0), (0, carry.then_some(0)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let scoring = scoring(Gaps::linear(10), EndGaps::Charged);
+        // A step of 25 for each of L symbols beside the bits of L: L = 8191 is the last that fits 31 bits.
+        assert!(fits(&scoring, 8191, 16_382, true, 31));
+        assert!(!fits(&scoring, 8192, 16_384, true, 31));
+        assert!(fits(&scoring, 8192, 16_384, false, 31));
+        assert!(!fits(&scoring, 1 << 27, 1 << 28, false, 31));
+        assert!(fits(&scoring, u32::MAX as u64, 1 << 33, false, 63));
+        assert!(OffsetScoring::<i32>::new(&scoring, 8192, 16_384, true).is_none());
+        assert!(OffsetScoring::<i64>::new(&scoring, 8192, 16_384, true).is_some());
+    }
+
+    #[test]
+    fn padding_is_never_a_step_under_charged_end_gaps_and_a_gap_under_free_ones() {
+        let charged = OffsetScoring::<i32>::new(&scoring(Gaps::linear(10), EndGaps::Charged), 9, 18, true).unwrap();
+        let free = OffsetScoring::<i32>::new(&scoring(Gaps::linear(10), EndGaps::Free), 9, 18, true).unwrap();
+        for code in 1..16 {
+            assert_eq!((charged.table()[code], charged.table()[code * 16]), (i32::NEVER, i32::NEVER));
+            assert_eq!((free.table()[code], free.table()[code * 16]), (free.edge_step(), free.edge_step()));
+        }
+        assert_eq!((charged.table()[0], free.table()[0]), (0, 0));
+    }
+}

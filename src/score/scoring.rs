@@ -1,7 +1,13 @@
 //! A complete scoring scheme: what engines, oracles and verification all take.
 
 use super::gaps::{EndGaps, Gaps};
+use super::matrix::SubstitutionMatrix;
+use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
+
+/// The greatest score of a pair of symbols and the greatest cost of a gap's symbol, up or down. Beyond any scheme in
+/// use, and low enough that sums over sequences of any length that fits in memory stay within 64 bits.
+pub const MAX_SCORE: i32 = 1_000_000;
 
 /// How an ambiguous DNA code (N, R, ...) meets another code under match/mismatch scoring.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
@@ -96,4 +102,151 @@ pub struct Scoring {
     pub gaps: Gaps,
     /// Whether end gaps are charged.
     pub end_gaps: EndGaps,
+}
+
+impl Scoring {
+    /// The default for DNA and RNA: match +5, mismatch -4, every gap symbol 10, end gaps charged, and a code matches
+    /// another if their sets of bases meet. The scores are those of EDNAFULL for bases; a linear gap cost is what Truong
+    /// et al. 2014 (equation 1) align 16S genes with (its amount is ours: they give none).
+    pub fn dna() -> Self {
+        Self::nucleotide(5, -4, Ambiguity::Overlap, Gaps::linear(10), EndGaps::Charged).expect("the defaults are valid")
+    }
+
+    /// The default for proteins: BLOSUM62 and BLAST's gap costs of 11 + k, end gaps charged.
+    pub fn protein() -> Self {
+        let blosum62 = SubstitutionMatrix::built_in("BLOSUM62").expect("BLOSUM62 is built in");
+        Self::matrix(Alphabet::Protein, &blosum62, Gaps::from_blast(11, 1), EndGaps::Charged)
+            .expect("the defaults are valid")
+    }
+
+    /// Match/mismatch scores for DNA and RNA.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the option, if `match_score` is below `mismatch_score`, a gap cost is negative, a
+    /// gap's first symbol costs less than the next, or a number is beyond [`MAX_SCORE`].
+    pub fn nucleotide(
+        match_score: i32,
+        mismatch_score: i32,
+        ambiguity: Ambiguity,
+        gaps: Gaps,
+        end_gaps: EndGaps,
+    ) -> Result<Self> {
+        within_bounds("--match", match_score)?;
+        within_bounds("--mismatch", mismatch_score)?;
+        if match_score < mismatch_score {
+            return Err(Error::usage(format!(
+                "--match {match_score} is below --mismatch {mismatch_score}; a match must score at least as much"
+            )));
+        }
+        let alphabet = Alphabet::Dna;
+        let unambiguous = |a, b| alphabet.is_unambiguous(a) && alphabet.is_unambiguous(b);
+        let substitution = Substitution::from_fn(alphabet, |a, b| {
+            let meet = a & b != 0;
+            let (is_match, scored) = match ambiguity {
+                Ambiguity::Overlap => (meet, true),
+                Ambiguity::Mismatch => (meet && unambiguous(a, b), true),
+                Ambiguity::Zero => (meet, unambiguous(a, b)),
+            };
+            let score = if is_match { match_score } else { mismatch_score };
+            (if scored { score } else { 0 }, is_match)
+        });
+        Self::checked(alphabet, substitution, gaps, end_gaps)
+    }
+
+    /// Scores from a matrix. Two proteins' letters match if they are the same letter; two DNA codes match if their
+    /// sets of bases meet.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the matrix is not for this alphabet, or for gap costs as in [`Scoring::nucleotide`].
+    pub fn matrix(alphabet: Alphabet, matrix: &SubstitutionMatrix, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
+        Self::checked(alphabet, matrix.substitution(alphabet)?, gaps, end_gaps)
+    }
+
+    fn checked(alphabet: Alphabet, substitution: Substitution, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
+        let Gaps { first, next } = gaps;
+        for cost in [first, next] {
+            if cost < 0 {
+                return Err(Error::usage(format!(
+                    "--gap-open and --gap-extend are costs that are subtracted, so a gap's symbol cannot cost {cost}"
+                )));
+            }
+        }
+        if first < next {
+            return Err(Error::usage(format!(
+                "--gap-open cannot be negative: a gap's first symbol costs {first}, each further one {next}"
+            )));
+        }
+        within_bounds("--gap-extend", next)?;
+        within_bounds("--gap-open + --gap-extend", first)?;
+        Ok(Scoring { alphabet, substitution, gaps, end_gaps })
+    }
+}
+
+fn within_bounds(option: &str, value: i32) -> Result<()> {
+    if (-MAX_SCORE..=MAX_SCORE).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{option} {value} is out of range; at most {MAX_SCORE} up or down")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score_and_match(ambiguity: Ambiguity, a: u8, b: u8) -> (i32, bool) {
+        let scoring = Scoring::nucleotide(5, -4, ambiguity, Gaps::linear(10), EndGaps::Charged).unwrap();
+        let code = |letter| Alphabet::Dna.encode(letter).unwrap();
+        (scoring.substitution.score(code(a), code(b)), scoring.substitution.is_match(code(a), code(b)))
+    }
+
+    #[test]
+    fn each_choice_of_ambiguity_scores_as_it_says() {
+        use Ambiguity::{Mismatch, Overlap, Zero};
+        for (a, b, overlap, mismatch, zero) in [
+            (b'A', b'A', (5, true), (5, true), (5, true)),
+            (b'A', b'C', (-4, false), (-4, false), (-4, false)),
+            (b'U', b'T', (5, true), (5, true), (5, true)),
+            (b'A', b'N', (5, true), (-4, false), (0, true)),
+            (b'N', b'N', (5, true), (-4, false), (0, true)),
+            (b'A', b'Y', (-4, false), (-4, false), (0, false)),
+            (b'R', b'Y', (-4, false), (-4, false), (0, false)),
+            (b'R', b'S', (5, true), (-4, false), (0, true)),
+        ] {
+            for (a, b) in [(a, b), (b, a)] {
+                assert_eq!(score_and_match(Overlap, a, b), overlap);
+                assert_eq!(score_and_match(Mismatch, a, b), mismatch);
+                assert_eq!(score_and_match(Zero, a, b), zero);
+            }
+        }
+    }
+
+    #[test]
+    fn defaults() {
+        let dna = Scoring::dna();
+        assert_eq!((dna.substitution.max_score(), dna.substitution.min_score()), (5, -4));
+        assert_eq!((dna.gaps, dna.end_gaps), (Gaps { first: 10, next: 10 }, EndGaps::Charged));
+        let protein = Scoring::protein();
+        assert_eq!((protein.substitution.max_score(), protein.substitution.min_score()), (11, -4));
+        assert_eq!(protein.gaps, Gaps { first: 12, next: 1 });
+    }
+
+    #[test]
+    fn wrong_numbers_name_their_option() {
+        let make = |a, b, gaps| Scoring::nucleotide(a, b, Ambiguity::Overlap, gaps, EndGaps::Charged);
+        for (result, option) in [
+            (make(1_000_001, 0, Gaps::linear(1)), "--match 1000001"),
+            (make(1, i32::MIN, Gaps::linear(1)), "--mismatch -2147483648"),
+            (make(1, 2, Gaps::linear(1)), "--match 1 is below --mismatch 2"),
+            (make(1, 0, Gaps::linear(-1)), "--gap-extend"),
+            (make(1, 0, Gaps::from_blast(-1, 5)), "--gap-open"),
+            (make(1, 0, Gaps::linear(1_000_001)), "--gap-extend 1000001"),
+            (make(1, 0, Gaps::from_blast(i32::MAX, i32::MAX)), "--gap-extend 2147483647"),
+            (make(1, 0, Gaps::from_blast(1_000_000, 1)), "--gap-open + --gap-extend 1000001"),
+        ] {
+            let error = result.unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(option), "{error}");
+        }
+        make(1_000_000, -1_000_000, Gaps::from_blast(0, 0)).unwrap();
+    }
 }
