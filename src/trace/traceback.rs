@@ -1,1 +1,284 @@
+//! The production traceback: the canonical alignment of one pair, in a band if a band is known to hold it.
+//!
+//! Which cells are computed is `band`'s matter; how, `wavefront`'s and `sweep`'s; the walk
+//! back over them, `walk`'s. Here the band and the width of the numbers are chosen.
 
+use super::band::{Band, ScoreRange};
+use super::sweep::{Ends, Sweep};
+use super::walk::{Tracer, Walk};
+use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, Value, Wave};
+use super::{Alignment, Cigar, Op};
+use crate::error::{Error, Result};
+use crate::score::{EndGaps, Scoring};
+use crate::seq::Code;
+
+/// What an engine already found out about a pair's canonical alignment. It narrows the band, and the traceback must come
+/// to the same, or ends in an error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// The score.
+    pub score: Option<i64>,
+    /// The number of matches. It narrows the band only beside a score.
+    pub matches: Option<u64>,
+}
+
+impl Hint {
+    /// Nothing is known.
+    pub const NONE: Hint = Hint { score: None, matches: None };
+}
+
+/// Buffers that tracebacks use again and again; one for each thread.
+#[derive(Debug)]
+pub struct Workspace {
+    budget_bytes: usize,
+    symbols: Symbols,
+    directions: Directions,
+    wave_32: Wave<i32>,
+    wave_64: Wave<i64>,
+}
+
+impl Workspace {
+    /// Bytes of directions that a workspace keeps if nothing else is said: those of all cells of two sequences of 8,000
+    /// symbols.
+    pub const DEFAULT_BUDGET_BYTES: usize = 64 << 20;
+
+    /// A workspace with [`Workspace::DEFAULT_BUDGET_BYTES`].
+    pub fn new() -> Self {
+        Self::with_budget(Self::DEFAULT_BUDGET_BYTES)
+    }
+
+    /// A workspace that keeps at most about so many bytes of directions at once. Any number is enough; less is slower.
+    pub fn with_budget(budget_bytes: usize) -> Self {
+        Workspace {
+            budget_bytes,
+            symbols: Symbols::default(),
+            directions: Directions::default(),
+            wave_32: Wave::default(),
+            wave_64: Wave::default(),
+        }
+    }
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The canonical alignment of two sequences (the rule is in [`crate::trace`]). Either may be empty; codes are of
+/// `scoring`'s alphabet.
+///
+/// # Errors
+/// [`Error::Internal`] if the alignment has not the score or the matches of `hint`: one of the two was computed wrongly.
+pub fn traceback(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    hint: Hint,
+    workspace: &mut Workspace,
+) -> Result<Alignment> {
+    let (alignment, matches) = if query.is_empty() || target.is_empty() {
+        (one_is_empty(query.len(), target.len(), scoring), 0)
+    } else {
+        let pair = Pair::new(query, target, scoring, hint);
+        let magnitude = pair.magnitude();
+        if i32::holds(magnitude) {
+            let mut wave = std::mem::take(&mut workspace.wave_32);
+            let found = pair.align(workspace, &mut wave);
+            workspace.wave_32 = wave;
+            found
+        } else if i64::holds(magnitude) {
+            let mut wave = std::mem::take(&mut workspace.wave_64);
+            let found = pair.align(workspace, &mut wave);
+            workspace.wave_64 = wave;
+            found
+        } else {
+            pair.align(workspace, &mut Wave::<i128>::default())
+        }
+    };
+    let differs = |what: &str, found: i128, hinted: i128| {
+        Err(Error::Internal(format!("the traceback found {what} {found}, the engine {hinted}")))
+    };
+    match hint {
+        Hint { score: Some(score), .. } if score != alignment.score => {
+            differs("score", alignment.score.into(), score.into())
+        }
+        Hint { matches: Some(hinted), .. } if hinted != matches => differs("matches", matches.into(), hinted.into()),
+        _ => Ok(alignment),
+    }
+}
+
+fn one_is_empty(m: usize, n: usize, scoring: &Scoring) -> Alignment {
+    let mut cigar = Cigar::new();
+    cigar.push(run_length(m), Op::Insertion);
+    cigar.push(run_length(n), Op::Deletion);
+    let score = match scoring.end_gaps {
+        EndGaps::Charged => -scoring.gaps.cost((m + n) as u64),
+        EndGaps::Free => 0,
+    };
+    Alignment { score, cigar }
+}
+
+fn run_length(symbols: usize) -> u32 {
+    u32::try_from(symbols).expect("a sequence of fewer than 2^32 symbols")
+}
+
+/// Two sequences that are not empty, with what their codes say about scores.
+struct Pair<'a> {
+    query: &'a [Code],
+    target: &'a [Code],
+    scoring: &'a Scoring,
+    hint: Hint,
+    range: ScoreRange,
+    weight: i128,
+}
+
+impl<'a> Pair<'a> {
+    fn new(query: &'a [Code], target: &'a [Code], scoring: &'a Scoring, hint: Hint) -> Self {
+        let range = ScoreRange::of(&scoring.substitution, query, target);
+        let weight = query.len().min(target.len()) as i128 + 1;
+        Pair { query, target, scoring, hint, range, weight }
+    }
+
+    /// A bound on every packed, offset value that a path inside the matrices has, with an opening to spare: diagonal
+    /// steps number min(m, n) at most, gap steps only cost openings, of which the best path to a cell in the band has
+    /// at most two; free end gaps start at the offset of their border cell.
+    fn magnitude(&self) -> i128 {
+        let (m, n) = (self.query.len() as i128, self.target.len() as i128);
+        let gaps = self.scoring.gaps;
+        let offset = |score: i32| i128::from(score) + 2 * i128::from(gaps.next);
+        let diagonal = offset(self.range.greatest).abs().max(offset(self.range.least).abs());
+        let borders = i128::from(gaps.next) * (m + n);
+        self.weight * (diagonal * m.min(n) + borders + 4 * i128::from(gaps.opening())) + self.weight
+    }
+
+    fn costs<T: Value>(&self) -> Costs<T> {
+        let gaps = self.scoring.gaps;
+        let packed = |score: i32, is_match: bool| {
+            let offset = i128::from(score) + 2 * i128::from(gaps.next);
+            T::from_wide(self.weight * offset + i128::from(is_match))
+        };
+        let mut table = Box::new([T::from_wide(0); 1024]);
+        let by_shared_bits = self.range.by_shared_bits.map(|(yes, no)| (packed(yes, true), packed(no, false)));
+        if by_shared_bits.is_none() {
+            let substitution = &self.scoring.substitution;
+            let size = substitution.size() as Code;
+            for (a, b) in (1..size).flat_map(|a| (1..size).map(move |b| (a, b))) {
+                let score = packed(substitution.score(a, b), substitution.is_match(a, b));
+                table[Costs::<T>::table_index(a, b)] = score;
+            }
+        }
+        Costs {
+            by_shared_bits,
+            table,
+            opening: T::from_wide(self.weight * i128::from(gaps.opening())),
+            step: T::from_wide(self.weight * i128::from(gaps.next)),
+            affine: !gaps.is_linear(),
+            free_end_gaps: self.scoring.end_gaps == EndGaps::Free,
+        }
+    }
+
+    /// The alignment and its matches, by numbers that hold [`Self::magnitude`].
+    fn align<T: Value>(&self, workspace: &mut Workspace, wave: &mut Wave<T>) -> (Alignment, u64) {
+        workspace.symbols.set(self.query, self.target);
+        let costs = self.costs::<T>();
+        let (m, n) = (self.query.len(), self.target.len());
+        if self.hint.score.is_some() {
+            let band = self.range.band(m, n, self.scoring, self.hint);
+            return self.align_within(band, &costs, workspace, wave);
+        }
+        // Without a score, a band for similar sequences comes first. What it finds is some alignment's score, hence at
+        // most the best one, so the band that this score asks for holds all best alignments. If it is within the band
+        // that was swept, that one held them too.
+        let mut band = Band::guess(m, n);
+        loop {
+            let found = self.align_within(band, &costs, workspace, wave);
+            let enough = self.range.band(m, n, self.scoring, Hint { score: Some(found.0.score), matches: None });
+            if band.contains(enough) {
+                return found;
+            }
+            band = band.wider(enough);
+        }
+    }
+
+    /// The best alignment within a band, by the rule; the canonical one if the band holds all best ones.
+    fn align_within<T: Value>(
+        &self,
+        band: Band,
+        costs: &Costs<T>,
+        workspace: &mut Workspace,
+        wave: &mut Wave<T>,
+    ) -> (Alignment, u64) {
+        let Workspace { budget_bytes, symbols, directions, .. } = workspace;
+        let (m, n) = (symbols.m, symbols.n);
+        let corner = Cell { i: m, j: n };
+        let geometry = Geometry::new(band);
+        wave.start(geometry, costs.affine);
+        let nowhere = (T::UNREACHABLE, corner);
+        let mut ends = costs.free_end_gaps.then_some(Ends { column: nowhere, row: nowhere });
+        let sweep = Sweep { symbols, costs, geometry, apex: corner };
+        let mut tracer = Tracer { sweep, wave, directions, budget_bytes: *budget_bytes };
+        let parts = tracer.sweep_to(0, corner, ends.as_mut());
+
+        let offset = T::from_wide(costs.step.to_wide() * i128::from(m + n));
+        let mut best =
+            (tracer.wave.value(geometry, corner).map_or(T::UNREACHABLE, |value| value.minus(offset)), corner);
+        if let Some(Ends { column, row }) = ends {
+            for end in [column, row] {
+                best = if end.0 > best.0 { end } else { best };
+            }
+        }
+        let mut walk = Walk::new(self.query, self.target, &self.scoring.substitution, best.1);
+        tracer.follow(&mut walk, 0, parts);
+
+        let packed = best.0.to_wide();
+        let score = i64::try_from(packed.div_euclid(self.weight)).expect("scores and lengths are bounded");
+        (Alignment { score, cigar: walk.finish() }, packed.rem_euclid(self.weight) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+    use crate::score::{Ambiguity, Gaps};
+
+    #[test]
+    fn numbers_of_every_width_give_the_same() {
+        // A fixed recipe for two sequences that differ by substitutions, a run left out and overhanging ends.
+        let query: Vec<Code> = (0..90u32).map(|k| 1 << ((k * k * 7 + k / 5) % 11 % 4)).collect();
+        let mut target = query[4..].to_vec();
+        target.drain(30..35);
+        (target[10], target[60]) = (15, 2);
+        for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2)] {
+            for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+                for ambiguity in [Ambiguity::Overlap, Ambiguity::Zero] {
+                    let scoring = Scoring::nucleotide(5, -4, ambiguity, gaps, end_gaps).unwrap();
+                    let expected = reference::align(&query, &target, &scoring);
+                    let expected = (Alignment { score: expected.score, cigar: expected.cigar }, expected.matches);
+                    let pair = Pair::new(&query, &target, &scoring, Hint::NONE);
+                    let workspace = &mut Workspace::with_budget(1_000);
+                    assert!(i32::holds(pair.magnitude()));
+                    assert_eq!(pair.align(workspace, &mut Wave::<i32>::default()), expected);
+                    assert_eq!(pair.align(workspace, &mut Wave::<i64>::default()), expected);
+                    assert_eq!(pair.align(workspace, &mut Wave::<i128>::default()), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn widths_are_chosen_by_what_values_can_be() {
+        let magnitude = |length: usize, scoring: &Scoring| {
+            let codes = vec![1; length];
+            Pair::new(&codes, &codes, scoring, Hint::NONE).magnitude()
+        };
+        let dna = Scoring::dna();
+        assert!(i32::holds(magnitude(1_600, &dna)));
+        assert!(!i32::holds(magnitude(10_000, &dna)) && i64::holds(magnitude(10_000, &dna)));
+        let huge = 1_000_000;
+        let extreme = Scoring::nucleotide(huge, -huge, Ambiguity::Overlap, Gaps::linear(huge), EndGaps::Free).unwrap();
+        assert!(i64::holds(magnitude(500_000, &extreme)));
+        assert!(!i64::holds(magnitude(2_000_000, &extreme)));
+    }
+}

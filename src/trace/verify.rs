@@ -1,1 +1,140 @@
+//! Verification by rescoring: the score of an alignment, from its columns alone.
+//!
+//! Nothing here knows how an alignment was found, so what it accepts is an alignment of these two sequences with this
+//! score, whoever made it. (It cannot say whether a better one exists; that is the oracles' work.)
 
+use super::cigar::{Cigar, Op};
+use crate::error::{Error, Result};
+use crate::score::{EndGaps, Scoring};
+use crate::seq::{Code, PAD};
+
+/// Checks that `cigar` aligns all of `query` with all of `target`, that each `=` and `X` says what
+/// [`crate::score::Substitution::is_match`] says, and that no run is empty or of its neighbour's kind. Returns the
+/// score, with every run of I or D as one gap (an I run beside a D run is two).
+///
+/// # Errors
+/// [`Error::Internal`] with what is wrong: an alignment that fails here was made by a fault of ours.
+pub fn verify(cigar: &Cigar, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<i64> {
+    let runs: Vec<(u32, Op)> = cigar.iter().collect();
+    let free = scoring.end_gaps == EndGaps::Free;
+    let (mut i, mut j) = (0usize, 0usize);
+    let mut score = 0i64;
+    for (position, &(length, op)) in runs.iter().enumerate() {
+        let number = position + 1;
+        if length == 0 {
+            return wrong(cigar, format!("run {number} is empty"));
+        }
+        if position > 0 && runs[position - 1].1 == op {
+            return wrong(cigar, format!("runs {position} and {number} are of one kind"));
+        }
+        let columns = length as usize;
+        let query_end = if op.consumes_query() { i + columns } else { i };
+        let target_end = if op.consumes_target() { j + columns } else { j };
+        if query_end > query.len() || target_end > target.len() {
+            return wrong(cigar, format!("run {number} goes beyond the end of a sequence"));
+        }
+        if op.is_gap() {
+            let is_end_gap = position == 0 || number == runs.len();
+            if !(free && is_end_gap) {
+                score -= scoring.gaps.cost(u64::from(length));
+            }
+        } else {
+            for (offset, (&a, &b)) in query[i..query_end].iter().zip(&target[j..target_end]).enumerate() {
+                let size = scoring.substitution.size();
+                if [a, b].iter().any(|&code| code == PAD || code as usize >= size) {
+                    return wrong(cigar, format!("codes {a} and {b} are not both of the alphabet"));
+                }
+                if scoring.substitution.is_match(a, b) != (op == Op::Match) {
+                    let (at_query, at_target) = (i + offset + 1, j + offset + 1);
+                    return wrong(
+                        cigar,
+                        format!("query symbol {at_query} and target symbol {at_target} are no '{}'", op.letter()),
+                    );
+                }
+                score += i64::from(scoring.substitution.score(a, b));
+            }
+        }
+        (i, j) = (query_end, target_end);
+    }
+    if (i, j) != (query.len(), target.len()) {
+        let lengths = format!("{} and {}", query.len(), target.len());
+        return wrong(cigar, format!("it spans {i} and {j} symbols of sequences of {lengths}"));
+    }
+    Ok(score)
+}
+
+fn wrong(cigar: &Cigar, message: String) -> Result<i64> {
+    let mut text = cigar.to_string();
+    if text.len() > 80 {
+        text.truncate(77); // ASCII throughout
+        text.push_str("...");
+    }
+    Err(Error::Internal(format!("alignment {text} is wrong: {message}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::{Gaps, Substitution};
+    use crate::seq::Alphabet;
+
+    fn scoring(gaps: Gaps, end_gaps: EndGaps) -> Scoring {
+        let meets = |a: Code, b: Code| if a & b != 0 { (5, true) } else { (-4, false) };
+        Scoring { alphabet: Alphabet::Dna, substitution: Substitution::from_fn(Alphabet::Dna, meets), gaps, end_gaps }
+    }
+
+    fn codes(letters: &str) -> Vec<Code> {
+        letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect()
+    }
+
+    fn run(cigar: &str, query: &str, target: &str, scoring: &Scoring) -> Result<i64> {
+        verify(&cigar.parse().unwrap(), &codes(query), &codes(target), scoring)
+    }
+
+    #[test]
+    fn scores_by_hand() {
+        let affine = scoring(Gaps::from_blast(5, 2), EndGaps::Charged);
+        assert_eq!(run("", "", "", &affine).unwrap(), 0);
+        assert_eq!(run("3=", "ACN", "ACG", &affine).unwrap(), 15);
+        assert_eq!(run("1=1X1=", "AAC", "AGC", &affine).unwrap(), 6);
+        // Two gaps, each with an opening: 10 - (5 + 2*2) - (5 + 2).
+        assert_eq!(run("1=2I1D1=", "ACCA", "AGA", &affine).unwrap(), 10 - 9 - 7);
+        assert_eq!(run("2I1=3D", "CCA", "AGGG", &affine).unwrap(), 5 - 9 - 11);
+    }
+
+    #[test]
+    fn free_end_gaps_are_the_first_and_the_last_run() {
+        let free = scoring(Gaps::linear(10), EndGaps::Free);
+        assert_eq!(run("2I1=3D", "CCA", "AGGG", &free).unwrap(), 5);
+        assert_eq!(run("2I1D1=", "CCA", "GA", &free).unwrap(), 5 - 10);
+        assert_eq!(run("2I3D", "CC", "GGG", &free).unwrap(), 0);
+        assert_eq!(run("3D", "", "GGG", &free).unwrap(), 0);
+    }
+
+    #[test]
+    fn every_kind_of_wrong_alignment_is_refused() {
+        let linear = scoring(Gaps::linear(10), EndGaps::Charged);
+        for (cigar, query, target, word) in [
+            ("3=", "ACG", "ACT", "are no '='"),
+            ("2=1X", "ACG", "ACG", "are no 'X'"),
+            ("2=", "ACG", "ACG", "spans"),
+            ("4=", "ACG", "ACG", "beyond"),
+            ("3=1I", "ACG", "ACG", "beyond"),
+            ("3=", "ACG", "ACGT", "spans"),
+            ("", "A", "", "spans"),
+        ] {
+            let error = run(cigar, query, target, &linear).unwrap_err();
+            assert!(matches!(error, Error::Internal(_)));
+            assert!(error.to_string().contains(word), "{cigar}: {error}");
+        }
+        let (a, raw) = (codes("AC"), Cigar::from_runs_unchecked);
+        let unmerged = raw(vec![(1, Op::Match), (1, Op::Match)]);
+        assert!(verify(&unmerged, &a, &a, &linear).unwrap_err().to_string().contains("of one kind"));
+        let empty = raw(vec![(2, Op::Match), (0, Op::Insertion)]);
+        assert!(verify(&empty, &a, &a, &linear).unwrap_err().to_string().contains("is empty"));
+        let pad = verify(&"2=".parse().unwrap(), &[1, 0], &[1, 1], &linear).unwrap_err();
+        assert!(pad.to_string().contains("not both of the alphabet"));
+        let long = "1=1X".repeat(40).parse().unwrap();
+        assert!(verify(&long, &a, &a, &linear).unwrap_err().to_string().contains("..."));
+    }
+}

@@ -1,0 +1,239 @@
+//! Which cells an alignment of known score can visit.
+//!
+//! A cell (i, j) lies on the diagonal `d = i - j`; the walk goes from diagonal 0 to diagonal `m - n`, and only gap
+//! columns change the diagonal, each by one. So a path that visits diagonal d has at least `|d| + |d - (m - n)|` gap
+//! columns, and a limit on gap columns is a band of diagonals. Two limits hold for global alignments with charged end
+//! gaps. Let an alignment have G gap columns and P = (m + n - G) / 2 columns with two symbols.
+//!
+//! If G is more than `|m - n|`, the least there can be, then both sequences have a gap, and there are two openings or
+//! more.
+//!
+//! 1. No column with two symbols scores more than s, so `score <= s P - next G - 2 opening`, that is
+//!    `G (s + 2 next) <= s (m + n) - 2 score - 4 opening`, unless G is the least.
+//! 2. If M columns match, P - M do not; with the greatest scores s of a match and t of a mismatch
+//!    `score <= s M + t (P - M) - next G - 2 opening`, that is
+//!    `G (t + 2 next) <= 2 s M + t (m + n - 2 M) - 2 score - 4 opening`, unless G is the least. Also
+//!    `G <= m + n - 2 M`, as P >= M. With one score for all matches, one for all mismatches and linear gaps, both sides
+//!    are equal: G is known.
+//!
+//! A limit whose factor on the left is not positive says nothing. All shrink as the score grows.
+//!
+//! With free end gaps only inner gap columns cost, and another limit serves. A path that visits diagonal d >= 0 has j
+//! columns with two symbols before cell (j + d, j) at most, and min(m - d, n) - j after it, so `P <= min(m - d, n)`;
+//! for d < 0 likewise `P <= min(m, n + d)`. As `score <= s P` and P >= M, all diagonals of alignments with P at least
+//! `max(score / s, M)` are from `P - n` to `m - P`.
+//!
+//! **Why a band gives the same walk.** Let B be a set of cells that holds every cell of every alignment with the best
+//! (score, matches), and let a value within B be the best over paths that stay in B. Such a value is never above the
+//! true one. It equals the true one in each state of each cell that some best alignment passes: the part of that
+//! alignment up to there is best for that state (else the whole could be bettered) and lies in B. The walk back
+//! starts at (m, n), or at an end of a best alignment if end gaps are free, and keeps to states on best alignments. There it asks whether a predecessor's value and the step
+//! between give this state's value. If the true values agree, the predecessor is on a best alignment too (its best
+//! prefix, the step, and what was walked already), so its value within B is true and they agree within B. If the
+//! values within B agree, the predecessor's cannot be below its true value, for then a path through it would beat this
+//! state's true value; so the true values agree. Every answer is the same as without a band, hence the whole walk. A
+//! greater set than B does no harm: the argument asks only that B hold those cells.
+
+use super::traceback::Hint;
+use crate::score::{EndGaps, Gaps, Scoring, Substitution};
+use crate::seq::Code;
+
+/// What the scores of the codes that occur in two sequences are like.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScoreRange {
+    /// Least and greatest score of a pair that can occur.
+    pub least: i32,
+    pub greatest: i32,
+    /// The greatest score of a match and of a mismatch, if there can be one.
+    pub best_match: Option<i32>,
+    pub best_mismatch: Option<i32>,
+    /// Scores of match and mismatch, if every two codes that can meet match exactly if they share a bit, and all
+    /// matches score alike, and all mismatches.
+    pub by_shared_bits: Option<(i32, i32)>,
+}
+
+impl ScoreRange {
+    /// `query` and `target` are not empty.
+    pub fn of(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
+        let present = |codes: &[Code]| codes.iter().fold(0u32, |set, &code| set | 1 << code);
+        let (in_query, in_target) = (present(query), present(target));
+        let members = |set: u32| (0..32u8).filter(move |&code| set >> code & 1 == 1);
+        let mut range = ScoreRange {
+            least: i32::MAX,
+            greatest: i32::MIN,
+            best_match: None,
+            best_mismatch: None,
+            by_shared_bits: None,
+        };
+        let mut uniform = true;
+        for a in members(in_query) {
+            for b in members(in_target) {
+                let (score, is_match) = (substitution.score(a, b), substitution.is_match(a, b));
+                range.least = range.least.min(score);
+                range.greatest = range.greatest.max(score);
+                let best = if is_match { &mut range.best_match } else { &mut range.best_mismatch };
+                uniform &= best.is_none_or(|best| best == score) && is_match == (a & b != 0);
+                *best = (*best).max(Some(score));
+            }
+        }
+        if uniform {
+            range.by_shared_bits = Some((range.best_match.unwrap_or(0), range.best_mismatch.unwrap_or(0)));
+        }
+        range
+    }
+
+    /// The diagonals of all canonical alignments of `m` and `n` symbols, as far as the hint says.
+    pub fn band(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint) -> Band {
+        match scoring.end_gaps {
+            EndGaps::Charged => Band::of_gap_columns(m, n, self.gap_limit(m, n, scoring.gaps, hint)),
+            EndGaps::Free => Band::of_pairs(m, n, self.least_pairs(m, n, hint)),
+        }
+    }
+
+    /// The least number of columns with two symbols of an alignment with free end gaps, with a score of at least
+    /// `hint.score` and, if these are given, `hint.matches` matches.
+    fn least_pairs(&self, m: usize, n: usize, hint: Hint) -> u64 {
+        let Some(score) = hint.score else { return 0 };
+        let greatest = i64::from(self.greatest);
+        let by_score = if greatest > 0 { score.max(0).div_euclid(greatest) as u64 } else { 0 };
+        by_score.max(hint.matches.unwrap_or(0)).min(m.min(n) as u64)
+    }
+
+    /// The most gap columns that an alignment of `m` and `n` symbols with a score of at least `hint.score` can have,
+    /// and exactly `hint.matches` matches if these are given. (With matches the score must be exact.)
+    fn gap_limit(&self, m: usize, n: usize, gaps: Gaps, hint: Hint) -> u64 {
+        let (total, next, opening) = ((m + n) as i64, i64::from(gaps.next), i64::from(gaps.opening()));
+        let mut limit = total;
+        let mut apply = |factor: i64, bound: i64| {
+            if factor > 0 {
+                limit = limit.min(bound.div_euclid(factor));
+            }
+        };
+        if let Some(score) = hint.score {
+            let s = i64::from(self.greatest);
+            apply(s + 2 * next, s * total - 2 * score - 4 * opening);
+            if let Some(matches) = hint.matches {
+                let matches = matches as i64;
+                apply(1, total - 2 * matches);
+                let s = i64::from(self.best_match.unwrap_or(0));
+                if let Some(t) = self.best_mismatch.map(i64::from) {
+                    let bound = 2 * s * matches + t * (total - 2 * matches) - 2 * score - 4 * opening;
+                    apply(t + 2 * next, bound);
+                }
+            }
+        }
+        // Fewer than the difference of the lengths is impossible.
+        limit.max(m.abs_diff(n) as i64) as u64
+    }
+}
+
+/// Diagonals from `low` to `high`, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Band {
+    pub low: i64,
+    pub high: i64,
+}
+
+impl Band {
+    /// All diagonals.
+    #[cfg(test)]
+    pub fn full(m: usize, n: usize) -> Self {
+        Band { low: -(n as i64), high: m as i64 }
+    }
+
+    /// The diagonals that alignments with at most `gap_columns` gap columns visit; at least `|m - n|` of these.
+    pub fn of_gap_columns(m: usize, n: usize, gap_columns: u64) -> Self {
+        let (m, n) = (m as i64, n as i64);
+        let spare = (gap_columns as i64 - (m - n).abs()) / 2;
+        Band { low: ((m - n).min(0) - spare).max(-n), high: ((m - n).max(0) + spare).min(m) }
+    }
+
+    /// The diagonals of alignments with free end gaps and at least so many columns with two symbols.
+    pub fn of_pairs(m: usize, n: usize, pairs: u64) -> Self {
+        Band { low: pairs as i64 - n as i64, high: m as i64 - pairs as i64 }
+    }
+
+    /// A guess at the band of similar sequences.
+    pub fn guess(m: usize, n: usize) -> Self {
+        Self::of_gap_columns(m, n, (m.abs_diff(n) + 32 + (m + n) / 64) as u64)
+    }
+
+    pub fn contains(self, other: Band) -> bool {
+        self.low <= other.low && other.high <= self.high
+    }
+
+    /// Four times as wide, but no wider than `limit` (on either side where this band is not already).
+    pub fn wider(self, limit: Band) -> Self {
+        let more = self.high - self.low + 8;
+        Band {
+            low: (self.low - more * 3 / 2).max(limit.low.min(self.low)),
+            high: (self.high + more * 3 / 2).min(limit.high.max(self.high)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_hold_the_diagonals_within_reach() {
+        assert_eq!(Band::of_gap_columns(10, 10, 0), Band { low: 0, high: 0 });
+        assert_eq!(Band::of_gap_columns(10, 10, 5), Band { low: -2, high: 2 });
+        assert_eq!(Band::of_gap_columns(10, 7, 3), Band { low: 0, high: 3 });
+        assert_eq!(Band::of_gap_columns(7, 10, 8), Band { low: -5, high: 2 });
+        assert_eq!(Band::of_gap_columns(2, 3, 5), Band::full(2, 3));
+    }
+
+    #[test]
+    fn bands_with_free_end_gaps() {
+        assert_eq!(Band::of_pairs(10, 7, 0), Band::full(10, 7));
+        assert_eq!(Band::of_pairs(10, 7, 7), Band { low: 0, high: 3 });
+        assert_eq!(Band::of_pairs(7, 10, 5), Band { low: -5, high: 2 });
+        let band = |score, matches| {
+            let scoring = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
+            let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
+            range.band(100, 100, &scoring, Hint { score, matches })
+        };
+        assert_eq!(band(None, Some(90)), Band::full(100, 100));
+        assert_eq!(band(Some(-3), None), Band::full(100, 100));
+        assert_eq!(band(Some(451), None), Band { low: -10, high: 10 });
+        assert_eq!(band(Some(451), Some(92)), Band { low: -8, high: 8 });
+    }
+
+    #[test]
+    fn bands_grow_to_their_limit() {
+        let (mut band, limit) = (Band { low: -2, high: 3 }, Band { low: -40, high: 1 });
+        band = band.wider(limit);
+        assert_eq!(band, Band { low: -21, high: 3 });
+        assert!(!band.contains(limit));
+        band = band.wider(limit);
+        assert_eq!(band, Band { low: -40, high: 3 });
+        assert!(band.contains(limit));
+    }
+
+    #[test]
+    fn limits_by_hand() {
+        let scoring = Scoring::dna();
+        let range = ScoreRange::of(&scoring.substitution, &[1, 2, 4, 8], &[1, 2, 4, 8]);
+        assert_eq!(range.by_shared_bits, Some((5, -4)));
+        let limit = |m, n, score, matches| range.gap_limit(m, n, scoring.gaps, Hint { score, matches });
+        assert_eq!(limit(100, 100, None, None), 200);
+        assert_eq!(limit(100, 100, Some(500), Some(100)), 0);
+        // 98 matches and two mismatches, or 98 matches, one mismatch and a gap in either sequence.
+        assert_eq!(limit(100, 100, Some(98 * 5 - 2 * 4), Some(98)), 0);
+        assert_eq!(limit(100, 100, Some(98 * 5 - 4 - 20), Some(98)), 2);
+        assert_eq!(limit(100, 100, Some(98 * 5 - 4 - 20), None), 2);
+        assert_eq!(limit(100, 90, Some(90 * 5 - 100), Some(90)), 10);
+        // Even a score that is out of reach leaves the band of a path.
+        assert_eq!(limit(100, 90, Some(1000), None), 10);
+    }
+
+    #[test]
+    fn what_scores_are_like() {
+        let scoring = Scoring::protein();
+        let range = ScoreRange::of(&scoring.substitution, &[23], &[23, 1]);
+        assert_eq!((range.least, range.greatest, range.by_shared_bits), (-3, 11, None));
+        assert_eq!((range.best_match, range.best_mismatch), (Some(11), Some(-3)));
+    }
+}
