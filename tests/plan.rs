@@ -1,0 +1,210 @@
+//! Planning: bands hold every pair once, cutting changes nothing but where, and sums are sums.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pairwave::engine::{Batch, Block, Want};
+use pairwave::plan::{Job, LONG_PAIR_CELLS, LengthClass, Room, split_block};
+use pairwave::score::{EndGaps, Gaps, Scoring, Substitution};
+use pairwave::seq::{Alphabet, SequenceStore};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A store of sequences that have lengths and no more to them.
+fn store_of(lengths: &[usize]) -> Arc<SequenceStore> {
+    let sequences: Vec<Vec<u8>> = lengths.iter().map(|&length| vec![1; length]).collect();
+    support::store(Alphabet::Dna, &sequences)
+}
+
+/// Lengths below and above where pairs become long, or no longer fit 32 bits.
+fn lengths(count: usize) -> impl Strategy<Value = Vec<usize>> {
+    let length = prop_oneof![8 => 0..60usize, 2 => 4400..4550usize, 1 => select(vec![9000, 70_000])];
+    prop::collection::vec(length, 0..count)
+}
+
+/// Schemes whose scores leave 32 bits at some dozen symbols, some thousand or never here.
+fn scoring() -> impl Strategy<Value = Scoring> {
+    let gaps = select(vec![Gaps::linear(10), Gaps::from_blast(10, 1), Gaps::linear(0)]);
+    let end_gaps = select(vec![EndGaps::Charged, EndGaps::Free]);
+    (select(vec![1, 100, 10_000, 1_000_000]), gaps, end_gaps).prop_map(|(factor, gaps, end_gaps)| {
+        let dna = Scoring::dna();
+        let table = |a, b| (dna.substitution.score(a, b) * factor, dna.substitution.is_match(a, b));
+        Scoring { substitution: Substitution::from_fn(Alphabet::Dna, table), gaps, end_gaps, ..dna.clone() }
+    })
+}
+
+fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> Job {
+    Job { queries: store_of(queries), against: against.map(store_of), scoring: Arc::new(scoring), want: Want::Scores }
+}
+
+/// A number from 1 up to about the greatest that matters, of any magnitude.
+fn limit() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(u64::MAX), (0..34u32, 1..8u64).prop_map(|(magnitude, factor)| factor << magnitude)]
+}
+
+/// What the bands of a job hold: how often each pair comes.
+#[derive(Debug, PartialEq, Eq)]
+struct Held {
+    times: BTreeMap<(u32, u32), u32>,
+    pairs: u64,
+    cells: u64,
+}
+
+/// Goes through all bands and checks each as far as it can be checked alone.
+fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
+    let triangle = job.against.is_none();
+    let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
+    let mut next = 0;
+    for (queries, band, blocks) in job.bands(cells, pairs) {
+        assert!(queries.start == next && queries.end > next, "bands {next}.. and {queries:?} are no neighbours");
+        next = queries.end;
+        let (mut of_last, mut in_band) = ((0, 0), (0, 0));
+        for (class, block) in &blocks {
+            assert!(!block.targets.is_empty(), "an empty block");
+            let mut block_cells = 0;
+            for &target in &band.order[block.targets.start as usize..block.targets.end as usize] {
+                let (m, n) = (band.queries.length(block.query), band.targets.length(target));
+                assert_eq!(*class, LengthClass::of(&job.scoring, m, n), "{m} and {n} symbols in a block of {class:?}");
+                let pair = if triangle && target < block.query { (target, block.query) } else { (block.query, target) };
+                assert!(queries.contains(&pair.0), "{pair:?} in the band of {queries:?}");
+                assert!(!triangle || pair.0 < pair.1, "{pair:?} in a triangle");
+                *held.times.entry(pair).or_insert(0) += 1;
+                block_cells += m as u64 * n as u64;
+                if pair.0 == queries.end - 1 {
+                    of_last = (of_last.0 + m as u64 * n as u64, of_last.1 + 1);
+                }
+            }
+            assert_eq!(block.cells, block_cells, "cells of {block:?}");
+            in_band = (in_band.0 + block_cells, in_band.1 + block.pairs());
+        }
+        let batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        assert_eq!((batch.cells(), batch.pairs()), in_band);
+        let before_last = (in_band.0 - of_last.0, in_band.1 - of_last.1);
+        let one = queries.len() == 1;
+        assert!(one || (before_last.0 < cells && before_last.1 < pairs), "{queries:?} goes on beyond its limits");
+        let full = in_band.0 >= cells || in_band.1 >= pairs;
+        assert!(full || next as usize == job.queries.len(), "{queries:?} ends early");
+        held.cells += in_band.0;
+        held.pairs += in_band.1;
+    }
+    assert_eq!(next as usize, job.queries.len(), "queries in bands");
+    held
+}
+
+/// Every pair of a job with its cells, told by counting.
+fn all_pairs(job: &Job) -> Held {
+    let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
+    let targets = job.against.as_ref().unwrap_or(&job.queries);
+    for query in 0..job.queries.len() as u32 {
+        let first = if job.against.is_none() { query + 1 } else { 0 };
+        for target in first..targets.len() as u32 {
+            held.times.insert((query, target), 1);
+            held.pairs += 1;
+            held.cells += job.queries.length(query) as u64 * targets.length(target) as u64;
+        }
+    }
+    held
+}
+
+fn room() -> impl Strategy<Value = Room> {
+    (limit(), limit(), limit()).prop_map(|(cells, pairs, target_bytes)| Room { cells, pairs, target_bytes })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(800) })]
+
+    #[test]
+    fn bands_of_a_triangle_hold_every_pair_once(
+        queries in lengths(30), scoring in scoring(), cells in limit(), pairs in limit()
+    ) {
+        let job = job(&queries, None, scoring);
+        let all = all_pairs(&job);
+        prop_assert_eq!((job.pairs(), job.cells()), (all.pairs, all.cells));
+        prop_assert_eq!(hold(&job, cells, pairs), all);
+    }
+
+    #[test]
+    fn bands_of_a_rectangle_hold_every_pair_once(
+        queries in lengths(16), against in lengths(16), scoring in scoring(), cells in limit(), pairs in limit()
+    ) {
+        let job = job(&queries, Some(&against), scoring);
+        let all = all_pairs(&job);
+        prop_assert_eq!((job.pairs(), job.cells()), (all.pairs, all.cells));
+        prop_assert_eq!(hold(&job, cells, pairs), all);
+    }
+
+    #[test]
+    fn parts_of_a_block_are_the_block(queries in lengths(24), scoring in scoring(), room in room()) {
+        let job = job(&queries, None, scoring);
+        for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
+            for (_, whole) in blocks {
+                let mut left = Some(whole.clone());
+                let (mut next, mut cells) = (whole.targets.start, 0);
+                while let Some(block) = left {
+                    let (head, tail) = split_block(&band, block, room);
+                    prop_assert!(head.query == whole.query && head.targets.start == next && !head.targets.is_empty());
+                    let lengths = band.order[head.targets.start as usize..head.targets.end as usize]
+                        .iter()
+                        .map(|&target| band.targets.length(target) as u64);
+                    let symbols: u64 = lengths.clone().sum();
+                    prop_assert_eq!(head.cells, symbols * band.queries.length(head.query) as u64);
+                    let bytes: u64 = lengths.map(|length| length.next_multiple_of(4)).sum();
+                    let fits = head.cells <= room.cells && head.pairs() <= room.pairs && bytes <= room.target_bytes;
+                    prop_assert!(fits || head.pairs() == 1, "{:?} has no room in {:?}", head, room);
+                    next = head.targets.end;
+                    cells += head.cells;
+                    left = tail;
+                }
+                prop_assert_eq!((next, cells), (whole.targets.end, whole.cells));
+            }
+        }
+    }
+
+    #[test]
+    fn classes_never_fall_as_a_length_grows(
+        scoring in scoring(), m in 0..1u32 << 28, n in 0..1u32 << 28, more in 0..1u32 << 28, shift in 0..28u32
+    ) {
+        let (m, n, more) = (m >> shift, n >> shift, more >> shift);
+        let class = LengthClass::of(&scoring, m, n);
+        for longer in [LengthClass::of(&scoring, m + more, n), LengthClass::of(&scoring, m, n + more)] {
+            prop_assert!(longer.format >= class.format && longer.long >= class.long, "{:?} after {:?}", longer, class);
+        }
+        prop_assert_eq!(class, LengthClass::of(&scoring, n, m));
+        prop_assert_eq!(class.long, m as u64 * n as u64 > LONG_PAIR_CELLS);
+    }
+}
+
+/// All classes come up in the lengths that the tests above draw.
+#[test]
+fn every_class_is_reached() {
+    let scale = |factor: i32| {
+        let table = |a: u8, b: u8| if a & b != 0 { (5 * factor, true) } else { (-4 * factor, false) };
+        Scoring { substitution: Substitution::from_fn(Alphabet::Dna, table), ..Scoring::dna() }
+    };
+    let class = |factor, m, n| LengthClass::of(&scale(factor), m, n);
+    assert_eq!(class(1, 59, 59), LengthClass { format: 0, long: false });
+    assert_eq!(class(1, 4549, 4549), LengthClass { format: 0, long: true });
+    assert_eq!(class(1, 70_000, 70_000), LengthClass { format: 1, long: true });
+    assert_eq!(class(1_000_000, 59, 59).format, 1);
+    assert_eq!(class(1_000_000, 4549, 4549).format, 2);
+}
+
+#[test]
+fn a_block_that_fits_is_not_cut() {
+    let job = job(&[10, 20, 30], None, Scoring::dna());
+    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("one band");
+    let (_, block): (_, Block) = blocks[0].clone();
+    let room = Room { cells: block.cells, pairs: block.pairs(), target_bytes: u64::MAX };
+    assert_eq!(split_block(&band, block.clone(), room), (block, None));
+}
+
+#[test]
+#[should_panic(expected = "times")]
+fn the_harness_sees_a_pair_that_comes_twice() {
+    let job = job(&[10, 20, 30], None, Scoring::dna());
+    let mut held = hold(&job, 1, 1);
+    *held.times.get_mut(&(0, 2)).expect("a pair") += 1;
+    assert_eq!(held, all_pairs(&job), "times that pairs come");
+}
