@@ -1,0 +1,331 @@
+// nw_slice: global score, one pair per invocation (LazyRScan-mNW, Truong et al. 2014, section 4.4 and figure 2).
+// Recurrence: with the gap-offset transform (src/score/offset.rs; Gotoh 1982 for affine gaps)
+//               E[i,j] = max(E[i,j-1], V[i,j-1] - opening)       F[i,j] = max(F[i-1,j], V[i-1,j] - opening)
+//               V[i,j] = max(V[i-1,j-1] + table[a[i],b[j]], E[i,j], F[i,j])
+//             and under linear gaps, where opening is 0, E = V[i,j-1] and F = V[i-1,j].
+// Owns:       the query `a` is the workgroup's, its symbols are columns; invocation t walks down the rows of its own
+//             target `b`, and keeps SLICE columns of the current row in registers.
+// Layout:     scratch[(slot * (rows_words + 1) + w) * PLANES * WG + plane * WG + t] holds rows 4w .. 4w+3 of a slice's
+//             last column (plane 0: V, plane 1: E of the column after it); the last word of a slot holds the best end cell so far.
+//             out.data: one status word a task, then either one value a pair or (pair, value) of each pair kept.
+// Invariant:  when slice s ends, scratch holds column (s + 1) * SLICE - 1 of every row, so that slice s + 1, in this
+//             dispatch or a later one, needs nothing else.
+// Uniform:    the task index comes from workgroupUniformLoad, everything that bounds a loop from it.
+// Limits:     rows_words * 4 rows a slot; values in 32 bits (OffsetScoring::new refuses others).
+// Oracle:     src/reference/needleman_wunsch.rs
+//
+// The host prepends constants: SLICE (columns a slice, a multiple of 4), STRIDE4 (profile row in vec4s, odd so that
+// rows spread over the banks), CODES (alphabet size), PLANES (vec4s a word of rows: 2 if affine, else 1), AFFINE and
+// FREE_ENDS (booleans).
+
+override WG: u32 = 64u;
+
+const SLICE4: u32 = SLICE / 4u;
+const NEVER: i32 = -1073741824;
+const TASK_DONE: u32 = 1u;
+const TASK_TOO_LONG: u32 = 2u;
+
+struct Params {
+    // Tasks task_begin .. task_count are to do; without tickets slot k does task task_begin + k.
+    task_begin: u32,
+    task_count: u32,
+    // Slices to do in this dispatch; ticketed dispatches do all of every task.
+    slice_begin: u32,
+    slice_end: u32,
+    ticketed: u32,
+    rows_words: u32,
+    opening: i32,
+    edge_opening: i32,
+    edge_step: i32,
+    match_bits: u32,
+    // Where values begin in out.data, and how many pairs the list of kept pairs can hold.
+    values_begin: u32,
+    filter_mode: u32,
+    // Filter (IdentityFilter::device_form): see reaches().
+    filter_match: i32,
+    filter_mismatch: i32,
+    filter_unequal: i32,
+    filter_threshold: f32,
+    filter_mismatch_low: i32,
+    filter_match_low: i32,
+    filter_dearest: i32,
+    filter_free_step: i32,
+    filter_forms: array<vec4<f32>, 3>,
+}
+
+struct Task {
+    // Word just past the query's last symbol, and its length.
+    query_end_word: u32,
+    query_symbols: u32,
+    // Targets: targets[first .. first + count], one an invocation.
+    first: u32,
+    count: u32,
+    // Rows to walk in words of 4: enough for the longest target.
+    rows_words: u32,
+    // Index of the first pair among all pairs of the batch.
+    pairs_begin: u32,
+}
+
+struct Target {
+    end_word: u32,
+    symbols: u32,
+}
+
+struct Output {
+    ticket: atomic<u32>,
+    kept: atomic<u32>,
+    reserved0: u32,
+    reserved1: u32,
+    data: array<u32>,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> query_words: array<u32>;
+@group(0) @binding(2) var<storage, read> target_words: array<u32>;
+@group(0) @binding(3) var<storage, read> targets: array<Target>;
+@group(0) @binding(4) var<storage, read> tasks: array<Task>;
+@group(0) @binding(5) var<storage, read> table: array<i32>;
+@group(0) @binding(6) var<storage, read_write> scratch: array<vec4<i32>>;
+@group(0) @binding(7) var<storage, read_write> out: Output;
+
+var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
+var<workgroup> wg_task: u32;
+
+// Value of a border cell after k real symbols; padded cells (k <= 0) count as the corner.
+fn edge(k: i32) -> i32 {
+    return select(0, params.edge_opening + params.edge_step * k, k > 0);
+}
+
+// A lower bound of the score, less what rounding can add to it: the two products may all but cancel, so that is a part
+// of the products, not of their sum.
+fn loosened(form: vec2<f32>, lengths: vec2<f32>) -> f32 {
+    return dot(form, lengths) - 1e-6 * dot(abs(form), lengths);
+}
+
+// Whether a pair with this final value can have the identity asked for: false only if it cannot.
+// Derivation: src/score/bound.rs. Mirrors IdentityFilter::may_reach with a looser threshold; the host tests again.
+fn reaches(value: i32, m: u32, n: u32) -> bool {
+    let shorter = min(m, n);
+    let longer = max(m, n);
+    let offset_score = value >> params.match_bits;
+    if (params.filter_mode == 5u) {
+        let lengths = vec2<f32>(f32(shorter), f32(longer));
+        let bound = min(loosened(params.filter_forms[0].xy, lengths),
+                        min(loosened(params.filter_forms[1].xy, lengths), loosened(params.filter_forms[2].xy, lengths)));
+        return f32(offset_score) >= bound - 1.0;
+    }
+    let matches = value & ((1 << params.match_bits) - 1);
+    // Score that the matches leave unexplained; each mismatch explains filter_mismatch of it at most.
+    let rest = offset_score - params.filter_match * matches + select(0, params.filter_unequal, m != n);
+    var mismatches_low = 0;
+    if (params.filter_mismatch > 0 && rest > 0) {
+        mismatches_low = (rest + params.filter_mismatch - 1) / params.filter_mismatch;
+    }
+    // Score that the matches would have given beyond this; each other column (definition 2), or each mismatch and gap
+    // (definition 3), explains filter_dearest of it at most.
+    var lacking = params.filter_match_low * matches - offset_score;
+    if (params.filter_mode == 2u) {
+        lacking += params.filter_free_step * (i32(m) + i32(n) - 2 * matches) - 2 * params.filter_unequal;
+    }
+    var others_low = 0;
+    if (params.filter_dearest > 0 && lacking > 0) {
+        others_low = (lacking + params.filter_dearest - 1) / params.filter_dearest;
+    }
+    var denominator = i32(shorter);
+    if (params.filter_mode == 1u) {
+        var mismatches_high = i32(shorter) - matches;
+        if (params.filter_mismatch_low > 0) {
+            mismatches_high = min(mismatches_high, max(rest, 0) / params.filter_mismatch_low);
+        }
+        denominator = i32(m) + i32(n) - matches - mismatches_high;
+    } else if (params.filter_mode == 2u) {
+        denominator = matches + max(mismatches_low, others_low);
+    } else if (params.filter_mode == 3u) {
+        // More differences than symbols are an identity of 0 still.
+        let differences = min(max(mismatches_low + select(0, 1, m != n), others_low), i32(longer));
+        return f32(differences) <= params.filter_threshold * f32(longer);
+    }
+    return f32(matches) >= params.filter_threshold * f32(denominator);
+}
+
+@compute @workgroup_size(WG)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
+    let slot = workgroup.x;
+    let slot_base = slot * (params.rows_words + 1u) * PLANES * WG + t;
+    let state_index = slot_base + params.rows_words * PLANES * WG;
+
+    loop {
+        // Next task: by ticket (any workgroup may take any task; nobody waits), or the one that this slot owns.
+        if (t == 0u) {
+            wg_task = params.task_begin + slot;
+            if (params.ticketed != 0u) {
+                wg_task = atomicAdd(&out.ticket, 1u);
+            }
+        }
+        let task_index = workgroupUniformLoad(&wg_task);
+        if (task_index >= params.task_count) {
+            break;
+        }
+        let task = tasks[task_index];
+        if (task.rows_words > params.rows_words) {
+            if (t == 0u) {
+                out.data[task_index] = TASK_TOO_LONG;
+            }
+            if (params.ticketed == 0u) {
+                break;
+            }
+            continue;
+        }
+
+        // Spare lanes repeat the last target; they write scratch of their own and no result.
+        let target_index = task.first + min(t, task.count - 1u);
+        let b = targets[target_index];
+        let m = task.query_symbols;
+        let n = b.symbols;
+        let columns = max((m + SLICE - 1u) / SLICE, 1u) * SLICE;
+        let column_pad = i32(columns - m);
+        let row_pad = i32(task.rows_words * 4u) - i32(n);
+        let first_b_word = task.rows_words - (n + 3u) / 4u;
+        let first_a_word = (columns - m) / 4u;
+        let a_begin = task.query_end_word - columns / 4u;
+        let b_begin = b.end_word - task.rows_words;
+        let slices = columns / SLICE;
+        let slice_end = min(select(params.slice_end, slices, params.ticketed != 0u), slices);
+
+        var best = NEVER;
+        if (FREE_ENDS && params.slice_begin > 0u && params.ticketed == 0u) {
+            best = scratch[state_index].x;
+        }
+        var last = NEVER;
+
+        for (var s = select(params.slice_begin, 0u, params.ticketed != 0u); s < slice_end; s++) {
+            // Phase 1: the workgroup makes the profile of the slice's symbols against every code.
+            workgroupBarrier();
+            for (var p = t; p < CODES * SLICE4; p += WG) {
+                let code = p / SLICE4;
+                let c4 = p % SLICE4;
+                let a_word_index = s * SLICE4 + c4;
+                var a_word = 0u;
+                if (a_word_index >= first_a_word) {
+                    a_word = query_words[a_begin + a_word_index];
+                }
+                let row = code * CODES;
+                profile[code * STRIDE4 + c4] = vec4<i32>(
+                    table[row + (a_word & 255u)], table[row + ((a_word >> 8u) & 255u)],
+                    table[row + ((a_word >> 16u) & 255u)], table[row + (a_word >> 24u)]);
+            }
+            // Safe: every entry was written by one invocation before this barrier and is only read until the next slice's.
+            workgroupBarrier();
+
+            // Phase 2: row 0 of the slice, the border.
+            let column_begin = i32(s * SLICE) - column_pad;
+            var v: array<i32, SLICE>;
+            var f: array<i32, SLICE>;
+            for (var c = 0u; c < SLICE; c++) {
+                v[c] = edge(column_begin + i32(c) + 1);
+                if (AFFINE) {
+                    f[c] = NEVER;
+                }
+            }
+            var corner = edge(column_begin);
+
+            // Phase 3: the rows, four at a time.
+            for (var w = 0u; w < task.rows_words; w++) {
+                let index = slot_base + w * PLANES * WG;
+                var left: vec4<i32>;
+                var left_e = vec4<i32>(0);
+                if (s == 0u) {
+                    let i = i32(w * 4u) - row_pad + 1;
+                    left = vec4<i32>(edge(i), edge(i + 1), edge(i + 2), edge(i + 3));
+                    left_e = left - params.opening;
+                } else {
+                    left = scratch[index];
+                    if (AFFINE) {
+                        left_e = scratch[index + WG];
+                    }
+                }
+                var symbols = 0u;
+                if (w >= first_b_word) {
+                    symbols = target_words[b_begin + w];
+                }
+                for (var k = 0u; k < 4u; k++) {
+                    var diagonal = corner;
+                    var near = left[k];
+                    corner = near;
+                    var e = left_e[k];
+                    let profile_row = ((symbols >> (8u * k)) & 255u) * STRIDE4;
+                    for (var c4 = 0u; c4 < SLICE4; c4++) {
+                        let steps = profile[profile_row + c4];
+                        for (var q = 0u; q < 4u; q++) {
+                            let c = c4 * 4u + q;
+                            let up = v[c];
+                            if (AFFINE) {
+                                // E of the next column from the best without E of this one: E - opening <= E, and the
+                                // chain from column to column is one operation long.
+                                f[c] = max(up - params.opening, f[c]);
+                                let without_e = max(diagonal + steps[q], f[c]);
+                                near = max(without_e, e);
+                                e = max(without_e - params.opening, e);
+                            } else {
+                                near = max(max(diagonal + steps[q], up), near);
+                            }
+                            v[c] = near;
+                            diagonal = up;
+                        }
+                    }
+                    left[k] = near;
+                    left_e[k] = e;
+                }
+                scratch[index] = left;
+                if (AFFINE) {
+                    scratch[index + WG] = left_e;
+                }
+            }
+            last = v[SLICE - 1u];
+            if (FREE_ENDS) {
+                // The last row: a free gap takes in the query symbols that are left.
+                for (var c = 0u; c < SLICE; c++) {
+                    let j = column_begin + i32(c) + 1;
+                    best = max(best, select(NEVER, v[c] + params.edge_step * (i32(m) - j), j >= 0));
+                }
+                best = max(best, select(NEVER, edge(i32(n)) + params.edge_step * i32(m), s == 0u));
+            }
+        }
+
+        // Phase 4: the pair's value, if its last slice was done now. (Dispatches after it find nothing left to do.)
+        let begun = params.ticketed != 0u || params.slice_begin < slices;
+        if (slice_end == slices && begun) {
+            var value = last;
+            if (FREE_ENDS) {
+                // The last column: a free gap takes in the target symbols that are left.
+                best = max(best, params.edge_step * i32(n) + edge(i32(m)));
+                for (var w = 0u; w < task.rows_words; w++) {
+                    let column = scratch[slot_base + w * PLANES * WG];
+                    for (var k = 0u; k < 4u; k++) {
+                        let i = i32(w * 4u + k) - row_pad + 1;
+                        best = max(best, select(NEVER, column[k] + params.edge_step * (i32(n) - i), i >= 0));
+                    }
+                }
+                value = best;
+            }
+            let pair = task.pairs_begin + t;
+            if (t < task.count) {
+                if (params.filter_mode == 6u) {
+                    out.data[params.values_begin + pair] = bitcast<u32>(value);
+                } else if (reaches(value, m, n)) {
+                    let place = atomicAdd(&out.kept, 1u);
+                    out.data[params.values_begin + 2u * place] = pair;
+                    out.data[params.values_begin + 2u * place + 1u] = bitcast<u32>(value);
+                }
+            }
+            if (t == 0u) {
+                out.data[task_index] = TASK_DONE;
+            }
+        } else if (FREE_ENDS && begun) {
+            scratch[state_index] = vec4<i32>(best);
+        }
+        if (params.ticketed == 0u) {
+            break;
+        }
+    }
+}
