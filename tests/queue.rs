@@ -1,0 +1,219 @@
+//! The pull queue: same results whatever engines do, in whatever order, however they fail.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use pairwave::Error;
+use pairwave::engine::cpu::thread_pool;
+use pairwave::engine::mock::{Act, MockEngine};
+use pairwave::engine::{Capacity, Engine};
+use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::score::Scoring;
+use pairwave::seq::{Alphabet, SequenceStore};
+use support::*;
+
+fn sequences() -> Arc<SequenceStore> {
+    let lengths: Vec<usize> = (0..40).map(|index| 5 + (index * 7) % 60).collect();
+    mixed_store(&mut rng(0x9e0e), Alphabet::Dna, &lengths)
+}
+
+fn capacity(cells: u64, batches: usize) -> Capacity {
+    Capacity { cells, pairs: 64, store_bytes: u64::MAX, batches }
+}
+
+fn mock(name: &str, cells: u64, script: impl IntoIterator<Item = Act>) -> Box<dyn Engine> {
+    Box::new(MockEngine::new(name, capacity(cells, 2), script))
+}
+
+fn run_with(
+    job: &AllPairs,
+    engines: Vec<Box<dyn Engine>>,
+    options: &RunOptions,
+) -> Result<(Vec<PairResult>, Summary), Error> {
+    let pool = thread_pool(2).expect("threads start");
+    let mut results = Vec::new();
+    let summary = job.run_on(engines, &pool, options, &(), |result| {
+        results.push(result.clone());
+        Ok(())
+    })?;
+    Ok((results, summary))
+}
+
+fn run(job: &AllPairs, engines: Vec<Box<dyn Engine>>) -> (Vec<PairResult>, Summary) {
+    run_with(job, engines, &RunOptions::default()).expect("the job ends well")
+}
+
+fn job() -> AllPairs {
+    AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::dna())) }
+}
+
+/// What one well-behaved engine gives.
+fn expected() -> Vec<PairResult> {
+    run(&job(), vec![mock("well", 1 << 40, [])]).0
+}
+
+/// Fails, in one line, at the first difference.
+fn assert_same(results: &[PairResult], what: &str) {
+    let expected = expected();
+    if let Some((ours, theirs)) = results.iter().zip(&expected).find(|(ours, theirs)| ours != theirs) {
+        panic!("{what}: {}-{} where {}-{} was expected", ours.query, ours.target, theirs.query, theirs.target);
+    }
+    assert_eq!(results.len(), expected.len(), "{what}: number of results");
+}
+
+#[test]
+fn results_come_in_input_order_each_once() {
+    let results = expected();
+    let pairs: Vec<(u32, u32)> = results.iter().map(|result| (result.query, result.target)).collect();
+    let all: Vec<(u32, u32)> = (0..40).flat_map(|query| (query + 1..40).map(move |target| (query, target))).collect();
+    assert_eq!(pairs, all);
+}
+
+#[test]
+fn several_engines_of_unequal_speed_give_the_same() {
+    let delay = |ms| Act::Compute(Duration::from_millis(ms));
+    let engines = vec![
+        mock("fast", 20_000, []),
+        mock("slow", 7_000, [delay(5), delay(20), delay(1)]),
+        mock("tiny", 100, [delay(2)]),
+        Box::new(cpu()) as Box<dyn Engine>,
+        Box::new(gpu_checked()),
+    ];
+    let (results, summary) = run(&job(), engines);
+    assert_same(&results, "several engines");
+    assert_eq!(summary.engines.iter().map(|engine| engine.pairs).sum::<u64>(), 40 * 39 / 2);
+    assert_eq!(summary.engines.iter().map(|engine| engine.cells).sum::<u64>(), summary.cells);
+}
+
+#[test]
+fn failures_of_every_kind_lose_nothing() {
+    let fine = || Act::Compute(Duration::ZERO);
+    for act in [Act::FailSubmit, Act::FailCollect, Act::Panic, Act::LeaveEvery(1), Act::LeaveEvery(3), Act::Refuse] {
+        let gives_up = matches!(act, Act::FailSubmit | Act::FailCollect | Act::Panic);
+        // Alone, so that the reserve must take over, and with a second engine, universal or not.
+        for others in [0, 1, 2] {
+            let mut engines = vec![mock("faulty", 3_000, [fine(), act.clone(), fine()])];
+            match others {
+                1 => engines.push(mock("other", 2_000, [])),
+                2 => engines.push(Box::new(cpu())),
+                _ => {}
+            }
+            let (results, summary) = run(&job(), engines);
+            assert_same(&results, &format!("{act:?} with {others}"));
+            // With others at hand the faulty engine may never come to the bad line of its script.
+            if others == 0 && act != Act::LeaveEvery(3) {
+                assert_eq!(summary.engines[0].lost.is_some(), gives_up, "{act:?}");
+                assert_eq!(summary.engines.last().map(|engine| engine.name.as_str()), Some("cpu"), "{act:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_that_dies_in_mid_job_is_replaced() {
+    let engine = gpu_default();
+    let device = engine.gpu().device.clone();
+    let job = job();
+    let (mut handed, mut results) = (0, Vec::new());
+    // Small batches, so that some are left when the device goes.
+    struct Small(pairwave::engine::gpu::GpuEngine);
+    impl Engine for Small {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+        fn capacity(&self) -> Capacity {
+            Capacity { cells: 20_000, pairs: 40, ..self.0.capacity() }
+        }
+        fn submit(&mut self, batch: Arc<pairwave::engine::Batch>) -> pairwave::Result<pairwave::engine::Ticket> {
+            self.0.submit(batch)
+        }
+        fn collect(&mut self, ticket: pairwave::engine::Ticket) -> pairwave::Result<pairwave::engine::Report> {
+            self.0.collect(ticket)
+        }
+    }
+    let pool = thread_pool(2).expect("threads start");
+    let summary = job
+        .run_on(vec![Box::new(Small(engine))], &pool, &RunOptions::default(), &(), |result| {
+            if handed == 0 {
+                device.destroy();
+            }
+            handed += 1;
+            results.push(result.clone());
+            Ok(())
+        })
+        .expect("the job ends well");
+    assert_same(&results, "a lost device");
+    assert_eq!(summary.engines.len(), 2, "{:?}", summary.engines);
+    assert!(summary.engines[0].lost.is_some());
+    assert!(summary.engines[1].pairs > 0);
+}
+
+#[test]
+fn an_interrupt_ends_the_job() {
+    let options = RunOptions { interrupt: Arc::new(AtomicBool::new(true)), ..RunOptions::default() };
+    let error = run_with(&job(), vec![mock("well", 1_000, [])], &options).expect_err("it was interrupted");
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    options.interrupt.store(false, Ordering::Relaxed);
+    run_with(&job(), vec![mock("well", 1_000, [])], &options).expect("the job ends well");
+}
+
+#[test]
+fn an_error_of_the_sink_ends_the_job() {
+    let pool = thread_pool(2).expect("threads start");
+    let error = job()
+        .run_on(vec![mock("well", 1_000, [])], &pool, &RunOptions::default(), &(), |_| Err(Error::OutputClosed))
+        .expect_err("the sink fails");
+    assert!(matches!(error, Error::OutputClosed), "{error}");
+}
+
+#[test]
+fn one_against_another_and_no_pairs_at_all() {
+    let (queries, targets) = (sequences(), mixed_store(&mut rng(5), Alphabet::Dna, &[9, 30, 21]));
+    let against = AllPairs { against: Some(targets), queries, ..job() };
+    let (results, summary) = run(&against, vec![mock("well", 5_000, []), Box::new(cpu())]);
+    let pairs: Vec<(u32, u32)> = results.iter().map(|result| (result.query, result.target)).collect();
+    let all: Vec<(u32, u32)> = (0..40).flat_map(|query| (0..3).map(move |target| (query, target))).collect();
+    assert_eq!((pairs, summary.pairs), (all, 120));
+
+    let single = AllPairs::new(mixed_store(&mut rng(6), Alphabet::Dna, &[9]), Arc::new(Scoring::dna()));
+    assert_eq!(run(&single, vec![mock("well", 5_000, [])]).0, []);
+}
+
+#[test]
+fn max_hits_keeps_the_best_of_each_query() {
+    let all = expected();
+    let (few, _) = run(&AllPairs { max_hits: Some(2), ..job() }, vec![mock("well", 2_000, [])]);
+    for query in 0..39 {
+        let mut of_query: Vec<&PairResult> = all.iter().filter(|result| result.query == query).collect();
+        of_query.sort_by(|a, b| {
+            b.identity.total_cmp(&a.identity).then(b.score.cmp(&a.score)).then(a.target.cmp(&b.target))
+        });
+        of_query.truncate(2);
+        of_query.sort_by_key(|result| result.target);
+        let kept: Vec<&PairResult> = few.iter().filter(|result| result.query == query).collect();
+        assert_eq!(kept, of_query);
+    }
+}
+
+#[test]
+fn a_store_too_large_for_the_device_is_uploaded_in_parts() {
+    // The store has about 1,600 bytes; the device may hold 300.
+    let engine = gpu_default().with_store_limit(300);
+    let (results, summary) = run(&job(), vec![Box::new(engine)]);
+    assert_same(&results, "a store in parts");
+    assert_eq!(summary.engines.len(), 1, "no other engine had to help: {:?}", summary.engines);
+}
+
+#[test]
+fn impossible_identities_and_gap_costs_are_refused() {
+    let identity = |value| AllPairs { min_identity: Some(value), ..job() };
+    let gaps = pairwave::score::Gaps { first: 1, next: 2 };
+    let gaps = AllPairs { scoring: Arc::new(Scoring { gaps, ..Scoring::dna() }), ..job() };
+    for wrong in [identity(f64::NAN), identity(1.01), identity(-0.1), gaps] {
+        let error = run_with(&wrong, vec![mock("well", 1_000, [])], &RunOptions::default()).expect_err("refused");
+        assert!(matches!(error, Error::Usage(_)), "{error}");
+    }
+}

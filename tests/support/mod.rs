@@ -1,0 +1,167 @@
+//! What several test files need: engines, sequences, batches.
+#![allow(dead_code)] // each test file uses a part
+
+use std::sync::Arc;
+
+use pairwave::engine::cpu::{CpuEngine, thread_pool};
+use pairwave::engine::gpu::adapter::{FoundAdapter, enumerate};
+use pairwave::engine::gpu::{Config, GpuEngine};
+use pairwave::engine::{Batch, Engine, Hit, Want};
+use pairwave::plan::Job;
+use pairwave::score::{EndGaps, Gaps, Scoring};
+use pairwave::seq::{Alphabet, Code, SequenceStore};
+
+/// The first adapter. The tests need one: software Vulkan will do.
+pub fn adapter() -> FoundAdapter {
+    enumerate()
+        .into_iter()
+        .next()
+        .expect("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)")
+}
+
+/// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
+/// sequences reach every edge.
+pub fn gpu_checked() -> GpuEngine {
+    let config = Config { slice: 12, workgroup: 16, cells_per_second: 0.0 };
+    GpuEngine::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
+}
+
+/// An engine as jobs use it on hardware.
+pub fn gpu_default() -> GpuEngine {
+    GpuEngine::open(&adapter(), Config::default()).expect("the adapter opens")
+}
+
+/// The CPU engine on two threads.
+pub fn cpu() -> CpuEngine {
+    CpuEngine::new(thread_pool(2).expect("threads start"))
+}
+
+/// Random numbers (splitmix64).
+pub struct Rng(u64);
+
+impl Rng {
+    /// The next number.
+    pub fn next_u32(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z >> 32) as u32
+    }
+}
+
+/// Random numbers from a seed that is printed, so that a failure can be run again. PAIRWAVE_TEST_SEED adds to it.
+pub fn rng(seed: u64) -> Rng {
+    let more: u64 = std::env::var("PAIRWAVE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    eprintln!("seed {seed} + {more}");
+    Rng(seed.wrapping_add(more.wrapping_mul(0x1_0000_0001)))
+}
+
+/// A random code; `ambiguous` in a hundred are not a single residue.
+pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
+    let any = (1 + rng.next_u32() % (alphabet.size() as u32 - 1)) as Code;
+    match alphabet {
+        _ if rng.next_u32() % 100 < ambiguous => any,
+        Alphabet::Dna => 1 << (rng.next_u32() % 4),
+        Alphabet::Protein => b"ACDEFGHIKLMNPQRSTVWY"[rng.next_u32() as usize % 20] - b'A' + 1,
+    }
+}
+
+/// A random sequence.
+pub fn random_codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
+    (0..length).map(|_| random_code(rng, alphabet, 4)).collect()
+}
+
+/// A relative of a sequence: substitutions, insertions, deletions and lost ends, `percent` of each.
+pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) -> Vec<Code> {
+    let mut out = Vec::new();
+    for &code in codes {
+        match rng.next_u32() % 100 {
+            x if x < percent => out.push(random_code(rng, alphabet, 4)),
+            x if x < percent + percent / 2 => {}
+            x if x < 2 * percent => out.extend([code, random_code(rng, alphabet, 4)]),
+            _ => out.push(code),
+        }
+    }
+    let cut = (out.len() as u32 * percent / 100).max(1);
+    let (head, tail) = ((rng.next_u32() % cut) as usize, (rng.next_u32() % cut) as usize);
+    out[head.min(out.len())..out.len().saturating_sub(tail).max(head.min(out.len()))].to_vec()
+}
+
+/// A store of these sequences.
+pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
+    let mut builder = SequenceStore::builder(alphabet);
+    for (index, codes) in sequences.iter().enumerate() {
+        builder.push(format!("s{index}"), codes);
+    }
+    Arc::new(builder.build())
+}
+
+/// Random sequences of the given lengths; every third is a relative of the one before.
+pub fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
+    let mut sequences: Vec<Vec<Code>> = Vec::new();
+    for (index, &length) in lengths.iter().enumerate() {
+        let mut codes = match sequences.last() {
+            Some(last) if index % 3 == 2 => mutated(rng, alphabet, &last.clone(), 8),
+            _ => Vec::new(),
+        };
+        codes.truncate(length);
+        let missing = length - codes.len();
+        codes.extend(random_codes(rng, alphabet, missing));
+        sequences.push(codes);
+    }
+    store(alphabet, &sequences)
+}
+
+/// Linear and affine gaps, end gaps charged and free, DNA and protein, and the odd ones.
+pub fn scorings() -> Vec<Scoring> {
+    let mut all = Vec::new();
+    for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+        for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
+            all.push(Scoring { gaps, end_gaps, ..Scoring::dna() });
+            all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
+        }
+        // Free gaps; gaps as cheap as half a mismatch, where nearly everything ties; openings without extension cost.
+        all.push(Scoring { gaps: Gaps::linear(0), end_gaps, ..Scoring::dna() });
+        all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::dna() });
+        all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::dna() });
+    }
+    all
+}
+
+/// All pairs of a store as batches, one per length class and band.
+pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
+    let mut all = Vec::new();
+    for (_, band, blocks) in job.bands(cells, u64::MAX) {
+        for class in blocks.chunk_by(|a, b| a.0 == b.0) {
+            let blocks = class.iter().map(|(_, block)| block.clone()).collect();
+            all.push(Arc::new(Batch { band: Arc::clone(&band), blocks }));
+        }
+    }
+    all
+}
+
+/// Computes batches, two in flight where the engine admits it, and returns all hits in order.
+pub fn compute(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    let mut in_flight = std::collections::VecDeque::new();
+    for batch in batches {
+        if in_flight.len() == engine.capacity().batches {
+            let ticket = in_flight.pop_front().expect("one is in flight");
+            let report = engine.collect(ticket).expect("the batch is computed");
+            assert_eq!(report.unfinished, Vec::<usize>::new());
+            hits.extend(report.hits);
+        }
+        in_flight.push_back(engine.submit(Arc::clone(batch)).expect("the batch is taken"));
+    }
+    for ticket in in_flight {
+        hits.extend(engine.collect(ticket).expect("the batch is computed").hits);
+    }
+    hits.sort();
+    hits
+}
+
+/// A job for all pairs of a store.
+pub fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
+    Job { queries: Arc::clone(store), against: None, scoring: Arc::new(scoring), want }
+}
