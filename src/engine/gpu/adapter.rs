@@ -1,0 +1,244 @@
+//! Adapters: what there is, and which of them the user means.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// A graphics adapter as `pairwave devices` shows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct AdapterDescription {
+    /// Position in the list; what `--device` takes as a number.
+    pub index: usize,
+    /// Marketing name.
+    pub name: String,
+    /// PCI vendor.
+    pub vendor: String,
+    /// Graphics interface: vulkan, metal, dx12, gl.
+    pub backend: String,
+    /// discrete, integrated, virtual, cpu (software) or other.
+    pub kind: &'static str,
+    /// Driver and its version.
+    pub driver: String,
+    /// PCI bus id, e.g. `0000:01:00.0`; empty if unknown.
+    pub pci_bus_id: String,
+    /// Least and greatest subgroup size in invocations.
+    pub subgroup_sizes: [u32; 2],
+    /// Workgroup memory in bytes.
+    pub workgroup_memory_bytes: u32,
+    /// Largest buffer in bytes.
+    pub max_buffer_bytes: u64,
+    /// Largest storage binding in bytes.
+    pub max_binding_bytes: u64,
+    /// Invocations a workgroup at most.
+    pub max_workgroup_invocations: u32,
+    /// Features that matter to kernels.
+    pub features: Vec<&'static str>,
+}
+
+/// An adapter and its description.
+#[derive(Debug, Clone)]
+pub struct FoundAdapter {
+    /// The handle.
+    pub adapter: wgpu::Adapter,
+    /// What it is.
+    pub description: AdapterDescription,
+}
+
+impl FoundAdapter {
+    /// Whether it is a software renderer.
+    pub fn is_software(&self) -> bool {
+        self.description.kind == "cpu"
+    }
+}
+
+/// Every adapter that can run compute shaders, hardware before software; an empty list where there is none.
+pub fn enumerate() -> Vec<FoundAdapter> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::PRIMARY,
+        // No validation layers and no driver chatter, whatever the build profile.
+        flags: wgpu::InstanceFlags::empty(),
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let mut adapters: Vec<wgpu::Adapter> = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY))
+        .into_iter()
+        .filter(|adapter| adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS))
+        .collect();
+    adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+    adapters
+        .into_iter()
+        .enumerate()
+        .map(|(index, adapter)| {
+            let description = describe(index, &adapter);
+            FoundAdapter { adapter, description }
+        })
+        .collect()
+}
+
+/// The faster kinds first.
+fn rank(kind: wgpu::DeviceType) -> u8 {
+    match kind {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::VirtualGpu => 1,
+        wgpu::DeviceType::IntegratedGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    }
+}
+
+fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterDescription {
+    let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
+    let named = [
+        (wgpu::Features::SUBGROUP, "subgroups"),
+        (wgpu::Features::SUBGROUP_BARRIER, "subgroup-barrier"),
+        (wgpu::Features::SHADER_F16, "f16"),
+        (wgpu::Features::SHADER_I16, "i16"),
+        (wgpu::Features::SHADER_INT64, "i64"),
+        (wgpu::Features::TIMESTAMP_QUERY, "timestamps"),
+        (wgpu::Features::PIPELINE_CACHE, "pipeline-cache"),
+    ];
+    AdapterDescription {
+        index,
+        name: info.name.clone(),
+        vendor: vendor_name(info.vendor),
+        backend: info.backend.to_str().to_string(),
+        kind: match info.device_type {
+            wgpu::DeviceType::DiscreteGpu => "discrete",
+            wgpu::DeviceType::IntegratedGpu => "integrated",
+            wgpu::DeviceType::VirtualGpu => "virtual",
+            wgpu::DeviceType::Cpu => "cpu",
+            wgpu::DeviceType::Other => "other",
+        },
+        driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
+        pci_bus_id: info.device_pci_bus_id.clone(),
+        subgroup_sizes: [info.subgroup_min_size, info.subgroup_max_size],
+        workgroup_memory_bytes: limits.max_compute_workgroup_storage_size,
+        max_buffer_bytes: limits.max_buffer_size,
+        max_binding_bytes: limits.max_storage_buffer_binding_size,
+        max_workgroup_invocations: limits.max_compute_invocations_per_workgroup,
+        features: named.iter().filter(|(flag, _)| features.contains(*flag)).map(|&(_, name)| name).collect(),
+    }
+}
+
+/// Name of a PCI (or Khronos) vendor id.
+fn vendor_name(id: u32) -> String {
+    match id {
+        0x10de => "NVIDIA".into(),
+        0x1002 | 0x1022 => "AMD".into(),
+        0x8086 => "Intel".into(),
+        0x106b => "Apple".into(),
+        0x13b5 => "Arm".into(),
+        0x5143 => "Qualcomm".into(),
+        0x10005 => "Mesa".into(),
+        0x1414 => "Microsoft".into(),
+        0x1af4 => "virtio".into(),
+        other => format!("{other:#06x}"),
+    }
+}
+
+/// One device that a job uses.
+#[derive(Debug, Clone)]
+pub enum Device {
+    /// The CPU engine.
+    Cpu,
+    /// An adapter.
+    Adapter(Box<FoundAdapter>),
+}
+
+/// Finds the devices that `--device` values name. None given: the first hardware adapter, or the CPU engine where there
+/// is none (software Vulkan is slower than the CPU engine and must be asked for by name).
+///
+/// A value is an index of `pairwave devices`, a PCI bus id, a part of an adapter's name (any case), `cpu`, or `all`
+/// (every hardware adapter and the CPU engine).
+pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
+    if wanted.len() == 1 && wanted[0].eq_ignore_ascii_case("cpu") {
+        return Ok(vec![Device::Cpu]);
+    }
+    let adapters = enumerate();
+    if wanted.is_empty() {
+        let best = adapters.into_iter().find(|found| !found.is_software());
+        return Ok(vec![best.map_or(Device::Cpu, |found| Device::Adapter(Box::new(found)))]);
+    }
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut cpu = false;
+    for value in wanted {
+        if value.eq_ignore_ascii_case("cpu") {
+            cpu = true;
+        } else if value.eq_ignore_ascii_case("all") {
+            cpu = true;
+            chosen.extend(adapters.iter().filter(|found| !found.is_software()).map(|found| found.description.index));
+        } else {
+            chosen.push(find(&adapters, value)?);
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    chosen.retain(|&index| seen.insert(index));
+    let mut devices: Vec<Device> =
+        chosen.into_iter().map(|index| Device::Adapter(Box::new(adapters[index].clone()))).collect();
+    if cpu {
+        devices.push(Device::Cpu);
+    }
+    Ok(devices)
+}
+
+/// Index of the adapter that one value names.
+fn find(adapters: &[FoundAdapter], value: &str) -> Result<usize> {
+    let there_is = || {
+        let mut list: Vec<String> =
+            adapters.iter().map(|found| format!("{} = {}", found.description.index, found.description.name)).collect();
+        list.push("cpu".into());
+        list.join(", ")
+    };
+    if let Ok(index) = value.parse::<usize>() {
+        if index < adapters.len() {
+            return Ok(index);
+        }
+        return Err(Error::usage(format!("no device has index {index}; there is: {}", there_is())));
+    }
+    let lower = value.to_lowercase();
+    let at_bus = |found: &&FoundAdapter| !value.is_empty() && found.description.pci_bus_id.eq_ignore_ascii_case(value);
+    if let Some(found) = adapters.iter().find(at_bus) {
+        return Ok(found.description.index);
+    }
+    let mut matching = adapters.iter().filter(|found| found.description.name.to_lowercase().contains(&lower));
+    match matching.next() {
+        Some(found) if !lower.is_empty() => Ok(found.description.index),
+        _ => Err(Error::usage(format!("no device is called '{value}'; there is: {}", there_is()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_needs_no_adapter() {
+        assert!(matches!(choose(&["CPU".into()]).unwrap()[..], [Device::Cpu]));
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_what_there_is() {
+        for wrong in ["no such device", "4711", ""] {
+            let error = choose(&[wrong.into()]).unwrap_err();
+            assert!(matches!(error, Error::Usage(_)));
+            assert!(error.to_string().ends_with("cpu"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_adapter_is_found_by_index_and_by_part_of_its_name_once() {
+        let Some(first) = enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        let name = first.description.name.to_uppercase();
+        let devices = choose(&["0".into(), name[..4].into(), "cpu".into()]).unwrap();
+        assert!(matches!(&devices[..], [Device::Adapter(found), Device::Cpu] if found.description.index == 0));
+    }
+
+    #[test]
+    fn all_is_every_hardware_adapter_and_the_cpu() {
+        let devices = choose(&["all".into()]).unwrap();
+        assert!(matches!(devices.last(), Some(Device::Cpu)));
+        let software = devices.iter().any(|device| matches!(device, Device::Adapter(found) if found.is_software()));
+        assert!(!software);
+    }
+}

@@ -1,0 +1,135 @@
+//! An opened device: creation, buffers with errors instead of panics, and the news of its loss.
+
+use std::sync::{Arc, Mutex};
+
+use super::adapter::FoundAdapter;
+use crate::error::{Error, Result};
+
+/// An opened adapter.
+#[derive(Debug, Clone)]
+pub struct Gpu {
+    /// The device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    /// Its adapter's description.
+    pub description: super::adapter::AdapterDescription,
+    /// Whether passes can be timed.
+    pub timestamps: bool,
+    trouble: Arc<Mutex<Option<String>>>,
+}
+
+impl Gpu {
+    /// Opens an adapter with all of its limits and, where it has them, timestamps.
+    pub fn open(found: &FoundAdapter) -> Result<Self> {
+        let name = found.description.name.clone();
+        let timestamps = found.adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("pairwave"),
+            required_features: if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() },
+            required_limits: found.adapter.limits(),
+            memory_hints: wgpu::MemoryHints::Performance,
+            ..Default::default()
+        };
+        let (device, queue) = pollster::block_on(found.adapter.request_device(&descriptor))
+            .map_err(|error| Error::Device { device: name, message: format!("could not be opened: {error}") })?;
+        // wgpu panics on errors nobody catches; here they are remembered and surface at the next submit or collect.
+        let trouble: Arc<Mutex<Option<String>>> = Arc::default();
+        let remember = |trouble: &Arc<Mutex<Option<String>>>| {
+            let trouble = Arc::clone(trouble);
+            move |text: String| {
+                let mut slot = trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                slot.get_or_insert(text);
+            }
+        };
+        let (on_error, on_loss) = (remember(&trouble), remember(&trouble));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error(error.to_string())));
+        device.set_device_lost_callback(move |reason, message| on_loss(format!("lost ({reason:?}): {message}")));
+        Ok(Gpu { device, queue, description: found.description.clone(), timestamps, trouble })
+    }
+
+    /// An error of this device.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        Error::Device { device: self.description.name.clone(), message: message.into() }
+    }
+
+    /// A refusal of one batch.
+    pub fn unsuited(&self, message: impl Into<String>) -> Error {
+        Error::Unsuited { device: self.description.name.clone(), message: message.into() }
+    }
+
+    /// An error if the device was lost or raised an error since it was opened. A device in trouble stays in trouble.
+    pub fn check(&self) -> Result<()> {
+        let trouble = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &*trouble {
+            Some(text) => Err(self.error(text.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Creates a buffer of at least 16 bytes; out of memory is an error.
+    pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
+        let size = bytes.max(16).next_multiple_of(16);
+        if size > self.device.limits().max_buffer_size {
+            return Err(self.error(format!("{label} of {size} bytes is larger than its largest buffer")));
+        }
+        self.check()?;
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(label),
+            size,
+            usage,
+            mapped_at_creation: false,
+        });
+        for scope in [validation, memory] {
+            if let Some(error) = pollster::block_on(scope.pop()) {
+                return Err(self.error(format!("{label} of {size} bytes: {error}")));
+            }
+        }
+        Ok(buffer)
+    }
+
+    /// Creates a storage buffer with this content.
+    pub fn upload(&self, label: &str, content: &[u8]) -> Result<wgpu::Buffer> {
+        let buffer =
+            self.buffer(label, content.len() as u64, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST)?;
+        // In pieces: one staging buffer of the whole size would double the memory that a large store takes.
+        const PIECE: usize = 64 << 20;
+        for (index, piece) in content.chunks(PIECE).enumerate() {
+            self.queue.write_buffer(&buffer, (index * PIECE) as u64, piece);
+            if content.len() > PIECE {
+                self.queue.submit([]);
+            }
+        }
+        Ok(buffer)
+    }
+}
+
+/// A buffer that grows: reused while it is large enough.
+#[derive(Debug, Default)]
+pub struct GrowingBuffer {
+    buffer: Option<wgpu::Buffer>,
+}
+
+impl GrowingBuffer {
+    /// The buffer, with room for `bytes` and the given usage (the same at every call).
+    pub fn reserve(&mut self, gpu: &Gpu, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<&wgpu::Buffer> {
+        if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
+            // The old one goes first, so that both need not fit at once.
+            self.buffer = None;
+            self.buffer = Some(gpu.buffer(label, bytes, usage)?);
+        }
+        self.buffer.as_ref().ok_or_else(|| gpu.error("no buffer"))
+    }
+
+    /// The buffer as it is.
+    pub fn get(&self) -> Option<&wgpu::Buffer> {
+        self.buffer.as_ref()
+    }
+
+    /// Gives the memory back.
+    pub fn release(&mut self) {
+        self.buffer = None;
+    }
+}

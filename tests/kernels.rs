@@ -1,0 +1,257 @@
+//! Every kernel on every engine against the textbook oracle: one body, stamped on each engine.
+
+mod support;
+
+use std::sync::Arc;
+
+use pairwave::engine::mock::MockEngine;
+use pairwave::engine::{Capacity, Engine, Hit, Want};
+use pairwave::reference::needleman_wunsch;
+use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
+use pairwave::seq::{Alphabet, SequenceStore};
+use support::*;
+
+/// What the oracle says of a pair.
+fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &Hit) -> (i64, u64) {
+    let best = needleman_wunsch::align(store.codes(hit.query), store.codes(hit.target), scoring);
+    (best.score, best.matches)
+}
+
+/// Fails unless every pair of the store is there once and right.
+fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], with_matches: bool) {
+    let mut seen = std::collections::BTreeSet::new();
+    for hit in hits {
+        let (score, matches) = oracle(store, scoring, hit);
+        let lengths = (store.length(hit.query), store.length(hit.target));
+        assert_eq!(
+            hit.score, score,
+            "score of {hit:?}, lengths {lengths:?}, {:?} {:?}",
+            scoring.gaps, scoring.end_gaps
+        );
+        if with_matches {
+            assert_eq!(hit.matches, Some(matches), "matches of {hit:?}, lengths {lengths:?}, {:?}", scoring.gaps);
+        }
+        assert!(seen.insert((hit.query.min(hit.target), hit.query.max(hit.target))), "{hit:?} came twice");
+    }
+    assert_eq!(seen.len(), store.len() * (store.len() - 1) / 2, "pairs");
+}
+
+/// Lengths around words of 4, slices of 12 and 36, workgroups of 16 and 64.
+const EDGES: &[usize] = &[0, 1, 2, 3, 4, 5, 11, 12, 13, 15, 16, 17, 23, 24, 25, 35, 36, 37, 48, 63, 64, 65, 71, 72, 73];
+
+fn edge_lengths(engine: &mut dyn Engine, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
+        let job = job(&store, scoring.clone(), Want::Alignments);
+        let hits = compute(engine, &batches(&job, u64::MAX));
+        check_hits(&store, &scoring, &hits, true);
+    }
+}
+
+fn workgroup_edges(engine: &mut dyn Engine, seed: u64) {
+    let mut rng = rng(seed);
+    let scoring = Scoring::dna();
+    for count in [1, 2, 15, 16, 17, 18, 33, 65, 66] {
+        let lengths: Vec<usize> = (0..count).map(|index| 5 + index % 9).collect();
+        let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
+        let job = job(&store, scoring.clone(), Want::Alignments);
+        // Small bands: several batches, two of them in flight at a time.
+        let hits = compute(engine, &batches(&job, 400));
+        check_hits(&store, &scoring, &hits, true);
+    }
+}
+
+fn equal_and_different(engine: &mut dyn Engine) {
+    for (scoring, letters) in [(Scoring::dna(), *b"ACN"), (Scoring::protein(), *b"WPX")] {
+        let code = |letter| scoring.alphabet.encode(letter).expect("a letter of the alphabet");
+        let sequences: Vec<Vec<u8>> =
+            letters.iter().flat_map(|&letter| [7, 12, 40].map(|length| vec![code(letter); length])).collect();
+        let store = store(scoring.alphabet, &sequences);
+        let hits = compute(engine, &batches(&job(&store, scoring.clone(), Want::Alignments), u64::MAX));
+        check_hits(&store, &scoring, &hits, true);
+    }
+}
+
+fn scores_only(engine: &mut dyn Engine, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
+        let hits = compute(engine, &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        check_hits(&store, &scoring, &hits, false);
+    }
+}
+
+/// Scores so large that the matches no longer fit beside them in 32 bits: the kernel must give the score alone, or the
+/// engine refuse the batch; never a wrong number.
+fn overflow(engine: &mut dyn Engine, seed: u64) {
+    let mut rng = rng(seed);
+    let (mut refused, mut alone) = (0, 0);
+    for factor in [1, 1_000, 100_000, 1_000_000, 10_000_000] {
+        let base = Scoring::dna();
+        let substitution = pairwave::score::Substitution::from_fn(Alphabet::Dna, |a, b| {
+            (base.substitution.score(a, b).signum() * factor, base.substitution.is_match(a, b))
+        });
+        let scoring = Scoring { substitution, gaps: Gaps::linear(factor), ..base };
+        let store = mixed_store(&mut rng, Alphabet::Dna, &[3, 30, 61, 120, 121]);
+        let job = job(&store, scoring.clone(), Want::Alignments);
+        for batch in batches(&job, 1) {
+            match engine.submit(Arc::clone(&batch)) {
+                Ok(ticket) => {
+                    for hit in engine.collect(ticket).expect("the batch is computed").hits {
+                        let (score, matches) = oracle(&store, &scoring, &hit);
+                        assert_eq!(hit.score, score, "factor {factor}");
+                        assert!(hit.matches.is_none_or(|there| there == matches), "factor {factor}");
+                        alone += hit.matches.is_none() as u32;
+                    }
+                }
+                Err(pairwave::Error::Unsuited { .. }) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    if engine.universal() {
+        assert!(
+            refused == 0 && alone > 0,
+            "{refused} refused, {alone} without matches: there are 64 bits to fall back on"
+        );
+    } else {
+        assert!(
+            refused > 0 && alone > 0,
+            "the test must reach both limits: {refused} refused, {alone} without matches"
+        );
+    }
+}
+
+/// The filter on the device keeps every pair that reaches the identity, and for linear gaps hardly any other.
+fn filter(engine: &mut dyn Engine, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let mut sequences = Vec::new();
+        for length in [20, 47, 90] {
+            let ancestor = random_codes(&mut rng, scoring.alphabet, length);
+            for percent in [1, 3, 8, 20] {
+                sequences.push(mutated(&mut rng, scoring.alphabet, &ancestor, percent));
+            }
+            sequences.push(ancestor);
+        }
+        let store = store(scoring.alphabet, &sequences);
+        for number in 0..=4 {
+            let definition = IdentityDefinition::from_number(number).expect("0 to 4 are definitions");
+            for threshold in [0.5, 0.9, 1.0] {
+                let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
+                let wanted = job(&store, scoring.clone(), Want::Reaching(Arc::clone(&filter)));
+                let kept: std::collections::BTreeSet<(u32, u32)> = compute(engine, &batches(&wanted, u64::MAX))
+                    .iter()
+                    .map(|hit| {
+                        assert_eq!(hit.score, oracle(&store, &scoring, hit).0);
+                        (hit.query.min(hit.target), hit.query.max(hit.target))
+                    })
+                    .collect();
+                for query in 0..store.len() as u32 {
+                    for target in query + 1..store.len() as u32 {
+                        let best = needleman_wunsch::align(store.codes(query), store.codes(target), &scoring);
+                        let identity =
+                            definition.identity(&best.cigar.counts(), store.length(query), store.length(target));
+                        assert!(
+                            !filter.passes(identity) || kept.contains(&(query, target)),
+                            "pair {query},{target} of identity {identity} was lost at {threshold}, definition {number}, \
+                             {:?} {:?}",
+                            scoring.gaps,
+                            scoring.end_gaps
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+macro_rules! on_every_engine {
+    ($($engine:ident: $make:expr),* $(,)?) => {$(
+        mod $engine {
+            use super::*;
+
+            #[test]
+            fn edge_lengths() {
+                super::edge_lengths(&mut $make, 0xed6e);
+            }
+            #[test]
+            fn workgroup_edges() {
+                super::workgroup_edges(&mut $make, 0x3099);
+            }
+            #[test]
+            fn equal_and_different() {
+                super::equal_and_different(&mut $make);
+            }
+            #[test]
+            fn scores_only() {
+                super::scores_only(&mut $make, 0x5c07e);
+            }
+            #[test]
+            fn overflow() {
+                super::overflow(&mut $make, 0x0f10);
+            }
+            #[test]
+            fn filter() {
+                super::filter(&mut $make, 0xf117);
+            }
+        }
+    )*};
+}
+
+on_every_engine! {
+    cpu: cpu(),
+    nw_slice_checked: gpu_checked(),
+    nw_slice_default: gpu_default(),
+}
+
+/// Pairs too long for one dispatch are computed slice by slice; state survives between dispatches.
+#[test]
+fn nw_slice_long_pairs_equal_the_cpu() {
+    let mut rng = rng(0x1046);
+    for (gaps, end_gaps) in [(Gaps::linear(10), EndGaps::Charged), (Gaps::from_blast(10, 1), EndGaps::Free)] {
+        let scoring = Scoring { gaps, end_gaps, ..Scoring::dna() };
+        let ancestor = random_codes(&mut rng, Alphabet::Dna, 4600);
+        let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 3);
+        let other = random_codes(&mut rng, Alphabet::Dna, 4555);
+        let store = store(Alphabet::Dna, &[ancestor, relative, other]);
+        let job = job(&store, scoring, Want::Alignments);
+        let batches = batches(&job, u64::MAX);
+        assert!(batches.iter().any(|batch| batch.cells() > pairwave::plan::LONG_PAIR_CELLS), "none is long");
+        // Room for two slots only, so that there are several rounds of tasks too.
+        let mut narrow = gpu_default().with_scratch_budget(3 << 20);
+        assert_eq!(compute(&mut cpu(), &batches), compute(&mut narrow, &batches));
+    }
+}
+
+/// A job whose targets do not fit the scratch memory is refused, not computed wrongly.
+#[test]
+fn nw_slice_refuses_what_does_not_fit() {
+    let store = mixed_store(&mut rng(7), Alphabet::Dna, &[500, 500]);
+    let batches = batches(&job(&store, Scoring::dna(), Want::Scores), u64::MAX);
+    let mut tiny = gpu_default().with_scratch_budget(1 << 12);
+    let error = tiny.submit(Arc::clone(&batches[0])).expect_err("4 KiB of scratch do not hold 500 rows");
+    assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
+}
+
+#[test]
+#[should_panic(expected = "score of")]
+fn the_harness_sees_a_wrong_score() {
+    let store = mixed_store(&mut rng(3), Alphabet::Dna, &[10, 12]);
+    let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
+    let mut mock = MockEngine::new("mock", capacity, []);
+    let mut hits = compute(&mut mock, &batches(&job(&store, Scoring::dna(), Want::Alignments), u64::MAX));
+    hits[0].score += 1;
+    check_hits(&store, &Scoring::dna(), &hits, true);
+}
+
+#[test]
+#[should_panic(expected = "pairs")]
+fn the_harness_sees_a_missing_pair() {
+    let store = mixed_store(&mut rng(4), Alphabet::Dna, &[10, 12, 14]);
+    let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
+    let mut mock = MockEngine::new("mock", capacity, []);
+    let hits = compute(&mut mock, &batches(&job(&store, Scoring::dna(), Want::Alignments), u64::MAX));
+    check_hits(&store, &Scoring::dna(), &hits[1..], true);
+}
