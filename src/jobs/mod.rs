@@ -1,1 +1,100 @@
+//! What a user asks for. Each job reads, plans, runs and writes.
 
+pub mod allpairs;
+pub mod devices;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::engine::cpu::{CpuEngine, thread_pool};
+use crate::engine::gpu::adapter::Device;
+use crate::engine::gpu::{GpuEngine, tune};
+use crate::engine::queue::EngineStats;
+use crate::error::Result;
+use crate::score::Scoring;
+
+pub use allpairs::{AllPairs, PairResult};
+
+/// Where and how a job runs. None of it changes the result.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// The devices; empty for the best hardware adapter, or the CPU where there is none.
+    pub devices: Vec<Device>,
+    /// CPU threads; 0 for as many as there are processors.
+    pub threads: usize,
+    /// Measure the best kernel configuration anew.
+    pub tune: bool,
+    /// Set to end the job early with [`crate::Error::Interrupted`].
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// Hears how far a job is.
+pub trait Progress {
+    /// More pairs and cells were computed.
+    fn advance(&self, pairs: u64, cells: u64);
+}
+
+impl Progress for () {
+    fn advance(&self, _pairs: u64, _cells: u64) {}
+}
+
+/// What a job did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Summary {
+    /// Pairs compared.
+    pub pairs: u64,
+    /// Cells of their matrices.
+    pub cells: u64,
+    /// Pairs that were aligned (traced back).
+    pub aligned: u64,
+    /// Pairs that were given to the caller.
+    pub written: u64,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Time in kernels in seconds, summed over engines.
+    pub kernel_seconds: f64,
+    /// What each engine did.
+    pub engines: Vec<EngineStats>,
+}
+
+/// Opens engines for the devices. A device that cannot be opened is left out with a warning; if none is left, the CPU.
+fn open_engines(
+    options: &RunOptions,
+    pool: &Arc<rayon::ThreadPool>,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+) -> Result<Vec<Box<dyn Engine>>> {
+    let chosen =
+        if options.devices.is_empty() { crate::engine::gpu::adapter::choose(&[])? } else { options.devices.clone() };
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    for device in &chosen {
+        match device {
+            Device::Cpu => engines.push(Box::new(CpuEngine::new(Arc::clone(pool)))),
+            Device::Adapter(found) => match open_gpu(found, scoring, cells, options.tune) {
+                Ok(engine) => engines.push(Box::new(engine)),
+                Err(error) => tracing::warn!("{error}; going on without it"),
+            },
+        }
+    }
+    if engines.is_empty() {
+        engines.push(Box::new(CpuEngine::new(Arc::clone(pool))));
+    }
+    Ok(engines)
+}
+
+fn open_gpu(
+    found: &crate::engine::gpu::adapter::FoundAdapter,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+    anew: bool,
+) -> Result<GpuEngine> {
+    tune::open_tuned(found, scoring, cells, anew)
+}
+
+/// A pool for the job's CPU work.
+fn pool(options: &RunOptions) -> Result<Arc<rayon::ThreadPool>> {
+    thread_pool(options.threads)
+}

@@ -1,0 +1,338 @@
+//! All pairs of one set of sequences, or of two: scores, filter, alignments.
+//!
+//! Engines compute scores ([`crate::engine::queue`]); pairs that may reach the identity asked for are traced back on
+//! CPU threads while the engines go on, and handed over in input order: by query, then by target. An all-against-all
+//! gives each pair once, with the earlier sequence as the query.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::{Progress, RunOptions, Summary};
+use crate::engine::cpu::CpuEngine;
+use crate::engine::queue::{self, BandInfo, Outcome};
+use crate::engine::{Engine, Hit, Want};
+use crate::error::{Error, Result};
+use crate::plan::Job;
+use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
+use crate::seq::{SequenceId, SequenceStore};
+use crate::trace::{Alignment, Hint, Workspace, traceback, verify};
+
+/// Pairs whose results are held until their band is complete, where every pair is handed over.
+const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
+/// The same for bare scores.
+const BAND_PAIRS_SCORED: u64 = 1 << 22;
+/// The same where a filter lets few pairs through.
+const BAND_PAIRS_FILTERED: u64 = 1 << 26;
+/// Batches of the largest engine in a band: several, so that the next band begins before the last one ends.
+const BATCHES_A_BAND: u64 = 4;
+
+/// An all-against-all job.
+#[derive(Debug, Clone)]
+pub struct AllPairs {
+    /// The queries.
+    pub queries: Arc<SequenceStore>,
+    /// The targets; `None` for all pairs of the queries.
+    pub against: Option<Arc<SequenceStore>>,
+    /// The scoring scheme.
+    pub scoring: Arc<Scoring>,
+    /// How identity is defined.
+    pub definition: IdentityDefinition,
+    /// Hand over only pairs with at least this identity, a fraction.
+    pub min_identity: Option<f64>,
+    /// Scores only, no alignments. Not together with `min_identity`.
+    pub score_only: bool,
+    /// At most this many pairs a query: those of greatest identity, then score, then earliest target. (With
+    /// `score_only` by score.)
+    pub max_hits: Option<usize>,
+    /// Rescore every alignment and fail if it does not have the score that was computed.
+    pub check: bool,
+}
+
+/// One pair's result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairResult {
+    /// The query.
+    pub query: SequenceId,
+    /// The target.
+    pub target: SequenceId,
+    /// The score.
+    pub score: i64,
+    /// The alignment, unless scores only were asked for.
+    pub alignment: Option<Alignment>,
+    /// Its identity, a fraction; 0 with scores only.
+    pub identity: f64,
+}
+
+impl AllPairs {
+    /// All pairs of a store, every one aligned.
+    pub fn new(queries: Arc<SequenceStore>, scoring: Arc<Scoring>) -> Self {
+        AllPairs {
+            queries,
+            against: None,
+            scoring,
+            definition: IdentityDefinition::default(),
+            min_identity: None,
+            score_only: false,
+            max_hits: None,
+            check: false,
+        }
+    }
+
+    /// Where targets are.
+    pub fn targets(&self) -> &Arc<SequenceStore> {
+        self.against.as_ref().unwrap_or(&self.queries)
+    }
+
+    /// The filter, if there is one.
+    fn filter(&self) -> Option<Arc<IdentityFilter>> {
+        let threshold = self.min_identity.filter(|&threshold| threshold > 0.0)?;
+        Some(Arc::new(IdentityFilter::new(self.definition, threshold, &self.scoring)))
+    }
+
+    /// The pairs and what engines are to report of them.
+    pub fn job(&self) -> Job {
+        let want = match self.filter() {
+            _ if self.score_only => Want::Scores,
+            Some(filter) => Want::Reaching(filter),
+            None => Want::Alignments,
+        };
+        Job {
+            queries: Arc::clone(&self.queries),
+            against: self.against.clone(),
+            scoring: Arc::clone(&self.scoring),
+            want,
+        }
+    }
+
+    /// Runs the job and hands over every result in input order.
+    ///
+    /// # Errors
+    /// What `sink` returns; [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's
+    /// failure is no error: the CPU takes over.
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&PairResult) -> Result<()>,
+    ) -> Result<Summary> {
+        let pool = super::pool(options)?;
+        let engines = super::open_engines(options, &pool, &self.scoring, self.job().cells())?;
+        self.run_on(engines, &pool, options, progress, sink)
+    }
+
+    /// Runs the job on these engines, with tracebacks on the threads of `pool`.
+    pub fn run_on(
+        &self,
+        engines: Vec<Box<dyn Engine>>,
+        pool: &Arc<rayon::ThreadPool>,
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&PairResult) -> Result<()>,
+    ) -> Result<Summary> {
+        if let Some(wrong) = self.min_identity.filter(|identity| !(0.0..=1.0).contains(identity)) {
+            return Err(Error::usage(format!("an identity of {wrong} is not a fraction from 0 to 1")));
+        }
+        let gaps = self.scoring.gaps;
+        if gaps.next < 0 || gaps.first < gaps.next {
+            return Err(Error::usage(format!("gap costs {gaps:?}: the first symbol must cost no less than the next")));
+        }
+        if self.score_only && self.min_identity.is_some() {
+            return Err(Error::usage("scores alone have no identity: leave out either the identity or score-only"));
+        }
+        let (scored, stores) = (self.scoring.alphabet, [&self.queries, self.targets()]);
+        if let Some(store) = stores.iter().find(|store| store.alphabet() != scored) {
+            let read = store.alphabet();
+            return Err(Error::usage(format!("the scoring is for {scored:?}, but there are {read:?} sequences")));
+        }
+        let begin = Instant::now();
+        let job = self.job();
+        let (pairs, cells) = (job.pairs(), job.cells());
+        let largest = engines.iter().map(|engine| engine.capacity().cells).max().unwrap_or(1);
+        let band_pairs = match job.want {
+            Want::Scores => BAND_PAIRS_SCORED,
+            Want::Alignments => BAND_PAIRS_ALIGNED,
+            Want::Reaching(_) => BAND_PAIRS_FILTERED,
+        };
+        let bands = job.bands(largest.saturating_mul(BATCHES_A_BAND), band_pairs);
+        let mut finisher = Finisher {
+            aligner: Aligner { job: self, filter: self.filter(), interrupt: &options.interrupt },
+            pool,
+            sink,
+            bands: BTreeMap::new(),
+            next: 0,
+            summary: Summary { pairs, cells, ..Summary::default() },
+        };
+        let reserve = || -> Box<dyn Engine> { Box::new(CpuEngine::new(Arc::clone(pool))) };
+        let stats = queue::run(engines, reserve, bands, cells, &options.interrupt, |outcome| {
+            progress.advance(outcome.pairs, outcome.cells);
+            finisher.take(outcome)
+        })?;
+        let mut summary = finisher.end()?;
+        summary.kernel_seconds = stats.iter().map(|engine| engine.kernel_seconds).sum();
+        summary.engines = stats;
+        summary.seconds = begin.elapsed().as_secs_f64();
+        Ok(summary)
+    }
+}
+
+/// A band whose pairs are coming in.
+struct OpenBand {
+    info: Arc<BandInfo>,
+    pairs_left: u64,
+    results: Vec<PairResult>,
+}
+
+/// Turns an engine's result into the caller's.
+struct Aligner<'a> {
+    job: &'a AllPairs,
+    filter: Option<Arc<IdentityFilter>>,
+    interrupt: &'a AtomicBool,
+}
+
+impl Aligner<'_> {
+    /// In an all-against-all of one store the earlier sequence is the query.
+    fn orient(&self, hit: &Hit) -> (SequenceId, SequenceId) {
+        if self.job.against.is_none() && hit.query > hit.target {
+            (hit.target, hit.query)
+        } else {
+            (hit.query, hit.target)
+        }
+    }
+
+    /// A result without alignment.
+    fn scored(&self, hit: &Hit) -> PairResult {
+        let (query, target) = self.orient(hit);
+        PairResult { query, target, score: hit.score, alignment: None, identity: 0.0 }
+    }
+
+    /// Engines may keep more pairs than this exact test does; how many are aligned must not depend on the engine.
+    fn may_reach(&self, hit: &Hit) -> bool {
+        let Some(filter) = &self.filter else { return true };
+        let (m, n) = (self.job.queries.length(hit.query), self.job.targets().length(hit.target));
+        filter.may_reach(hit.score, hit.matches, m, n)
+    }
+
+    /// Traces a pair back; `None` if it has not the identity asked for.
+    fn align(&self, hit: &Hit, workspace: &mut Workspace) -> Result<Option<PairResult>> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let job = self.job;
+        let (query, target) = self.orient(hit);
+        let (a, b) = (job.queries.codes(query), job.targets().codes(target));
+        let hint = Hint { score: Some(hit.score), matches: hit.matches };
+        let alignment = traceback(a, b, &job.scoring, hint, workspace)?;
+        let counts = alignment.cigar.counts();
+        let names = || format!("{} and {}", job.queries.name(query), job.targets().name(target));
+        if alignment.score != hit.score || hit.matches.is_some_and(|matches| matches != counts.matches) {
+            return Err(Error::Internal(format!(
+                "{}: an engine found score {} where the traceback found {}",
+                names(),
+                hit.score,
+                alignment.score
+            )));
+        }
+        if job.check {
+            let rescored = verify(&alignment.cigar, a, b, &job.scoring)?;
+            if rescored != alignment.score {
+                return Err(Error::Internal(format!(
+                    "{}: the alignment has score {rescored}, not {}",
+                    names(),
+                    alignment.score
+                )));
+            }
+        }
+        let identity = job.definition.identity(&counts, a.len() as u32, b.len() as u32);
+        let keep = self.filter.as_ref().is_none_or(|filter| filter.passes(identity));
+        let result = PairResult { query, target, score: alignment.score, identity, alignment: Some(alignment) };
+        Ok(keep.then_some(result))
+    }
+}
+
+/// Traces pairs back, puts bands together and hands them over in order.
+struct Finisher<'a, S> {
+    aligner: Aligner<'a>,
+    pool: &'a rayon::ThreadPool,
+    sink: S,
+    bands: BTreeMap<usize, OpenBand>,
+    next: usize,
+    summary: Summary,
+}
+
+impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
+    fn take(&mut self, outcome: Outcome) -> Result<()> {
+        let hits = outcome.report.hits;
+        let aligner = &self.aligner;
+        let results = if aligner.job.score_only {
+            hits.iter().map(|hit| aligner.scored(hit)).collect()
+        } else {
+            let hits: Vec<Hit> = hits.into_iter().filter(|hit| aligner.may_reach(hit)).collect();
+            self.summary.aligned += hits.len() as u64;
+            let aligned: Result<Vec<PairResult>> = self.pool.install(|| {
+                hits.par_iter()
+                    .map_init(Workspace::default, |workspace, hit| aligner.align(hit, workspace))
+                    .filter_map(|result| result.transpose())
+                    .collect()
+            });
+            aligned?
+        };
+        let index = outcome.band.index;
+        let band = self.bands.entry(index).or_insert_with(|| OpenBand {
+            pairs_left: outcome.band.pairs,
+            info: outcome.band,
+            results: Vec::new(),
+        });
+        band.results.extend(results);
+        band.pairs_left = band
+            .pairs_left
+            .checked_sub(outcome.pairs)
+            .ok_or_else(|| Error::Internal(format!("band {index} has more pairs than it began with")))?;
+        self.hand_over()
+    }
+
+    /// Hands over every complete band whose turn it is.
+    fn hand_over(&mut self) -> Result<()> {
+        while let Some(entry) = self.bands.first_entry()
+            && *entry.key() == self.next
+            && entry.get().pairs_left == 0
+        {
+            let mut band = entry.remove();
+            self.next += 1;
+            band.results.sort_unstable_by_key(|result| (result.query, result.target));
+            if let Some(most) = self.aligner.job.max_hits {
+                keep_best(&mut band.results, most);
+            }
+            debug_assert!(band.results.iter().all(|result| band.info.queries.contains(&result.query)));
+            for result in &band.results {
+                (self.sink)(result)?;
+            }
+            self.summary.written += band.results.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn end(self) -> Result<Summary> {
+        match self.bands.first_key_value() {
+            None => Ok(self.summary),
+            Some((index, band)) => Err(Error::Internal(format!("band {index} is short of {} pairs", band.pairs_left))),
+        }
+    }
+}
+
+/// Keeps at most `most` results of each query, in place and in order. `results` are sorted by query and target.
+fn keep_best(results: &mut Vec<PairResult>, most: usize) {
+    let mut kept = Vec::with_capacity(results.len());
+    for hits in results.chunk_by_mut(|a, b| a.query == b.query) {
+        // Stable: equal hits stay in the order of their targets.
+        hits.sort_by(|a, b| b.identity.total_cmp(&a.identity).then(b.score.cmp(&a.score)));
+        let most = most.min(hits.len());
+        let best = &mut hits[..most];
+        best.sort_by_key(|result| result.target);
+        kept.extend(best.iter().cloned());
+    }
+    *results = kept;
+}

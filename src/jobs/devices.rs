@@ -1,0 +1,241 @@
+//! `pairwave devices`: what there is, whether its kernels are right, and how fast they are.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::engine::cpu::{CpuEngine, thread_pool};
+use crate::engine::gpu::adapter::{AdapterDescription, Device, FoundAdapter, enumerate};
+use crate::engine::gpu::{Config, GpuEngine, tune};
+use crate::engine::{Band, Batch, Engine, Hit, Want};
+use crate::error::{Error, Result};
+use crate::kernels::KERNELS;
+use crate::plan::Job;
+use crate::reference::needleman_wunsch;
+use crate::score::{EndGaps, Gaps, Scoring};
+use crate::seq::{Alphabet, Code, SequenceStore};
+
+/// Sequence length of `--bench`, about a gene.
+const BENCH_SYMBOLS: u32 = 1500;
+
+/// What was found out about one device.
+#[derive(Debug, Clone, Serialize)]
+pub struct DeviceReport {
+    /// The adapter; `None` for the CPU engine.
+    #[serde(flatten)]
+    pub adapter: Option<AdapterDescription>,
+    /// Its name.
+    pub device: String,
+    /// Results of the self-test, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub self_test: Vec<KernelTest>,
+    /// Speeds, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bench: Vec<KernelSpeed>,
+}
+
+/// One kernel against its oracle.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelTest {
+    /// The kernel.
+    pub kernel: String,
+    /// Pairs compared.
+    pub pairs: u64,
+    /// `None` if all were right, else what was wrong.
+    pub failure: Option<String>,
+}
+
+/// One kernel's speed.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelSpeed {
+    /// The kernel.
+    pub kernel: String,
+    /// What it computed.
+    pub work: &'static str,
+    /// 10^9 cells per second in the kernel.
+    pub gcups: f64,
+}
+
+/// Reports on these devices; on every adapter and the CPU engine if none is given.
+pub fn report(devices: &[Device], self_test: bool, bench: bool) -> Result<Vec<DeviceReport>> {
+    let all: Vec<Device>;
+    let devices = if devices.is_empty() {
+        let adapters = enumerate().into_iter().map(|found| Device::Adapter(Box::new(found)));
+        all = adapters.chain([Device::Cpu]).collect();
+        &all
+    } else {
+        devices
+    };
+    devices.iter().map(|device| report_one(device, self_test, bench)).collect()
+}
+
+fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceReport> {
+    match device {
+        Device::Adapter(found) => Ok(DeviceReport {
+            device: found.description.name.clone(),
+            self_test: if self_test { test_adapter(found) } else { Vec::new() },
+            bench: if bench { bench_adapter(found)? } else { Vec::new() },
+            adapter: Some(found.description.clone()),
+        }),
+        Device::Cpu => {
+            let mut cpu = CpuEngine::new(thread_pool(0)?);
+            Ok(DeviceReport {
+                device: "cpu".into(),
+                self_test: if self_test { vec![test_of("cpu", test_engine(&mut cpu))] } else { Vec::new() },
+                bench: if bench { bench_engine("cpu", &mut cpu)? } else { Vec::new() },
+                adapter: None,
+            })
+        }
+    }
+}
+
+impl fmt::Display for DeviceReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.adapter {
+            None => writeln!(f, "cpu: {} threads, {}", available_threads(), crate::engine::cpu::lane_kind())?,
+            Some(found) => {
+                let mib = |bytes: u64| bytes >> 20;
+                writeln!(f, "{}: {}", found.index, found.name)?;
+                writeln!(f, "  vendor            {}", found.vendor)?;
+                writeln!(f, "  kind              {}", found.kind)?;
+                writeln!(f, "  backend           {}", found.backend)?;
+                writeln!(f, "  driver            {}", found.driver)?;
+                if !found.pci_bus_id.is_empty() {
+                    writeln!(f, "  PCI bus id        {}", found.pci_bus_id)?;
+                }
+                writeln!(f, "  subgroup size     {} to {}", found.subgroup_sizes[0], found.subgroup_sizes[1])?;
+                writeln!(f, "  workgroup memory  {} KiB", found.workgroup_memory_bytes >> 10)?;
+                writeln!(f, "  largest buffer    {} MiB", mib(found.max_buffer_bytes))?;
+                writeln!(f, "  largest binding   {} MiB", mib(found.max_binding_bytes))?;
+                writeln!(f, "  features          {}", found.features.join(", "))?;
+            }
+        }
+        for test in &self.self_test {
+            match &test.failure {
+                None => writeln!(f, "  self-test         {}: passed, {} pairs", test.kernel, test.pairs)?,
+                Some(failure) => writeln!(f, "  self-test         {}: FAILED: {failure}", test.kernel)?,
+            }
+        }
+        for speed in &self.bench {
+            writeln!(f, "  bench             {}: {:.1} GCUPS, {}", speed.kernel, speed.gcups, speed.work)?;
+        }
+        Ok(())
+    }
+}
+
+fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn test_of(kernel: &str, result: Result<u64>) -> KernelTest {
+    match result {
+        Ok(pairs) => KernelTest { kernel: kernel.into(), pairs, failure: None },
+        Err(error) => KernelTest { kernel: kernel.into(), pairs: 0, failure: Some(error.to_string()) },
+    }
+}
+
+fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    KERNELS
+        .iter()
+        .map(|kernel| {
+            let result = GpuEngine::open(found, Config::for_adapter(found)).and_then(|mut gpu| test_engine(&mut gpu));
+            test_of(kernel.stem, result)
+        })
+        .collect()
+}
+
+/// Scoring schemes that together take every path through a kernel.
+fn test_scorings() -> Result<Vec<Scoring>> {
+    let mut all = Vec::new();
+    for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
+        for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+            all.push(Scoring { gaps, end_gaps, ..Scoring::dna() });
+            all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
+        }
+    }
+    Ok(all)
+}
+
+/// Sequences with lengths around everything that a kernel could round to, some alike and some not.
+fn test_store(alphabet: Alphabet) -> SequenceStore {
+    let random = tune::random_store(alphabet, 40, 160, 0xacce55);
+    let mut builder = SequenceStore::builder(alphabet);
+    for (index, length) in
+        (0..40).zip([1, 2, 3, 4, 5, 11, 12, 13, 31, 32, 33, 35, 36, 37, 63, 64, 65, 71, 72, 73, 100].iter().cycle())
+    {
+        // Every third is a copy of an earlier one with some symbols changed.
+        let source = if index % 3 == 2 { index - 2 } else { index };
+        let mut codes: Vec<Code> = random.codes(source)[..*length].to_vec();
+        if index % 3 == 2 {
+            codes.iter_mut().step_by(9).for_each(|code| *code = random.codes(0)[0]);
+        }
+        builder.push(format!("test{index}"), &codes);
+    }
+    builder.build()
+}
+
+/// Compares an engine with the oracle; the number of pairs compared.
+pub fn test_engine(engine: &mut dyn Engine) -> Result<u64> {
+    let mut pairs = 0;
+    for scoring in test_scorings()? {
+        let store = Arc::new(test_store(scoring.alphabet));
+        let scoring = Arc::new(scoring);
+        let job = Job { queries: Arc::clone(&store), against: None, scoring, want: Want::Alignments };
+        for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
+            let blocks = blocks.into_iter().map(|(_, block)| block).collect();
+            let batch = Arc::new(Batch { band: Arc::clone(&band), blocks });
+            let ticket = engine.submit(Arc::clone(&batch))?;
+            let report = engine.collect(ticket)?;
+            if report.hits.len() as u64 != batch.pairs() || !report.unfinished.is_empty() {
+                return Err(Error::Internal(format!("{} results for {} pairs", report.hits.len(), batch.pairs())));
+            }
+            for hit in &report.hits {
+                compare(&band, hit)?;
+            }
+            pairs += batch.pairs();
+        }
+    }
+    Ok(pairs)
+}
+
+fn compare(band: &Band, hit: &Hit) -> Result<()> {
+    let (a, b) = (band.queries.codes(hit.query), band.targets.codes(hit.target));
+    let expected = needleman_wunsch::align(a, b, &band.scoring);
+    if hit.score != expected.score || hit.matches.is_some_and(|matches| matches != expected.matches) {
+        return Err(Error::Internal(format!(
+            "{} x {} symbols, {:?}, end gaps {:?}: score {} with {:?} matches, should be {} with {}",
+            a.len(),
+            b.len(),
+            band.scoring.gaps,
+            band.scoring.end_gaps,
+            hit.score,
+            hit.matches,
+            expected.score,
+            expected.matches
+        )));
+    }
+    Ok(())
+}
+
+fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
+    let mut speeds = Vec::new();
+    for kernel in KERNELS {
+        let mut engine = tune::open_tuned(found, &Arc::new(Scoring::dna()), 0, false)?;
+        speeds.extend(bench_engine(kernel.stem, &mut engine)?);
+    }
+    Ok(speeds)
+}
+
+fn bench_engine(kernel: &str, engine: &mut dyn Engine) -> Result<Vec<KernelSpeed>> {
+    let linear = Scoring::dna();
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() };
+    let work =
+        [("DNA, linear gaps", linear), ("DNA, affine gaps", affine), ("protein, affine gaps", Scoring::protein())];
+    let mut speeds = Vec::new();
+    for (work, scoring) in work {
+        let gcups = tune::measure(engine, &Arc::new(scoring), BENCH_SYMBOLS, 0.2)? / 1e9;
+        speeds.push(KernelSpeed { kernel: kernel.into(), work, gcups });
+    }
+    Ok(speeds)
+}
