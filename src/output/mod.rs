@@ -1,1 +1,164 @@
+//! Output: what the jobs hand over, written in one of five formats.
+//!
+//! A job opens a [`PairWriter`] with [`open`] and hands it every [`Pair`] in the order in which they are to be
+//! written. The formats themselves (one small file each) only turn a pair into bytes; where the bytes go is
+//! [`Output`]'s business: a file that appears whole or not at all, compressed if its name says so, or standard output.
+//!
+//! The bytes depend on the pairs alone: no date, no program path, no floating point that is not correctly rounded.
 
+pub mod columns;
+pub mod distance;
+pub mod fields;
+pub mod sink;
+
+mod blast6;
+mod jsonl;
+mod numbers;
+mod paf;
+mod phylip;
+mod tsv;
+
+use crate::error::{Error, Result};
+use crate::score::{IdentityDefinition, Scoring};
+use crate::seq::{SequenceId, SequenceStore};
+use crate::trace::Cigar;
+use std::sync::Arc;
+
+pub use columns::Columns;
+pub use distance::Distance;
+pub use fields::{FIELDS, Field};
+pub use phylip::MatrixShape;
+pub use sink::Output;
+
+/// One pair that was compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<'a> {
+    /// The sequence that is first in input order: an index into [`Context::queries`].
+    pub query: SequenceId,
+    /// The other: an index into [`Context::targets`].
+    pub target: SequenceId,
+    /// Score of the best alignment.
+    pub score: i64,
+    /// That alignment; `None` if only scores were asked for.
+    pub alignment: Option<&'a Cigar>,
+}
+
+/// What a pair's numbers refer to.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The sequences that [`Pair::query`] counts.
+    pub queries: Arc<SequenceStore>,
+    /// The sequences that [`Pair::target`] counts: the same store in an all-against-all of one file.
+    pub targets: Arc<SequenceStore>,
+    /// The scoring scheme.
+    pub scoring: Scoring,
+    /// The definition of identity that was asked for.
+    pub identity: IdentityDefinition,
+}
+
+impl Context {
+    /// Whether queries and targets are one set, of which every unordered pair is compared once.
+    pub fn is_one_set(&self) -> bool {
+        Arc::ptr_eq(&self.queries, &self.targets)
+    }
+
+    /// The facts of one alignment of `pair`; an error if it was only scored.
+    fn columns(&self, pair: &Pair<'_>) -> Result<Columns> {
+        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+        let lengths = (self.queries.length(pair.query), self.targets.length(pair.target));
+        Ok(Columns::of(cigar, lengths.0, lengths.1))
+    }
+}
+
+/// Takes the pairs of a job in the order in which they are to be written.
+pub trait PairWriter: Send {
+    /// Writes what stands before the first pair. Called once, first.
+    fn begin(&mut self) -> Result<()>;
+    /// Writes one pair.
+    fn write(&mut self, pair: &Pair<'_>) -> Result<()>;
+    /// Writes what stands after the last pair and makes the output final. Dropping a writer without this leaves no
+    /// file behind.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// An output format with its own options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Format {
+    /// Tab-separated values under a header line.
+    Tsv(Vec<&'static Field>),
+    /// The twelve columns of BLAST's format 6, without a header.
+    Blast6,
+    /// minimap2's pairwise mapping format with `NM`, `AS`, `de` and `cg` tags.
+    Paf,
+    /// One JSON object a line, with the fields as keys.
+    JsonLines(Vec<&'static Field>),
+    /// A PHYLIP distance matrix.
+    Phylip {
+        /// How far apart two sequences are.
+        distance: Distance,
+        /// Which half is written.
+        shape: MatrixShape,
+    },
+}
+
+impl Format {
+    /// Whether pairs must come with their alignment.
+    pub fn needs_alignment(&self) -> bool {
+        match self {
+            Format::Tsv(fields) | Format::JsonLines(fields) => fields.iter().any(|field| field.needs_alignment()),
+            Format::Blast6 | Format::Paf | Format::Phylip { .. } => true,
+        }
+    }
+
+    /// Whether every pair must come: nothing may be filtered.
+    pub fn needs_all_pairs(&self) -> bool {
+        matches!(self, Format::Phylip { .. })
+    }
+}
+
+/// A writer of `format` into `output`.
+pub fn open(format: &Format, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
+    let body: Box<dyn Body> = match format {
+        Format::Tsv(fields) => Box::new(tsv::Tsv::new(fields)),
+        Format::Blast6 => Box::new(blast6::Blast6),
+        Format::Paf => Box::new(paf::Paf),
+        Format::JsonLines(fields) => Box::new(jsonl::JsonLines::new(fields)),
+        Format::Phylip { distance, shape } => Box::new(phylip::Phylip::new(*distance, *shape, &context)?),
+    };
+    Ok(Box::new(Writer { context, body, output }))
+}
+
+/// A format: how pairs become bytes. It appends to the output's buffer, whole lines at a time.
+trait Body: Send {
+    fn begin(&mut self, _context: &Context, _output: &mut Output) -> Result<()> {
+        Ok(())
+    }
+
+    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()>;
+
+    fn end(&mut self, _context: &Context, _output: &mut Output) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct Writer {
+    context: Context,
+    body: Box<dyn Body>,
+    output: Output,
+}
+
+impl PairWriter for Writer {
+    fn begin(&mut self) -> Result<()> {
+        self.body.begin(&self.context, &mut self.output)
+    }
+
+    fn write(&mut self, pair: &Pair<'_>) -> Result<()> {
+        self.body.pair(&self.context, pair, &mut self.output)?;
+        self.output.pass_on()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.body.end(&self.context, &mut self.output)?;
+        self.output.finish()
+    }
+}

@@ -1,0 +1,45 @@
+//! `blast6`: the twelve columns of BLAST's format 6, without a header.
+//!
+//! qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore
+//!
+//! A BLAST hit never begins or ends in a gap, so length, gapopen and the four positions are those of the part between
+//! the end gaps (positions count from 1; 0 and 0 where that part holds no symbol of a sequence). pident is the identity
+//! that was asked for, as a percentage with BLAST's three digits. A global alignment has no E-value and no bit score;
+//! they are -1 and 0, as vsearch writes them, because readers of the format parse numbers there.
+
+use super::numbers::{push_units, push_unsigned, to_units};
+use super::{Body, Context, Output, Pair};
+use crate::error::Result;
+
+pub struct Blast6;
+
+impl Body for Blast6 {
+    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+        let columns = context.columns(pair)?;
+        let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
+        let identity = context.identity.identity(&columns.counts, lengths.0, lengths.1);
+        let (query_start, query_end) = columns.query.one_based();
+        let (target_start, target_end) = columns.target.one_based();
+        let out = output.buffer();
+        out.extend_from_slice(context.queries.name(pair.query).as_bytes());
+        out.push(b'\t');
+        out.extend_from_slice(context.targets.name(pair.target).as_bytes());
+        out.push(b'\t');
+        // Five digits of the fraction are three digits of the percentage, and rounded once.
+        push_units(out, to_units(identity, 5), 3);
+        for number in [
+            columns.inner_total(),
+            columns.counts.mismatches,
+            columns.inner_gap_openings,
+            u64::from(query_start),
+            u64::from(query_end),
+            u64::from(target_start),
+            u64::from(target_end),
+        ] {
+            out.push(b'\t');
+            push_unsigned(out, number);
+        }
+        out.extend_from_slice(b"\t-1\t0\n");
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! What an alignment's columns say, computed once a pair for whichever format asks.
+
+use super::numbers::push_unsigned;
+use crate::score::AlignmentCounts;
+use crate::seq::{Alphabet, Code};
+use crate::trace::{Cigar, Op};
+use std::ops::Range;
+
+/// Counts and spans of one alignment.
+///
+/// *End gaps* are the first and the last run of columns where these are gaps, as in vsearch: at `2I3D10=` only the
+/// `2I`. What lies between them is called *inner*.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns {
+    /// Columns of every kind.
+    pub counts: AlignmentCounts,
+    /// Runs of gaps that are not end gaps.
+    pub inner_gap_openings: u64,
+    /// Query symbols between the end gaps, counted from 0.
+    pub query: Range32,
+    /// Target symbols between the end gaps, counted from 0.
+    pub target: Range32,
+    /// Whether the first run is a gap.
+    leading: bool,
+    /// Whether the last run is a gap and not also the first.
+    trailing: bool,
+}
+
+/// A half-open range of positions in a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range32 {
+    /// The first position.
+    pub start: u32,
+    /// The position after the last.
+    pub end: u32,
+}
+
+impl Range32 {
+    /// First and last position counted from 1; 0 and 0 if the range is empty.
+    pub fn one_based(self) -> (u32, u32) {
+        if self.start < self.end { (self.start + 1, self.end) } else { (0, 0) }
+    }
+}
+
+impl Columns {
+    /// The facts of `cigar`, an alignment of a query and a target of these lengths in symbols.
+    pub fn of(cigar: &Cigar, query_length: u32, target_length: u32) -> Self {
+        let counts = cigar.counts();
+        let runs = cigar.iter().count();
+        let first = cigar.iter().next().filter(|run| is_gap(run.1));
+        let last = cigar.iter().last().filter(|run| runs > 1 && is_gap(run.1));
+        let gap = |run: Option<(u32, Op)>, op: Op| run.filter(|run| run.1 == op).map_or(0, |run| run.0);
+        let inner = |op: Op, length: u32| Range32 { start: gap(first, op), end: length - gap(last, op) };
+        Columns {
+            counts,
+            inner_gap_openings: counts.gap_openings - u64::from(first.is_some()) - u64::from(last.is_some()),
+            query: inner(Op::Insertion, query_length),
+            target: inner(Op::Deletion, target_length),
+            leading: first.is_some(),
+            trailing: last.is_some(),
+        }
+    }
+
+    /// All columns.
+    pub fn total(&self) -> u64 {
+        self.counts.matches + self.counts.mismatches + self.counts.gap_columns
+    }
+
+    /// Columns between the end gaps.
+    pub fn inner_total(&self) -> u64 {
+        self.total() - self.counts.end_gap_columns
+    }
+
+    /// Gap columns between the end gaps.
+    pub fn inner_gaps(&self) -> u64 {
+        self.counts.gap_columns - self.counts.end_gap_columns
+    }
+
+    /// The runs between the end gaps.
+    pub fn inner_runs<'a>(&self, cigar: &'a Cigar) -> impl Iterator<Item = (u32, Op)> + 'a {
+        let skip = usize::from(self.leading);
+        let kept = cigar.iter().count() - skip - usize::from(self.trailing);
+        cigar.iter().skip(skip).take(kept)
+    }
+}
+
+/// Whether a column of this kind has a gap.
+pub fn is_gap(op: Op) -> bool {
+    matches!(op, Op::Insertion | Op::Deletion)
+}
+
+/// Appends runs as a CIGAR string.
+pub(super) fn push_runs(out: &mut Vec<u8>, runs: impl Iterator<Item = (u32, Op)>) {
+    for (length, op) in runs {
+        push_unsigned(out, u64::from(length));
+        out.push(match op {
+            Op::Match => b'=',
+            Op::Mismatch => b'X',
+            Op::Insertion => b'I',
+            Op::Deletion => b'D',
+        });
+    }
+}
+
+/// Appends one row of the alignment: the letters of `codes`, with `-` in the columns where `gap` says that this
+/// sequence has a gap.
+pub(super) fn push_row(out: &mut Vec<u8>, cigar: &Cigar, codes: &[Code], alphabet: Alphabet, gap: Op) {
+    let mut at = 0;
+    for (length, op) in cigar.iter() {
+        let length = length as usize;
+        if op == gap {
+            out.extend(std::iter::repeat_n(b'-', length));
+        } else {
+            out.extend(codes[at..at + length].iter().map(|&code| alphabet.decode(code)));
+            at += length;
+        }
+    }
+}
+
+/// Every column of two symbols: their positions in the query and in the target.
+pub fn aligned_ranges(cigar: &Cigar) -> impl Iterator<Item = (Range<usize>, Range<usize>)> + '_ {
+    let (mut i, mut j) = (0, 0);
+    cigar.iter().filter_map(move |(length, op)| {
+        let length = length as usize;
+        let start = (i, j);
+        i += if op == Op::Deletion { 0 } else { length };
+        j += if op == Op::Insertion { 0 } else { length };
+        (!is_gap(op)).then_some((start.0..i, start.1..j))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(cigar: &str, query: u32, target: u32) -> Columns {
+        Columns::of(&cigar.parse().unwrap(), query, target)
+    }
+
+    #[test]
+    fn end_gaps_are_left_out_of_the_spans() {
+        let columns = columns("2I9=1X3D4=1D", 16, 18);
+        assert_eq!((columns.total(), columns.inner_total(), columns.inner_gaps()), (20, 17, 3));
+        assert_eq!(columns.inner_gap_openings, 1);
+        assert_eq!(columns.query.one_based(), (3, 16));
+        assert_eq!(columns.target.one_based(), (1, 17));
+    }
+
+    #[test]
+    fn only_the_outermost_run_is_an_end_gap() {
+        let cigar: Cigar = "2I3D10=".parse().unwrap();
+        let columns = Columns::of(&cigar, 12, 13);
+        assert_eq!(columns.inner_gap_openings, 1);
+        assert_eq!((columns.query.start, columns.target.start), (2, 0));
+        assert_eq!(columns.inner_runs(&cigar).collect::<Vec<_>>(), [(3, Op::Deletion), (10, Op::Match)]);
+    }
+
+    #[test]
+    fn an_alignment_of_gaps_alone_has_no_span() {
+        let both = columns("3D2I", 2, 3);
+        assert_eq!((both.inner_total(), both.query.one_based(), both.target.one_based()), (0, (0, 0), (0, 0)));
+        let one = columns("3D", 0, 3);
+        assert_eq!((one.inner_total(), one.inner_gap_openings, one.target.one_based()), (0, 0, (0, 0)));
+        assert_eq!(columns("", 0, 0).total(), 0);
+    }
+
+    #[test]
+    fn rows_have_a_letter_or_a_gap_in_every_column() {
+        let cigar: Cigar = "1I2=1D1X".parse().unwrap();
+        let codes: Vec<Code> = b"ACGT".iter().map(|&letter| Alphabet::Dna.encode(letter).unwrap()).collect();
+        let mut rows = (Vec::new(), Vec::new());
+        push_row(&mut rows.0, &cigar, &codes, Alphabet::Dna, Op::Deletion);
+        push_row(&mut rows.1, &cigar, &codes, Alphabet::Dna, Op::Insertion);
+        assert_eq!((rows.0.as_slice(), rows.1.as_slice()), (b"ACG-T".as_slice(), b"-ACGT".as_slice()));
+    }
+}

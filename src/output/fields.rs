@@ -1,0 +1,308 @@
+//! The table of fields: what can be said of a pair.
+
+use super::columns::{Columns, push_row, push_runs};
+use super::numbers::{push_fraction, push_integer, push_unsigned};
+use super::{Context, Pair};
+use crate::error::{Error, Result};
+use crate::score::IdentityDefinition;
+use crate::trace::{Cigar, Op};
+use std::fmt::Write;
+
+/// One thing that `tsv` and `jsonl` can say of a pair.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name: what `--fields` takes, the column's header, the JSON key.
+    pub name: &'static str,
+    /// vsearch's name of the same thing, which `--fields` takes as well. (vsearch prints percentages; a fraction here
+    /// is a fraction under either name.)
+    pub vsearch: Option<&'static str>,
+    /// What it is.
+    pub description: &'static str,
+    value: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Query,
+    Target,
+    Score,
+    QueryLength,
+    TargetLength,
+    /// Needs the alignment, as do all that follow.
+    Identity,
+    IdentityBy(IdentityDefinition),
+    Count(Count),
+    QueryCoverage,
+    TargetCoverage,
+    Cigar,
+    QueryRow,
+    TargetRow,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Matches,
+    Mismatches,
+    Columns,
+    Gaps,
+    GapOpenings,
+    InnerColumns,
+    InnerGaps,
+    InnerGapOpenings,
+    QueryStart,
+    QueryEnd,
+    TargetStart,
+    TargetEnd,
+}
+
+const fn field(name: &'static str, vsearch: Option<&'static str>, description: &'static str, value: Value) -> Field {
+    Field { name, vsearch, description, value }
+}
+
+/// Every field, in the order in which help lists them.
+#[rustfmt::skip]
+pub const FIELDS: &[Field] = {
+    use Count::*;
+    use IdentityDefinition as Id;
+    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Target,
+                TargetCoverage, TargetLength, TargetRow};
+    &[
+        field("query", None, "name of the sequence that is first in the input", Query),
+        field("target", None, "name of the other sequence", Target),
+        field("identity", Some("id"), "identity as --iddef defines it, a fraction from 0 to 1", Identity),
+        field("id0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
+        field("id1", None, "matches / columns", IdentityBy(Id::Columns)),
+        field("id2", None, "matches / columns between the end gaps", IdentityBy(Id::InnerColumns)),
+        field("id3", None, "1 - (mismatches + gap openings) / length of the longer sequence", IdentityBy(Id::Mbl)),
+        field("id4", None, "as id1 in a global alignment", IdentityBy(Id::Blast)),
+        field("score", Some("raw"), "score of the alignment", Score),
+        field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches)),
+        field("mismatches", Some("mism"), "columns of two symbols that do not match", Value::Count(Mismatches)),
+        field("columns", None, "columns of the alignment, end gaps included", Value::Count(Columns)),
+        field("gaps", None, "columns with a gap, end gaps included", Value::Count(Gaps)),
+        field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(GapOpenings)),
+        field("inner_columns", Some("alnlen"), "columns between the end gaps", Value::Count(InnerColumns)),
+        field("inner_gaps", None, "columns with a gap between the end gaps (vsearch calls these gaps)",
+              Value::Count(InnerGaps)),
+        field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps", Value::Count(InnerGapOpenings)),
+        field("query_length", Some("ql"), "length of the query in symbols", QueryLength),
+        field("target_length", Some("tl"), "length of the target in symbols", TargetLength),
+        field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(QueryStart)),
+        field("query_end", Some("qihi"), "last query symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(QueryEnd)),
+        field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(TargetStart)),
+        field("target_end", Some("tihi"), "last target symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(TargetEnd)),
+        field("query_coverage", Some("qcov"), "(matches + mismatches) / query_length, a fraction from 0 to 1",
+              QueryCoverage),
+        field("target_coverage", Some("tcov"), "(matches + mismatches) / target_length, a fraction from 0 to 1",
+              TargetCoverage),
+        field("cigar", None, "the alignment, end gaps included: = match, X mismatch, I query symbol against a gap, D \
+                              target symbol against a gap", Cigar),
+        field("query_row", None, "the alignment's upper row: the query with its gaps", QueryRow),
+        field("target_row", None, "the alignment's lower row: the target with its gaps", TargetRow),
+    ]
+};
+
+/// What `tsv` writes if nothing else is asked for.
+const TSV: &str = "query,target,identity,score,matches,columns,gaps,query_length,target_length";
+/// What `jsonl` writes if nothing else is asked for.
+const JSON: &str = "query,target,identity,score,matches,mismatches,columns,gaps,gap_openings,query_length,\
+                    target_length,cigar";
+/// What either writes if only scores are computed and nothing else is asked for.
+const SCORES: &str = "query,target,score";
+
+impl Field {
+    /// The field of this name, ours or vsearch's.
+    pub fn named(name: &str) -> Option<&'static Field> {
+        FIELDS.iter().find(|field| field.name == name || field.vsearch == Some(name))
+    }
+
+    /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
+    pub fn needs_alignment(&self) -> bool {
+        !matches!(self.value, Value::Query | Value::Target | Value::Score | Value::QueryLength | Value::TargetLength)
+    }
+
+    /// The fields that `tsv` writes by default.
+    pub fn tsv_defaults(score_only: bool) -> Vec<&'static Field> {
+        defaults(if score_only { SCORES } else { TSV })
+    }
+
+    /// The fields that `jsonl` writes by default.
+    pub fn json_defaults(score_only: bool) -> Vec<&'static Field> {
+        defaults(if score_only { SCORES } else { JSON })
+    }
+
+    /// The fields of a list of names separated by commas (or by `+`, as in vsearch).
+    pub fn parse_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
+        let usable = |field: &&'static Field| !score_only || !field.needs_alignment();
+        let names = || FIELDS.iter().filter(usable).map(|field| field.name).collect::<Vec<_>>().join(", ");
+        let mut fields: Vec<&'static Field> = Vec::new();
+        for name in list.split([',', '+']).map(str::trim) {
+            let field = Field::named(name)
+                .ok_or_else(|| Error::usage(format!("--fields: there is no field '{name}'; there are {}", names())))?;
+            if !usable(&field) {
+                return Err(Error::usage(format!(
+                    "--fields: '{name}' needs the alignment, which --score-only leaves out; without it there are {}",
+                    names()
+                )));
+            }
+            if fields.contains(&field) {
+                return Err(Error::usage(format!("--fields: '{name}' is named twice")));
+            }
+            fields.push(field);
+        }
+        Ok(fields)
+    }
+
+    /// The table of fields as text, one field a line.
+    pub fn table() -> String {
+        let width = FIELDS.iter().map(|field| field.name.len()).max().unwrap_or(0);
+        let mut text = format!("{:width$}  {:8}  {}\n", "FIELD", "VSEARCH", "MEANING");
+        for field in FIELDS {
+            let vsearch = field.vsearch.unwrap_or("");
+            writeln!(text, "{:width$}  {vsearch:8}  {}", field.name, field.description).expect("a string takes all");
+        }
+        text
+    }
+}
+
+fn defaults(list: &str) -> Vec<&'static Field> {
+    list.split(',').map(|name| Field::named(name).expect("the defaults are in the table")).collect()
+}
+
+/// What the fields of one pair are taken from.
+pub(super) struct Facts<'a> {
+    context: &'a Context,
+    pair: &'a Pair<'a>,
+    aligned: Option<(Columns, &'a Cigar)>,
+}
+
+/// How text is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quotes {
+    None,
+    Json,
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(context: &'a Context, pair: &'a Pair<'a>) -> Result<Self> {
+        let aligned = pair.alignment.map(|cigar| Ok((context.columns(pair)?, cigar))).transpose()?;
+        Ok(Facts { context, pair, aligned })
+    }
+
+    /// Appends the value of `field`.
+    pub fn push(&self, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+        let Facts { context, pair, .. } = *self;
+        let query_length = context.queries.length(pair.query);
+        let target_length = context.targets.length(pair.target);
+        let text = |out: &mut Vec<u8>, write: &dyn Fn(&mut Vec<u8>)| {
+            let quote: &[u8] = if quotes == Quotes::Json { b"\"" } else { b"" };
+            out.extend_from_slice(quote);
+            write(out);
+            out.extend_from_slice(quote);
+        };
+        match field.value {
+            Value::Query => push_name(out, context.queries.name(pair.query), quotes),
+            Value::Target => push_name(out, context.targets.name(pair.target), quotes),
+            Value::Score => push_integer(out, pair.score),
+            Value::QueryLength => push_unsigned(out, u64::from(query_length)),
+            Value::TargetLength => push_unsigned(out, u64::from(target_length)),
+            value => {
+                let (columns, cigar) = self.aligned.ok_or_else(|| {
+                    Error::Internal(format!("field '{}' of a pair without its alignment", field.name))
+                })?;
+                let identity = |by: IdentityDefinition| by.identity(&columns.counts, query_length, target_length);
+                let covered = (columns.counts.matches + columns.counts.mismatches) as f64;
+                let alphabet = context.queries.alphabet();
+                match value {
+                    Value::IdentityBy(definition) => push_fraction(out, identity(definition)),
+                    Value::Count(count) => push_unsigned(out, count.of(&columns)),
+                    Value::QueryCoverage => push_fraction(out, covered / f64::from(query_length.max(1))),
+                    Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
+                    Value::Cigar => text(out, &|out| push_runs(out, cigar.iter())),
+                    Value::QueryRow => text(out, &|out| {
+                        push_row(out, cigar, context.queries.codes(pair.query), alphabet, Op::Deletion);
+                    }),
+                    Value::TargetRow => text(out, &|out| {
+                        push_row(out, cigar, context.targets.codes(pair.target), alphabet, Op::Insertion);
+                    }),
+                    _ => push_fraction(out, identity(context.identity)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn push_name(out: &mut Vec<u8>, name: &str, quotes: Quotes) {
+    match quotes {
+        // A name ends at the first blank, so it holds no tab and no line end.
+        Quotes::None => out.extend_from_slice(name.as_bytes()),
+        Quotes::Json => serde_json::to_writer(out, name).expect("a string is JSON and a vector takes all"),
+    }
+}
+
+impl Count {
+    fn of(self, columns: &Columns) -> u64 {
+        let counts = &columns.counts;
+        match self {
+            Count::Matches => counts.matches,
+            Count::Mismatches => counts.mismatches,
+            Count::Columns => columns.total(),
+            Count::Gaps => counts.gap_columns,
+            Count::GapOpenings => counts.gap_openings,
+            Count::InnerColumns => columns.inner_total(),
+            Count::InnerGaps => columns.inner_gaps(),
+            Count::InnerGapOpenings => columns.inner_gap_openings,
+            Count::QueryStart => u64::from(columns.query.one_based().0),
+            Count::QueryEnd => u64::from(columns.query.one_based().1),
+            Count::TargetStart => u64::from(columns.target.one_based().0),
+            Count::TargetEnd => u64::from(columns.target.one_based().1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lower_case() {
+        let names: Vec<&str> = FIELDS.iter().flat_map(|field| [Some(field.name), field.vsearch]).flatten().collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name), "{name} twice");
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'));
+        }
+    }
+
+    #[test]
+    fn every_value_is_in_the_table_once() {
+        for (at, field) in FIELDS.iter().enumerate() {
+            assert!(FIELDS[..at].iter().all(|other| other.value != field.value), "{} is a double", field.name);
+        }
+        for number in 0..=4 {
+            let field = Field::named(&format!("id{number}")).unwrap();
+            assert_eq!(field.value, Value::IdentityBy(IdentityDefinition::from_number(number).unwrap()));
+        }
+    }
+
+    #[test]
+    fn lists_take_commas_plus_signs_and_vsearch_names() {
+        let names = |list: &str| Field::parse_list(list, false).unwrap().iter().map(|f| f.name).collect::<Vec<_>>();
+        assert_eq!(names("query, target,cigar"), ["query", "target", "cigar"]);
+        assert_eq!(names("query+target+id+alnlen"), ["query", "target", "identity", "inner_columns"]);
+    }
+
+    #[test]
+    fn wrong_lists_are_refused() {
+        let message = |list: &str, score_only| Field::parse_list(list, score_only).unwrap_err().to_string();
+        assert!(message("query,evalue", false).contains("no field 'evalue'; there are query, target, identity, id0"));
+        assert!(message("", false).contains("no field ''"));
+        assert!(message("query,identity", true).ends_with("query, target, score, query_length, target_length"));
+        assert!(message("query,identity,id", false).contains("'id' is named twice"));
+        assert!(Field::parse_list("query,query_length", true).is_ok());
+    }
+}

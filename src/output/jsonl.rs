@@ -1,0 +1,30 @@
+//! `jsonl`: a JSON object a line and a line a pair, the keys in the order of the fields.
+
+use super::fields::{Facts, Field, Quotes};
+use super::{Body, Context, Output, Pair};
+use crate::error::Result;
+
+pub struct JsonLines {
+    fields: Vec<&'static Field>,
+}
+
+impl JsonLines {
+    pub fn new(fields: &[&'static Field]) -> Self {
+        JsonLines { fields: fields.to_vec() }
+    }
+}
+
+impl Body for JsonLines {
+    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+        let facts = Facts::new(context, pair)?;
+        let out = output.buffer();
+        for (at, field) in self.fields.iter().enumerate() {
+            out.extend_from_slice(if at == 0 { b"{\"" } else { b",\"" });
+            out.extend_from_slice(field.name.as_bytes());
+            out.extend_from_slice(b"\":");
+            facts.push(field, Quotes::Json, out)?;
+        }
+        out.extend_from_slice(b"}\n");
+        Ok(())
+    }
+}

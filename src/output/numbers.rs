@@ -1,0 +1,96 @@
+//! Numbers as text, appended to a buffer: millions of lines, no allocation.
+
+/// Appends a whole number.
+pub fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
+    let number = number.into();
+    if number < 0 {
+        out.push(b'-');
+    }
+    push_unsigned(out, number.unsigned_abs());
+}
+
+/// Appends a whole number that is not negative.
+pub fn push_unsigned(out: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0u8; 20]; // u64::MAX has 20 digits
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
+}
+
+/// Appends `units / 10^digits` with all its `digits` (at most 9) after the point.
+pub fn push_units(out: &mut Vec<u8>, units: u64, digits: u32) {
+    let unit = 10u64.pow(digits);
+    push_unsigned(out, units / unit);
+    out.push(b'.');
+    let mut place = unit;
+    let mut rest = units % unit;
+    for _ in 0..digits {
+        place /= 10;
+        out.push(b'0' + (rest / place) as u8);
+        rest %= place;
+    }
+}
+
+/// The whole number nearest to `value * 10^digits`, correctly rounded (a tie goes to the even one, as Rust's own
+/// formatting has it). `value` must be finite and not negative, and the result below 2^63.
+pub fn to_units(value: f64, digits: u32) -> u64 {
+    debug_assert!(value >= 0.0 && value.is_finite());
+    let product = value * 10f64.powi(digits as i32);
+    let rest = product - product.floor();
+    // The product is wrong by at most half a unit in its last place: 2^-14 below 2^40. So it is on the right side of a
+    // tie unless it is very near to one; then the exact, slow way decides.
+    if product < (1u64 << 40) as f64 && (rest - 0.5).abs() > 1e-3 {
+        return product.floor() as u64 + u64::from(rest > 0.5);
+    }
+    let text = format!("{value:.precision$}", precision = digits as usize);
+    text.bytes().filter(u8::is_ascii_digit).fold(0, |units, digit| units * 10 + u64::from(digit - b'0'))
+}
+
+/// Appends a fraction with six digits after the point, correctly rounded.
+pub fn push_fraction(out: &mut Vec<u8>, value: f64) {
+    push_units(out, to_units(value, 6), 6);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn ties_go_to_the_even_digit() {
+        assert_eq!(text(|out| push_fraction(out, 1.0 / 128.0)), "0.007812");
+        assert_eq!(text(|out| push_fraction(out, 3.0 / 128.0)), "0.023438");
+        assert_eq!(text(|out| push_fraction(out, 1.0)), "1.000000");
+        assert_eq!(text(|out| push_units(out, to_units(1.0, 5), 3)), "100.000");
+    }
+
+    proptest! {
+        #[test]
+        fn integers_are_those_of_std(number: i64, small in -1000i64..1000) {
+            prop_assert_eq!(text(|out| push_integer(out, number)), number.to_string());
+            prop_assert_eq!(text(|out| push_integer(out, small)), small.to_string());
+        }
+
+        #[test]
+        fn fractions_are_those_of_std(part in 0u32..5000, more in 0u32..5000, value in 0f64..1000.0) {
+            let ratio = f64::from(part) / f64::from((part + more).max(1));
+            prop_assert_eq!(text(|out| push_fraction(out, ratio)), format!("{ratio:.6}"));
+            prop_assert_eq!(text(|out| push_fraction(out, value)), format!("{value:.6}"));
+            let dyadic = f64::from(part) / 1024.0; // ties and their neighbours
+            prop_assert_eq!(text(|out| push_fraction(out, dyadic)), format!("{dyadic:.6}"));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `paf`: minimap2's pairwise mapping format with a base-level alignment.
+//!
+//! The line describes what the score covers. With charged end gaps that is the whole of both sequences: the spans are 0
+//! to the length, and `cg` holds every column. With free end gaps the end gaps are left out, as minimap2 leaves out
+//! what it clips. Either way the symbols that `cg` consumes add up to the spans, as readers check.
+//!
+//! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is always +. `NM` counts
+//! mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
+//! mismatches + gap openings). Without a column there is no `de` and no `cg`.
+
+use super::columns::{Range32, push_runs};
+use super::numbers::{push_fraction, push_integer, push_unsigned};
+use super::{Body, Context, Output, Pair};
+use crate::error::{Error, Result};
+use crate::score::EndGaps;
+
+pub struct Paf;
+
+impl Body for Paf {
+    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+        let columns = context.columns(pair)?;
+        let counts = columns.counts;
+        let query_length = context.queries.length(pair.query);
+        let target_length = context.targets.length(pair.target);
+        let is_whole = context.scoring.end_gaps == EndGaps::Charged;
+        let (query, target, total, gaps, openings) = if is_whole {
+            let all = |length| Range32 { start: 0, end: length };
+            (all(query_length), all(target_length), columns.total(), counts.gap_columns, counts.gap_openings)
+        } else {
+            let inner = (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings);
+            (columns.query, columns.target, inner.0, inner.1, inner.2)
+        };
+
+        let out = output.buffer();
+        out.extend_from_slice(context.queries.name(pair.query).as_bytes());
+        push_span(out, query_length, query);
+        out.extend_from_slice(b"\t+\t");
+        out.extend_from_slice(context.targets.name(pair.target).as_bytes());
+        push_span(out, target_length, target);
+        out.push(b'\t');
+        push_unsigned(out, counts.matches);
+        out.push(b'\t');
+        push_unsigned(out, total);
+        out.extend_from_slice(b"\t255\tNM:i:");
+        push_unsigned(out, counts.mismatches + gaps);
+        out.extend_from_slice(b"\tAS:i:");
+        push_integer(out, pair.score);
+        if total > 0 {
+            let events = counts.mismatches + openings;
+            out.extend_from_slice(b"\tde:f:");
+            push_fraction(out, events as f64 / (counts.matches + events) as f64);
+            out.extend_from_slice(b"\tcg:Z:");
+            if is_whole {
+                push_runs(out, cigar.iter());
+            } else {
+                push_runs(out, columns.inner_runs(cigar));
+            }
+        }
+        out.push(b'\n');
+        Ok(())
+    }
+}
+
+fn push_span(out: &mut Vec<u8>, length: u32, span: Range32) {
+    for number in [length, span.start, span.end] {
+        out.push(b'\t');
+        push_unsigned(out, u64::from(number));
+    }
+}

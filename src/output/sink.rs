@@ -1,0 +1,253 @@
+//! Where output goes: a file that appears whole or not at all, or standard output.
+
+use crate::error::{Error, Result};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs::{self, File};
+use std::io::{self, Stdout, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Bytes that are gathered before they are passed on.
+const BUFFER_BYTES: usize = 1 << 17;
+
+/// A destination with a buffer in front of it.
+///
+/// A regular file is written under a temporary name beside its own and renamed by [`Output::finish`]; if that is never
+/// reached the temporary file is removed and an older file of the name stays as it was. A name that ends in `.gz` is
+/// compressed. A closed pipe shows as [`Error::OutputClosed`].
+#[derive(Debug)]
+pub struct Output {
+    buffer: Vec<u8>,
+    stream: Stream,
+    /// For messages.
+    name: PathBuf,
+}
+
+#[derive(Debug)]
+enum Stream {
+    Plain(Base),
+    // Boxed as its tables are large.
+    Gzip(Box<GzEncoder<Base>>),
+}
+
+enum Base {
+    Standard(Stdout),
+    /// Not a regular file (`/dev/null`, a named pipe): nothing to rename.
+    Device(File),
+    Temporary {
+        file: NamedTempFile,
+        target: PathBuf,
+    },
+    Other(Box<dyn Write + Send>),
+}
+
+impl std::fmt::Debug for Base {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Base::Standard(_) => "Standard",
+            Base::Device(_) => "Device",
+            Base::Temporary { .. } => "Temporary",
+            Base::Other(_) => "Other",
+        })
+    }
+}
+
+impl Output {
+    /// Standard output.
+    pub fn standard() -> Self {
+        Self::over(Stream::Plain(Base::Standard(io::stdout())), "standard output")
+    }
+
+    /// Any stream, as it is.
+    pub fn to_writer(writer: impl Write + Send + 'static) -> Self {
+        Self::over(Stream::Plain(Base::Other(Box::new(writer))), "output")
+    }
+
+    /// The file of this name; `-` is standard output.
+    pub fn create(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::standard());
+        }
+        let base = open_file(path).map_err(|source| Error::io(path, source))?;
+        let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
+        // The fastest level: one thread compresses what many devices compute. The header has no name and no date, so
+        // that equal output is equal bytes.
+        let stream = if is_gzip {
+            Stream::Gzip(Box::new(GzEncoder::new(base, Compression::fast())))
+        } else {
+            Stream::Plain(base)
+        };
+        Ok(Self::over(stream, path))
+    }
+
+    fn over(stream: Stream, name: impl Into<PathBuf>) -> Self {
+        Output { buffer: Vec::with_capacity(BUFFER_BYTES + (BUFFER_BYTES >> 3)), stream, name: name.into() }
+    }
+
+    /// Where to append. Call [`Output::pass_on`] after some lines.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
+    /// Hands on what the buffer holds if that is worth a system call.
+    pub fn pass_on(&mut self) -> Result<()> {
+        if self.buffer.len() >= BUFFER_BYTES { self.empty() } else { Ok(()) }
+    }
+
+    fn empty(&mut self) -> Result<()> {
+        let written = match &mut self.stream {
+            Stream::Plain(base) => base.write_all(&self.buffer),
+            Stream::Gzip(encoder) => encoder.write_all(&self.buffer),
+        };
+        self.buffer.clear();
+        written.map_err(|source| Error::io(&self.name, source))
+    }
+
+    /// Writes all that is left and gives the file its name.
+    pub fn finish(mut self) -> Result<()> {
+        self.empty()?;
+        let failed = |source| Error::io(&self.name, source);
+        let mut base = match self.stream {
+            Stream::Plain(base) => base,
+            Stream::Gzip(encoder) => encoder.finish().map_err(failed)?,
+        };
+        base.flush().map_err(failed)?;
+        if let Base::Temporary { file, target } = base {
+            file.persist(target).map_err(|problem| failed(problem.error))?;
+        }
+        Ok(())
+    }
+}
+
+fn open_file(path: &Path) -> io::Result<Base> {
+    // A link is followed: its target is what gets replaced, not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&target) {
+        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => return Ok(Base::Device(File::options().write(true).open(&target)?)),
+        _ => {}
+    }
+    let directory = match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    // Opened like any file, so that it gets the usual permissions: tempfile's own files are private to the user. The
+    // system's error is kept, as tempfile's names the temporary file, which the user never typed.
+    let mut code = None;
+    let file = tempfile::Builder::new().prefix(".pairwave-").suffix(".part").make_in(directory, |path| {
+        let opened = File::options().write(true).create_new(true).open(path);
+        opened.inspect_err(|error| code = error.raw_os_error())
+    });
+    let file = file.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))?;
+    Ok(Base::Temporary { file, target })
+}
+
+impl Write for Base {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Base::Standard(stream) => stream.write(bytes),
+            Base::Device(file) => file.write(bytes),
+            Base::Temporary { file, .. } => file.write(bytes),
+            Base::Other(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Base::Standard(stream) => stream.flush(),
+            Base::Device(file) => file.flush(),
+            Base::Temporary { file, .. } => file.flush(),
+            Base::Other(stream) => stream.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn entries(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_only_when_finished() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pairs.tsv");
+        fs::write(&path, "old").unwrap();
+        let mut output = Output::create(&path).unwrap();
+        output.buffer().extend(vec![b'x'; 2 * BUFFER_BYTES]);
+        output.pass_on().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(entries(directory.path()).len(), 2);
+        drop(output);
+        assert_eq!(entries(directory.path()), ["pairs.tsv"]);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+
+        let mut output = Output::create(&path).unwrap();
+        output.buffer().extend(b"new");
+        output.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(entries(directory.path()), ["pairs.tsv"]);
+    }
+
+    #[test]
+    fn gz_is_compressed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pairs.tsv.gz");
+        let mut output = Output::create(&path).unwrap();
+        output.buffer().extend(b"query\ttarget\n");
+        output.finish().unwrap();
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(File::open(&path).unwrap()).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "query\ttarget\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_has_the_usual_permissions_and_links_stay_links() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let [plain, real, link] = ["plain", "real", "link"].map(|name| directory.path().join(name));
+        fs::write(&plain, "").unwrap();
+        fs::write(&real, "").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let mut output = Output::create(&link).unwrap();
+        output.buffer().extend(b"text");
+        output.finish().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"text");
+        let mode = |path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&real), mode(&plain));
+    }
+
+    #[test]
+    fn a_directory_and_a_missing_directory_are_errors() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(matches!(Output::create(directory.path()), Err(Error::Io { .. })));
+        let missing = directory.path().join("none").join("pairs.tsv");
+        let message = Output::create(&missing).unwrap_err().to_string();
+        assert!(message.starts_with(missing.to_str().unwrap()) && !message.contains(".part"), "{message}");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_its_own_error() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut output = Output::to_writer(Closed);
+        output.buffer().push(b'x');
+        assert!(matches!(output.finish(), Err(Error::OutputClosed)));
+    }
+}

@@ -1,0 +1,37 @@
+//! `tsv`: a header line, then a line a pair.
+
+use super::fields::{Facts, Field, Quotes};
+use super::{Body, Context, Output, Pair};
+use crate::error::Result;
+
+pub struct Tsv {
+    fields: Vec<&'static Field>,
+}
+
+impl Tsv {
+    pub fn new(fields: &[&'static Field]) -> Self {
+        Tsv { fields: fields.to_vec() }
+    }
+}
+
+impl Body for Tsv {
+    fn begin(&mut self, _context: &Context, output: &mut Output) -> Result<()> {
+        let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+        output.buffer().extend_from_slice(names.join("\t").as_bytes());
+        output.buffer().push(b'\n');
+        Ok(())
+    }
+
+    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+        let facts = Facts::new(context, pair)?;
+        let out = output.buffer();
+        for (at, field) in self.fields.iter().enumerate() {
+            if at > 0 {
+                out.push(b'\t');
+            }
+            facts.push(field, Quotes::None, out)?;
+        }
+        out.push(b'\n');
+        Ok(())
+    }
+}
