@@ -1,0 +1,270 @@
+//! What was typed. Nothing is checked here but that numbers are numbers; [`super::options`] says what is valid.
+
+use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// Exact sequence alignment on any GPU, on CPUs, and on both at once.
+#[derive(Debug, Parser)]
+#[command(name = "pairwave", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Results go to standard output or to --output; progress and warnings go to standard error.")]
+pub struct Args {
+    /// Print errors only: no progress, no summary, no warnings
+    #[arg(long, global = true, display_order = 900)]
+    pub quiet: bool,
+
+    /// Print how to cite pairwave and the work it stands on
+    #[arg(long)]
+    pub citation: bool,
+
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Allpairs(Box<AllPairsArgs>),
+    Devices(DevicesArgs),
+    /// Write shell completions to standard output
+    Completions {
+        /// The shell to write them for
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages: one file each into a directory, or all of them to standard output
+    Man {
+        /// Directory for the pages; it must exist
+        #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+        directory: Option<PathBuf>,
+    },
+}
+
+/// Align all pairs of sequences globally
+///
+/// Every sequence is aligned with every later one of the file, or with every one of another file (--against), over
+/// their whole length. Scores, alignments and the order of the output do not depend on the devices that compute them.
+#[derive(Debug, clap::Args, Default)]
+#[command(override_usage = "pairwave allpairs [OPTIONS] <SEQS>", after_long_help = ALLPAIRS_EXAMPLES)]
+pub struct AllPairsArgs {
+    /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
+    #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
+    pub seqs: Option<String>,
+
+    /// Align every sequence of SEQS with every sequence of this file instead of with each other
+    #[arg(long, value_name = "OTHER", value_hint = ValueHint::FilePath)]
+    pub against: Option<String>,
+
+    /// Kind of sequences [default: detected from the letters of all of them]
+    #[arg(long, value_name = "ALPHABET", value_enum)]
+    pub alphabet: Option<AlphabetName>,
+
+    /// Score of two nucleotides that match [default: 5]
+    #[arg(long = "match", value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
+    pub match_score: Option<i32>,
+
+    /// Score of two nucleotides that do not match, 0 or less [default: -4]
+    #[arg(long, value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
+    pub mismatch: Option<i32>,
+
+    /// How an ambiguous nucleotide (N, R, Y, ...) meets another [default: overlap]
+    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum)]
+    pub ambiguity: Option<AmbiguityName>,
+
+    /// Substitution matrix: a built-in one (BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250,
+    /// EDNAFULL) or a file in NCBI's format [default: BLOSUM62 for proteins, --match and --mismatch for nucleotides]
+    #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
+    pub matrix: Option<String>,
+
+    /// What a gap costs once, however long it is [default: 0 for nucleotides, 11 for proteins]
+    ///
+    /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST. (Where the first symbol of a gap costs FIRST in all, as
+    /// in EMBOSS and parasail, OPEN is FIRST - EXTEND.)
+    #[arg(long, value_name = "OPEN", help_heading = SCORING, allow_negative_numbers = true)]
+    pub gap_open: Option<i32>,
+
+    /// What every symbol of a gap costs, the first included [default: 10 for nucleotides, 1 for proteins]
+    ///
+    /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST.
+    #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
+    pub gap_extend: Option<i32>,
+
+    /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing
+    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, default_value_t)]
+    pub end_gaps: EndGapsName,
+
+    /// Write only pairs of at least this identity, a fraction from 0 to 1
+    #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
+    pub min_identity: Option<f64>,
+
+    /// Definition of identity, by vsearch's numbers [default: 2]
+    ///
+    /// 0: matches / length of the shorter sequence.
+    /// 1: matches / columns of the alignment.
+    /// 2: matches / columns without the end gaps.
+    /// 3: 1 - (mismatches + gap openings) / length of the longer sequence.
+    /// 4: as 1 in a global alignment.
+    #[arg(long, value_name = "NUMBER", help_heading = SELECTION, verbatim_doc_comment)]
+    #[arg(value_parser = clap::value_parser!(u8).range(0..=4))]
+    pub iddef: Option<u8>,
+
+    /// Write at most this many pairs for each query: the best by identity, then by score, then by input order. What is
+    /// left stays in input order
+    #[arg(long, value_name = "N", help_heading = SELECTION)]
+    pub max_hits: Option<u32>,
+
+    /// Compute scores only, no alignments
+    #[arg(long, help_heading = SELECTION)]
+    pub score_only: bool,
+
+    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// What to write
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, default_value_t)]
+    pub format: FormatName,
+
+    /// Fields of tsv and jsonl, separated by commas; --fields help lists them
+    ///
+    /// The default of tsv is query,target,identity,score,matches,columns,gaps,query_length,target_length, and
+    /// query,target,score with --score-only. vsearch's names of fields and its + between them are understood.
+    /// Identities and coverages are fractions with six digits.
+    #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
+    pub fields: Option<String>,
+
+    /// Distance in a phylip matrix [default: identity]
+    #[arg(long, value_name = "DISTANCE", help_heading = OUTPUT, value_enum)]
+    pub distance: Option<DistanceName>,
+
+    /// Shape of a phylip matrix [default: square]
+    #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum)]
+    pub matrix_shape: Option<ShapeName>,
+
+    /// Device to use: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
+    ///
+    /// May be given several times, or with several devices separated by commas. 'pairwave devices' lists what there is.
+    #[arg(long, value_name = "DEVICE", help_heading = COMPUTING, action = ArgAction::Append, value_delimiter = ',')]
+    pub device: Vec<String>,
+
+    /// Kernel to use, by the name that 'pairwave devices --self-test' prints [default: the fastest for these sequences]
+    #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
+    pub kernel: Option<String>,
+
+    /// CPU threads [default: all]
+    #[arg(long, value_name = "N", help_heading = COMPUTING)]
+    pub threads: Option<usize>,
+
+    /// Measure anew which settings are fastest on the devices, and remember them
+    #[arg(long, help_heading = COMPUTING)]
+    pub tune: bool,
+
+    /// Rescore every alignment independently and stop at the first whose score is not what was computed
+    #[arg(long, help_heading = COMPUTING)]
+    pub check: bool,
+}
+
+/// Show the devices that can compute
+#[derive(Debug, clap::Args, Default)]
+pub struct DevicesArgs {
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Run every kernel on every device against a slow and simple reference, and say which pass
+    #[arg(long)]
+    pub self_test: bool,
+
+    /// Measure every kernel on every device, in GCUPS (1e9 cells of the alignment matrix a second)
+    #[arg(long)]
+    pub bench: bool,
+
+    /// Device to show: its index, a part of its name, its PCI bus id, cpu, or all [default: all]
+    ///
+    /// May be given several times, or with several devices separated by commas.
+    #[arg(long, value_name = "DEVICE", action = ArgAction::Append, value_delimiter = ',')]
+    pub device: Vec<String>,
+}
+
+const SCORING: &str = "Scoring";
+const SELECTION: &str = "Selection";
+const OUTPUT: &str = "Output";
+const COMPUTING: &str = "Computing";
+
+const ALLPAIRS_EXAMPLES: &str = "\
+Cost of a gap of k symbols: OPEN + k * EXTEND (BLAST's convention)
+
+Examples:
+  Pairs of 16S genes of one species, as a table:
+    pairwave allpairs genes.fa --min-identity 0.97 -o pairs.tsv.gz
+  A distance matrix for a tree:
+    pairwave allpairs genes.fa --format phylip --distance jukes-cantor -o genes.phy
+  The best five proteins of a second file for each of the first:
+    pairwave allpairs queries.fa --against targets.fa --max-hits 5 --format blast6
+  The alignments themselves:
+    pairwave allpairs genes.fa --fields query,target,identity,cigar";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AlphabetName {
+    /// DNA with the IUPAC codes
+    Dna,
+    /// The same: U and T are one letter
+    Rna,
+    /// Amino acids with B, Z, X, U, O, J and *
+    Protein,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AmbiguityName {
+    /// They match if they can be the same base
+    Overlap,
+    /// They never match
+    Mismatch,
+    /// They score 0, and count as a match if they can be the same base (as in vsearch)
+    Zero,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum EndGapsName {
+    /// They cost what inner gaps cost
+    #[default]
+    Charged,
+    /// They cost nothing, at both ends of both sequences
+    Free,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// Tab-separated values with a header line
+    #[default]
+    #[value(alias = "table", alias = "tab-separated")]
+    Tsv,
+    /// The twelve columns of BLAST's -outfmt 6; E-value and bit score are -1 and 0
+    #[value(alias = "blast-tab", alias = "outfmt6")]
+    Blast6,
+    /// minimap2's format with the tags NM, AS, de and cg
+    #[value(alias = "pairwise-mapping")]
+    Paf,
+    /// One JSON object a line
+    #[value(alias = "json-lines", alias = "ndjson")]
+    Jsonl,
+    /// PHYLIP distance matrix
+    #[value(alias = "phylip-matrix", alias = "distance-matrix")]
+    Phylip,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DistanceName {
+    /// 1 - identity
+    Identity,
+    /// Nucleotides: two parameters, transitions and transversions (1980); proteins: -ln(1 - p - 0.2 p^2) (1983)
+    Kimura,
+    /// -b ln(1 - p/b), b = 3/4 for nucleotides and 19/20 for proteins
+    #[value(alias = "jc", alias = "jc69")]
+    JukesCantor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShapeName {
+    /// The whole matrix
+    Square,
+    /// The triangle below the diagonal
+    Lower,
+}

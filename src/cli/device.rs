@@ -1,0 +1,119 @@
+//! Devices as a user names them. Which adapters these are is found out where adapters are known.
+
+use pairwave::{Error, Result};
+use std::fmt;
+
+/// One device, or several at once, as named by `--device`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The best device that there is.
+    Auto,
+    /// Every device.
+    All,
+    /// The CPU.
+    Cpu,
+    /// The device of this number in the list of `pairwave devices`.
+    Index(usize),
+    /// The device in this place on the PCI bus: domain, bus, device and function, in lower case as `0000:3b:00.0`.
+    Bus(String),
+    /// The devices whose name holds this, whatever the case of its letters.
+    Name(String),
+}
+
+impl DeviceChoice {
+    fn parse(text: &str) -> Result<Self> {
+        let text = text.trim();
+        Ok(match text.to_ascii_lowercase().as_str() {
+            "" => return Err(Error::usage("--device: a name is missing; 'pairwave devices' lists what there is")),
+            "auto" => DeviceChoice::Auto,
+            "all" => DeviceChoice::All,
+            "cpu" => DeviceChoice::Cpu,
+            lower => match (lower.parse(), bus_id(lower)) {
+                (Ok(index), _) => DeviceChoice::Index(index),
+                (_, Some(bus)) => DeviceChoice::Bus(bus),
+                _ => DeviceChoice::Name(text.to_owned()),
+            },
+        })
+    }
+
+    /// All that `--device` was given; [`DeviceChoice::Auto`] alone if it was not.
+    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
+        let mut choices = Vec::new();
+        for text in texts {
+            let choice = Self::parse(text)?;
+            if choices.contains(&choice) {
+                return Err(Error::usage(format!("--device: '{choice}' is named twice")));
+            }
+            choices.push(choice);
+        }
+        let alone = choices.iter().find(|choice| matches!(choice, DeviceChoice::Auto | DeviceChoice::All));
+        match alone {
+            Some(choice) if choices.len() > 1 => {
+                Err(Error::usage(format!("--device: '{choice}' leaves no room for another device beside it")))
+            }
+            _ if choices.is_empty() => Ok(vec![DeviceChoice::Auto]),
+            _ => Ok(choices),
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Auto => f.write_str("auto"),
+            DeviceChoice::All => f.write_str("all"),
+            DeviceChoice::Cpu => f.write_str("cpu"),
+            DeviceChoice::Index(index) => index.fmt(f),
+            DeviceChoice::Bus(bus) => f.write_str(bus),
+            DeviceChoice::Name(name) => f.write_str(name),
+        }
+    }
+}
+
+/// `[domain:]bus:device.function` in the form that Linux and wgpu print, or `None` if `text` is something else. The
+/// domain may have eight digits, as nvidia-smi prints it.
+fn bus_id(text: &str) -> Option<String> {
+    let (slot, function) = text.rsplit_once('.')?;
+    let mut parts = slot.rsplit(':');
+    let (device, bus, domain) = (parts.next()?, parts.next()?, parts.next().unwrap_or("0"));
+    let hex = |text: &str, most: usize| {
+        (!text.is_empty() && text.len() <= most).then(|| u32::from_str_radix(text, 16).ok()).flatten()
+    };
+    if parts.next().is_some() {
+        return None;
+    }
+    let (domain, bus, device, function) = (hex(domain, 8)?, hex(bus, 2)?, hex(device, 2)?, hex(function, 1)?);
+    Some(format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(texts: &[&str]) -> Result<Vec<DeviceChoice>> {
+        DeviceChoice::parse_all(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn every_way_to_name_a_device() {
+        use DeviceChoice::*;
+        assert_eq!(parse(&[]).unwrap(), [Auto]);
+        assert_eq!(parse(&["ALL"]).unwrap(), [All]);
+        assert_eq!(parse(&["cpu", "1"]).unwrap(), [Cpu, Index(1)]);
+        assert_eq!(parse(&["NVIDIA H200"]).unwrap(), [Name("NVIDIA H200".into())]);
+        assert_eq!(parse(&["llvmpipe (LLVM 15.0.6, 256 bits)"]).unwrap().len(), 1);
+        for id in ["3b:00.0", "0000:3B:00.0", "00000000:3B:00.0"] {
+            assert_eq!(parse(&[id]).unwrap(), [Bus("0000:3b:00.0".into())]);
+        }
+        assert_eq!(parse(&["0001:3b:00.0"]).unwrap(), [Bus("0001:3b:00.0".into())]);
+        assert_eq!(parse(&["GTX 1.0"]).unwrap(), [Name("GTX 1.0".into())]);
+    }
+
+    #[test]
+    fn doubles_and_company_of_all_are_refused() {
+        let message = |texts: &[&str]| parse(texts).unwrap_err().to_string();
+        assert_eq!(message(&["0", "1", "0"]), "--device: '0' is named twice");
+        assert_eq!(message(&["0", "all"]), "--device: 'all' leaves no room for another device beside it");
+        assert!(message(&["0", ""]).contains("missing"));
+    }
+}

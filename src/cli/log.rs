@@ -1,0 +1,107 @@
+//! Lines on standard error: `pairwave: warning: ...`, with no date and no module path.
+
+use super::progress;
+use clap::builder::styling::{AnsiColor, Style};
+use std::fmt;
+use std::io::{self, Write};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::FmtContext;
+use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
+use tracing_subscriber::registry::LookupSpan;
+
+/// The variable that asks for more than warnings, in tracing's syntax (`pairwave=debug,wgpu_core=info`).
+const VARIABLE: &str = "PAIRWAVE_LOG";
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Shows warnings of pairwave, or with `quiet` its errors only. Drivers and libraries talk too much to be heard unless
+/// the variable asks for them.
+pub fn start(quiet: bool) {
+    let standard = if quiet { "pairwave=error" } else { "pairwave=warn" };
+    let filter = match std::env::var(VARIABLE) {
+        Ok(directives) if !quiet => EnvFilter::new(directives),
+        _ => EnvFilter::new(standard),
+    };
+    tracing_subscriber::fmt().with_ansi(false).event_format(Plain).with_env_filter(filter).with_writer(|| Lines).init();
+}
+
+/// Prints `pairwave: error: message`.
+pub fn error(message: &str) {
+    line(&format!("{ERROR}error:{ERROR:#} {message}"));
+}
+
+/// Prints `pairwave: text`.
+pub fn line(text: &str) {
+    // There is nowhere left to report to if standard error is closed.
+    progress::beside_the_bar(|| drop(writeln!(anstream::stderr().lock(), "pairwave: {text}")));
+}
+
+struct Plain;
+
+impl<S, N> FormatEvent<S, N> for Plain
+where
+    S: tracing::Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut out: Writer<'_>,
+        event: &tracing::Event<'_>,
+    ) -> fmt::Result {
+        match *event.metadata().level() {
+            tracing::Level::ERROR => write!(out, "pairwave: {ERROR}error:{ERROR:#} ")?,
+            tracing::Level::WARN => write!(out, "pairwave: {WARNING}warning:{WARNING:#} ")?,
+            level => write!(out, "pairwave: {}: ", level.as_str().to_ascii_lowercase())?,
+        }
+        context.field_format().format_fields(out.by_ref(), event)?;
+        writeln!(out)
+    }
+}
+
+/// Takes whole lines; colours are dropped where standard error is no terminal.
+struct Lines;
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = Ok(());
+        progress::beside_the_bar(|| written = anstream::stderr().lock().write_all(bytes));
+        written.map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn warnings_are_plain_lines() {
+        #[derive(Clone, Default)]
+        struct Tape(Arc<Mutex<Vec<u8>>>);
+        impl Write for Tape {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().unwrap().write(bytes)
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let tape = Tape::default();
+        let writer = tape.clone();
+        let subscriber =
+            tracing_subscriber::fmt().with_ansi(false).event_format(Plain).with_writer(move || writer.clone());
+        tracing::subscriber::with_default(subscriber.finish(), || {
+            tracing::warn!("{} of {} names are taken twice", 2, 7);
+            tracing::error!(file = "a.fa", "no more");
+        });
+        let text = String::from_utf8(tape.0.lock().unwrap().clone()).unwrap();
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(text, "pairwave: warning: 2 of 7 names are taken twice\npairwave: error: no more file=\"a.fa\"\n");
+    }
+}

@@ -1,0 +1,275 @@
+//! What is valid: [`Options`] made from [`Args`], or an error that says what contradicts what.
+
+use super::args::*;
+use super::device::DeviceChoice;
+use super::scoring::ScoringChoice;
+use pairwave::output::{Distance, Field, Format, MatrixShape};
+use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition};
+use pairwave::seq::Alphabet;
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::{Error, Result};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+
+/// A valid command line.
+#[derive(Debug)]
+pub struct Options {
+    /// Nothing on standard error but errors.
+    pub quiet: bool,
+    pub task: Task,
+}
+
+/// One job, or something to print.
+#[derive(Debug)]
+pub enum Task {
+    AllPairs(Box<AllPairs>),
+    Devices(Devices),
+    Completions(clap_complete::Shell),
+    Man(Option<PathBuf>),
+    Citation,
+    /// The table of fields.
+    Fields,
+}
+
+/// All pairs of one file, or of one file against another.
+#[derive(Debug)]
+pub struct AllPairs {
+    /// `-` is standard input.
+    pub seqs: String,
+    pub against: Option<String>,
+    pub alphabet: AlphabetChoice,
+    pub scoring: ScoringChoice,
+    pub selection: Selection,
+    pub format: Format,
+    /// `None` is standard output.
+    pub output: Option<PathBuf>,
+    pub compute: Compute,
+}
+
+/// Which pairs are written, and what is computed of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// From 0 to 1.
+    pub min_identity: Option<f64>,
+    pub identity: IdentityDefinition,
+    pub max_hits: Option<NonZeroU32>,
+    pub score_only: bool,
+}
+
+/// Who computes, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compute {
+    /// At least one.
+    pub devices: Vec<DeviceChoice>,
+    pub kernel: Option<String>,
+    /// `None` is all that there are.
+    pub threads: Option<NonZeroUsize>,
+    pub tune: bool,
+    pub check: bool,
+}
+
+/// The list of devices.
+#[derive(Debug)]
+pub struct Devices {
+    pub json: bool,
+    pub self_test: bool,
+    pub bench: bool,
+    /// At least one; [`DeviceChoice::Auto`] stands for all of them here.
+    pub devices: Vec<DeviceChoice>,
+}
+
+impl TryFrom<Args> for Options {
+    type Error = Error;
+
+    fn try_from(args: Args) -> Result<Self> {
+        let task = match args.command {
+            _ if args.citation => Task::Citation,
+            None => return Err(Error::usage("a command is missing; see 'pairwave --help'")),
+            Some(Command::Allpairs(args)) if args.fields.as_deref() == Some("help") => Task::Fields,
+            Some(Command::Allpairs(args)) => Task::AllPairs(Box::new(AllPairs::try_from(*args)?)),
+            Some(Command::Devices(args)) => Task::Devices(Devices {
+                json: args.json,
+                self_test: args.self_test,
+                bench: args.bench,
+                devices: DeviceChoice::parse_all(&args.device)?,
+            }),
+            Some(Command::Completions { shell }) => Task::Completions(shell),
+            Some(Command::Man { directory }) => Task::Man(directory),
+        };
+        Ok(Options { quiet: args.quiet, task })
+    }
+}
+
+impl TryFrom<AllPairsArgs> for AllPairs {
+    type Error = Error;
+
+    fn try_from(args: AllPairsArgs) -> Result<Self> {
+        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        let scoring = ScoringChoice::new(&args, args.ambiguity.map(Ambiguity::from), args.end_gaps.into())?;
+        if let AlphabetChoice::Fixed(alphabet) = alphabet {
+            scoring.resolve(alphabet)?;
+        }
+        let selection = selection(&args)?;
+        let format = format(&args)?;
+        let compute = Compute {
+            devices: DeviceChoice::parse_all(&args.device)?,
+            kernel: args.kernel,
+            threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
+            tune: args.tune,
+            check: args.check,
+        };
+        let seqs = args.seqs.ok_or_else(|| Error::usage("a file of sequences is missing"))?;
+        if seqs == "-" && args.against.as_deref() == Some("-") {
+            return Err(Error::usage("standard input can be read once: SEQS and --against cannot both be -"));
+        }
+        let output = args.output.filter(|path| path != Path::new("-"));
+        for input in [Some(&seqs), args.against.as_ref()].into_iter().flatten() {
+            if output.as_deref().is_some_and(|output| is_same_file(output, Path::new(input))) {
+                return Err(Error::usage(format!("--output {input} would replace the input of that name")));
+            }
+        }
+        Ok(AllPairs { seqs, against: args.against, alphabet, scoring, selection, format, output, compute })
+    }
+}
+
+fn selection(args: &AllPairsArgs) -> Result<Selection> {
+    if let Some(given) = args.min_identity {
+        if given > 1.0 && given <= 100.0 {
+            return Err(Error::usage(format!(
+                "--min-identity {given}: identities are fractions from 0 to 1; did you mean {}?",
+                given / 100.0
+            )));
+        }
+        if !(0.0..=1.0).contains(&given) {
+            return Err(Error::usage(format!("--min-identity {given}: identities are fractions from 0 to 1")));
+        }
+    }
+    if args.score_only {
+        let needs = [
+            ("--min-identity", args.min_identity.is_some(), "compares identities"),
+            ("--max-hits", args.max_hits.is_some(), "ranks by identity"),
+            ("--iddef", args.iddef.is_some(), "defines identity"),
+            ("--check", args.check, "rescores alignments"),
+        ];
+        if let Some((option, _, why)) = needs.iter().find(|(_, given, _)| *given) {
+            return Err(Error::usage(format!("{option} {why}, but --score-only computes none: leave one of them out")));
+        }
+    }
+    let identity = match args.iddef {
+        Some(number) => IdentityDefinition::from_number(number)
+            .ok_or_else(|| Error::usage(format!("--iddef {number}: there are 0 to 4")))?,
+        None => IdentityDefinition::default(),
+    };
+    let max_hits =
+        args.max_hits.map(|hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing")));
+    Ok(Selection {
+        min_identity: args.min_identity,
+        identity,
+        max_hits: max_hits.transpose()?,
+        score_only: args.score_only,
+    })
+}
+
+fn format(args: &AllPairsArgs) -> Result<Format> {
+    let name = args.format;
+    let typed = clap::ValueEnum::to_possible_value(&name).expect("no format is hidden").get_name().to_owned();
+    let is_matrix = name == FormatName::Phylip;
+    let has_fields = matches!(name, FormatName::Tsv | FormatName::Jsonl);
+    if args.fields.is_some() && !has_fields {
+        return Err(Error::usage(format!("--fields is for tsv and jsonl: {typed} has its own columns")));
+    }
+    for (option, given) in [("--distance", args.distance.is_some()), ("--matrix-shape", args.matrix_shape.is_some())] {
+        if given && !is_matrix {
+            return Err(Error::usage(format!("{option} is for --format phylip, but the format is {typed}")));
+        }
+    }
+    if args.score_only && !has_fields {
+        return Err(Error::usage(format!(
+            "--score-only leaves out the alignments that {typed} describes: use --format tsv or jsonl"
+        )));
+    }
+    if is_matrix {
+        let filters = [("--min-identity", args.min_identity.is_some()), ("--max-hits", args.max_hits.is_some())];
+        if let Some((option, _)) = filters.iter().find(|(_, given)| *given) {
+            return Err(Error::usage(format!("{option} would leave holes in the matrix: phylip needs every pair")));
+        }
+        if args.against.is_some() && args.matrix_shape == Some(ShapeName::Lower) {
+            return Err(Error::usage("--matrix-shape lower is for one file: with --against the matrix is a rectangle"));
+        }
+        if args.iddef.is_some() && args.distance.is_some_and(|distance| distance != DistanceName::Identity) {
+            return Err(Error::usage("--iddef counts only with --distance identity"));
+        }
+    }
+    let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.fields {
+        Some(list) => Field::parse_list(list, args.score_only),
+        None => Ok(defaults(args.score_only)),
+    };
+    Ok(match name {
+        FormatName::Tsv => Format::Tsv(fields(Field::tsv_defaults)?),
+        FormatName::Jsonl => Format::JsonLines(fields(Field::json_defaults)?),
+        FormatName::Blast6 => Format::Blast6,
+        FormatName::Paf => Format::Paf,
+        FormatName::Phylip => Format::Phylip {
+            distance: args.distance.map_or(Distance::default(), Distance::from),
+            shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),
+        },
+    })
+}
+
+fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
+    NonZeroUsize::new(number).ok_or_else(|| Error::usage(format!("{option} 0: at least 1 is needed")))
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => false,
+    }
+}
+
+impl From<AlphabetName> for AlphabetChoice {
+    fn from(name: AlphabetName) -> Self {
+        AlphabetChoice::Fixed(match name {
+            AlphabetName::Dna | AlphabetName::Rna => Alphabet::Dna,
+            AlphabetName::Protein => Alphabet::Protein,
+        })
+    }
+}
+
+impl From<AmbiguityName> for Ambiguity {
+    fn from(name: AmbiguityName) -> Self {
+        match name {
+            AmbiguityName::Overlap => Ambiguity::Overlap,
+            AmbiguityName::Mismatch => Ambiguity::Mismatch,
+            AmbiguityName::Zero => Ambiguity::Zero,
+        }
+    }
+}
+
+impl From<EndGapsName> for EndGaps {
+    fn from(name: EndGapsName) -> Self {
+        match name {
+            EndGapsName::Charged => EndGaps::Charged,
+            EndGapsName::Free => EndGaps::Free,
+        }
+    }
+}
+
+impl From<DistanceName> for Distance {
+    fn from(name: DistanceName) -> Self {
+        match name {
+            DistanceName::Identity => Distance::Identity,
+            DistanceName::Kimura => Distance::Kimura,
+            DistanceName::JukesCantor => Distance::JukesCantor,
+        }
+    }
+}
+
+impl From<ShapeName> for MatrixShape {
+    fn from(name: ShapeName) -> Self {
+        match name {
+            ShapeName::Square => MatrixShape::Square,
+            ShapeName::Lower => MatrixShape::Lower,
+        }
+    }
+}

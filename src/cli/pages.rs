@@ -1,0 +1,65 @@
+//! What the program says about itself: citation, completions, manual pages.
+
+use super::args::Args;
+use clap::CommandFactory;
+use clap_mangen::Man;
+use pairwave::output::Output;
+use pairwave::{Error, Result};
+use std::path::Path;
+
+const CITATION: &str = concat!(
+    "pairwave ",
+    env!("CARGO_PKG_VERSION"),
+    ": ",
+    env!("CARGO_PKG_DESCRIPTION"),
+    "\n\n",
+    "If it helps your work, please cite the program with its version, and the work that it stands on:\n\n",
+    "Kernels and filter of 'allpairs'\n",
+    "  Truong H, Li D, Sajjapongse K, Conant G, Becchi M (2014)\n",
+    "  Large-scale pairwise alignments on GPU clusters: exploring the implementation space\n\n",
+    "Global alignment\n",
+    "  Needleman SB, Wunsch CD (1970)\n",
+    "  A general method applicable to the search for similarities in the amino acid sequence of two proteins\n\n",
+    "Affine gap costs\n",
+    "  Gotoh O (1982)\n",
+    "  An improved algorithm for matching biological sequences\n"
+);
+
+/// Prints text on standard output; a closed pipe shows as [`Error::OutputClosed`].
+pub fn print(text: impl AsRef<[u8]>) -> Result<()> {
+    let mut output = Output::standard();
+    output.buffer().extend_from_slice(text.as_ref());
+    output.finish()
+}
+
+/// Prints how to cite.
+pub fn citation() -> Result<()> {
+    print(CITATION)
+}
+
+/// Prints the completions of a shell.
+pub fn completions(shell: clap_complete::Shell) -> Result<()> {
+    // Through a vector: the generator panics where it cannot write.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "pairwave", &mut script);
+    print(script)
+}
+
+/// Writes the manual pages into a directory, or prints them one after the other.
+pub fn man(directory: Option<&Path>) -> Result<()> {
+    let mut command = Args::command().disable_help_subcommand(true);
+    command.build();
+    let mut pages = vec![Man::new(command.clone())];
+    pages.extend(command.get_subcommands().cloned().map(Man::new));
+    let mut all = Vec::new();
+    for page in pages {
+        match directory {
+            Some(directory) => {
+                page.generate_to(directory)
+                    .map_err(|problem| Error::io(directory.join(page.get_filename()), problem))?;
+            }
+            None => page.render(&mut all).expect("a vector takes all"),
+        }
+    }
+    print(all)
+}

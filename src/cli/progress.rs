@@ -1,0 +1,174 @@
+//! Progress and the summary, on standard error.
+
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use pairwave::jobs::Summary;
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The bar that is on the terminal now, so that a warning can be printed above it.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// How far a job is. Drawn only if standard error is a terminal; costs next to nothing otherwise.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    pairs: Arc<AtomicU64>,
+    quiet: bool,
+}
+
+impl Progress {
+    /// A job of `cells` cells in all begins. With `quiet` nothing is printed, not even the summary. A bar and results
+    /// (`writes_to_stdout`) do not share a terminal.
+    pub fn start(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
+        let pairs = Arc::new(AtomicU64::new(0));
+        let is_crowded = writes_to_stdout && std::io::stdout().is_terminal();
+        let is_shown = !quiet && std::io::stderr().is_terminal() && !is_crowded;
+        let bar = is_shown.then(|| {
+            let bar = ProgressBar::with_draw_target(Some(cells), ProgressDrawTarget::stderr_with_hz(5));
+            bar.set_style(style(pairs.clone()));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(bar.clone());
+            bar
+        });
+        Progress { bar, pairs, quiet }
+    }
+
+    /// Takes the bar away and prints the summary. `is_filtered` says whether pairs that cannot reach the identity
+    /// were left unaligned.
+    pub fn finish(self, summary: &Summary, is_filtered: bool) {
+        self.clear();
+        if !self.quiet {
+            super::log::line(&summary_line(summary, is_filtered));
+        }
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+            *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
+        }
+    }
+}
+
+impl pairwave::jobs::Progress for Progress {
+    fn advance(&self, pairs: u64, cells: u64) {
+        self.pairs.fetch_add(pairs, Ordering::Relaxed);
+        if let Some(bar) = &self.bar {
+            bar.inc(cells);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Prints something on standard error while no bar is drawn there.
+pub fn beside_the_bar(print: impl FnOnce()) {
+    let shown = SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+    match shown {
+        Some(bar) => bar.suspend(print),
+        None => print(),
+    }
+}
+
+fn style(pairs: Arc<AtomicU64>) -> ProgressStyle {
+    let speed = move |state: &ProgressState, out: &mut dyn Write| {
+        let seconds = state.elapsed().as_secs_f64().max(1e-6);
+        let rate = pairs.load(Ordering::Relaxed) as f64 / seconds;
+        // The bar is drawn where an error has nowhere to go.
+        let _ = write!(out, "{} pairs/s, {}", HumanCount(rate as u64), gcups(state.per_sec()));
+    };
+    ProgressStyle::with_template("{wide_bar} {percent:>3}%  {speed}  {eta} left")
+        .expect("the template is valid")
+        .progress_chars("=> ")
+        .with_key("speed", speed)
+}
+
+/// Cells a second in units of 1e9 a second, with four digits that count.
+fn gcups(cells_per_second: f64) -> String {
+    let gcups = cells_per_second / 1e9;
+    let digits = (3 - gcups.max(1e-3).log10().floor() as i32).clamp(0, 3) as usize;
+    format!("{gcups:.digits$} GCUPS")
+}
+
+fn summary_line(summary: &Summary, is_filtered: bool) -> String {
+    let seconds = summary.seconds.max(1e-6);
+    let mut line = format!(
+        "{} pairs in {:.3} s: {} pairs/s, {}",
+        HumanCount(summary.pairs),
+        summary.seconds,
+        HumanCount((summary.pairs as f64 / seconds).round() as u64),
+        gcups(summary.cells as f64 / seconds)
+    );
+    if summary.kernel_seconds > 0.0 {
+        let speed = gcups(summary.cells as f64 / summary.kernel_seconds);
+        write!(line, " (kernels {:.3} s, {speed})", summary.kernel_seconds).expect("a string takes all");
+    }
+    write!(line, "; {} aligned", HumanCount(summary.aligned)).expect("a string takes all");
+    if is_filtered {
+        let saved = summary.pairs.saturating_sub(summary.aligned);
+        let share = 100.0 * saved as f64 / summary.pairs.max(1) as f64;
+        write!(line, ", {} ({share:.1}%) saved by the filter", HumanCount(saved)).expect("a string takes all");
+    }
+    write!(line, ", {} written", HumanCount(summary.written)).expect("a string takes all");
+    let engines = &summary.engines;
+    for (index, engine) in engines.iter().enumerate() {
+        line.push_str(if index == 0 { "; " } else { ", " });
+        line.push_str(&engine.name);
+        if engines.len() > 1 {
+            let share = 100.0 * engine.cells as f64 / summary.cells.max(1) as f64;
+            write!(line, " {share:.1}%").expect("a string takes all");
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pairwave::engine::queue::EngineStats;
+    use pairwave::jobs::Progress as _;
+
+    #[test]
+    fn the_summary_in_one_line() {
+        let summary = Summary {
+            pairs: 13_418_790,
+            cells: 28_591_234_567_890,
+            aligned: 41_223,
+            written: 40_112,
+            seconds: 4.25,
+            kernel_seconds: 3.875,
+            engines: [("NVIDIA H200", 28_000_000_000_000), ("cpu", 591_234_567_890)]
+                .map(|(name, cells)| EngineStats { name: name.into(), cells, ..EngineStats::default() })
+                .to_vec(),
+        };
+        insta::assert_snapshot!(summary_line(&summary, true), @"13,418,790 pairs in 4.250 s: 3,157,362 pairs/s, 6727 GCUPS (kernels 3.875 s, 7378 GCUPS); 41,223 aligned, 13,377,567 (99.7%) saved by the filter, 40,112 written; NVIDIA H200 97.9%, cpu 2.1%");
+        let small = Summary { pairs: 3, cells: 900, written: 3, ..Summary::default() };
+        insta::assert_snapshot!(summary_line(&small, false), @"3 pairs in 0.000 s: 3,000,000 pairs/s, 0.900 GCUPS; 0 aligned, 3 written");
+    }
+
+    #[test]
+    fn the_bar_can_be_drawn() {
+        let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::hidden());
+        bar.set_style(style(Arc::new(AtomicU64::new(3)))); // panics on a wrong template
+        bar.inc(1);
+        assert_eq!(
+            [0.0, 5e5, 1.5e9, 9.9996e12].map(gcups),
+            ["0.000 GCUPS", "0.001 GCUPS", "1.500 GCUPS", "10000 GCUPS"]
+        );
+    }
+
+    #[test]
+    fn progress_counts_without_a_terminal() {
+        let progress = Progress::start(100, true, false);
+        progress.advance(2, 60);
+        progress.advance(1, 40);
+        assert_eq!(progress.pairs.load(Ordering::Relaxed), 3);
+    }
+}

@@ -1,0 +1,104 @@
+//! One function for each job: from valid options to the library and back.
+
+use super::device::DeviceChoice;
+use super::interrupt;
+use super::options::{AllPairs, Devices};
+use super::progress::Progress;
+use pairwave::engine::gpu::adapter::{self, Device};
+use pairwave::jobs::{self, RunOptions, devices};
+use pairwave::kernels::{KERNELS, find};
+use pairwave::output::{self, Context, Output, Pair};
+use pairwave::seq::{ReadOptions, read_files};
+use pairwave::{Error, Result};
+use std::sync::Arc;
+
+/// `pairwave allpairs`.
+pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
+    if let Some(name) = options.compute.kernel.as_deref().filter(|name| find(name).is_none()) {
+        let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
+        return Err(Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", "))));
+    }
+    let devices = chosen(&options.compute.devices)?;
+    let paths: Vec<&str> =
+        [Some(&options.seqs), options.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
+    let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
+    let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
+    let against = stores.next();
+    let targets = against.clone().unwrap_or_else(|| queries.clone());
+    let scoring = options.scoring.resolve(queries.alphabet())?.scoring()?;
+    let run_options = RunOptions {
+        devices,
+        threads: options.compute.threads.map_or(0, |threads| threads.get()),
+        tune: options.compute.tune,
+        // Not before: while input is read nothing is left behind, and a read that waits for a terminal or a pipe would
+        // not see the flag.
+        interrupt: interrupt::watch(),
+    };
+
+    let selection = &options.selection;
+    let is_filtered = selection.min_identity.is_some_and(|identity| identity > 0.0);
+    let needs_alignment = options.format.needs_alignment() || is_filtered || selection.max_hits.is_some();
+    let job = jobs::AllPairs {
+        queries: queries.clone(),
+        against,
+        scoring: Arc::new(scoring.clone()),
+        definition: selection.identity,
+        min_identity: selection.min_identity,
+        score_only: selection.score_only || !needs_alignment && !options.compute.check,
+        max_hits: selection.max_hits.map(|most| most.get() as usize),
+        check: options.compute.check,
+    };
+
+    let context = Context { queries, targets, scoring, identity: selection.identity };
+    let output = match &options.output {
+        Some(path) => Output::create(path)?,
+        None => Output::standard(),
+    };
+    let mut writer = output::open(&options.format, context, output)?;
+    writer.begin()?;
+    let progress = Progress::start(job.job().cells(), quiet, options.output.is_none());
+    let summary = job.run(&run_options, &progress, |result| {
+        writer.write(&Pair {
+            query: result.query,
+            target: result.target,
+            score: result.score,
+            alignment: result.alignment.as_ref().map(|alignment| &alignment.cigar),
+        })
+    })?;
+    writer.finish()?;
+    progress.finish(&summary, is_filtered);
+    Ok(())
+}
+
+/// `pairwave devices`.
+pub fn devices(options: &Devices, quiet: bool) -> Result<()> {
+    let wanted = chosen(&options.devices)?;
+    let reports = devices::report(&wanted, options.self_test, options.bench)?;
+    let failed = reports.iter().flat_map(|report| &report.self_test).filter(|test| test.failure.is_some()).count();
+    let mut text = if options.json {
+        serde_json::to_string_pretty(&reports)
+            .map_err(|error| Error::Internal(format!("devices do not become JSON: {error}")))?
+    } else {
+        reports.iter().map(|report| report.to_string()).collect::<Vec<String>>().join("\n")
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    super::pages::print(text)?;
+    if wanted.is_empty() && reports.iter().all(|report| report.adapter.is_none()) && !quiet {
+        tracing::warn!(
+            "no graphics adapter was found; is a Vulkan driver (and on Linux the loader libvulkan.so.1) there?"
+        );
+    }
+    match failed {
+        0 => Ok(()),
+        _ => Err(Error::Internal(format!("{failed} self-tests failed"))),
+    }
+}
+
+/// The devices that were named; none if the best is to be found.
+fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
+    let names: Vec<String> =
+        choices.iter().filter(|choice| **choice != DeviceChoice::Auto).map(|choice| choice.to_string()).collect();
+    if names.is_empty() { Ok(Vec::new()) } else { adapter::choose(&names) }
+}

@@ -1,0 +1,182 @@
+//! Every contradiction with its message, and the help of every command.
+
+use super::args::Args;
+use super::device::DeviceChoice;
+use super::options::{AllPairs, Options, Task};
+use clap::{CommandFactory, Parser};
+use pairwave::Error;
+use pairwave::output::{Distance, Format, MatrixShape};
+use pairwave::score::IdentityDefinition;
+use pairwave::seq::Alphabet;
+use pairwave::seq::reader::AlphabetChoice;
+
+fn options(line: &str) -> pairwave::Result<Options> {
+    let args = Args::try_parse_from(std::iter::once("pairwave").chain(line.split_whitespace()));
+    Options::try_from(args.unwrap_or_else(|error| panic!("clap refused '{line}': {error}")))
+}
+
+fn allpairs(line: &str) -> AllPairs {
+    match options(&format!("allpairs {line}")).unwrap().task {
+        Task::AllPairs(job) => *job,
+        task => panic!("{task:?}"),
+    }
+}
+
+#[test]
+fn clap_finds_no_fault_in_the_commands() {
+    Args::command().debug_assert();
+}
+
+#[test]
+fn defaults() {
+    let job = allpairs("seqs.fa");
+    assert_eq!((job.seqs.as_str(), job.against, job.output), ("seqs.fa", None, None));
+    assert_eq!(job.alphabet, AlphabetChoice::Detect);
+    assert_eq!(job.selection.identity, IdentityDefinition::InnerColumns);
+    assert!(!job.selection.score_only && job.selection.min_identity.is_none() && job.selection.max_hits.is_none());
+    assert_eq!(job.compute.devices, [DeviceChoice::Auto]);
+    let Format::Tsv(fields) = &job.format else { panic!("{:?}", job.format) };
+    assert_eq!(fields.len(), 9);
+}
+
+#[test]
+fn everything_at_once() {
+    let job = allpairs(
+        "- --against b.fa --alphabet rna --match 1 --mismatch -4 --gap-open 2 --gap-extend 1 --ambiguity zero \
+         --end-gaps free --min-identity .97 --iddef 1 --max-hits 3 --format blast6 -o out.b6 --device 0,cpu \
+         --device h200 --kernel nw_slice --threads 2 --tune --check",
+    );
+    assert_eq!(job.alphabet, AlphabetChoice::Fixed(Alphabet::Dna));
+    assert_eq!(job.selection.min_identity, Some(0.97));
+    assert_eq!(job.selection.max_hits.map(u32::from), Some(3));
+    assert_eq!(job.selection.identity, IdentityDefinition::Columns);
+    assert_eq!(job.compute.devices, [DeviceChoice::Index(0), DeviceChoice::Cpu, DeviceChoice::Name("h200".into())]);
+    assert!(job.compute.tune && job.compute.check);
+    insta::assert_debug_snapshot!(job.scoring.resolve(Alphabet::Dna).unwrap(), @r"
+    Scheme {
+        alphabet: Dna,
+        table: Nucleotide {
+            match_score: 1,
+            mismatch: -4,
+            ambiguity: Zero,
+        },
+        gaps: Gaps {
+            first: 3,
+            next: 1,
+        },
+        end_gaps: Free,
+    }
+    ");
+}
+
+#[test]
+fn formats_and_their_longer_names() {
+    let format = |line: &str| allpairs(&format!("seqs.fa {line}")).format;
+    assert_eq!(format("--format blast-tab"), Format::Blast6);
+    assert_eq!(format("--format paf"), Format::Paf);
+    assert!(matches!(format("--format json-lines"), Format::JsonLines(_)));
+    let matrix = Format::Phylip { distance: Distance::Identity, shape: MatrixShape::Square };
+    assert_eq!(format("--format distance-matrix"), matrix);
+    let matrix = Format::Phylip { distance: Distance::JukesCantor, shape: MatrixShape::Lower };
+    assert_eq!(format("--format phylip --distance jc --matrix-shape lower"), matrix);
+    let Format::Tsv(fields) = format("--fields query+target+id") else { panic!() };
+    assert_eq!(fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["query", "target", "identity"]);
+}
+
+#[test]
+fn tasks_that_only_print() {
+    assert!(matches!(options("--citation").unwrap().task, Task::Citation));
+    assert!(matches!(options("allpairs --fields help").unwrap().task, Task::Fields));
+    assert!(matches!(options("man").unwrap().task, Task::Man(None)));
+    assert!(options("devices --json --quiet").unwrap().quiet);
+}
+
+#[test]
+fn contradictions() {
+    let lines = [
+        "--quiet",
+        "allpairs --fields query",
+        "allpairs - --against -",
+        "allpairs s.fa --min-identity 97",
+        "allpairs s.fa --min-identity 970",
+        "allpairs s.fa --min-identity -0.1",
+        "allpairs s.fa --min-identity nan",
+        "allpairs s.fa --max-hits 0",
+        "allpairs s.fa --threads 0",
+        "allpairs s.fa --score-only --min-identity 0.97",
+        "allpairs s.fa --score-only --max-hits 3",
+        "allpairs s.fa --score-only --iddef 1",
+        "allpairs s.fa --score-only --check",
+        "allpairs s.fa --score-only --fields query,identity",
+        "allpairs s.fa --score-only --format paf",
+        "allpairs s.fa --score-only --format phylip",
+        "allpairs s.fa --fields query,evalue",
+        "allpairs s.fa --fields query,query",
+        "allpairs s.fa --fields query --format paf",
+        "allpairs s.fa --distance kimura",
+        "allpairs s.fa --matrix-shape lower --format jsonl",
+        "allpairs s.fa --format phylip --min-identity 0.9",
+        "allpairs s.fa --format phylip --max-hits 3",
+        "allpairs s.fa --format phylip --against t.fa --matrix-shape lower",
+        "allpairs s.fa --format phylip --distance kimura --iddef 1",
+        "allpairs s.fa --match 5 --matrix EDNAFULL",
+        "allpairs s.fa --mismatch -4 --matrix EDNAFULL",
+        "allpairs s.fa --ambiguity zero --matrix EDNAFULL",
+        "allpairs s.fa --mismatch 4",
+        "allpairs s.fa --match -4",
+        "allpairs s.fa --gap-open -10",
+        "allpairs s.fa --gap-extend -1",
+        "allpairs s.fa --gap-extend 1000001",
+        "allpairs s.fa --match 5 --alphabet protein",
+        "allpairs s.fa --device 0,0",
+        "allpairs s.fa --device cpu --device all",
+    ];
+    let messages: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            let error = options(line).expect_err(line);
+            assert!(matches!(error, Error::Usage(_)), "{line}: {error:?}");
+            let message = error.to_string();
+            assert!(!message.contains('\n'), "{line}: more than one line");
+            format!("{line}\n    {message}\n")
+        })
+        .collect();
+    insta::assert_snapshot!(messages.concat());
+}
+
+#[test]
+fn output_may_not_replace_the_input() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    let error = options(&format!("allpairs {path} -o {path}")).unwrap_err().to_string();
+    assert!(error.ends_with("would replace the input of that name"), "{error}");
+}
+
+#[test]
+fn help_of_every_command() {
+    let mut command = Args::command().term_width(100);
+    command.build();
+    insta::assert_snapshot!("help", command.render_long_help());
+    for name in ["allpairs", "devices", "completions", "man"] {
+        let command = command.find_subcommand_mut(name).unwrap();
+        insta::assert_snapshot!(format!("help_{name}"), command.render_long_help());
+        insta::assert_snapshot!(format!("help_{name}_short"), command.render_help());
+    }
+}
+
+#[test]
+fn pages_name_every_option() {
+    let mut command = Args::command();
+    command.build();
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.find_subcommand("allpairs").unwrap().clone()).render(&mut page).unwrap();
+    let page = String::from_utf8(page).unwrap().replace('\\', "");
+    let mut script = Vec::new();
+    clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
+    let script = String::from_utf8(script).unwrap();
+    for option in command.find_subcommand("allpairs").unwrap().get_opts() {
+        let name = format!("--{}", option.get_long().unwrap());
+        assert!(page.contains(&name), "the manual lacks {name}");
+        assert!(script.contains(&name), "the completions lack {name}");
+    }
+}
