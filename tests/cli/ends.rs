@@ -1,0 +1,116 @@
+//! How the program ends when it is stopped.
+
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// Longer than any test machine needs for what is waited for.
+const LONG: Duration = Duration::from_secs(120);
+
+/// `count` sequences of ten symbols.
+fn many(count: usize) -> String {
+    random_fasta(0x3a9, Alphabet::Dna, &vec![10; count])
+}
+
+fn wait(mut what: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !what() {
+        assert!(begin.elapsed() < LONG, "waited for {LONG:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn start(arguments: &[&str]) -> Child {
+    let mut command = std::process::Command::new(program());
+    command.args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+/// Sends a signal and waits for the end.
+fn stop(mut child: Child, signal: &str) -> Output {
+    let kill = format!("kill -{signal} {}", child.id());
+    assert!(std::process::Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
+    let begin = Instant::now();
+    while child.try_wait().expect("the program can be asked").is_none() {
+        if begin.elapsed() > LONG {
+            child.kill().expect("the program can be killed");
+            panic!("SIG{signal} did not end the program");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().expect("it has ended")
+}
+
+/// What Ctrl-C sends; but a shell's background jobs ignore that, the program with them if the tests are such a job.
+fn interrupt() -> &'static str {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    if ignored.is_some_and(|signals| signals & 0b10 != 0) { "TERM" } else { "INT" }
+}
+
+/// A job that would take minutes is stopped in the middle: exit code 130, one line, no file.
+fn interrupted(signal: &str, arguments: &[&str]) {
+    let folder = folder();
+    let input = file(&folder, "many.fa", many(20_000));
+    let output = path(&folder, "pairs.tsv.gz");
+    let child = start(&[&["allpairs", &input, "-o", &output], arguments].concat());
+    wait(|| entries(folder.path()).len() == 2);
+    assert!(entries(folder.path())[0].ends_with(".part"), "{:?}", entries(folder.path()));
+    std::thread::sleep(Duration::from_millis(300)); // into the computation
+    let ended = stop(child, signal);
+    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "pairwave: interrupted\n");
+    assert!(ended.stdout.is_empty());
+    assert_eq!(entries(folder.path()), ["many.fa"]);
+}
+
+#[test]
+fn an_interrupt_on_the_cpu() {
+    interrupted(interrupt(), &["--device", "cpu", "--min-identity", "0.99"]);
+}
+
+#[test]
+fn an_interrupt_while_pairs_are_aligned() {
+    interrupted("TERM", &["--device", "cpu"]);
+}
+
+#[test]
+fn an_interrupt_on_an_adapter() {
+    needs_adapter();
+    interrupted(interrupt(), &["--device", "0", "--score-only"]);
+}
+
+/// While input is awaited there is nothing to tidy up: the signal ends the program at once.
+#[test]
+fn an_interrupt_while_input_is_awaited() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = folder();
+    let child = start(&["allpairs", "-", "--device", "cpu", "-o", &path(&folder, "pairs.tsv")]);
+    std::thread::sleep(Duration::from_millis(300));
+    let ended = stop(child, interrupt());
+    assert!(matches!(ended.status.signal(), Some(2 | 15)), "{ended:?}");
+    assert!(entries(folder.path()).is_empty());
+}
+
+/// `| head -1`: the first line is there, the rest is nobody's business.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = folder();
+    // Some hundred kilobytes of output: more than a pipe holds.
+    let input = file(&folder, "some.fa", many(180));
+    for format in ["tsv", "paf", "jsonl"] {
+        let mut child = start(&["allpairs", &input, "--device", "cpu", "--format", format]);
+        let mut line = String::new();
+        let mut reader = BufReader::with_capacity(512, child.stdout.take().expect("the output is piped"));
+        reader.read_line(&mut line).expect("a line");
+        assert!(line.ends_with('\n'));
+        drop(reader);
+        let ended = child.wait_with_output().expect("the program ends");
+        assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""), "{format}");
+    }
+}

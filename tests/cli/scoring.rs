@@ -1,0 +1,106 @@
+//! Scoring schemes: gap costs, end gaps, matrices, ambiguity, proteins.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+const FIELDS: &[&str] = &["--fields", "query,target,score,identity,cigar"];
+
+/// On some pairs of real genes, with every alignment rescored.
+fn genes(arguments: &[&str]) -> String {
+    allpairs(&[&[GENES, "--min-identity", "0.8", "--check"], FIELDS, arguments].concat())
+}
+
+/// On short sequences, in every way.
+fn short(folder: &TempDir, arguments: &[&str]) -> String {
+    let sequences = ">a\nGATTACAGATTACA\n>b\nGATTACANATACA\n>c\nRATTACAGGGATTAYA\n>d\nCCCCGATTACA\n";
+    let input = file(folder, "short.fa", sequences);
+    allpairs_each(ALL_WAYS, &[&[input.as_str(), "--check"], FIELDS, arguments].concat())
+}
+
+#[test]
+fn affine_gaps() {
+    assert_snapshot!(genes(&["--gap-open", "10", "--gap-extend", "1"]));
+}
+
+#[test]
+fn free_end_gaps() {
+    assert_snapshot!(genes(&["--end-gaps", "free"]));
+}
+
+/// A built-in matrix and the same one as a file.
+#[test]
+fn a_matrix_for_nucleotides() {
+    let built_in = genes(&["--matrix", "EDNAFULL"]);
+    assert_eq!(built_in, genes(&["--matrix", "assets/matrices/EDNAFULL"]));
+    assert_snapshot!(built_in);
+}
+
+#[test]
+fn a_matrix_of_ones_own() {
+    let folder = folder();
+    let matrix =
+        "# Transitions cost less.\n   A  C  G  T\nA  3 -3 -1 -3\nC -3  3 -3 -1\nG -1 -3  3 -3\nT -3 -1 -3  3\n";
+    let matrix = file(&folder, "own.txt", matrix);
+    assert_snapshot!(short(&folder, &["--matrix", &matrix, "--gap-open", "2", "--gap-extend", "2"]));
+}
+
+#[test]
+fn schemes_for_short_sequences() {
+    let folder = folder();
+    let mut text = String::new();
+    for arguments in [
+        "",
+        "--ambiguity mismatch",
+        "--ambiguity zero",
+        "--match 1 --mismatch -1 --gap-open 0 --gap-extend 1",
+        "--match 1 --mismatch -1 --gap-open 3 --gap-extend 0",
+        "--gap-extend 0",
+        "--end-gaps free --gap-open 5 --gap-extend 2",
+    ] {
+        let table = short(&folder, &arguments.split_whitespace().collect::<Vec<_>>());
+        writeln!(text, "{arguments}\n{table}").unwrap();
+    }
+    assert_snapshot!(text);
+}
+
+#[test]
+fn proteins() {
+    let folder = folder();
+    let input = file(&folder, "proteins.fa", random_fasta(0x9607, Alphabet::Protein, &[60, 61, 62, 41, 90, 91, 12]));
+    let mut text = String::new();
+    for arguments in [
+        &[][..],
+        &["--matrix", "BLOSUM62"],
+        &["--matrix", "pam250", "--gap-open", "0", "--gap-extend", "4"],
+        &["--end-gaps", "free"],
+    ] {
+        let table = allpairs_each(ALL_WAYS, &[&[input.as_str(), "--check"], FIELDS, arguments].concat());
+        writeln!(text, "{}\n{table}", arguments.join(" ")).unwrap();
+    }
+    assert_snapshot!(text);
+    // BLOSUM62 is the default.
+    let tables: Vec<&str> = text.split("\n\n").collect();
+    assert_eq!(tables[0].trim_start(), tables[1].trim_start_matches("--matrix BLOSUM62\n"));
+}
+
+/// Lengths around every size that a kernel rounds to, in one file.
+#[test]
+fn lengths_of_every_kind() {
+    let folder = folder();
+    let lengths: Vec<usize> = (1..40).chain([63, 64, 65, 127, 128, 300]).collect();
+    let input = file(&folder, "lengths.fa", random_fasta(0x1e46, Alphabet::Dna, &lengths));
+    for arguments in [&[][..], &["--gap-open", "4", "--gap-extend", "1"], &["--end-gaps", "free"]] {
+        let table = allpairs_each(ALL_WAYS, &[&[input.as_str(), "--check"], FIELDS, arguments].concat());
+        assert_eq!(table.lines().count(), 1 + 45 * 44 / 2);
+        let filtered =
+            allpairs_each(ALL_WAYS, &[&[input.as_str(), "--min-identity", "0.5"], FIELDS, arguments].concat());
+        let expected: Vec<Vec<&str>> = cells(&table)
+            .into_iter()
+            .enumerate()
+            .filter(|(at, row)| *at == 0 || row[3] >= "0.5")
+            .map(|(_, row)| row)
+            .collect();
+        assert_eq!(cells(&filtered), expected, "{arguments:?}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Which stream gets what; files that are compressed; standard input.
+
+use std::io::{Read, Write};
+
+use insta::assert_snapshot;
+
+use super::*;
+
+const SMALL: &str = ">a\nGATTACA\n>b\nGATCA\n>c\nTTACA\n";
+
+/// A run on the CPU.
+fn run(arguments: &[&str]) -> Command {
+    pairwave(&[&["allpairs", "--device", "cpu"], arguments].concat())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+fn gunzip(path: &str) -> String {
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Results on one stream, a summary of one line on the other; `--quiet` leaves out the summary.
+#[test]
+fn results_and_summary_have_a_stream_each() {
+    let folder = folder();
+    let input = file(&folder, "small.fa", SMALL);
+    let loud = run(&[&input]).assert().success();
+    let quiet = run(&[&input, "--quiet"]).assert().success().stderr("");
+    assert_eq!(loud.get_output().stdout, quiet.get_output().stdout);
+    insta::with_settings!({ filters => vec![(r"\d+\.\d{3} s", "[time]"), (r"[\d,]+ pairs/s", "[rate]"), (r"[\d.]+ GCUPS", "[rate]")] }, {
+        assert_snapshot!(text(&loud.get_output().stderr), @"pairwave: 3 pairs in [time]: [rate], [rate] (kernels [time], [rate]); 3 aligned, 3 written; cpu");
+    });
+    let filtered = run(&[&input, "--min-identity", "1"]).assert().success();
+    let summary = text(&filtered.get_output().stderr);
+    // One of them is the end of another: identity 1 between the end gaps.
+    assert!(summary.ends_with("; 2 aligned, 1 (33.3%) saved by the filter, 1 written; cpu\n"), "{summary}");
+}
+
+#[test]
+fn warnings_are_lines_of_their_own_that_quiet_silences() {
+    let folder = folder();
+    let input = file(&folder, "twice.fa", ">a\nGATTACA\n>a\nGATCA\n");
+    let loud = run(&[&input]).assert().success();
+    let stderr = text(&loud.get_output().stderr);
+    let expected = format!("pairwave: warning: {input}: 1 record has the name of an earlier one: 'a'");
+    assert_eq!(stderr.lines().next(), Some(expected.as_str()));
+    assert_eq!(stderr.lines().count(), 2, "{stderr}");
+    run(&[&input, "--quiet"]).assert().success().stderr("");
+    // Errors are not silenced.
+    let missing = path(&folder, "missing.fa");
+    run(&[&missing, "--quiet"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(format!("pairwave: error: {missing}: no such file\n"));
+}
+
+#[test]
+fn standard_input_is_read_plain_and_compressed() {
+    let folder = folder();
+    let input = file(&folder, "small.fa", SMALL);
+    let expected = run(&[&input, "--quiet"]).output().unwrap().stdout;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(SMALL.as_bytes()).unwrap();
+    for bytes in [SMALL.as_bytes().to_vec(), encoder.finish().unwrap()] {
+        run(&["-"]).write_stdin(bytes).assert().success().stdout(expected.clone());
+    }
+    let expected = run(&[&input, "--against", &input]).output().unwrap().stdout;
+    run(&[&input, "--against", "-"]).write_stdin(SMALL).assert().success().stdout(expected);
+    run(&["-"])
+        .write_stdin("")
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr("pairwave: error: standard input: the file is empty\n");
+}
+
+/// `-o` writes what standard output gets, compressed if the name says so; equal results are equal files.
+#[test]
+fn files_hold_what_standard_output_gets() {
+    let folder = folder();
+    let input = file(&folder, "small.fa", SMALL);
+    let expected = text(&run(&[&input]).output().unwrap().stdout);
+    let (plain, gz) = (path(&folder, "pairs.tsv"), path(&folder, "pairs.tsv.gz"));
+    for _ in 0..2 {
+        run(&[&input, "-o", &plain]).assert().success().stdout("");
+        run(&[&input, "--output", &gz]).assert().success().stdout("");
+        assert_eq!(std::fs::read_to_string(&plain).unwrap(), expected);
+        assert_eq!(gunzip(&gz), expected);
+    }
+    let once = std::fs::read(&gz).unwrap();
+    needs_adapter();
+    pairwave(&["allpairs", "--device", "0", &input, "-o", &gz]).assert().success().stdout("");
+    assert_eq!(std::fs::read(&gz).unwrap(), once);
+    run(&[&input, "-o", "-"]).assert().success().stdout(expected);
+    assert_eq!(entries(folder.path()), ["pairs.tsv", "pairs.tsv.gz", "small.fa"]);
+}
+
+/// An older file stays as it was when a job fails, and no part of a new one is left.
+#[test]
+fn a_failed_job_leaves_files_as_they_were() {
+    let folder = folder();
+    let input = file(&folder, "bad.fa", ">a\nGATTACA\n>b\nGAT-CA\n");
+    let output = file(&folder, "pairs.tsv", "older");
+    run(&[&input, "-o", &output]).assert().code(2).stdout("");
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "older");
+    run(&[&input, "-o", &path(&folder, "new.tsv.gz")]).assert().code(2).stdout("");
+    assert_eq!(entries(folder.path()), ["bad.fa", "pairs.tsv"]);
+}
+
+/// One sequence has no pair: a header alone, and no error.
+#[test]
+fn a_single_sequence_has_no_pair() {
+    let folder = folder();
+    let input = file(&folder, "one.fa", ">a\nGATTACA\n");
+    let header = "query\ttarget\tidentity\tscore\tmatches\tcolumns\tgaps\tquery_length\ttarget_length\n";
+    assert_eq!(allpairs_each(ALL_WAYS, &[&input]), header);
+    assert_eq!(allpairs_each(ALL_WAYS, &[&input, "--score-only"]), "query\ttarget\tscore\n");
+    for format in ["blast6", "paf", "jsonl"] {
+        assert_eq!(allpairs_each(ALL_WAYS, &[&input, "--format", format]), "");
+    }
+    assert_eq!(allpairs_each(ALL_WAYS, &[&input, "--format", "phylip"]), "1\na          0.000000\n");
+}

@@ -1,0 +1,156 @@
+//! Wrong input and wrong options: exit code 2, one line that says what is wrong, nothing on standard output, no file.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+/// Runs `allpairs` with an output file and checks all of the above but the text, which it returns with `folder` and the
+/// adapter's name left out. `arguments` are split at blanks; `@name` is a file in `folder`.
+fn refused(folder: &TempDir, arguments: &str) -> String {
+    let before = entries(folder.path());
+    let words: Vec<String> = arguments
+        .split_whitespace()
+        .map(|word| word.strip_prefix('@').map_or(word.to_owned(), |name| path(folder, name)))
+        .collect();
+    let mut command = pairwave(&["allpairs", "--quiet"]);
+    let command = command.args(&words);
+    if !arguments.contains("-o") {
+        command.args(["-o", &path(folder, "pairs.tsv")]);
+    }
+    let run = command.assert().code(2).stdout("");
+    assert_eq!(entries(folder.path()), before, "{arguments} left a file behind");
+    let stderr = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    let message = stderr.strip_prefix("pairwave: error: ").unwrap_or_else(|| panic!("{arguments}: {stderr}"));
+    assert_eq!(message.matches('\n').count(), 1, "{arguments}: {stderr}");
+    let message = adapter_names().iter().fold(message.to_owned(), |text, name| text.replace(name, "[name]"));
+    format!("{arguments}\n    {}", message.replace(&path(folder, ""), "@"))
+}
+
+/// The adapters of this machine. Some drivers talk whenever they are asked, so they are asked once.
+fn adapter_names() -> &'static [String] {
+    static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+    let names =
+        || pairwave::engine::gpu::adapter::enumerate().into_iter().map(|found| found.description.name).collect();
+    NAMES.get_or_init(names)
+}
+
+fn all_refused(folder: &TempDir, lines: &[&str]) -> String {
+    lines.iter().map(|line| refused(folder, line)).collect()
+}
+
+#[test]
+fn input() {
+    let folder = folder();
+    let good = ">a\nGATTACA\n>b\nGATCA\n";
+    file(&folder, "good.fa", good);
+    file(&folder, "protein.fa", ">p\nMKTAYIAKQRQISFVKSHFSRQ\n>q\nMKTAYIAKQR\n");
+    file(&folder, "empty.fa", "");
+    file(&folder, "blank.fa", "\n\n");
+    file(&folder, "text.txt", "query\ttarget\n");
+    file(&folder, "letter.fa", ">a\nGATTACA\n>b x\nGATT\nAC7A\n");
+    file(&folder, "gap.fa", ">a\nGATTACA\n>b\nGA--CA\n");
+    file(&folder, "no_sequence.fa", ">a\nGATTACA\n>b\n>c\nGATTACA\n");
+    file(&folder, "no_name.fa", ">a\nGATTACA\n> b\nGATTACA\n");
+    file(&folder, "cut.fq", "@a\nGATTACA\n+\nIIIIIII\n@b\nGATTACA\n+\nIII\n");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, good.as_bytes()).unwrap();
+    let gz = encoder.finish().unwrap();
+    file(&folder, "cut.fa.gz", &gz[..gz.len() - 9]);
+    assert_snapshot!(all_refused(
+        &folder,
+        &[
+            "@missing.fa",
+            "@",
+            "@empty.fa",
+            "@blank.fa",
+            "@text.txt",
+            "@letter.fa",
+            "@gap.fa",
+            "@no_sequence.fa",
+            "@no_name.fa",
+            "@cut.fq",
+            "@cut.fa.gz",
+            "@protein.fa --alphabet dna",
+            "@good.fa --against @missing.fa",
+            "@good.fa --against @letter.fa",
+        ]
+    ));
+}
+
+#[test]
+fn matrices() {
+    let folder = folder();
+    file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
+    file(&folder, "uneven.txt", "   A  C\nA  1 -1\nC -1\n");
+    file(&folder, "word.txt", "   A  C  G  T\nA  1 -1 -1 -1\nC -1  x -1 -1\nG -1 -1  1 -1\nT -1 -1 -1  1\n");
+    file(&folder, "lopsided.txt", "   A  C  G  T\nA  1 -1 -1 -1\nC -2  1 -1 -1\nG -1 -1  1 -1\nT -1 -1 -1  1\n");
+    file(&folder, "three.txt", "   A  C  G\nA  1 -1 -1\nC -1  1 -1\nG -1 -1  1\n");
+    file(&folder, "empty.txt", "");
+    assert_snapshot!(all_refused(
+        &folder,
+        &[
+            "@good.fa --matrix BLOSUM61",
+            "@good.fa --matrix BLOSUM62",
+            "@good.fa --matrix @",
+            "@good.fa --matrix @uneven.txt",
+            "@good.fa --matrix @word.txt",
+            "@good.fa --matrix @lopsided.txt",
+            "@good.fa --matrix @three.txt",
+            "@good.fa --matrix @empty.txt",
+        ]
+    ));
+}
+
+#[test]
+fn options() {
+    let folder = folder();
+    file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
+    assert_snapshot!(all_refused(
+        &folder,
+        &[
+            "",
+            "@good.fa @good.fa",
+            "@good.fa --nonsense",
+            "@good.fa --fromat tsv",
+            "@good.fa --format csv",
+            "@good.fa --iddef 5",
+            "@good.fa --threads many",
+            "@good.fa --threads 0",
+            "@good.fa --min-identity 97",
+            "@good.fa --min-identity high",
+            "@good.fa --score-only --format paf",
+            "@good.fa --fields query,evalue",
+            "@good.fa --match 1 --mismatch 1",
+            "@good.fa --gap-open -5",
+            "@good.fa -o @good.fa",
+            "@good.fa -o @missing/pairs.tsv",
+            "@good.fa -o @",
+        ]
+    ));
+}
+
+/// A wrong device or kernel is answered with what there is.
+#[test]
+fn devices_and_kernels() {
+    let folder = folder();
+    needs_adapter();
+    file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
+    for (arguments, start) in [
+        ("@good.fa --device GeForce-256", "no device is called 'GeForce-256'; there is: 0 = [name], "),
+        ("@good.fa --device 4711", "no device has index 4711; there is: 0 = [name], "),
+        ("@good.fa --device cpu,GeForce-256", "no device is called 'GeForce-256'; there is: 0 = [name], "),
+    ] {
+        let text = refused(&folder, arguments);
+        let message = text.lines().nth(1).unwrap().trim();
+        assert!(message.starts_with(start) && message.ends_with(", cpu"), "{text}");
+    }
+    assert_snapshot!(all_refused(
+        &folder,
+        &["@good.fa --kernel nw_slise --device cpu", "@good.fa --device cpu,cpu", "@good.fa --device all,0"]
+    ));
+    pairwave(&["devices", "--device", "GeForce-256"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(predicates::str::starts_with("pairwave: error: no device is called 'GeForce-256'; there is: 0 = "));
+}
