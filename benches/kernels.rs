@@ -1,0 +1,77 @@
+//! Speed of every engine in cells: pairs of random sequences by length class, for each kind of scoring.
+//!
+//! A throughput of 1 Gelem/s is 1 GCUPS. Times are those of a batch from handing it in to having its scores, with
+//! sequences and pipelines in place; the pairs of a batch are all pairs of one set, lengths within 5% of each other.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use pairwave::engine::cpu::CpuEngine;
+use pairwave::engine::gpu::adapter::enumerate;
+use pairwave::engine::gpu::{Config, GpuEngine};
+use pairwave::engine::{Batch, Engine, Want};
+use pairwave::score::{Gaps, Scoring};
+use pairwave::seq::Alphabet;
+
+/// Lengths in symbols: a read, a protein, a gene.
+const LENGTHS: [usize; 3] = [100, 400, 1500];
+
+/// All pairs of as many sequences as make about this many cells; at least a workgroup of them.
+fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<Batch> {
+    let count = ((2.0 * cells).sqrt() / length as f64).ceil().max(17.0) as usize;
+    let mut rng = support::rng(length as u64);
+    let spread = length as u32 / 10;
+    let sequences: Vec<Vec<u8>> = (0..count)
+        .map(|_| {
+            let length = length - (spread / 2) as usize + (rng.next_u32() % (spread + 1)) as usize;
+            support::random_codes(&mut rng, scoring.alphabet, length)
+        })
+        .collect();
+    let store = support::store(scoring.alphabet, &sequences);
+    let job = support::job(&store, scoring.clone(), Want::Alignments);
+    support::batches(&job, u64::MAX).swap_remove(0)
+}
+
+fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine, cells: f64) {
+    let work = [
+        ("dna_linear", Scoring::dna()),
+        ("dna_affine", Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() }),
+        ("protein_affine", Scoring::protein()),
+    ];
+    for (kind, scoring) in work {
+        assert!(scoring.alphabet == Alphabet::Dna || kind.starts_with("protein"));
+        let mut group = criterion.benchmark_group(format!("{name}/{kind}"));
+        group.sample_size(10).sampling_mode(SamplingMode::Flat);
+        group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+        for length in LENGTHS {
+            let batch = batch(&scoring, length, cells);
+            group.throughput(Throughput::Elements(batch.cells()));
+            group.bench_function(BenchmarkId::from_parameter(length), |bencher| {
+                bencher.iter(|| {
+                    let ticket = engine.submit(Arc::clone(&batch)).expect("the engine takes the batch");
+                    engine.collect(ticket).expect("the batch is computed").hits.len()
+                });
+            });
+        }
+        group.finish();
+    }
+}
+
+fn kernels(criterion: &mut Criterion) {
+    let mut cpu = CpuEngine::new(pairwave::engine::cpu::thread_pool(0).expect("threads start"));
+    bench_engine(criterion, "cpu", &mut cpu, 1e9);
+    let Some(found) = enumerate().into_iter().next() else {
+        eprintln!("no adapter: the CPU engine only");
+        return;
+    };
+    eprintln!("nw_slice on {}", found.description.name);
+    let mut gpu = GpuEngine::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
+    bench_engine(criterion, "nw_slice", &mut gpu, if found.is_software() { 4e7 } else { 1e11 });
+}
+
+criterion_group!(benches, kernels);
+criterion_main!(benches);
