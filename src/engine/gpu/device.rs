@@ -127,9 +127,4 @@ impl GrowingBuffer {
     pub fn get(&self) -> Option<&wgpu::Buffer> {
         self.buffer.as_ref()
     }
-
-    /// Gives the memory back.
-    pub fn release(&mut self) {
-        self.buffer = None;
-    }
 }
