@@ -1,7 +1,7 @@
 //! The scoring that was asked for. It is complete only when the alphabet is known, which may take reading the input.
 
 use super::args::AllPairsArgs;
-use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring, SubstitutionMatrix};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 
@@ -32,9 +32,6 @@ pub struct Scheme {
     pub end_gaps: EndGaps,
 }
 
-/// No score or cost on the command line may be greater than this: far beyond any use, far from any overflow.
-const GREATEST: u32 = 1_000_000;
-
 const MATCH: i32 = 5;
 const MISMATCH: i32 = -4;
 
@@ -61,8 +58,8 @@ impl ScoringChoice {
             ("--gap-extend", args.gap_extend),
         ];
         for (option, number) in numbers {
-            if let Some(number) = number.filter(|number| number.unsigned_abs() > GREATEST) {
-                return Err(Error::usage(format!("{option} {number}: scores and costs go up to {GREATEST}")));
+            if let Some(number) = number.filter(|number| number.unsigned_abs() > MAX_SCORE.unsigned_abs()) {
+                return Err(Error::usage(format!("{option} {number}: scores and costs go up to {MAX_SCORE}")));
             }
         }
         let nucleotide = [

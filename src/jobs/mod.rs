@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 
 use crate::engine::Engine;
-use crate::engine::cpu::{CpuEngine, thread_pool};
-use crate::engine::gpu::adapter::Device;
-use crate::engine::gpu::{GpuEngine, tune};
+use crate::engine::cpu::CpuEngine;
+use crate::engine::gpu::adapter::{Device, choose};
+use crate::engine::gpu::tune;
 use crate::engine::queue::EngineStats;
 use crate::error::Result;
 use crate::score::Scoring;
@@ -67,13 +67,12 @@ fn open_engines(
     scoring: &Arc<Scoring>,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine>>> {
-    let chosen =
-        if options.devices.is_empty() { crate::engine::gpu::adapter::choose(&[])? } else { options.devices.clone() };
+    let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     for device in &chosen {
         match device {
             Device::Cpu => engines.push(Box::new(CpuEngine::new(Arc::clone(pool)))),
-            Device::Adapter(found) => match open_gpu(found, scoring, cells, options.tune) {
+            Device::Adapter(found) => match tune::open_tuned(found, scoring, cells, options.tune) {
                 Ok(engine) => engines.push(Box::new(engine)),
                 Err(error) => tracing::warn!("{error}; going on without it"),
             },
@@ -83,18 +82,4 @@ fn open_engines(
         engines.push(Box::new(CpuEngine::new(Arc::clone(pool))));
     }
     Ok(engines)
-}
-
-fn open_gpu(
-    found: &crate::engine::gpu::adapter::FoundAdapter,
-    scoring: &Arc<Scoring>,
-    cells: u64,
-    anew: bool,
-) -> Result<GpuEngine> {
-    tune::open_tuned(found, scoring, cells, anew)
-}
-
-/// A pool for the job's CPU work.
-fn pool(options: &RunOptions) -> Result<Arc<rayon::ThreadPool>> {
-    thread_pool(options.threads)
 }

@@ -16,8 +16,6 @@ pub struct Kernel {
     pub recurrence: &'static str,
     /// Features without which it does not run.
     pub features: wgpu::Features,
-    /// Workgroup memory in bytes at the default configuration, for a DNA alphabet.
-    pub workgroup_bytes: u32,
     /// What it is.
     pub summary: &'static str,
 }
@@ -28,7 +26,6 @@ pub const KERNELS: &[Kernel] = &[Kernel {
     shader: nw_slice::SHADER,
     recurrence: "needleman_wunsch",
     features: wgpu::Features::empty(),
-    workgroup_bytes: 4 * 16 * 28 + 4,
     summary: "global score, one pair per invocation, slices of columns in registers (LazyRScan-mNW, Truong et al. 2014)",
 }];
 

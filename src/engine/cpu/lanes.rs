@@ -232,7 +232,7 @@ unsafe fn linear_rows<W: Vector>(
             up.store(cell);
             diagonal = top;
         }
-        store_all(near, edges)
+        store_all(near)
     }
 }
 
@@ -273,14 +273,14 @@ unsafe fn affine_rows<W: Vector>(
             f.store(gap);
             diagonal = top;
         }
-        store_all(near, edges)
+        store_all(near)
     }
 }
 
-/// Vectors as arrays; `like` only gives the type its shape.
+/// Vectors as arrays.
 #[inline(always)]
-unsafe fn store_all<W: Vector>(near: [W; ROWS], like: &LastColumn<W>) -> LastColumn<W> {
-    let mut last = *like;
+unsafe fn store_all<W: Vector>(near: [W; ROWS]) -> LastColumn<W> {
+    let mut last = [[<W::Lane as Default>::default(); LANES]; ROWS];
     for (column, vector) in last.iter_mut().zip(near) {
         // SAFETY: the caller's.
         unsafe { vector.store(column) };

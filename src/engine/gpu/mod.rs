@@ -8,6 +8,7 @@ pub mod adapter;
 mod decode;
 pub mod device;
 mod dispatch;
+mod readback;
 mod resident;
 mod slot;
 pub mod tune;
@@ -99,7 +100,7 @@ impl GpuEngine {
             runtime_checks: false,
             layout,
             pipelines: HashMap::new(),
-            stores: ResidentStores::new(limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !3),
+            stores: ResidentStores::new(binding),
             scratch: GrowingBuffer::default(),
             scratch_budget: binding.min(budget),
             max_slots,
@@ -169,9 +170,7 @@ impl GpuEngine {
         self.pipelines.insert(variant, pipeline.clone());
         Ok(pipeline)
     }
-}
 
-impl GpuEngine {
     /// Scratch for up to `tasks` slots at once, and for how many. If memory is short, for fewer.
     fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64) -> Result<(wgpu::Buffer, u32)> {
         let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);

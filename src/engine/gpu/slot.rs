@@ -1,12 +1,12 @@
 //! One half of the double buffer: everything that a batch in flight owns on the device.
 
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::decode::{decode_all, decode_kept, drop_blocks};
 use super::device::{Gpu, GrowingBuffer};
 use super::dispatch::plan_dispatches;
+use super::readback::Readback;
 use super::resident::Resident;
 use crate::engine::{Batch, Report, Want};
 use crate::error::Result;
@@ -52,9 +52,7 @@ struct InFlight {
     scoring: OffsetScoring,
     cells: u64,
     kept_in_staging: u64,
-    staging_bytes: u64,
-    submission: wgpu::SubmissionIndex,
-    mapped: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
+    readback: Readback,
 }
 
 impl Slot {
@@ -95,13 +93,12 @@ impl Slot {
     pub fn start(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let task_words = list.tasks.len() as u64;
+        let before_values = words_before_values(list);
         let keeps_all = !matches!(batch.band.want, Want::Reaching(_));
         let value_words = if keeps_all { list.pairs } else { 2 * list.pairs };
-        let output_bytes = 4 * (nw_slice::OUTPUT_HEADER_WORDS + task_words + value_words);
+        let output_bytes = 4 * (before_values + value_words);
         let kept_in_staging = if keeps_all { 0 } else { list.pairs.min(FIRST_KEPT) };
-        let copied_words = task_words + if keeps_all { value_words } else { 2 * kept_in_staging };
-        let copied_bytes = 4 * (nw_slice::OUTPUT_HEADER_WORDS + copied_words);
+        let copied_bytes = 4 * (before_values + if keeps_all { value_words } else { 2 * kept_in_staging });
         let time_offset = copied_bytes.next_multiple_of(8);
         let staging_bytes = time_offset + TIME_BYTES;
 
@@ -115,8 +112,8 @@ impl Slot {
             })
             .collect();
         let dispatches = plan_dispatches(&work);
-        let stride = gpu.device.limits().min_uniform_buffer_offset_alignment.max(size_of::<Params>() as u32) as usize;
-        let stride = stride.next_multiple_of(gpu.device.limits().min_uniform_buffer_offset_alignment as usize);
+        let stride =
+            size_of::<Params>().next_multiple_of(gpu.device.limits().min_uniform_buffer_offset_alignment as usize);
         let mut params = vec![0u8; stride * dispatches.len()];
         for (place, dispatch) in params.chunks_mut(stride).zip(&dispatches) {
             place[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch.params));
@@ -164,12 +161,13 @@ impl Slot {
             entries: &bindings,
         });
 
+        let mut readback = None;
         for (index, dispatch) in dispatches.iter().enumerate() {
             let (first, last) = (index == 0, index + 1 == dispatches.len());
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if first {
                 // Tickets, the number of kept pairs and the status words begin at 0.
-                encoder.clear_buffer(&output, 0, Some(4 * (nw_slice::OUTPUT_HEADER_WORDS + task_words)));
+                encoder.clear_buffer(&output, 0, Some(4 * before_values));
             }
             {
                 let timestamp_writes = self.times.as_ref().map(|(queries, _)| wgpu::ComputePassTimestampWrites {
@@ -193,27 +191,16 @@ impl Slot {
                 }
             }
             let submission = gpu.queue.submit([encoder.finish()]);
-            if last {
-                let (sender, mapped) = mpsc::channel();
-                staging.slice(..staging_bytes).map_async(wgpu::MapMode::Read, move |result| {
-                    // The receiver is gone only if the engine is.
-                    let _ = sender.send(result);
-                });
-                self.in_flight = Some(InFlight {
-                    cells: batch.cells(),
-                    batch: Arc::clone(batch),
-                    scoring: work.scoring.clone(),
-                    list: TaskList::default(),
-                    kept_in_staging,
-                    staging_bytes,
-                    submission,
-                    mapped,
-                });
-            }
+            readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
         }
-        if let Some(flight) = &mut self.in_flight {
-            flight.list = work.list;
-        }
+        self.in_flight = readback.map(|readback| InFlight {
+            cells: batch.cells(),
+            batch: Arc::clone(batch),
+            scoring: work.scoring,
+            list: work.list,
+            kept_in_staging,
+            readback,
+        });
         gpu.check()
     }
 
@@ -222,30 +209,7 @@ impl Slot {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let result = self.read(gpu, &flight, limit);
-        if let Some(staging) = self.staging.get() {
-            staging.unmap();
-        }
-        result
-    }
-
-    fn read(&mut self, gpu: &Gpu, flight: &InFlight, limit: Duration) -> Result<Report> {
-        wait(gpu, Some(flight.submission.clone()), limit)?;
-        match flight.mapped.try_recv() {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(gpu.error(format!("results could not be read: {error}"))),
-            Err(_) => return Err(gpu.error("results never came")),
-        }
-        gpu.check()?;
-        let staging = self.staging.get().ok_or_else(|| gpu.error("no staging buffer"))?;
-        let view = staging
-            .slice(..flight.staging_bytes)
-            .get_mapped_range()
-            .map_err(|error| gpu.error(format!("results could not be read: {error}")))?;
-        // One copy out of device-visible memory, which the host may read slowly word by word.
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&view[..]);
-        drop(view);
-
+        let words = flight.readback.words(gpu, limit)?;
         let header = nw_slice::OUTPUT_HEADER_WORDS as usize;
         let (status, values) = words[header..].split_at(flight.list.tasks.len());
         let mut unfinished: Vec<usize> = status
@@ -264,7 +228,8 @@ impl Slot {
             }
             let mut pairs = values[..2 * kept.min(flight.kept_in_staging) as usize].to_vec();
             if kept > flight.kept_in_staging {
-                pairs.extend(self.fetch_rest(gpu, flight, kept, limit)?);
+                let begin = words_before_values(&flight.list) + 2 * flight.kept_in_staging;
+                pairs.extend(self.fetch_words(gpu, begin, 2 * (kept - flight.kept_in_staging), limit)?);
             }
             decode_kept(&flight.batch, &flight.scoring, &pairs)
         } else {
@@ -272,7 +237,7 @@ impl Slot {
         };
         let hits = drop_blocks(hits, &flight.batch, &unfinished);
         let kernel_time = self.times.is_some().then(|| {
-            let at = (flight.staging_bytes - TIME_BYTES) as usize / 4;
+            let at = words.len() - TIME_BYTES as usize / 4;
             let ticks = |at: usize| words[at] as u64 | (words[at + 1] as u64) << 32;
             let nanoseconds = ticks(at + 2).saturating_sub(ticks(at)) as f64 * gpu.queue.get_timestamp_period() as f64;
             Duration::from_nanos(nanoseconds as u64)
@@ -280,41 +245,19 @@ impl Slot {
         Ok(Report { hits, unfinished, kernel_time })
     }
 
-    /// Copies the kept pairs that did not fit the first copy.
-    fn fetch_rest(&self, gpu: &Gpu, flight: &InFlight, kept: u64, limit: Duration) -> Result<Vec<u32>> {
+    /// Copies words of the output that did not come with the first copy.
+    fn fetch_words(&self, gpu: &Gpu, begin: u64, count: u64, limit: Duration) -> Result<Vec<u32>> {
         let output = self.output.get().ok_or_else(|| gpu.error("no output buffer"))?;
-        let bytes = 8 * (kept - flight.kept_in_staging);
-        let begin = 4 * (nw_slice::OUTPUT_HEADER_WORDS + flight.list.tasks.len() as u64) + 8 * flight.kept_in_staging;
         let staging =
-            gpu.buffer("staging of the rest", bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
+            gpu.buffer("staging of the rest", 4 * count, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(output, begin, &staging, 0, bytes);
+        encoder.copy_buffer_to_buffer(output, 4 * begin, &staging, 0, 4 * count);
         let submission = gpu.queue.submit([encoder.finish()]);
-        let (sender, mapped) = mpsc::channel();
-        staging.slice(..bytes).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver lives until this function returns.
-            let _ = sender.send(result);
-        });
-        wait(gpu, Some(submission), limit)?;
-        if !matches!(mapped.try_recv(), Ok(Ok(()))) {
-            return Err(gpu.error("the rest of the results could not be read"));
-        }
-        let view = staging
-            .slice(..bytes)
-            .get_mapped_range()
-            .map_err(|error| gpu.error(format!("results could not be read: {error}")))?;
-        Ok(bytemuck::pod_collect_to_vec(&view[..]))
+        Readback::begin(&staging, 4 * count, submission).words(gpu, limit)
     }
 }
 
-/// Waits without spinning until a submission is done.
-fn wait(gpu: &Gpu, submission: Option<wgpu::SubmissionIndex>, limit: Duration) -> Result<()> {
-    let begin = Instant::now();
-    match gpu.device.poll(wgpu::PollType::Wait { submission_index: submission, timeout: Some(limit) }) {
-        Ok(_) => Ok(()),
-        Err(wgpu::PollError::Timeout) => {
-            Err(gpu.error(format!("no answer for {:.0} s", begin.elapsed().as_secs_f64())))
-        }
-        Err(error) => Err(gpu.error(format!("waiting failed: {error}"))),
-    }
+/// Words of the output before its values: the header and one status word a task.
+fn words_before_values(list: &TaskList) -> u64 {
+    nw_slice::OUTPUT_HEADER_WORDS + list.tasks.len() as u64
 }
