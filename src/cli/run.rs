@@ -6,7 +6,7 @@ use super::options::{AllPairs, Devices};
 use super::progress::Progress;
 use pairwave::engine::gpu::adapter::{self, Device};
 use pairwave::jobs::{self, RunOptions, devices};
-use pairwave::kernels::{KERNELS, find};
+use pairwave::kernels::{KERNELS, Kernel, find};
 use pairwave::output::{self, Context, Output, Pair};
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
@@ -14,10 +14,7 @@ use std::sync::Arc;
 
 /// `pairwave allpairs`.
 pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
-    if let Some(name) = options.compute.kernel.as_deref().filter(|name| find(name).is_none()) {
-        let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
-        return Err(Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", "))));
-    }
+    let kernel = options.compute.kernel.as_deref().map(kernel_called).transpose()?;
     let devices = chosen(&options.compute.devices)?;
     let paths: Vec<&str> =
         [Some(&options.seqs), options.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
@@ -29,6 +26,8 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     let run_options = RunOptions {
         devices,
         threads: options.compute.threads.map_or(0, |threads| threads.get()),
+        kernel,
+        memory: None,
         tune: options.compute.tune,
         // Not before: while input is read nothing is left behind, and a read that waits for a terminal or a pipe would
         // not see the flag.
@@ -94,6 +93,14 @@ pub fn devices(options: &Devices, quiet: bool) -> Result<()> {
         0 => Ok(()),
         _ => Err(Error::Internal(format!("{failed} self-tests failed"))),
     }
+}
+
+/// The kernel with this name.
+fn kernel_called(name: &str) -> Result<&'static Kernel> {
+    find(name).ok_or_else(|| {
+        let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
+        Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
+    })
 }
 
 /// The devices that were named; none if the best is to be found.

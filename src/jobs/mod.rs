@@ -14,6 +14,7 @@ use crate::engine::gpu::adapter::{Device, choose};
 use crate::engine::gpu::tune;
 use crate::engine::queue::EngineStats;
 use crate::error::Result;
+use crate::kernels::Kernel;
 use crate::score::Scoring;
 
 pub use allpairs::{AllPairs, PairResult};
@@ -25,6 +26,10 @@ pub struct RunOptions {
     pub devices: Vec<Device>,
     /// CPU threads; 0 for as many as there are processors.
     pub threads: usize,
+    /// The kernel that GPUs use; `None` for the one that is expected to be fastest.
+    pub kernel: Option<&'static Kernel>,
+    /// Bytes of memory that a job may take on each device; `None` for what the device has to spare.
+    pub memory: Option<u64>,
     /// Measure the best kernel configuration anew.
     pub tune: bool,
     /// Set to end the job early with [`crate::Error::Interrupted`].
@@ -73,7 +78,7 @@ fn open_engines(
         match device {
             Device::Cpu => engines.push(Box::new(CpuEngine::new(Arc::clone(pool)))),
             Device::Adapter(found) => match tune::open_tuned(found, scoring, cells, options.tune) {
-                Ok(engine) => engines.push(Box::new(engine)),
+                Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel))),
                 Err(error) => tracing::warn!("{error}; going on without it"),
             },
         }

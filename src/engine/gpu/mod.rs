@@ -23,6 +23,7 @@ use self::resident::ResidentStores;
 use self::slot::Slot;
 use super::{Batch, Capacity, Engine, Report, Ticket};
 use crate::error::Result;
+use crate::kernels::Kernel;
 use crate::kernels::nw_slice::{self, TaskList, Variant};
 use crate::score::EndGaps;
 
@@ -61,6 +62,18 @@ impl Config {
     }
 }
 
+/// How batches and copies of results follow each other (Truong et al. 2014, section 5.4 and figure 10a).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Buffering {
+    /// One batch at a time; results are copied out of the mapped buffer before they are used.
+    Copied,
+    /// One batch at a time; results are used where the device wrote them.
+    InPlace,
+    /// Two batches: the device computes one while the host reads the other.
+    #[default]
+    Double,
+}
+
 /// A GPU that computes batches.
 pub struct GpuEngine {
     gpu: Gpu,
@@ -78,6 +91,8 @@ pub struct GpuEngine {
     in_flight: HashMap<Ticket, usize>,
     next_ticket: u64,
     speed: f64,
+    kernel: Option<&'static Kernel>,
+    buffering: Buffering,
 }
 
 impl GpuEngine {
@@ -110,6 +125,8 @@ impl GpuEngine {
             in_flight: HashMap::new(),
             next_ticket: 0,
             speed: if config.cells_per_second > 0.0 { config.cells_per_second } else { FIRST_GUESS },
+            kernel: None,
+            buffering: Buffering::default(),
             gpu,
         })
     }
@@ -124,6 +141,18 @@ impl GpuEngine {
     /// Allows this much scratch memory in bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
         self.scratch_budget = self.scratch_budget.min(bytes) & !15;
+        self
+    }
+
+    /// Uses this kernel for every batch; `None` for the one that is expected to be fastest.
+    pub fn with_kernel(mut self, kernel: Option<&'static Kernel>) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// Changes how batches and copies follow each other.
+    pub fn with_buffering(mut self, buffering: Buffering) -> Self {
+        self.buffering = buffering;
         self
     }
 
@@ -198,7 +227,7 @@ impl Engine for GpuEngine {
             cells: (self.speed * BATCH_SECONDS) as u64,
             pairs: MAX_PAIRS,
             store_bytes: self.stores.limit(),
-            batches: 2,
+            batches: if self.buffering == Buffering::Double { 2 } else { 1 },
         }
     }
 
