@@ -14,62 +14,14 @@
 // Limits:     rows_words * 4 rows a slot; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/reference/needleman_wunsch.rs
 //
-// The host prepends constants: SLICE (columns a slice, a multiple of 4), STRIDE4 (profile row in vec4s, odd so that
-// rows spread over the banks), CODES (alphabet size), PLANES (vec4s a word of rows: 2 if affine, else 1), AFFINE and
-// FREE_ENDS (booleans).
+// The host prepends common/nw.wgsl and constants: SLICE (columns a slice, a multiple of 4), STRIDE4 (profile row in vec4s,
+// odd so that rows spread over the banks).
 
 override WG: u32 = 64u;
 
 const SLICE4: u32 = SLICE / 4u;
-const NEVER: i32 = -1073741824;
 const TASK_DONE: u32 = 1u;
 const TASK_TOO_LONG: u32 = 2u;
-
-struct Params {
-    // Tasks task_begin .. task_count are to do; without tickets slot k does task task_begin + k.
-    task_begin: u32,
-    task_count: u32,
-    // Slices to do in this dispatch; ticketed dispatches do all of every task.
-    slice_begin: u32,
-    slice_end: u32,
-    ticketed: u32,
-    rows_words: u32,
-    opening: i32,
-    edge_opening: i32,
-    edge_step: i32,
-    match_bits: u32,
-    // Where values begin in out.data, and how many pairs the list of kept pairs can hold.
-    values_begin: u32,
-    filter_mode: u32,
-    // Filter (IdentityFilter::device_form): see reaches().
-    filter_match: i32,
-    filter_mismatch: i32,
-    filter_unequal: i32,
-    filter_threshold: f32,
-    filter_mismatch_low: i32,
-    filter_match_low: i32,
-    filter_dearest: i32,
-    filter_free_step: i32,
-    filter_forms: array<vec4<f32>, 3>,
-}
-
-struct Task {
-    // Word just past the query's last symbol, and its length.
-    query_end_word: u32,
-    query_symbols: u32,
-    // Targets: targets[first .. first + count], one an invocation.
-    first: u32,
-    count: u32,
-    // Rows to walk in words of 4: enough for the longest target.
-    rows_words: u32,
-    // Index of the first pair among all pairs of the batch.
-    pairs_begin: u32,
-}
-
-struct Target {
-    end_word: u32,
-    symbols: u32,
-}
 
 struct Output {
     ticket: atomic<u32>,
@@ -79,22 +31,11 @@ struct Output {
     data: array<u32>,
 }
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> query_words: array<u32>;
-@group(0) @binding(2) var<storage, read> target_words: array<u32>;
-@group(0) @binding(3) var<storage, read> targets: array<Target>;
-@group(0) @binding(4) var<storage, read> tasks: array<Task>;
-@group(0) @binding(5) var<storage, read> table: array<i32>;
 @group(0) @binding(6) var<storage, read_write> scratch: array<vec4<i32>>;
 @group(0) @binding(7) var<storage, read_write> out: Output;
 
 var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
 var<workgroup> wg_task: u32;
-
-// Value of a border cell after k real symbols; padded cells (k <= 0) count as the corner.
-fn edge(k: i32) -> i32 {
-    return select(0, params.edge_opening + params.edge_step * k, k > 0);
-}
 
 // A lower bound of the score, less what rounding can add to it: the two products may all but cancel, so that is a part
 // of the products, not of their sum.

@@ -1,6 +1,7 @@
 //! Structures that Rust and WGSL share lie the same way in both.
 
-use pairwave::kernels::nw_slice::{Params, Target, Task, Variant};
+use pairwave::kernels::layout::{Params, Target, Task};
+use pairwave::kernels::nw_slice::Variant;
 
 /// Offsets of a shader structure's members, and its size, as naga lays it out.
 fn shader_layout(name: &str) -> (Vec<(String, u32)>, u32) {
@@ -54,18 +55,37 @@ fn params() {
             filter_dearest,
             filter_free_step,
             filter_forms,
+            tile_diagonal,
+            runs_begin,
+            runs_capacity_words,
+            walk,
         ]
     );
 }
 
 #[test]
 fn task() {
-    same_layout!(Task, "Task", [query_end_word, query_symbols, first, count, rows_words, pairs_begin]);
+    same_layout!(
+        Task,
+        "Task",
+        [
+            query_end_word,
+            query_symbols,
+            first,
+            count,
+            rows_words,
+            pairs_begin,
+            query_number,
+            arena_begin,
+            columns,
+            direction_words
+        ]
+    );
 }
 
 #[test]
 fn target() {
-    same_layout!(Target, "Target", [end_word, symbols]);
+    same_layout!(Target, "Target", [end_word, symbols, number]);
 }
 
 #[test]

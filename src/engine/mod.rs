@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
+use crate::trace::{Cigar, packed};
 
 /// The least piece of work: one query against a run of targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,9 @@ pub struct Band {
     pub scoring: Arc<Scoring>,
     /// What is to come back.
     pub want: Want,
+    /// Whether of two sequences the one of the smaller number is the query of the alignment, as in an all-against-all of
+    /// one store; else a block's query is.
+    pub earlier_is_query: bool,
 }
 
 impl Band {
@@ -135,10 +139,30 @@ pub struct Hit {
 pub struct Report {
     /// Results of finished blocks, in no particular order.
     pub hits: Vec<Hit>,
+    /// Alignments of some of the hits, where the engine traced them.
+    pub traced: Traced,
     /// Indices of the blocks that the engine did not finish; another engine has to.
     pub unfinished: Vec<usize>,
     /// Time that the device was busy with the kernel, where it can be told.
     pub kernel_time: Option<Duration>,
+}
+
+/// Alignments as an engine leaves them: runs, packed.
+#[derive(Debug, Clone, Default)]
+pub struct Traced {
+    /// Runs of all alignments ([`crate::trace::packed`]).
+    pub words: Vec<u32>,
+    /// First word and number of runs of each hit, in the order of [`Report::hits`]; `None` for a hit that was not traced.
+    /// Empty if none was.
+    pub spans: Vec<Option<(usize, u32)>>,
+}
+
+impl Traced {
+    /// The alignment of the hit at this place, if it was traced.
+    pub fn cigar(&self, index: usize) -> Option<Cigar> {
+        let (first, runs) = (*self.spans.get(index)?)?;
+        Some(packed::unpack(&self.words[first..], runs))
+    }
 }
 
 /// How much an engine likes at once.

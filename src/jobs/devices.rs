@@ -139,7 +139,8 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     KERNELS
         .iter()
         .map(|kernel| {
-            let result = GpuEngine::open(found, Config::for_adapter(found)).and_then(|mut gpu| test_engine(&mut gpu));
+            let opened = GpuEngine::open(found, Config::for_adapter(found));
+            let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel))));
             test_of(kernel.stem, result)
         })
         .collect()
@@ -221,8 +222,8 @@ fn compare(band: &Band, hit: &Hit) -> Result<()> {
 fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let mut speeds = Vec::new();
     for kernel in KERNELS {
-        let mut engine = tune::open_tuned(found, &Arc::new(Scoring::dna()), 0, false)?;
-        speeds.extend(bench_engine(kernel.stem, &mut engine)?);
+        let engine = tune::open_tuned(found, &Arc::new(Scoring::dna()), 0, false)?;
+        speeds.extend(bench_engine(kernel.stem, &mut engine.with_kernel(Some(kernel)))?);
     }
     Ok(speeds)
 }

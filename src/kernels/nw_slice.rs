@@ -1,7 +1,6 @@
 //! Host half of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration, bindings, tasks.
 
-use bytemuck::{Pod, Zeroable};
-
+use super::layout::{self, Task};
 use crate::engine::{Batch, Extent, Want};
 pub use crate::plan::LONG_PAIR_CELLS;
 use crate::score::OffsetScoring;
@@ -24,9 +23,6 @@ pub fn slices_within(loop_iterations: u64, rows_words: u32) -> u64 {
 pub const STATUS_NONE: u32 = 0;
 /// Status of a task that was done.
 pub const STATUS_DONE: u32 = 1;
-/// `filter_mode`: keep every pair, one value a pair in pair order.
-pub const MODE_ALL: u32 = 6;
-
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
@@ -51,20 +47,17 @@ impl Variant {
     /// The whole shader: constants, then [`SHADER`].
     pub fn source(&self) -> String {
         format!(
-            "const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\nconst CODES: u32 = {}u;\nconst PLANES: u32 = {}u;\n\
-             const AFFINE: bool = {};\nconst FREE_ENDS: bool = {};\n{SHADER}",
+            "{}const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}{SHADER}",
+            layout::constants(self.codes, self.affine, self.free_ends),
             self.slice,
             self.stride4(),
-            self.codes,
-            self.planes(),
-            self.affine,
-            self.free_ends,
+            layout::SHADER,
         )
     }
 
     /// Vectors of four values that a word of four rows takes in scratch.
     pub const fn planes(&self) -> u32 {
-        if self.affine { 2 } else { 1 }
+        layout::planes(self.affine)
     }
 
     /// Workgroup memory in bytes.
@@ -76,82 +69,6 @@ impl Variant {
     pub const fn slot_bytes(&self, rows_words: u32) -> u64 {
         (rows_words as u64 + 1) * self.planes() as u64 * self.workgroup as u64 * 16
     }
-}
-
-/// `Params` of the shader.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub struct Params {
-    /// First task of this dispatch.
-    pub task_begin: u32,
-    /// One past the last task.
-    pub task_count: u32,
-    /// First slice of this dispatch.
-    pub slice_begin: u32,
-    /// One past the last slice of this dispatch.
-    pub slice_end: u32,
-    /// 1: workgroups draw tasks by ticket and finish them.
-    pub ticketed: u32,
-    /// Rows that a slot has scratch for, in words of 4.
-    pub rows_words: u32,
-    /// See [`OffsetScoring::opening`].
-    pub opening: i32,
-    /// See [`OffsetScoring::edge_opening`].
-    pub edge_opening: i32,
-    /// See [`OffsetScoring::edge_step`].
-    pub edge_step: i32,
-    /// See [`OffsetScoring::match_bits`].
-    pub match_bits: u32,
-    /// Index of the first value in `out.data`.
-    pub values_begin: u32,
-    /// See [`crate::score::bound::DeviceFilter::mode`]; [`MODE_ALL`] keeps all.
-    pub filter_mode: u32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_match: i32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_mismatch: i32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_unequal: i32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_threshold: f32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_mismatch_low: i32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_match_low: i32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_dearest: i32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_free_step: i32,
-    /// See [`crate::score::bound::DeviceFilter`].
-    pub filter_forms: [[f32; 4]; 3],
-}
-
-/// `Task` of the shader: one query against up to a workgroup of targets.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Task {
-    /// Word just past the query's last symbol.
-    pub query_end_word: u32,
-    /// Length of the query.
-    pub query_symbols: u32,
-    /// First of its targets.
-    pub first: u32,
-    /// Number of its targets.
-    pub count: u32,
-    /// Rows to walk in words of 4.
-    pub rows_words: u32,
-    /// Index of the first pair among the batch's pairs.
-    pub pairs_begin: u32,
-}
-
-/// `Target` of the shader.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-pub struct Target {
-    /// Word just past the target's last symbol.
-    pub end_word: u32,
-    /// Length of the target.
-    pub symbols: u32,
 }
 
 /// Words before `out.data`: the ticket counter, the number of kept pairs, and two spare.
@@ -187,6 +104,7 @@ impl TaskList {
                     count,
                     rows_words: longest.div_ceil(4).max(1),
                     pairs_begin: list.pairs as u32,
+                    ..bytemuck::Zeroable::zeroed()
                 });
                 list.blocks.push(block_index as u32);
                 list.pairs += count as u64;

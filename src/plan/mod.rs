@@ -152,6 +152,7 @@ impl Iterator for Bands {
             order,
             scoring: Arc::clone(&self.job.scoring),
             want: self.job.want.clone(),
+            earlier_is_query: triangle,
         };
         Some((begin..end, Arc::new(band), blocks))
     }

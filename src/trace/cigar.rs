@@ -57,6 +57,11 @@ impl Cigar {
         Cigar { runs: Vec::new() }
     }
 
+    /// The same, with room for so many runs.
+    pub fn with_capacity(runs: usize) -> Self {
+        Cigar { runs: Vec::with_capacity(runs) }
+    }
+
     /// Appends `length` columns of one kind; they join the last run if it is of that kind, and 0 columns are none.
     ///
     /// # Panics

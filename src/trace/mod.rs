@@ -19,6 +19,7 @@
 mod avx2;
 mod band;
 pub mod cigar;
+pub mod packed;
 mod sweep;
 pub mod traceback;
 pub mod verify;

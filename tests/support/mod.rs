@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use pairwave::engine::cpu::{CpuEngine, thread_pool};
 use pairwave::engine::gpu::adapter::{FoundAdapter, enumerate};
-use pairwave::engine::gpu::{Config, GpuEngine};
-use pairwave::engine::{Batch, Engine, Hit, Want};
+use pairwave::engine::gpu::{Config, GpuEngine, MatrixShape};
+use pairwave::engine::{Batch, Engine, Hit, Report, Want};
+use pairwave::kernels;
 use pairwave::plan::Job;
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
+use pairwave::trace::Cigar;
 
 /// The first adapter. The tests need one: software Vulkan will do.
 pub fn adapter() -> FoundAdapter {
@@ -29,6 +31,29 @@ pub fn gpu_checked() -> GpuEngine {
 /// An engine as jobs use it on hardware.
 pub fn gpu_default() -> GpuEngine {
     GpuEngine::open(&adapter(), Config::default()).expect("the adapter opens")
+}
+
+/// Sizes with which short sequences reach every edge.
+pub const SMALL_SHAPE: MatrixShape = MatrixShape {
+    rows_workgroup: 16,
+    rows_words: 1,
+    diagonal_workgroup: 4,
+    subgroup_workgroup: 128,
+    tile_workgroup: 4,
+    tile_rows: 12,
+    lane_columns: Some(4),
+};
+
+/// An engine that uses one kernel, with wgpu's checks and small sizes.
+pub fn kernel_checked(stem: &str) -> GpuEngine {
+    let kernel = kernels::find(stem).expect("a kernel of the table");
+    gpu_checked().with_kernel(Some(kernel)).with_matrix_shape(SMALL_SHAPE)
+}
+
+/// An engine that uses one kernel, as jobs use it on hardware.
+pub fn kernel_default(stem: &str) -> GpuEngine {
+    let kernel = kernels::find(stem).expect("a kernel of the table");
+    gpu_default().with_kernel(Some(kernel)).with_matrix_shape(MatrixShape::default())
 }
 
 /// The CPU engine on two threads.
@@ -143,21 +168,29 @@ pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
 
 /// Computes batches, two in flight where the engine admits it, and returns all hits in order.
 pub fn compute(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = compute_traced(engine, batches).into_iter().map(|(hit, _)| hit).collect();
+    hits.sort();
+    hits
+}
+
+/// The same with the alignments that the engine traced.
+pub fn compute_traced(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Vec<(Hit, Option<Cigar>)> {
     let mut hits = Vec::new();
+    let mut add = |report: Report| {
+        assert_eq!(report.unfinished, Vec::<usize>::new());
+        hits.extend(report.hits.iter().enumerate().map(|(index, &hit)| (hit, report.traced.cigar(index))));
+    };
     let mut in_flight = std::collections::VecDeque::new();
     for batch in batches {
         if in_flight.len() == engine.capacity().batches {
             let ticket = in_flight.pop_front().expect("one is in flight");
-            let report = engine.collect(ticket).expect("the batch is computed");
-            assert_eq!(report.unfinished, Vec::<usize>::new());
-            hits.extend(report.hits);
+            add(engine.collect(ticket).expect("the batch is computed"));
         }
         in_flight.push_back(engine.submit(Arc::clone(batch)).expect("the batch is taken"));
     }
     for ticket in in_flight {
-        hits.extend(engine.collect(ticket).expect("the batch is computed").hits);
+        add(engine.collect(ticket).expect("the batch is computed"));
     }
-    hits.sort();
     hits
 }
 

@@ -73,7 +73,7 @@ impl Engine for CpuEngine {
             .ok_or_else(|| Error::Internal("a ticket that the CPU engine never gave".into()))?;
         let begin = Instant::now();
         let hits = self.pool.install(|| compute(&batch))?;
-        Ok(Report { hits, unfinished: Vec::new(), kernel_time: Some(begin.elapsed()) })
+        Ok(Report { hits, kernel_time: Some(begin.elapsed()), ..Report::default() })
     }
 }
 

@@ -20,13 +20,14 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens an adapter with all of its limits and, where it has them, timestamps.
+    /// Opens an adapter with all of its limits and, where it has them, timestamps and subgroup operations.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let name = found.description.name.clone();
-        let timestamps = found.adapter.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+        let features = found.adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
+        let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("pairwave"),
-            required_features: if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() },
+            required_features: features,
             required_limits: found.adapter.limits(),
             memory_hints: wgpu::MemoryHints::Performance,
             ..Default::default()

@@ -1,8 +1,10 @@
 //! A batch as dispatches: how many, with which parameters.
 
 use super::slot::Work;
-use crate::engine::Want;
-use crate::kernels::nw_slice::{self, Params};
+use crate::engine::{Batch, Want};
+use crate::kernels::layout::{self, Params, Task};
+use crate::kernels::nw_slice;
+use crate::score::OffsetScoring;
 
 /// One dispatch: its parameters and its number of workgroups.
 pub struct Dispatch {
@@ -18,7 +20,7 @@ pub fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
     let tasks = list.tasks.len() as u32;
     let rows_words = list.rows_words();
     let params = base_params(work, tasks, rows_words);
-    let longest = |task: &nw_slice::Task| task.query_symbols as u64 * task.rows_words as u64 * 4;
+    let longest = |task: &Task| task.query_symbols as u64 * task.rows_words as u64 * 4;
     let is_long = list.tasks.iter().map(longest).max().unwrap_or(0) > nw_slice::LONG_PAIR_CELLS;
     if !is_long && work.loop_budget.is_none() {
         return vec![Dispatch { params: Params { ticketed: 1, ..params }, workgroups: work.scratch_slots }];
@@ -48,7 +50,7 @@ pub fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
 
 fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
     let scoring = &work.scoring;
-    let mut params = Params {
+    Params {
         task_count: tasks,
         rows_words,
         opening: scoring.opening(),
@@ -56,10 +58,14 @@ fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
         edge_step: scoring.edge_step(),
         match_bits: scoring.match_bits(),
         values_begin: tasks,
-        filter_mode: nw_slice::MODE_ALL,
-        ..bytemuck::Zeroable::zeroed()
-    };
-    if let Want::Reaching(filter) = &work.batch.band.want {
+        ..filter_params(work.batch, scoring)
+    }
+}
+
+/// The part of the parameters that says which pairs to keep.
+pub fn filter_params(batch: &Batch, scoring: &OffsetScoring) -> Params {
+    let mut params = Params { filter_mode: layout::MODE_ALL, ..bytemuck::Zeroable::zeroed() };
+    if let Want::Reaching(filter) = &batch.band.want {
         let form = filter.device_form(scoring.carries_matches());
         params.filter_mode = form.mode;
         params.filter_match = form.match_score;

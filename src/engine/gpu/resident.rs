@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::device::Gpu;
+use crate::engine::Batch;
 use crate::error::Result;
 use crate::seq::{SequenceId, SequenceStore};
 
@@ -45,8 +46,17 @@ impl ResidentStores {
         self.limit
     }
 
+    /// Buffers with a batch's queries and targets.
+    pub fn of_batch(&mut self, gpu: &Gpu, batch: &Batch) -> Result<(Resident, Resident)> {
+        let band = &batch.band;
+        let queries = self.get(gpu, &band.queries, batch.blocks.iter().map(|block| block.query))?;
+        let places = batch.blocks.iter().flat_map(|block| block.targets.clone());
+        let targets = self.get(gpu, &band.targets, places.map(|place| band.order[place as usize]))?;
+        Ok((queries, targets))
+    }
+
     /// A buffer with at least the sequences `ids` of a store.
-    pub fn get(
+    fn get(
         &mut self,
         gpu: &Gpu,
         store: &Arc<SequenceStore>,

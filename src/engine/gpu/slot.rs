@@ -8,16 +8,14 @@ use super::device::{Gpu, GrowingBuffer};
 use super::dispatch::plan_dispatches;
 use super::readback::Readback;
 use super::resident::Resident;
+use super::upload::{Clock, TIME_BYTES, Uploads};
 use crate::engine::{Batch, Report, Want};
 use crate::error::Result;
-use crate::kernels::nw_slice::{self, Params, Target, TaskList, Variant};
+use crate::kernels::nw_slice::{self, TaskList, Variant};
 use crate::score::OffsetScoring;
 
 /// Kept pairs that travel back with the status words; more are fetched in a second copy.
 const FIRST_KEPT: u64 = 1 << 16;
-/// Bytes of two timestamps.
-const TIME_BYTES: u64 = 16;
-
 /// A batch made ready for the device.
 pub struct Work<'a> {
     pub batch: &'a Arc<Batch>,
@@ -36,13 +34,10 @@ pub struct Work<'a> {
 
 /// Buffers of a slot and the batch that is in it.
 pub struct Slot {
-    params: GrowingBuffer,
-    targets: GrowingBuffer,
-    tasks: GrowingBuffer,
-    table: GrowingBuffer,
+    uploads: Uploads,
     output: GrowingBuffer,
     staging: GrowingBuffer,
-    times: Option<(wgpu::QuerySet, wgpu::Buffer)>,
+    clock: Clock,
     in_flight: Option<InFlight>,
 }
 
@@ -58,28 +53,11 @@ struct InFlight {
 impl Slot {
     /// An empty slot.
     pub fn new(gpu: &Gpu) -> Self {
-        let times = gpu.timestamps.then(|| {
-            let queries = gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
-                label: Some("pass times"),
-                ty: wgpu::QueryType::Timestamp,
-                count: 2,
-            });
-            let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("pass times"),
-                size: TIME_BYTES,
-                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-                mapped_at_creation: false,
-            });
-            (queries, buffer)
-        });
         Slot {
-            params: GrowingBuffer::default(),
-            targets: GrowingBuffer::default(),
-            tasks: GrowingBuffer::default(),
-            table: GrowingBuffer::default(),
+            uploads: Uploads::default(),
             output: GrowingBuffer::default(),
             staging: GrowingBuffer::default(),
-            times,
+            clock: Clock::new(gpu),
             in_flight: None,
         }
     }
@@ -102,65 +80,17 @@ impl Slot {
         let time_offset = copied_bytes.next_multiple_of(8);
         let staging_bytes = time_offset + TIME_BYTES;
 
-        let targets: Vec<Target> = batch
-            .band
-            .order
-            .iter()
-            .map(|&id| Target {
-                end_word: work.targets.end_word(&batch.band.targets, id),
-                symbols: batch.band.targets.length(id),
-            })
-            .collect();
         let dispatches = plan_dispatches(&work);
-        let stride =
-            size_of::<Params>().next_multiple_of(gpu.device.limits().min_uniform_buffer_offset_alignment as usize);
-        let mut params = vec![0u8; stride * dispatches.len()];
-        for (place, dispatch) in params.chunks_mut(stride).zip(&dispatches) {
-            place[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch.params));
-        }
-
-        let fill = |buffer: &mut GrowingBuffer, label: &str, usage: wgpu::BufferUsages, content: &[u8]| {
-            let buffer = buffer.reserve(gpu, label, content.len() as u64, usage)?;
-            gpu.queue.write_buffer(buffer, 0, content);
-            Result::Ok(buffer.clone())
-        };
-        let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let params_buffer = fill(&mut self.params, "parameters", uniform, &params)?;
-        let targets_buffer = fill(&mut self.targets, "targets", storage, bytemuck::cast_slice(&targets))?;
-        let tasks_buffer = fill(&mut self.tasks, "tasks", storage, bytemuck::cast_slice(&list.tasks))?;
-        let table_buffer = fill(&mut self.table, "table", storage, bytemuck::cast_slice(work.scoring.table()))?;
+        let params = dispatches.iter().map(|dispatch| dispatch.params);
+        let table = work.scoring.table();
+        let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, table, params)?;
         let output = self.output.reserve(gpu, "output", output_bytes, storage | wgpu::BufferUsages::COPY_SRC)?.clone();
         let staging = self
             .staging
             .reserve(gpu, "staging", staging_bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?
             .clone();
 
-        let entries = [
-            (1, &work.queries.buffer),
-            (2, &work.targets.buffer),
-            (3, &targets_buffer),
-            (4, &tasks_buffer),
-            (5, &table_buffer),
-            (6, work.scratch),
-            (7, &output),
-        ];
-        let mut bindings = vec![wgpu::BindGroupEntry {
-            binding: 0,
-            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &params_buffer,
-                offset: 0,
-                size: std::num::NonZeroU64::new(size_of::<Params>() as u64),
-            }),
-        }];
-        bindings.extend(
-            entries.map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }),
-        );
-        let bind_group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("nw_slice"),
-            layout: work.layout,
-            entries: &bindings,
-        });
-
+        let bind_group = uploaded.bind(gpu, work.layout, work.queries, work.targets, work.scratch, &output);
         let mut readback = None;
         for (index, dispatch) in dispatches.iter().enumerate() {
             let (first, last) = (index == 0, index + 1 == dispatches.len());
@@ -170,25 +100,14 @@ impl Slot {
                 encoder.clear_buffer(&output, 0, Some(4 * before_values));
             }
             {
-                let timestamp_writes = self.times.as_ref().map(|(queries, _)| wgpu::ComputePassTimestampWrites {
-                    query_set: queries,
-                    beginning_of_pass_write_index: first.then_some(0),
-                    end_of_pass_write_index: last.then_some(1),
-                });
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                    label: Some("nw_slice"),
-                    timestamp_writes: timestamp_writes.filter(|_| first || last),
-                });
+                let mut pass = self.clock.begin_pass(&mut encoder, "nw_slice", first, last);
                 pass.set_pipeline(work.pipeline);
-                pass.set_bind_group(0, &bind_group, &[(index * stride) as u32]);
+                pass.set_bind_group(0, &bind_group, &[index as u32 * uploaded.params_stride]);
                 pass.dispatch_workgroups(dispatch.workgroups, 1, 1);
             }
             if last {
                 encoder.copy_buffer_to_buffer(&output, 0, &staging, 0, copied_bytes);
-                if let Some((queries, buffer)) = &self.times {
-                    encoder.resolve_query_set(queries, 0..2, buffer, 0);
-                    encoder.copy_buffer_to_buffer(buffer, 0, &staging, time_offset, TIME_BYTES);
-                }
+                self.clock.resolve(&mut encoder, &staging, time_offset);
             }
             let submission = gpu.queue.submit([encoder.finish()]);
             readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
@@ -236,13 +155,8 @@ impl Slot {
             decode_all(&flight.batch, &flight.scoring, values)
         };
         let hits = drop_blocks(hits, &flight.batch, &unfinished);
-        let kernel_time = self.times.is_some().then(|| {
-            let at = words.len() - TIME_BYTES as usize / 4;
-            let ticks = |at: usize| words[at] as u64 | (words[at + 1] as u64) << 32;
-            let nanoseconds = ticks(at + 2).saturating_sub(ticks(at)) as f64 * gpu.queue.get_timestamp_period() as f64;
-            Duration::from_nanos(nanoseconds as u64)
-        });
-        Ok(Report { hits, unfinished, kernel_time })
+        let kernel_time = self.clock.elapsed(gpu, &words);
+        Ok(Report { hits, unfinished, kernel_time, ..Report::default() })
     }
 
     /// Copies words of the output that did not come with the first copy.

@@ -68,6 +68,7 @@ pub fn random_batch(scoring: &Arc<Scoring>, queries: u32, targets: u32, length: 
         order: (0..targets).collect(),
         scoring: Arc::clone(scoring),
         want,
+        earlier_is_query: false,
     };
     let cells = targets as u64 * length as u64 * length as u64;
     let blocks = (0..queries).map(|query| Block { query, targets: 0..targets, cells }).collect();

@@ -1,0 +1,37 @@
+// nw_diagonal: global score and directions, one pair per workgroup, one dispatch (DScan-mNW, Truong et al. 2014, section 4.2).
+// Recurrence: that of nw_slice.wgsl, along diagonals: step s computes blocks (row, lane) with row + lane == s.
+// Owns:       a workgroup owns a pair; lane l owns columns (pass * LANES + l) * CELLS and the CELLS - 1 after it. A pair with
+//             more columns than LANES * CELLS takes several passes over its rows, so that no length is too long.
+// Layout:     boundaries of diagonals in workgroup memory (common/exchange_workgroup.wgsl); arena as in common/arena.wgsl,
+//             where a step's directions are one run of LANES words.
+// Invariant:  after step s every block with row + lane <= s is final; when a pass ends, the column border holds its last
+//             column, so that the next pass, in this dispatch or a later one, needs nothing else.
+// Uniform:    the task comes from the workgroup's number, the number of steps from the task.
+// Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
+// Oracle:     src/reference/needleman_wunsch.rs
+//
+// The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_workgroup.wgsl, common/strip.wgsl and constants; its
+// twin with subgroup operations is nw_diagonal_subgroup.wgsl.
+
+const KEEP_CORNERS: bool = false;
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let task_index = params.task_begin + workgroup.x + workgroup.y * workgroups.x;
+    if (task_index >= params.task_count) {
+        return;
+    }
+    let task = tasks[task_index];
+    own_lane = t;
+    load_substitution(t, WG);
+    let passes = min(params.slice_end, task.columns / (WG * CELLS));
+    for (var pass_index = params.slice_begin; pass_index < passes; pass_index++) {
+        // Safe: the column border that the last lane wrote is lane 0's from here on.
+        storageBarrier();
+        scan(task, 0u, t, WG, pass_index, 0u, task.rows_words * 4u, FREE_ENDS, 0u);
+    }
+}

@@ -1,0 +1,46 @@
+// nw_diagonal_subgroup: nw_diagonal with one pair per subgroup, boundaries passing by shuffle (DScan-mNW, Truong et al. 2014,
+//             section 4.2).
+// Recurrence: that of nw_slice.wgsl, along diagonals: step s computes blocks (row, lane) with row + lane == s.
+// Owns:       a subgroup owns a pair at a time, every num_subgroups-th of its task; lane l owns CELLS columns of each pass.
+// Layout:     arena as in common/arena.wgsl with as many lanes as the subgroup has, which corners()[0] tells nw_walk.
+// Invariant:  after step s every block with row + lane <= s is final; when a pass ends, the column border holds its last
+//             column, so that the next pass, in this dispatch or a later one, needs nothing else.
+// Uniform:    numbers of turns, passes and steps depend on the task and the subgroup's size only.
+// Limits:     subgroups of 4 to 128 lanes, all of them filled; the task's part of the arena; values in 32 bits.
+// Oracle:     src/reference/needleman_wunsch.rs
+//
+// The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_subgroup.wgsl, common/strip.wgsl and constants; its
+// twin without subgroup operations is nw_diagonal.wgsl.
+
+const KEEP_CORNERS: bool = false;
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+    @builtin(subgroup_id) sg_index: u32,
+    @builtin(num_subgroups) sg_count: u32,
+    @builtin(subgroup_size) sg_lanes: u32,
+    @builtin(subgroup_invocation_id) sg_lane: u32,
+) {
+    let task_index = params.task_begin + workgroup.x + workgroup.y * workgroups.x;
+    if (task_index >= params.task_count) {
+        return;
+    }
+    let task = tasks[task_index];
+    load_substitution(t, WG);
+    let passes = min(params.slice_end, task.columns / (sg_lanes * CELLS));
+    // Every subgroup takes as many turns: SLOTS, a power of two, is a multiple of their number. Spare slots repeat the last
+    // target.
+    for (var slot = sg_index; slot < SLOTS; slot += sg_count) {
+        if (sg_lane == 0u) {
+            store(corners(task, slot), 0u, i32(sg_lanes));
+        }
+        for (var pass_index = params.slice_begin; pass_index < passes; pass_index++) {
+            // Safe: the column border that the last lane wrote is lane 0's from here on.
+            storageBarrier();
+            scan(task, slot, sg_lane, sg_lanes, pass_index, 0u, task.rows_words * 4u, FREE_ENDS, 0u);
+        }
+    }
+}

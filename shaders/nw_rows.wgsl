@@ -1,0 +1,150 @@
+// nw_rows: global score and directions of all cells, one pair per invocation (RScan-mNW, Truong et al. 2014, section 4.3).
+// Recurrence: that of nw_slice.wgsl, in the same order of columns and rows.
+// Owns:       the query `a` is the workgroup's, its symbols are columns; invocation t walks down the rows of its own
+//             target `b`, keeps SLICE columns of the current row in registers, and owns slot t of the task's arena.
+// Layout:     arena as in common/arena.wgsl, interleaved: where the paper's invocations put their rows in workgroup memory
+//             and store them together, here the same word of neighbouring pairs is side by side, so that each store of a
+//             workgroup is one run of memory as it comes from the registers.
+// Invariant:  when slice s ends, the column border holds column (s + 1) * SLICE - 1 of every row, so that slice s + 1, in
+//             this dispatch or a later one, needs nothing else; directions of all its cells are stored.
+// Uniform:    the task comes from the workgroup's number, everything that bounds a loop from it.
+// Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
+// Oracle:     src/reference/needleman_wunsch.rs
+//
+// The host prepends common/nw.wgsl, common/arena.wgsl and constants: SLICE (columns a slice, a multiple of CELLS),
+// STRIDE4 (profile row in vec4s, odd so that rows spread over the banks).
+
+const SLICE4: u32 = SLICE / 4u;
+const WORDS: u32 = SLICE / CELLS;
+
+var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let task_index = params.task_begin + workgroup.x + workgroup.y * workgroups.x;
+    if (task_index >= params.task_count) {
+        return;
+    }
+    let task = tasks[task_index];
+    // Spare lanes repeat the last target in slots of their own.
+    let b = targets[task.first + min(t, task.count - 1u)];
+    let m = task.query_symbols;
+    let n = b.symbols;
+    let rows = task.rows_words * 4u;
+    let column_pad = i32(task.columns - m);
+    let row_pad = i32(rows) - i32(n);
+    let first_b_word = task.rows_words - (n + 3u) / 4u;
+    let first_a_word = (task.columns - m) / 4u;
+    let a_begin = task.query_end_word - task.columns / 4u;
+    let b_begin = b.end_word - task.rows_words;
+    let slice_end = min(params.slice_end, task.columns / SLICE);
+    let border = column_border(task, t);
+    let below = row_border(task, t);
+    let ways = directions(task, t);
+
+    for (var s = params.slice_begin; s < slice_end; s++) {
+        // Phase 1: the workgroup makes the profile of the slice's symbols against every code.
+        workgroupBarrier();
+        for (var p = t; p < CODES * SLICE4; p += WG) {
+            let code = p / SLICE4;
+            let c4 = p % SLICE4;
+            let a_word_index = s * SLICE4 + c4;
+            var a_word = 0u;
+            if (a_word_index >= first_a_word) {
+                a_word = query_words[a_begin + a_word_index];
+            }
+            let row = code * CODES;
+            profile[code * STRIDE4 + c4] = vec4<i32>(
+                table[row + (a_word & 255u)], table[row + ((a_word >> 8u) & 255u)],
+                table[row + ((a_word >> 16u) & 255u)], table[row + (a_word >> 24u)]);
+        }
+        // Safe: every entry was written by one invocation before this barrier and is only read until the next slice's.
+        workgroupBarrier();
+
+        // Phase 2: row 0 of the slice, the border.
+        let column_begin = i32(s * SLICE) - column_pad;
+        var v: array<i32, SLICE>;
+        var f: array<i32, SLICE>;
+        for (var c = 0u; c < SLICE; c++) {
+            v[c] = edge(column_begin + i32(c) + 1);
+            if (AFFINE) {
+                f[c] = NEVER;
+            }
+        }
+        var corner = edge(column_begin);
+
+        // Phase 3: the rows, four at a time.
+        for (var w = 0u; w < task.rows_words; w++) {
+            var left: vec4<i32>;
+            var left_e = vec4<i32>(0);
+            if (s == 0u) {
+                let i = i32(w * 4u) - row_pad + 1;
+                left = vec4<i32>(edge(i), edge(i + 1), edge(i + 2), edge(i + 3));
+                left_e = left - params.opening;
+            } else {
+                for (var k = 0u; k < 4u; k++) {
+                    left[k] = load(border, (w * 4u + k) * PLANES);
+                    if (AFFINE) {
+                        left_e[k] = load(border, (w * 4u + k) * PLANES + 1u);
+                    }
+                }
+            }
+            var symbols = 0u;
+            if (w >= first_b_word) {
+                symbols = target_words[b_begin + w];
+            }
+            for (var k = 0u; k < 4u; k++) {
+                let row = w * 4u + k;
+                var diagonal = corner;
+                var near = left[k];
+                corner = near;
+                var e = left_e[k];
+                let profile_row = ((symbols >> (8u * k)) & 255u) * STRIDE4;
+                for (var q_word = 0u; q_word < WORDS; q_word++) {
+                    var word = 0u;
+                    for (var c4 = 0u; c4 < CELLS / 4u; c4++) {
+                        let steps = profile[profile_row + q_word * (CELLS / 4u) + c4];
+                        for (var q = 0u; q < 4u; q++) {
+                            let cell = c4 * 4u + q;
+                            let c = q_word * CELLS + cell;
+                            let up = v[c];
+                            let across = diagonal + steps[q];
+                            if (AFFINE) {
+                                f[c] = max(up - params.opening, f[c]);
+                                near = max(max(across, f[c]), e);
+                                if (DIRECTIONS) {
+                                    word |= direction(near, across, e, f[c], near - params.opening) << (cell * BITS);
+                                }
+                                e = max(near - params.opening, e);
+                            } else {
+                                let before = near;
+                                near = max(max(across, up), before);
+                                if (DIRECTIONS) {
+                                    word |= direction(near, across, before, up, NEVER) << (cell * BITS);
+                                }
+                            }
+                            v[c] = near;
+                            diagonal = up;
+                        }
+                    }
+                    if (DIRECTIONS) {
+                        arena[ways.begin + ((s * WORDS + q_word) * rows + row) * ways.stride] = word;
+                    }
+                }
+                store(border, row * PLANES, near);
+                if (AFFINE) {
+                    store(border, row * PLANES + 1u, e);
+                }
+            }
+        }
+        if (FREE_ENDS) {
+            for (var c = 0u; c < SLICE; c++) {
+                store(below, (s * SLICE + c) * PLANES, v[c]);
+            }
+        }
+    }
+}

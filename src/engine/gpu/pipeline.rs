@@ -1,0 +1,135 @@
+//! Pipelines: a shader text with its constants, compiled once.
+
+use std::collections::HashMap;
+
+use super::device::Gpu;
+use crate::error::Result;
+use crate::kernels::{matrix, nw_slice};
+
+/// What a pipeline is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shader {
+    /// `nw_slice`.
+    Slice(nw_slice::Variant),
+    /// A kernel that can store directions, by its text.
+    Matrix(&'static str, matrix::Variant),
+    /// The walk over what it leaves.
+    Walk(matrix::Variant),
+}
+
+impl Shader {
+    fn source(&self) -> String {
+        match self {
+            Shader::Slice(variant) => variant.source(),
+            Shader::Matrix(shader, variant) => variant.source(shader),
+            Shader::Walk(variant) => variant.walk_source(),
+        }
+    }
+
+    /// Values of the shader's overrides.
+    fn overrides(&self) -> Vec<(&'static str, f64)> {
+        match self {
+            Shader::Slice(variant) => vec![("WG", variant.workgroup as f64)],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The pipelines of a device.
+pub struct Pipelines {
+    layout: wgpu::BindGroupLayout,
+    runtime_checks: bool,
+    known: HashMap<Shader, wgpu::ComputePipeline>,
+}
+
+impl Pipelines {
+    /// None yet.
+    pub fn new(gpu: &Gpu) -> Self {
+        Pipelines { layout: bind_group_layout(&gpu.device), runtime_checks: false, known: HashMap::new() }
+    }
+
+    /// With wgpu's bounds and loop checks.
+    pub fn with_runtime_checks(mut self) -> Self {
+        self.runtime_checks = true;
+        self
+    }
+
+    /// The bindings of all kernels.
+    pub fn layout(&self) -> &wgpu::BindGroupLayout {
+        &self.layout
+    }
+
+    /// The pipeline of a shader.
+    pub fn get(&mut self, gpu: &Gpu, shader: Shader) -> Result<wgpu::ComputePipeline> {
+        if let Some(pipeline) = self.known.get(&shader) {
+            return Ok(pipeline.clone());
+        }
+        let pipeline = build(gpu, &self.layout, &shader, self.runtime_checks)?;
+        self.known.insert(shader, pipeline.clone());
+        Ok(pipeline)
+    }
+}
+
+/// Bindings of all kernels: parameters with a dynamic offset, five read-only storage buffers, scratch and output.
+fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let entry = |binding: u32, ty: wgpu::BufferBindingType, has_dynamic_offset: bool| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+        count: None,
+    };
+    let read = wgpu::BufferBindingType::Storage { read_only: true };
+    let write = wgpu::BufferBindingType::Storage { read_only: false };
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+        label: Some("nw"),
+        entries: &[
+            entry(0, wgpu::BufferBindingType::Uniform, true),
+            entry(1, read, false),
+            entry(2, read, false),
+            entry(3, read, false),
+            entry(4, read, false),
+            entry(5, read, false),
+            entry(6, write, false),
+            entry(7, write, false),
+        ],
+    })
+}
+
+fn build(
+    gpu: &Gpu,
+    layout: &wgpu::BindGroupLayout,
+    shader: &Shader,
+    runtime_checks: bool,
+) -> Result<wgpu::ComputePipeline> {
+    let device = &gpu.device;
+    let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let descriptor =
+        wgpu::ShaderModuleDescriptor { label: Some("nw"), source: wgpu::ShaderSource::Wgsl(shader.source().into()) };
+    let checks =
+        if runtime_checks { wgpu::ShaderRuntimeChecks::checked() } else { wgpu::ShaderRuntimeChecks::unchecked() };
+    // SAFETY: every index that a shader forms is below the size of what it indexes: task and target indices come from
+    // lists of the sizes given, words from ranges inside the store, scratch from slot < slots and row < rows_words, words
+    // of an arena from the part that the host laid out for the task, codes from stores of the alphabet; every loop ends.
+    // The tests run the same texts with all checks on.
+    let module = unsafe { device.create_shader_module_trusted(descriptor, checks) };
+    let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some("nw"),
+        bind_group_layouts: &[Some(layout)],
+        ..Default::default()
+    });
+    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("nw"),
+        layout: Some(&pipeline_layout),
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: &shader.overrides(),
+            zero_initialize_workgroup_memory: false,
+        },
+        cache: None,
+    });
+    match pollster::block_on(validation.pop()) {
+        Some(error) => Err(gpu.error(format!("a shader was refused: {error}"))),
+        None => Ok(pipeline),
+    }
+}

@@ -1,0 +1,315 @@
+//! Host half of the kernels that can store directions of all cells, `nw_rows`, `nw_diagonal`, `nw_diagonal_subgroup` and
+//! `nw_tiled_diagonal` (Truong et al. 2014, sections 4.1 to 4.3), and of the walk back over them, `nw_walk`.
+//!
+//! Where the paper stores every score, these store 2 bits a cell, under affine gaps 4: what the walk asks. All of it is
+//! in an *arena*, a buffer that tasks share; `shaders/common/arena.wgsl` says what is where.
+
+use super::layout::{self, Task};
+use crate::engine::Batch;
+use crate::seq::SequenceId;
+
+/// The shader of the walk.
+pub const WALK_SHADER: &str = include_str!("../../shaders/nw_walk.wgsl");
+const ARENA_SHADER: &str = include_str!("../../shaders/common/arena.wgsl");
+const STRIP_SHADER: &str = include_str!("../../shaders/common/strip.wgsl");
+const EXCHANGE_WORKGROUP: &str = include_str!("../../shaders/common/exchange_workgroup.wgsl");
+const EXCHANGE_SUBGROUP: &str = include_str!("../../shaders/common/exchange_subgroup.wgsl");
+
+/// Words before `out.data` of `nw_walk`: words of runs, and three spare.
+pub const OUTPUT_HEADER_WORDS: u64 = 4;
+/// Words of `out.data` a pair: value, first word of its runs, number of runs.
+pub const PAIR_WORDS: u64 = 3;
+/// Number of runs of a pair whose runs found no room.
+pub const NO_ROOM: u32 = u32::MAX;
+/// Number of runs of a pair that has not the identity asked for.
+pub const DROPPED: u32 = u32::MAX - 1;
+/// Invocations a workgroup of the walk.
+pub const WALK_WORKGROUP: u32 = 64;
+
+/// How a kernel goes over the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scan {
+    /// `nw_rows`.
+    Rows,
+    /// `nw_diagonal`.
+    Diagonal,
+    /// `nw_diagonal_subgroup`.
+    DiagonalSubgroup,
+    /// `nw_tiled_diagonal`.
+    TiledDiagonal,
+}
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The kernel.
+    pub scan: Scan,
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Columns that an invocation keeps in registers; a multiple of [`Variant::cells`].
+    pub columns: u32,
+    /// Rows of a tile, a multiple of 4.
+    pub tile_rows: u32,
+    /// Least and greatest subgroup size of the device.
+    pub subgroup_sizes: [u32; 2],
+    /// Codes of the alphabet.
+    pub codes: u32,
+    /// Affine gaps.
+    pub affine: bool,
+    /// Free end gaps.
+    pub free_ends: bool,
+    /// Whether directions are stored.
+    pub directions: bool,
+}
+
+impl Variant {
+    /// Bits of a cell's directions.
+    pub const fn bits(&self) -> u32 {
+        if self.affine { 4 } else { 2 }
+    }
+
+    /// Cells of one row in a word of directions: as many as fit; of the diagonal scans, as many as a lane keeps.
+    pub const fn cells(&self) -> u32 {
+        match self.scan {
+            Scan::Rows => 32 / self.bits(),
+            _ => self.columns,
+        }
+    }
+
+    /// Pairs of a task: one an invocation, one a workgroup, or one a subgroup, as many as a workgroup has of the smallest.
+    pub const fn slots(&self) -> u32 {
+        match self.scan {
+            Scan::Rows => self.workgroup,
+            Scan::Diagonal | Scan::TiledDiagonal => 1,
+            Scan::DiagonalSubgroup => self.workgroup / self.subgroup_sizes[0],
+        }
+    }
+
+    /// Invocations that share a pair, or 0 if only the kernel knows.
+    const fn lanes(&self) -> u32 {
+        match self.scan {
+            Scan::Rows => 1,
+            Scan::Diagonal | Scan::TiledDiagonal => self.workgroup,
+            Scan::DiagonalSubgroup => 0,
+        }
+    }
+
+    /// The most invocations that can share a pair.
+    const fn most_lanes(&self) -> u32 {
+        match self.scan {
+            Scan::DiagonalSubgroup => self.subgroup_sizes[1],
+            _ => self.lanes(),
+        }
+    }
+
+    /// Columns are padded to a multiple of this: what a slice, pass or tile has.
+    pub const fn column_unit(&self) -> u32 {
+        self.columns * self.most_lanes()
+    }
+
+    /// Whether a task's pairs lie word by word beside each other.
+    const fn interleaved(&self) -> bool {
+        matches!(self.scan, Scan::Rows)
+    }
+
+    /// Words of four profile entries a row (`nw_rows`). Odd: rows of neighbouring codes then start in different banks.
+    const fn stride4(&self) -> u32 {
+        (self.columns / 4) | 1
+    }
+
+    /// Workgroup memory in bytes.
+    pub const fn workgroup_bytes(&self) -> u32 {
+        let substitution = self.codes * (self.codes | 1) * 4;
+        match self.scan {
+            Scan::Rows => self.codes * self.stride4() * 16,
+            Scan::DiagonalSubgroup => substitution,
+            Scan::Diagonal | Scan::TiledDiagonal => substitution + 2 * self.workgroup * 8,
+        }
+    }
+
+    fn constants(&self, workgroup: u32) -> String {
+        format!(
+            "{}const WG: u32 = {workgroup}u;\nconst SLOTS: u32 = {}u;\nconst INTERLEAVED: bool = {};\nconst LANES: u32 = {}u;\n\
+             const CELLS: u32 = {}u;\nconst BITS: u32 = {}u;\nconst DIRECTIONS: bool = {};\n",
+            layout::constants(self.codes, self.affine, self.free_ends),
+            self.slots(),
+            self.interleaved(),
+            self.lanes(),
+            self.cells(),
+            self.bits(),
+            self.directions,
+        )
+    }
+
+    /// The whole shader: constants, common parts, the kernel's own.
+    pub fn source(&self, shader: &str) -> String {
+        let own = match self.scan {
+            Scan::Rows => format!("const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n", self.columns, self.stride4()),
+            Scan::Diagonal => format!("{EXCHANGE_WORKGROUP}{STRIP_SHADER}"),
+            Scan::DiagonalSubgroup => format!("{EXCHANGE_SUBGROUP}{STRIP_SHADER}"),
+            Scan::TiledDiagonal => {
+                format!("const TILE_ROWS: u32 = {}u;\n{EXCHANGE_WORKGROUP}{STRIP_SHADER}", self.tile_rows)
+            }
+        };
+        format!("{}{}{ARENA_SHADER}{own}{shader}", self.constants(self.workgroup), layout::SHADER)
+    }
+
+    /// The whole shader of the walk over what this variant leaves.
+    pub fn walk_source(&self) -> String {
+        format!("{}{}{ARENA_SHADER}{WALK_SHADER}", self.constants(WALK_WORKGROUP), layout::SHADER)
+    }
+
+    /// Columns of a query with this many symbols, padding included.
+    pub fn padded_columns(&self, query_symbols: u32) -> u64 {
+        (query_symbols as u64).div_ceil(self.column_unit() as u64).max(1) * self.column_unit() as u64
+    }
+
+    /// Words of directions of a pair with so many padded rows and columns.
+    fn direction_words(&self, rows: u64, columns: u64) -> u64 {
+        if !self.directions {
+            return 0;
+        }
+        // A row of each block of CELLS columns; a pass of L lanes has L - 1 steps more than rows.
+        columns / self.cells() as u64 * (rows + self.most_lanes() as u64 - 1)
+    }
+
+    /// Words of an arena that a task takes for a query of so many symbols and targets of up to `rows_words * 4`.
+    pub fn task_words(&self, query_symbols: u32, rows_words: u32) -> u64 {
+        let (rows, columns) = (rows_words as u64 * 4, self.padded_columns(query_symbols));
+        let borders = (rows + columns) * layout::planes(self.affine) as u64 + columns / 2 + 4;
+        let runs = run_words(query_symbols, rows_words);
+        (borders + self.direction_words(rows, columns) + runs) * self.slots() as u64
+    }
+
+    /// Slices, passes or tile columns of a task.
+    pub fn passes(&self, task: &Task) -> u32 {
+        // The device may have smaller subgroups than the greatest, and then as many more passes.
+        let fewest_lanes = if self.scan == Scan::DiagonalSubgroup { self.subgroup_sizes[0] } else { self.most_lanes() };
+        task.columns / (self.columns * fewest_lanes)
+    }
+
+    /// Diagonals of tiles of a task.
+    pub fn tile_diagonals(&self, task: &Task) -> u32 {
+        (task.rows_words * 4).div_ceil(self.tile_rows) + task.columns / self.column_unit() - 1
+    }
+
+    /// Loop iterations that an invocation makes at most in a pass over so many rows, if no loop is unrolled.
+    pub fn iterations_a_pass(&self, rows: u64) -> u64 {
+        match self.scan {
+            Scan::Rows => rows * (2 + self.columns as u64 / 4 * 6) + 3 * self.columns as u64,
+            Scan::TiledDiagonal => self.iterations_a_strip(rows.min(self.tile_rows as u64)),
+            _ => self.iterations_a_strip(rows),
+        }
+    }
+
+    fn iterations_a_strip(&self, rows: u64) -> u64 {
+        (rows + self.most_lanes() as u64) * (self.columns as u64 + 6) + 4 * self.columns as u64 + 1000
+    }
+}
+
+/// Words that the runs of a pair can take.
+fn run_words(query_symbols: u32, rows_words: u32) -> u64 {
+    (query_symbols as u64 + rows_words as u64 * 4) / 2 + 2
+}
+
+/// Part of a batch that fits an arena.
+#[derive(Debug, Clone, Default)]
+pub struct Chunk {
+    /// Its tasks, a range of [`MatrixTasks::tasks`].
+    pub tasks: std::ops::Range<u32>,
+    /// Its arena.
+    pub arena: usize,
+}
+
+/// A batch cut into tasks, and these into chunks.
+#[derive(Debug, Clone, Default)]
+pub struct MatrixTasks {
+    /// The tasks, chunk by chunk.
+    pub tasks: Vec<Task>,
+    /// Block of each task.
+    pub blocks: Vec<u32>,
+    /// The chunks in the order in which they are to be done.
+    pub chunks: Vec<Chunk>,
+    /// Pairs of each arena.
+    pub arena_pairs: Vec<u64>,
+    /// Words that each arena needs.
+    pub arena_words: Vec<u64>,
+    /// Sum of the shorter lengths of each arena's pairs.
+    pub arena_symbols: Vec<u64>,
+    /// Words that the runs of each arena's pairs can take at most.
+    pub arena_run_words: Vec<u64>,
+}
+
+impl MatrixTasks {
+    /// Cuts a batch for at most `arenas` arenas of `arena_words` words. A chunk goes to each arena in turn. `None` if a
+    /// task does not fit an arena. Tasks of similar size come together: those of a chunk end together.
+    pub fn new(
+        batch: &Batch,
+        variant: &Variant,
+        arenas: usize,
+        arena_words: u64,
+        query_end_word: impl Fn(SequenceId) -> u32,
+    ) -> Option<Self> {
+        let band = &batch.band;
+        let mut all: Vec<(u32, u64, Task)> = Vec::new();
+        for (block_index, block) in batch.blocks.iter().enumerate() {
+            let mut first = block.targets.start;
+            while first < block.targets.end {
+                let count = variant.slots().min(block.targets.end - first);
+                let query_symbols = band.queries.length(block.query);
+                let rows_words = band.longest(first..first + count).div_ceil(4).max(1);
+                let words = variant.task_words(query_symbols, rows_words);
+                if words > arena_words {
+                    return None;
+                }
+                let columns = variant.padded_columns(query_symbols);
+                let task = Task {
+                    query_end_word: query_end_word(block.query),
+                    query_symbols,
+                    first,
+                    count,
+                    rows_words,
+                    pairs_begin: 0,
+                    query_number: if band.earlier_is_query { block.query } else { 0 },
+                    arena_begin: 0,
+                    columns: columns as u32,
+                    direction_words: variant.direction_words(rows_words as u64 * 4, columns) as u32,
+                };
+                all.push((block_index as u32, words, task));
+                first += count;
+            }
+        }
+        all.sort_by_key(|(_, words, _)| std::cmp::Reverse(*words));
+
+        let mut list = MatrixTasks::default();
+        let (mut arena, mut used) = (0, 0);
+        for (block, words, mut task) in all {
+            if used + words > arena_words {
+                (arena, used) = ((arena + 1) % arenas, 0);
+                list.chunks.push(Chunk { tasks: list.tasks.len() as u32..list.tasks.len() as u32, arena });
+            }
+            if list.chunks.is_empty() {
+                list.chunks.push(Chunk::default());
+            }
+            if arena == list.arena_pairs.len() {
+                list.arena_pairs.push(0);
+                list.arena_words.push(0);
+                list.arena_symbols.push(0);
+                list.arena_run_words.push(0);
+            }
+            task.arena_begin = used as u32;
+            task.pairs_begin = list.arena_pairs[arena] as u32;
+            used += words;
+            list.arena_words[arena] = list.arena_words[arena].max(used);
+            list.arena_pairs[arena] += task.count as u64;
+            list.arena_symbols[arena] += task.count as u64 * task.query_symbols.min(task.rows_words * 4) as u64;
+            list.arena_run_words[arena] += task.count as u64 * run_words(task.query_symbols, task.rows_words);
+            list.tasks.push(task);
+            list.blocks.push(block);
+            if let Some(chunk) = list.chunks.last_mut() {
+                chunk.tasks.end = list.tasks.len() as u32;
+            }
+        }
+        Some(list)
+    }
+}
