@@ -45,6 +45,10 @@ fn main(
     let border = column_border(task, t);
     let below = row_border(task, t);
     let ways = directions(task, t);
+    let left_tag = tag_left(b.number < task.query_number);
+    let above = 1 - left_tag;
+    let e_opening = 4 - params.opening;
+    let f_opening = 8 - params.opening;
 
     for (var s = params.slice_begin; s < slice_end; s++) {
         // Phase 1: the workgroup makes the profile of the slice's symbols against every code.
@@ -109,22 +113,35 @@ fn main(
                     for (var c4 = 0u; c4 < CELLS / 4u; c4++) {
                         let steps = profile[profile_row + q_word * (CELLS / 4u) + c4];
                         for (var q = 0u; q < 4u; q++) {
-                            let cell = c4 * 4u + q;
-                            let c = q_word * CELLS + cell;
+                            let c = q_word * CELLS + c4 * 4u + q;
                             let up = v[c];
-                            let across = diagonal + steps[q];
-                            if (AFFINE) {
-                                f[c] = max(up - params.opening, f[c]);
+                            if (AFFINE && TAG_BITS > 0u) {
+                                let f_best = max(up + f_opening, f[c]);
+                                f[c] = f_best & CLEAN;
+                                let best = max(max(diagonal + steps[q], f[c] + above), e + left_tag);
+                                near = best & CLEAN;
+                                let e_best = max(near + e_opening, e);
+                                e = e_best & CLEAN;
+                                word = (word >> 4u) | (bitcast<u32>(best | f_best | e_best) << 28u);
+                            } else if (TAG_BITS > 0u) {
+                                let best = max(max(diagonal + steps[q], up + above), near + left_tag);
+                                near = best & CLEAN;
+                                word = (word >> 2u) | (bitcast<u32>(best) << 30u);
+                            } else if (AFFINE) {
+                                let opened = up - params.opening;
+                                let across = diagonal + steps[q];
+                                f[c] = max(opened, f[c]);
                                 near = max(max(across, f[c]), e);
                                 if (DIRECTIONS) {
-                                    word |= direction(near, across, e, f[c], near - params.opening) << (cell * BITS);
+                                    word = (word >> 4u) | (direction(near, across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
                                 }
                                 e = max(near - params.opening, e);
                             } else {
                                 let before = near;
+                                let across = diagonal + steps[q];
                                 near = max(max(across, up), before);
                                 if (DIRECTIONS) {
-                                    word |= direction(near, across, before, up, NEVER) << (cell * BITS);
+                                    word = (word >> 2u) | (direction(near, across, before, up, NEVER, false, left_tag) << 30u);
                                 }
                             }
                             v[c] = near;

@@ -189,6 +189,7 @@ fn main(
         lanes = u32(load(corners(task, slot), 0u));
     }
     let ways = directions(task, slot);
+    let left_tag = u32(tag_left(turned));
     let a_begin = task.query_end_word * 4u - m;
     let b_begin = b.end_word * 4u - n;
     own_runs = runs(task, slot);
@@ -204,23 +205,20 @@ fn main(
         let block = column / CELLS;
         let lane = block % lanes;
         let word_index = ((block / lanes) * (rows + lanes - 1u) + row + lane) * lanes + lane;
-        let bits = arena[ways.begin + word_index * ways.stride] >> ((column % CELLS) * BITS);
-        if (!AFFINE || (state == 1u && (bits & 4u) != 0u) || (state == 2u && (bits & 8u) != 0u)) {
+        let place = 32u - CELLS * BITS + (column % CELLS) * BITS;
+        let bits = arena[ways.begin + word_index * ways.stride] >> place;
+        if (!AFFINE || (state == 1u && (bits & 4u) != 0u)) {
             state = 0u;
         }
-        if (state == 0u) {
-            let is_left = (bits & 1u) != 0u;
-            let is_above = (bits & 2u) != 0u;
-            if (is_left || is_above) {
-                state = select(2u, 1u, select(is_left, !is_above, turned));
-            }
+        if (state == 0u && (bits & 3u) != 2u) {
+            state = select(2u, 1u, (bits & 3u) == left_tag);
         }
         if (state == 0u) {
             let a_index = a_begin + j - 1u;
             let b_index = b_begin + i - 1u;
             let a_code = (query_words[a_index / 4u] >> (8u * (a_index % 4u))) & 255u;
             let b_code = (target_words[b_index / 4u] >> (8u * (b_index % 4u))) & 255u;
-            push(select(MISMATCH, MATCH, (table[a_code * CODES + b_code] & 1) != 0), 1u);
+            push(select(MISMATCH, MATCH, (table[a_code * CODES + b_code] & (1 << TAG_BITS)) != 0), 1u);
             i--;
             j--;
         } else if (state == 1u) {
@@ -229,6 +227,9 @@ fn main(
         } else {
             push(from_above_kind, 1u);
             i--;
+            if ((bits & 8u) != 0u) {
+                state = 0u;
+            }
         }
     }
     push(from_left_kind, j);

@@ -3,15 +3,21 @@
 //   column border  rows * PLANES words a pair: V (and E of the next column) of every row of the last finished column
 //   row border     columns * PLANES words a pair: V (and F) of every column of the last finished row
 //   corners        columns / 2 + 4 words a pair: of nw_tiled_diagonal's tiles; word 0 of nw_diagonal_subgroup: its lanes
-//   directions     direction_words a pair: CELLS columns of one row in a word, BITS bits a cell (bit 0 of a cell: V comes
-//                  from the left; bit 1: from above; neither: along the diagonal, also where the others are as good;
-//                  affine gaps, bit 2: E of the next column opens here; bit 3: F of the next row opens here)
+//   directions     direction_words a pair: CELLS columns of one row in a word's upper bits, BITS bits a cell. Bits 0 and 1 of
+//                  a cell say where V comes from: 2 along the diagonal, tag_left(pair) from the left, the other of 0 and 1 from
+//                  above. Affine gaps, bit 2: E of the next column opens here; bit 3: F of this cell opened above.
 //   runs           run_words(...) a pair: nw_walk's runs before it knows how many there are
 // Word k of a pair: INTERLEAVED puts the same word of all pairs side by side (one pair an invocation: neighbours store
 // neighbouring words); else a pair's words lie side by side (neighbouring invocations work on one pair).
 //
 // The host prepends SLOTS, INTERLEAVED, LANES (invocations a pair; 0 if only the kernel knows), CELLS, BITS, DIRECTIONS
-// (whether directions are stored).
+// (whether directions are stored), TAG_BITS (as BITS, or 0).
+//
+// With TAG_BITS, values have as many zeros below them: a candidate carries its tag there through the maxima, so that what
+// comes out says by its low bits which it was, at two instructions a cell. Values too large for that go without.
+
+// Takes the tag off a value.
+const CLEAN: i32 = ~((1 << TAG_BITS) - 1);
 
 @group(0) @binding(6) var<storage, read_write> arena: array<u32>;
 
@@ -65,12 +71,21 @@ fn store(part: Part, k: u32, value: i32) {
     arena[part.begin + k * part.stride] = bitcast<u32>(value);
 }
 
-// The bits of a cell: V, the candidate along the diagonal, E, F, and V less a gap's opening (linear gaps: anything small).
-fn direction(v: i32, across: i32, e: i32, f: i32, opened: i32) -> u32 {
-    let is_gap = v != across;
-    var bits = select(0u, 1u, is_gap && v == e) | select(0u, 2u, is_gap && v == f);
+// The tag of a step from the left; that from above is 1 less it. Where steps are as good, the greater tag is taken: the
+// diagonal's 2, then that of the step that takes a symbol of the reported query.
+fn tag_left(turned: bool) -> i32 {
+    return select(1, 0, turned);
+}
+
+// A cell without tags: V, the candidate along the diagonal, E, F, V less a gap's opening, and whether F opened above.
+fn direction(v: i32, across: i32, e: i32, f: i32, opened: i32, f_opened: bool, left: i32) -> u32 {
+    var bits = 2u;
+    if (v != across) {
+        let is_left = v == e && (left == 1 || v != f);
+        bits = u32(select(1 - left, left, is_left));
+    }
     if (AFFINE) {
-        bits |= select(0u, 4u, opened >= e) | select(0u, 8u, opened >= f);
+        bits |= select(0u, 4u, opened >= e) | select(0u, 8u, f_opened);
     }
     return bits;
 }

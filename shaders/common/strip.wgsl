@@ -35,6 +35,10 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
     let below = row_border(task, slot);
     let tile_corners = corners(task, slot);
     let ways = directions(task, slot);
+    let left_tag = tag_left(b.number < task.query_number);
+    let above = 1 - left_tag;
+    let e_opening = 4 - params.opening;
+    let f_opening = 8 - params.opening;
 
     // Phase 1: the lane's symbols and the row above.
     let first_column = (strip * lanes + lane) * CELLS;
@@ -138,19 +142,33 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
             var word = 0u;
             for (var c = 0u; c < CELLS; c++) {
                 let up = v[c];
-                let across = diagonal + substitution[a[c] + code];
-                if (AFFINE) {
-                    f[c] = max(up - params.opening, f[c]);
+                if (AFFINE && TAG_BITS > 0u) {
+                    let f_best = max(up + f_opening, f[c]);
+                    f[c] = f_best & CLEAN;
+                    let best = max(max(diagonal + substitution[a[c] + code], f[c] + above), e + left_tag);
+                    near = best & CLEAN;
+                    let e_best = max(near + e_opening, e);
+                    e = e_best & CLEAN;
+                    word = (word >> 4u) | (bitcast<u32>(best | f_best | e_best) << 28u);
+                } else if (TAG_BITS > 0u) {
+                    let best = max(max(diagonal + substitution[a[c] + code], up + above), near + left_tag);
+                    near = best & CLEAN;
+                    word = (word >> 2u) | (bitcast<u32>(best) << 30u);
+                } else if (AFFINE) {
+                    let opened = up - params.opening;
+                    let across = diagonal + substitution[a[c] + code];
+                    f[c] = max(opened, f[c]);
                     near = max(max(across, f[c]), e);
                     if (DIRECTIONS) {
-                        word |= direction(near, across, e, f[c], near - params.opening) << (c * BITS);
+                        word = (word >> 4u) | (direction(near, across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
                     }
                     e = max(near - params.opening, e);
                 } else {
                     let before = near;
+                    let across = diagonal + substitution[a[c] + code];
                     near = max(max(across, up), before);
                     if (DIRECTIONS) {
-                        word |= direction(near, across, before, up, NEVER) << (c * BITS);
+                        word = (word >> 2u) | (direction(near, across, before, up, NEVER, false, left_tag) << 30u);
                     }
                 }
                 v[c] = near;

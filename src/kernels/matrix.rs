@@ -6,6 +6,7 @@
 
 use super::layout::{self, Task};
 use crate::engine::Batch;
+use crate::score::{OffsetScoring, offset};
 use crate::seq::SequenceId;
 
 /// The shader of the walk.
@@ -25,6 +26,9 @@ pub const NO_ROOM: u32 = u32::MAX;
 pub const DROPPED: u32 = u32::MAX - 1;
 /// Invocations a workgroup of the walk.
 pub const WALK_WORKGROUP: u32 = 64;
+
+/// What a value that stands for minus infinity is in every form.
+const NEVER: i32 = <i32 as offset::Value>::NEVER;
 
 /// How a kernel goes over the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,12 +64,27 @@ pub struct Variant {
     pub free_ends: bool,
     /// Whether directions are stored.
     pub directions: bool,
+    /// Whether values have room for the tags that say which candidate was taken; else that is found by comparing.
+    pub tags: bool,
 }
 
 impl Variant {
     /// Bits of a cell's directions.
     pub const fn bits(&self) -> u32 {
         if self.affine { 4 } else { 2 }
+    }
+
+    /// Zeros below a value for tags.
+    pub const fn tag_bits(&self) -> u32 {
+        if self.tags && self.directions { self.bits() } else { 0 }
+    }
+
+    /// A scoring's table with the tag of a diagonal step, and how far its other values move up.
+    pub fn tagged_table(&self, scoring: &OffsetScoring) -> Vec<i32> {
+        let bits = self.tag_bits();
+        let tag = if bits > 0 { 2 } else { 0 };
+        let table = scoring.table().iter();
+        table.map(|&value| if value <= NEVER { NEVER } else { (value << bits) + tag }).collect()
     }
 
     /// Cells of one row in a word of directions: as many as fit; of the diagonal scans, as many as a lane keeps.
@@ -130,7 +149,8 @@ impl Variant {
     fn constants(&self, workgroup: u32) -> String {
         format!(
             "{}const WG: u32 = {workgroup}u;\nconst SLOTS: u32 = {}u;\nconst INTERLEAVED: bool = {};\nconst LANES: u32 = {}u;\n\
-             const CELLS: u32 = {}u;\nconst BITS: u32 = {}u;\nconst DIRECTIONS: bool = {};\n",
+             const CELLS: u32 = {}u;\nconst BITS: u32 = {}u;\nconst DIRECTIONS: bool = {};\n\
+             const TAG_BITS: u32 = {}u;\n",
             layout::constants(self.codes, self.affine, self.free_ends),
             self.slots(),
             self.interleaved(),
@@ -138,6 +158,7 @@ impl Variant {
             self.cells(),
             self.bits(),
             self.directions,
+            self.tag_bits(),
         )
     }
 

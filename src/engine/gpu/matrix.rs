@@ -56,6 +56,7 @@ struct InFlight {
     list: MatrixTasks,
     scoring: OffsetScoring,
     walk: bool,
+    tag_bits: u32,
     /// First word and words of each arena's output in what is read back.
     outputs: Vec<Output>,
     cells: u64,
@@ -116,8 +117,8 @@ impl MatrixSlot {
         let outputs = plan_outputs(&work);
         let dispatches = plan_dispatches(&work, &outputs);
         let params = dispatches.iter().map(|dispatch| dispatch.params);
-        let table = work.scoring.table();
-        let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, table, params)?;
+        let table = work.variant.tagged_table(&work.scoring);
+        let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, &table, params)?;
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         self.outputs.resize_with(self.outputs.len().max(outputs.len()), GrowingBuffer::default);
         let mut groups = Vec::new();
@@ -158,6 +159,7 @@ impl MatrixSlot {
             scoring: work.scoring,
             list: work.list,
             walk: work.walk,
+            tag_bits: work.variant.tag_bits(),
             outputs,
             readback,
         });
@@ -170,7 +172,7 @@ impl MatrixSlot {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let InFlight { batch, list, scoring, walk, outputs, readback, .. } = flight;
+        let InFlight { batch, list, scoring, walk, tag_bits, outputs, readback, .. } = flight;
         let words = readback.words(gpu, limit)?;
         let kernel_time = self.clock.elapsed(gpu, &words);
         let band = &batch.band;
@@ -190,7 +192,7 @@ impl MatrixSlot {
                     }
                     let target = band.order[(task.first + slot) as usize];
                     let (m, n) = (band.queries.length(query), band.targets.length(target));
-                    let (score, matches) = scoring.decode(value as i32, m, n);
+                    let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
                     let found = Hit { query, target, score, matches };
                     if let (false, Want::Reaching(filter)) = (walk, &band.want)
                         && !filter.may_reach(score, matches, m, n)
@@ -246,9 +248,9 @@ fn plan_dispatches(work: &MatrixWork<'_>, outputs: &[Output]) -> Vec<Dispatch> {
     let (list, variant) = (&work.list, &work.variant);
     let scoring = &work.scoring;
     let params = Params {
-        opening: scoring.opening(),
-        edge_opening: scoring.edge_opening(),
-        edge_step: scoring.edge_step(),
+        opening: scoring.opening() << variant.tag_bits(),
+        edge_opening: scoring.edge_opening() << variant.tag_bits(),
+        edge_step: scoring.edge_step() << variant.tag_bits(),
         match_bits: scoring.match_bits(),
         walk: work.walk as u32,
         ..filter_params(work.batch, scoring)

@@ -31,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::kernels::matrix::{self as matrix_kernels, MatrixTasks};
 use crate::kernels::nw_slice::{self, TaskList, Variant};
 use crate::kernels::{Kernel, Scan};
+use crate::score::offset::fits;
 use crate::score::{EndGaps, OffsetScoring};
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
@@ -99,6 +100,7 @@ impl MatrixShape {
         batch: &Batch,
         adapter: &adapter::AdapterDescription,
         directions: bool,
+        extent: &Extent,
     ) -> matrix_kernels::Variant {
         let scoring = &batch.band.scoring;
         let affine = !scoring.gaps.is_linear();
@@ -118,6 +120,7 @@ impl MatrixShape {
             affine,
             free_ends: scoring.end_gaps == EndGaps::Free,
             directions,
+            tags: fits(scoring, extent.shorter as u64, extent.sum, true, 31 - if affine { 4 } else { 2 }),
         };
         if scan == Scan::Rows {
             return of_columns(self.rows_words * if affine { 8 } else { 16 });
@@ -362,9 +365,10 @@ impl GpuEngine {
         let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
         let arena_words = self.arena_limit.min(self.arena_budget) / 4;
         let arenas = (self.arena_budget / (4 * arena_words)).clamp(1, MOST_ARENAS) as usize;
-        let (mut variant, mut list) = (self.shape.variant(scan, batch, &self.gpu.description, false), None);
+        let extent = batch.extent();
+        let (mut variant, mut list) = (self.shape.variant(scan, batch, &self.gpu.description, false, &extent), None);
         for walk in [wants_walk, false] {
-            variant = self.shape.variant(scan, batch, &self.gpu.description, walk);
+            variant = self.shape.variant(scan, batch, &self.gpu.description, walk, &extent);
             list = MatrixTasks::new(batch, &variant, arenas, arena_words, query_end);
             if list.is_some() {
                 break;
@@ -374,7 +378,7 @@ impl GpuEngine {
             return Err(self.gpu.unsuited(format!("{} words of memory are too few for a pair", arena_words)));
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
-        let symbols = batch.extent().sum + rows;
+        let symbols = extent.sum + rows;
         let iterations = variant.iterations_a_pass(rows).max(3 * symbols);
         if self.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
