@@ -35,7 +35,7 @@ fn main(
     // target.
     for (var slot = sg_index; slot < SLOTS; slot += sg_count) {
         if (sg_lane == 0u) {
-            store(corners(task, slot), 0u, i32(sg_lanes));
+            store(corners(task, slot), 0u, vec4<i32>(i32(sg_lanes)));
         }
         for (var pass_index = params.slice_begin; pass_index < passes; pass_index++) {
             // Safe: the column border that the last lane wrote is lane 0's from here on.

@@ -3,7 +3,7 @@
 // Owns:       the query `a` is the workgroup's, its symbols are columns; invocation t walks down the rows of its own
 //             target `b`, keeps SLICE columns of the current row in registers, and owns slot t of the task's arena.
 // Layout:     arena as in common/arena.wgsl, interleaved: where the paper's invocations put their rows in workgroup memory
-//             and store them together, here the same word of neighbouring pairs is side by side, so that each store of a
+//             and store them together, here the same quad of neighbouring pairs is side by side, so that each store of a
 //             workgroup is one run of memory as it comes from the registers.
 // Invariant:  when slice s ends, the column border holds column (s + 1) * SLICE - 1 of every row, so that slice s + 1, in
 //             this dispatch or a later one, needs nothing else; directions of all its cells are stored.
@@ -90,19 +90,17 @@ fn main(
                 left = vec4<i32>(edge(i), edge(i + 1), edge(i + 2), edge(i + 3));
                 left_e = left - params.opening;
             } else {
-                for (var k = 0u; k < 4u; k++) {
-                    left[k] = load(border, (w * 4u + k) * PLANES);
-                    if (AFFINE) {
-                        left_e[k] = load(border, (w * 4u + k) * PLANES + 1u);
-                    }
+                left = load(border, w * PLANES);
+                if (AFFINE) {
+                    left_e = load(border, w * PLANES + 1u);
                 }
             }
             var symbols = 0u;
             if (w >= first_b_word) {
                 symbols = target_words[b_begin + w];
             }
+            var words: array<vec4<u32>, WORDS>;
             for (var k = 0u; k < 4u; k++) {
-                let row = w * 4u + k;
                 var diagonal = corner;
                 var near = left[k];
                 corner = near;
@@ -133,7 +131,7 @@ fn main(
                                 f[c] = max(opened, f[c]);
                                 near = max(max(across, f[c]), e);
                                 if (DIRECTIONS) {
-                                    word = (word >> 4u) | (direction(near, across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
+                                    word = (word >> 4u) | (direction(near, steps[q], across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
                                 }
                                 e = max(near - params.opening, e);
                             } else {
@@ -141,26 +139,33 @@ fn main(
                                 let across = diagonal + steps[q];
                                 near = max(max(across, up), before);
                                 if (DIRECTIONS) {
-                                    word = (word >> 2u) | (direction(near, across, before, up, NEVER, false, left_tag) << 30u);
+                                    word = (word >> 2u) | (direction(near, steps[q], across, before, up, NEVER, false, left_tag) << 30u);
                                 }
                             }
                             v[c] = near;
                             diagonal = up;
                         }
                     }
-                    if (DIRECTIONS) {
-                        arena[ways.begin + ((s * WORDS + q_word) * rows + row) * ways.stride] = word;
-                    }
+                    words[q_word][k] = word;
                 }
-                store(border, row * PLANES, near);
-                if (AFFINE) {
-                    store(border, row * PLANES + 1u, e);
+                left[k] = near;
+                left_e[k] = e;
+            }
+            if (DIRECTIONS) {
+                for (var q_word = 0u; q_word < WORDS; q_word++) {
+                    let quad = direction_quad(task, 1u, s * WORDS + q_word, w);
+                    arena[ways.begin + quad * ways.stride] = words[q_word];
                 }
+            }
+            store(border, w * PLANES, left);
+            if (AFFINE) {
+                store(border, w * PLANES + 1u, left_e);
             }
         }
         if (FREE_ENDS) {
-            for (var c = 0u; c < SLICE; c++) {
-                store(below, (s * SLICE + c) * PLANES, v[c]);
+            for (var c4 = 0u; c4 < SLICE4; c4++) {
+                let c = c4 * 4u;
+                store(below, (s * SLICE4 + c4) * PLANES, vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]));
             }
         }
     }

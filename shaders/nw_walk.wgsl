@@ -8,7 +8,7 @@
 //             longer runs are several.
 // Invariant:  the walk stands at row i, column j, both counted in real symbols; all columns after it are counted and emitted.
 // Uniform:    no barrier.
-// Limits:     matches carried in the values, where there is a walk (kind = or X is bit 0 of the table's entry).
+// Limits:     matches carried in the values, where there is a walk (they tell = from X).
 // Oracle:     src/reference/needleman_wunsch.rs
 //
 // The host prepends common/nw.wgsl, common/arena.wgsl and constants.
@@ -21,6 +21,7 @@ const MISMATCH: u32 = 1u;
 const INSERTION: u32 = 2u;
 const DELETION: u32 = 3u;
 const NONE: u32 = 4u;
+const NONE_AT_HAND: u32 = 0xffffffffu;
 
 struct Output {
     runs_words: atomic<u32>,
@@ -50,7 +51,7 @@ fn emit(code: u32) {
     if ((run_count & 1u) == 0u) {
         held = code;
     } else {
-        arena[own_runs.begin + (run_count >> 1u) * own_runs.stride] = held | (code << 16u);
+        arena[own_runs.begin + (run_count >> 3u) * own_runs.stride][(run_count >> 1u) & 3u] = held | (code << 16u);
     }
     run_count++;
 }
@@ -129,9 +130,8 @@ fn main(
     let b = targets[task.first + slot];
     let m = task.query_symbols;
     let n = b.symbols;
-    let rows = task.rows_words * 4u;
     let column_pad = task.columns - m;
-    let row_pad = rows - n;
+    let row_pad = task.rows_words * 4u - n;
     let border = column_border(task, slot);
     let below = row_border(task, slot);
     // Columns are the query's symbols in the kernel; in the alignment the earlier sequence is the query.
@@ -140,7 +140,7 @@ fn main(
     // Phase 1: where the alignment's last cell is, and the value there.
     var i = n;
     var j = m;
-    var value = load(border, (rows - 1u) * PLANES);
+    var value = load(border, (task.rows_words - 1u) * PLANES).w;
     if (FREE_ENDS) {
         // The corner, then the last row and column, from their ends; the one in which the reported target ends goes first.
         for (var turn = 0u; turn < 2u; turn++) {
@@ -149,7 +149,8 @@ fn main(
                     let column = m - k;
                     var here = edge(i32(n));
                     if (column > 0u) {
-                        here = load(below, (column - 1u + column_pad) * PLANES);
+                        let place = column - 1u + column_pad;
+                        here = load(below, (place >> 2u) * PLANES)[place & 3u];
                     }
                     here += params.edge_step * i32(k);
                     if (here > value) {
@@ -163,7 +164,8 @@ fn main(
                     let row = n - k;
                     var here = edge(i32(m));
                     if (row > 0u) {
-                        here = load(border, (row - 1u + row_pad) * PLANES);
+                        let place = row - 1u + row_pad;
+                        here = load(border, (place >> 2u) * PLANES)[place & 3u];
                     }
                     here += params.edge_step * i32(k);
                     if (here > value) {
@@ -186,12 +188,10 @@ fn main(
     let from_above_kind = select(DELETION, INSERTION, turned);
     var lanes = LANES;
     if (LANES == 0u) {
-        lanes = u32(load(corners(task, slot), 0u));
+        lanes = u32(load(corners(task, slot), 0u).x);
     }
     let ways = directions(task, slot);
     let left_tag = u32(tag_left(turned));
-    let a_begin = task.query_end_word * 4u - m;
-    let b_begin = b.end_word * 4u - n;
     own_runs = runs(task, slot);
     run_kind = NONE;
     // At most one of the two is not 0.
@@ -199,26 +199,26 @@ fn main(
     push(from_above_kind, n - i);
     // 0: at V; 1: in a gap from the left; 2: in one from above.
     var state = 0u;
+    var quad_at_hand = NONE_AT_HAND;
+    var at_hand = vec4<u32>(0u);
     while (i > 0u && j > 0u) {
         let column = j - 1u + column_pad;
         let row = i - 1u + row_pad;
-        let block = column / CELLS;
-        let lane = block % lanes;
-        let word_index = ((block / lanes) * (rows + lanes - 1u) + row + lane) * lanes + lane;
-        let place = 32u - CELLS * BITS + (column % CELLS) * BITS;
-        let bits = arena[ways.begin + word_index * ways.stride] >> place;
+        // A quad serves several steps.
+        let quad = direction_quad(task, lanes, column / CELLS, row >> 2u);
+        if (quad != quad_at_hand) {
+            quad_at_hand = quad;
+            at_hand = arena[ways.begin + quad * ways.stride];
+        }
+        let bits = at_hand[row & 3u] >> (32u - CELLS * BITS + (column % CELLS) * BITS);
         if (!AFFINE || (state == 1u && (bits & 4u) != 0u)) {
             state = 0u;
         }
-        if (state == 0u && (bits & 3u) != 2u) {
+        if (state == 0u && (bits & 2u) == 0u) {
             state = select(2u, 1u, (bits & 3u) == left_tag);
         }
         if (state == 0u) {
-            let a_index = a_begin + j - 1u;
-            let b_index = b_begin + i - 1u;
-            let a_code = (query_words[a_index / 4u] >> (8u * (a_index % 4u))) & 255u;
-            let b_code = (target_words[b_index / 4u] >> (8u * (b_index % 4u))) & 255u;
-            push(select(MISMATCH, MATCH, (table[a_code * CODES + b_code] & (1 << TAG_BITS)) != 0), 1u);
+            push(select(MISMATCH, MATCH, (bits & 1u) != 0u), 1u);
             i--;
             j--;
         } else if (state == 1u) {
@@ -243,7 +243,7 @@ fn main(
         end_gap_columns += last_length;
     }
     if ((run_count & 1u) == 1u) {
-        arena[own_runs.begin + (run_count >> 1u) * own_runs.stride] = held;
+        arena[own_runs.begin + (run_count >> 3u) * own_runs.stride][(run_count >> 1u) & 3u] = held;
     }
 
     // Phase 3: the runs to a place that holds no more than them.
@@ -261,6 +261,6 @@ fn main(
     out.data[3u * pair + 1u] = place;
     out.data[3u * pair + 2u] = run_count;
     for (var k = 0u; k < words; k++) {
-        out.data[params.runs_begin + place + k] = arena[own_runs.begin + k * own_runs.stride];
+        out.data[params.runs_begin + place + k] = arena[own_runs.begin + (k >> 2u) * own_runs.stride][k & 3u];
     }
 }

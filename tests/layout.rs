@@ -78,7 +78,7 @@ fn task() {
             query_number,
             arena_begin,
             columns,
-            direction_words
+            direction_quads
         ]
     );
 }

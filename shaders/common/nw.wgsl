@@ -54,12 +54,12 @@ struct Task {
     pairs_begin: u32,
     // Targets with a smaller number are queries of the alignment that is reported.
     query_number: u32,
-    // Where the task's part of the arena begins, in words.
+    // Where the task's part of the arena begins, in quads (arena.wgsl).
     arena_begin: u32,
     // Columns, padding included.
     columns: u32,
-    // Words of directions of one pair.
-    direction_words: u32,
+    // Quads of directions of one pair.
+    direction_quads: u32,
 }
 
 struct Target {

@@ -63,16 +63,21 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
             f[c] = NEVER;
         }
     } else {
-        for (var c = 0u; c < CELLS; c++) {
-            v[c] = load(below, (first_column + c) * PLANES);
+        for (var c4 = 0u; c4 < CELLS / 4u; c4++) {
+            let above_v = load(below, (first_column / 4u + c4) * PLANES);
+            var above_f = vec4<i32>(NEVER);
             if (AFFINE) {
-                f[c] = load(below, (first_column + c) * PLANES + 1u);
+                above_f = load(below, (first_column / 4u + c4) * PLANES + 1u);
+            }
+            for (var q = 0u; q < 4u; q++) {
+                v[c4 * 4u + q] = above_v[q];
+                f[c4 * 4u + q] = above_f[q];
             }
         }
         if (lane > 0u) {
-            corner = load(below, (first_column - 1u) * PLANES);
+            corner = load(below, (first_column / 4u - 1u) * PLANES).w;
         } else if (strip > 0u) {
-            corner = load(tile_corners, ((diagonal_of_tiles + 1u) % 3u) * (task.columns / (lanes * CELLS)) + strip - 1u);
+            corner = load(tile_corners, ((diagonal_of_tiles + 1u) % 3u) * (task.columns / (lanes * CELLS)) + strip - 1u).x;
         } else {
             corner = edge(i32(row_begin) - row_pad);
         }
@@ -84,11 +89,9 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
     var current = ahead;
     var current_e = ahead_e;
     if (lane == 0u && strip > 0u) {
-        for (var k = 0u; k < 4u; k++) {
-            ahead[k] = load(border, (row_begin + k) * PLANES);
-            if (AFFINE) {
-                ahead_e[k] = load(border, (row_begin + k) * PLANES + 1u);
-            }
+        ahead = load(border, row_begin / 4u * PLANES);
+        if (AFFINE) {
+            ahead_e = load(border, row_begin / 4u * PLANES + 1u);
         }
     }
     var next_word = 0u;
@@ -97,7 +100,9 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
     }
     var symbols = 0u;
     var sent = vec2<i32>(0);
-    let ways_begin = strip * (rows + lanes - 1u) + row_begin;
+    var words = vec4<u32>(0u);
+    var last_v = vec4<i32>(0);
+    var last_e = vec4<i32>(0);
     let steps = row_end - row_begin + lanes - 1u;
     for (var step = 0u; step < steps; step++) {
         let received = from_left(sent, step);
@@ -106,11 +111,9 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
             current_e = ahead_e;
             let next_row = row_begin + step + 4u;
             if (next_row < row_end) {
-                for (var k = 0u; k < 4u; k++) {
-                    ahead[k] = load(border, (next_row + k) * PLANES);
-                    if (AFFINE) {
-                        ahead_e[k] = load(border, (next_row + k) * PLANES + 1u);
-                    }
+                ahead = load(border, next_row / 4u * PLANES);
+                if (AFFINE) {
+                    ahead_e = load(border, next_row / 4u * PLANES + 1u);
                 }
             }
         }
@@ -160,7 +163,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
                     f[c] = max(opened, f[c]);
                     near = max(max(across, f[c]), e);
                     if (DIRECTIONS) {
-                        word = (word >> 4u) | (direction(near, across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
+                        word = (word >> 4u) | (direction(near, across - diagonal, across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
                     }
                     e = max(near - params.opening, e);
                 } else {
@@ -168,21 +171,30 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
                     let across = diagonal + substitution[a[c] + code];
                     near = max(max(across, up), before);
                     if (DIRECTIONS) {
-                        word = (word >> 2u) | (direction(near, across, before, up, NEVER, false, left_tag) << 30u);
+                        word = (word >> 2u) | (direction(near, across - diagonal, across, before, up, NEVER, false, left_tag) << 30u);
                     }
                 }
                 v[c] = near;
                 diagonal = up;
             }
             sent = vec2<i32>(near, e);
-            if (DIRECTIONS) {
-                arena[ways.begin + ((ways_begin + step) * lanes + lane) * ways.stride] = word;
+            // Four rows become a quad.
+            words = vec4<u32>(words.yzw, word);
+            last_v = vec4<i32>(last_v.yzw, near);
+            if (AFFINE) {
+                last_e = vec4<i32>(last_e.yzw, e);
             }
-            // Safe: lane 0 read this row's border before the last lane, LANES - 1 steps later, replaces it.
-            if (lane == lanes - 1u) {
-                store(border, row * PLANES, near);
-                if (AFFINE) {
-                    store(border, row * PLANES + 1u, e);
+            if ((row & 3u) == 3u) {
+                if (DIRECTIONS) {
+                    let quad = direction_quad(task, lanes, strip * lanes + lane, row / 4u);
+                    arena[ways.begin + quad * ways.stride] = words;
+                }
+                // Safe: lane 0 read these rows' border before the last lane, LANES - 1 steps later, replaces it.
+                if (lane == lanes - 1u) {
+                    store(border, row / 4u * PLANES, last_v);
+                    if (AFFINE) {
+                        store(border, row / 4u * PLANES + 1u, last_e);
+                    }
                 }
             }
         }
@@ -190,14 +202,15 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
 
     // Phase 3: the last row. Safe: lane l + 1 read its corner in phase 1, before lane l came here.
     if (keep_row) {
-        for (var c = 0u; c < CELLS; c++) {
-            store(below, (first_column + c) * PLANES, v[c]);
+        for (var c4 = 0u; c4 < CELLS / 4u; c4++) {
+            let c = c4 * 4u;
+            store(below, (first_column / 4u + c4) * PLANES, vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]));
             if (AFFINE) {
-                store(below, (first_column + c) * PLANES + 1u, f[c]);
+                store(below, (first_column / 4u + c4) * PLANES + 1u, vec4<i32>(f[c], f[c + 1u], f[c + 2u], f[c + 3u]));
             }
         }
     }
     if (KEEP_CORNERS && lane == lanes - 1u) {
-        store(tile_corners, (diagonal_of_tiles % 3u) * (task.columns / (lanes * CELLS)) + strip, v[CELLS - 1u]);
+        store(tile_corners, (diagonal_of_tiles % 3u) * (task.columns / (lanes * CELLS)) + strip, vec4<i32>(v[CELLS - 1u]));
     }
 }

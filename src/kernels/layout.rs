@@ -96,12 +96,12 @@ pub struct Task {
     pub pairs_begin: u32,
     /// Targets with a smaller number take the query's part in alignments; 0 where none does.
     pub query_number: u32,
-    /// First word of the task's part of the arena.
+    /// First quad (of four words) of the task's part of the arena.
     pub arena_begin: u32,
     /// Columns, padding included.
     pub columns: u32,
-    /// Words of directions of one pair.
-    pub direction_words: u32,
+    /// Quads of directions of one pair.
+    pub direction_quads: u32,
 }
 
 /// `Target` of the shaders.

@@ -82,9 +82,9 @@ impl Variant {
     /// A scoring's table with the tag of a diagonal step, and how far its other values move up.
     pub fn tagged_table(&self, scoring: &OffsetScoring) -> Vec<i32> {
         let bits = self.tag_bits();
-        let tag = if bits > 0 { 2 } else { 0 };
-        let table = scoring.table().iter();
-        table.map(|&value| if value <= NEVER { NEVER } else { (value << bits) + tag }).collect()
+        // 2 for a mismatch, 3 for a match, which is the lowest bit of a value that carries matches.
+        let tagged = |value: i32| if bits > 0 { (value << bits) + 2 + (value & 1) } else { value };
+        scoring.table().iter().map(|&value| if value <= NEVER { NEVER } else { tagged(value) }).collect()
     }
 
     /// Cells of one row in a word of directions: as many as fit; of the diagonal scans, as many as a lane keeps.
@@ -185,21 +185,17 @@ impl Variant {
         (query_symbols as u64).div_ceil(self.column_unit() as u64).max(1) * self.column_unit() as u64
     }
 
-    /// Words of directions of a pair with so many padded rows and columns.
-    fn direction_words(&self, rows: u64, columns: u64) -> u64 {
-        if !self.directions {
-            return 0;
-        }
-        // A row of each block of CELLS columns; a pass of L lanes has L - 1 steps more than rows.
-        columns / self.cells() as u64 * (rows + self.most_lanes() as u64 - 1)
+    /// Quads (of four words) of directions of a pair with so many padded columns: one for four rows of a block.
+    fn direction_quads(&self, rows_words: u32, columns: u64) -> u64 {
+        if self.directions { columns / self.cells() as u64 * rows_words as u64 } else { 0 }
     }
 
-    /// Words of an arena that a task takes for a query of so many symbols and targets of up to `rows_words * 4`.
-    pub fn task_words(&self, query_symbols: u32, rows_words: u32) -> u64 {
-        let (rows, columns) = (rows_words as u64 * 4, self.padded_columns(query_symbols));
-        let borders = (rows + columns) * layout::planes(self.affine) as u64 + columns / 2 + 4;
-        let runs = run_words(query_symbols, rows_words);
-        (borders + self.direction_words(rows, columns) + runs) * self.slots() as u64
+    /// Quads of an arena that a task takes for a query of so many symbols and targets of up to `rows_words * 4`.
+    pub fn task_quads(&self, query_symbols: u32, rows_words: u32) -> u64 {
+        let columns = self.padded_columns(query_symbols);
+        let borders = (rows_words as u64 + columns / 4) * layout::planes(self.affine) as u64 + columns / 4 + 4;
+        let runs = run_quads(query_symbols, rows_words);
+        (borders + self.direction_quads(rows_words, columns) + runs) * self.slots() as u64
     }
 
     /// Slices, passes or tile columns of a task.
@@ -228,9 +224,9 @@ impl Variant {
     }
 }
 
-/// Words that the runs of a pair can take.
-fn run_words(query_symbols: u32, rows_words: u32) -> u64 {
-    (query_symbols as u64 + rows_words as u64 * 4) / 2 + 2
+/// Quads that the runs of a pair can take.
+fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
+    (query_symbols as u64 + rows_words as u64 * 4) / 8 + 2
 }
 
 /// Part of a batch that fits an arena.
@@ -253,8 +249,8 @@ pub struct MatrixTasks {
     pub chunks: Vec<Chunk>,
     /// Pairs of each arena.
     pub arena_pairs: Vec<u64>,
-    /// Words that each arena needs.
-    pub arena_words: Vec<u64>,
+    /// Quads that each arena needs.
+    pub arena_quads: Vec<u64>,
     /// Sum of the shorter lengths of each arena's pairs.
     pub arena_symbols: Vec<u64>,
     /// Words that the runs of each arena's pairs can take at most.
@@ -262,13 +258,13 @@ pub struct MatrixTasks {
 }
 
 impl MatrixTasks {
-    /// Cuts a batch for at most `arenas` arenas of `arena_words` words. A chunk goes to each arena in turn. `None` if a
+    /// Cuts a batch for at most `arenas` arenas of `arena_quads` quads. A chunk goes to each arena in turn. `None` if a
     /// task does not fit an arena. Tasks of similar size come together: those of a chunk end together.
     pub fn new(
         batch: &Batch,
         variant: &Variant,
         arenas: usize,
-        arena_words: u64,
+        arena_quads: u64,
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Option<Self> {
         let band = &batch.band;
@@ -279,8 +275,8 @@ impl MatrixTasks {
                 let count = variant.slots().min(block.targets.end - first);
                 let query_symbols = band.queries.length(block.query);
                 let rows_words = band.longest(first..first + count).div_ceil(4).max(1);
-                let words = variant.task_words(query_symbols, rows_words);
-                if words > arena_words {
+                let quads = variant.task_quads(query_symbols, rows_words);
+                if quads > arena_quads {
                     return None;
                 }
                 let columns = variant.padded_columns(query_symbols);
@@ -294,18 +290,18 @@ impl MatrixTasks {
                     query_number: if band.earlier_is_query { block.query } else { 0 },
                     arena_begin: 0,
                     columns: columns as u32,
-                    direction_words: variant.direction_words(rows_words as u64 * 4, columns) as u32,
+                    direction_quads: variant.direction_quads(rows_words, columns) as u32,
                 };
-                all.push((block_index as u32, words, task));
+                all.push((block_index as u32, quads, task));
                 first += count;
             }
         }
-        all.sort_by_key(|(_, words, _)| std::cmp::Reverse(*words));
+        all.sort_by_key(|(_, quads, _)| std::cmp::Reverse(*quads));
 
         let mut list = MatrixTasks::default();
         let (mut arena, mut used) = (0, 0);
-        for (block, words, mut task) in all {
-            if used + words > arena_words {
+        for (block, quads, mut task) in all {
+            if used + quads > arena_quads {
                 (arena, used) = ((arena + 1) % arenas, 0);
                 list.chunks.push(Chunk { tasks: list.tasks.len() as u32..list.tasks.len() as u32, arena });
             }
@@ -314,17 +310,17 @@ impl MatrixTasks {
             }
             if arena == list.arena_pairs.len() {
                 list.arena_pairs.push(0);
-                list.arena_words.push(0);
+                list.arena_quads.push(0);
                 list.arena_symbols.push(0);
                 list.arena_run_words.push(0);
             }
             task.arena_begin = used as u32;
             task.pairs_begin = list.arena_pairs[arena] as u32;
-            used += words;
-            list.arena_words[arena] = list.arena_words[arena].max(used);
+            used += quads;
+            list.arena_quads[arena] = list.arena_quads[arena].max(used);
             list.arena_pairs[arena] += task.count as u64;
             list.arena_symbols[arena] += task.count as u64 * task.query_symbols.min(task.rows_words * 4) as u64;
-            list.arena_run_words[arena] += task.count as u64 * run_words(task.query_symbols, task.rows_words);
+            list.arena_run_words[arena] += task.count as u64 * 4 * run_quads(task.query_symbols, task.rows_words);
             list.tasks.push(task);
             list.blocks.push(block);
             if let Some(chunk) = list.chunks.last_mut() {

@@ -363,19 +363,19 @@ impl GpuEngine {
         let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
-        let arena_words = self.arena_limit.min(self.arena_budget) / 4;
-        let arenas = (self.arena_budget / (4 * arena_words)).clamp(1, MOST_ARENAS) as usize;
+        let arena_quads = self.arena_limit.min(self.arena_budget) / 16;
+        let arenas = (self.arena_budget / (16 * arena_quads)).clamp(1, MOST_ARENAS) as usize;
         let extent = batch.extent();
         let (mut variant, mut list) = (self.shape.variant(scan, batch, &self.gpu.description, false, &extent), None);
         for walk in [wants_walk, false] {
             variant = self.shape.variant(scan, batch, &self.gpu.description, walk, &extent);
-            list = MatrixTasks::new(batch, &variant, arenas, arena_words, query_end);
+            list = MatrixTasks::new(batch, &variant, arenas, arena_quads, query_end);
             if list.is_some() {
                 break;
             }
         }
         let Some(list) = list else {
-            return Err(self.gpu.unsuited(format!("{} words of memory are too few for a pair", arena_words)));
+            return Err(self.gpu.unsuited(format!("{} bytes of memory are too few for a pair", 16 * arena_quads)));
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
         let symbols = extent.sum + rows;
@@ -386,12 +386,12 @@ impl GpuEngine {
         let pipeline = self.pipelines.get(&self.gpu, Shader::Matrix(kernel.shader, variant))?;
         let walk_pipeline = self.pipelines.get(&self.gpu, Shader::Walk(variant))?;
         let mut arenas = Vec::new();
-        for (place, &words) in list.arena_words.iter().enumerate() {
+        for (place, &quads) in list.arena_quads.iter().enumerate() {
             if place == self.arenas.len() {
                 self.arenas.push(GrowingBuffer::default());
             }
             // Powers of two, so that a slightly larger batch does not mean a new buffer.
-            let bytes = (4 * words).next_power_of_two().min(4 * arena_words);
+            let bytes = (16 * quads).next_power_of_two().min(16 * arena_quads);
             arenas.push(self.arenas[place].reserve(&self.gpu, "arena", bytes, wgpu::BufferUsages::STORAGE)?.clone());
         }
         let work = MatrixWork {
