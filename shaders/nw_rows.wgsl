@@ -154,7 +154,7 @@ fn main(
             if (DIRECTIONS) {
                 for (var q_word = 0u; q_word < WORDS; q_word++) {
                     let quad = direction_quad(task, 1u, s * WORDS + q_word, w);
-                    arena[ways.begin + quad * ways.stride] = words[q_word];
+                    write_quad(ways.arena, ways.begin + quad * ways.stride, words[q_word]);
                 }
             }
             store(border, w * PLANES, left);

@@ -33,10 +33,10 @@ struct Output {
 
 @group(0) @binding(7) var<storage, read_write> out: Output;
 
-// Where runs are collected, how many there are, and the half word that waits for its other half.
+// Where runs are collected, how many there are, and the last of them, up to a quad.
 var<private> own_runs: Part;
 var<private> run_count: u32;
-var<private> held: u32;
+var<private> held: vec4<u32>;
 // The run that still grows.
 var<private> run_kind: u32;
 var<private> run_length: u32;
@@ -48,10 +48,11 @@ var<private> gap_openings: u32;
 var<private> end_gap_columns: u32;
 
 fn emit(code: u32) {
-    if ((run_count & 1u) == 0u) {
-        held = code;
-    } else {
-        arena[own_runs.begin + (run_count >> 3u) * own_runs.stride][(run_count >> 1u) & 3u] = held | (code << 16u);
+    // The next half word.
+    held = vec4<u32>((held.x >> 16u) | (held.y << 16u), (held.y >> 16u) | (held.z << 16u),
+                     (held.z >> 16u) | (held.w << 16u), (held.w >> 16u) | (code << 16u));
+    if ((run_count & 7u) == 7u) {
+        write_quad(own_runs.arena, own_runs.begin + (run_count >> 3u) * own_runs.stride, held);
     }
     run_count++;
 }
@@ -208,7 +209,7 @@ fn main(
         let quad = direction_quad(task, lanes, column / CELLS, row >> 2u);
         if (quad != quad_at_hand) {
             quad_at_hand = quad;
-            at_hand = arena[ways.begin + quad * ways.stride];
+            at_hand = read_quad(ways.arena, ways.begin + quad * ways.stride);
         }
         let bits = at_hand[row & 3u] >> (32u - CELLS * BITS + (column % CELLS) * BITS);
         if (!AFFINE || (state == 1u && (bits & 4u) != 0u)) {
@@ -242,8 +243,10 @@ fn main(
     if ((last_kind == INSERTION || last_kind == DELETION) && !is_only_run) {
         end_gap_columns += last_length;
     }
-    if ((run_count & 1u) == 1u) {
-        arena[own_runs.begin + (run_count >> 3u) * own_runs.stride][(run_count >> 1u) & 3u] = held;
+    // The last quad, its spare half words at its end.
+    let kept_count = run_count;
+    while ((run_count & 7u) != 0u) {
+        emit(0u);
     }
 
     // Phase 3: the runs to a place that holds no more than them.
@@ -251,16 +254,19 @@ fn main(
         out.data[3u * pair + 2u] = DROPPED;
         return;
     }
-    let words = (run_count + 1u) / 2u;
-    // Cannot wrap round: the host gives an arena's pairs fewer than 2^32 words of runs together.
+    let words = (kept_count + 1u) / 2u;
+    // Cannot wrap round: the host gives a batch's pairs fewer than 2^32 words of runs together.
     let place = atomicAdd(&out.runs_words, words);
     if (place > params.runs_capacity_words || words > params.runs_capacity_words - place) {
         out.data[3u * pair + 2u] = NO_ROOM;
         return;
     }
     out.data[3u * pair + 1u] = place;
-    out.data[3u * pair + 2u] = run_count;
-    for (var k = 0u; k < words; k++) {
-        out.data[params.runs_begin + place + k] = arena[own_runs.begin + (k >> 2u) * own_runs.stride][k & 3u];
+    out.data[3u * pair + 2u] = kept_count;
+    for (var k = 0u; k < words; k += 4u) {
+        let quad = read_quad(own_runs.arena, own_runs.begin + (k >> 2u) * own_runs.stride);
+        for (var q = 0u; q < min(words - k, 4u); q++) {
+            out.data[params.runs_begin + place + k + q] = quad[q];
+        }
     }
 }

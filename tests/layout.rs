@@ -76,6 +76,7 @@ fn task() {
             rows_words,
             pairs_begin,
             query_number,
+            arena,
             arena_begin,
             columns,
             direction_quads

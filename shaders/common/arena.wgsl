@@ -1,4 +1,4 @@
-// Common to the kernels that can store directions: what a task's part of the arena holds, one part after the other, each
+// Common to the kernels that can store directions: what a task's part of its arena holds, one part after the other, each
 // for all SLOTS pairs of the task, in quads of four words.
 //   column border  rows / 4 * PLANES quads a pair: V (and E of the next column) of four rows of the last finished column
 //   row border     columns / 4 * PLANES quads a pair: V (and F) of four columns of the last finished row
@@ -11,7 +11,8 @@
 // Quad k of a pair: INTERLEAVED puts the same quad of all pairs side by side (one pair an invocation: neighbours store
 // neighbouring quads); else a pair's quads lie side by side (neighbouring invocations work on one pair).
 //
-// The host prepends SLOTS, INTERLEAVED, LANES (invocations a pair; 0 if only the kernel knows), CELLS, BITS, DIRECTIONS
+// There are several arenas, each a binding of its own, because a binding is smaller than what fills a device: one dispatch
+// then serves tasks in all of them. The host prepends read_quad(arena, index) and write_quad(arena, index, quad), and SLOTS, INTERLEAVED, LANES (invocations a pair; 0 if only the kernel knows), CELLS, BITS, DIRECTIONS
 // (whether directions are stored), TAG_BITS (as BITS, or 0).
 //
 // With TAG_BITS, values have as many zeros below them: a candidate carries its tag there through the maxima, so that what
@@ -20,31 +21,30 @@
 // Takes the tag off a value.
 const CLEAN: i32 = ~((1 << TAG_BITS) - 1);
 
-@group(0) @binding(6) var<storage, read_write> arena: array<vec4<u32>>;
-
 struct Part {
+    arena: u32,
     begin: u32,
     stride: u32,
 }
 
-fn part(begin: u32, quads: u32, slot: u32) -> Part {
+fn part(task: Task, begin: u32, quads: u32, slot: u32) -> Part {
     if (INTERLEAVED) {
-        return Part(begin + slot, SLOTS);
+        return Part(task.arena, begin + slot, SLOTS);
     }
-    return Part(begin + slot * quads, 1u);
+    return Part(task.arena, begin + slot * quads, 1u);
 }
 
 fn column_border(task: Task, slot: u32) -> Part {
-    return part(task.arena_begin, task.rows_words * PLANES, slot);
+    return part(task, task.arena_begin, task.rows_words * PLANES, slot);
 }
 
 fn row_border(task: Task, slot: u32) -> Part {
-    return part(task.arena_begin + task.rows_words * PLANES * SLOTS, task.columns / 4u * PLANES, slot);
+    return part(task, task.arena_begin + task.rows_words * PLANES * SLOTS, task.columns / 4u * PLANES, slot);
 }
 
 fn corners(task: Task, slot: u32) -> Part {
     let begin = task.arena_begin + (task.rows_words + task.columns / 4u) * PLANES * SLOTS;
-    return part(begin, task.columns / 4u + 4u, slot);
+    return part(task, begin, task.columns / 4u + 4u, slot);
 }
 
 fn directions_begin(task: Task) -> u32 {
@@ -52,7 +52,7 @@ fn directions_begin(task: Task) -> u32 {
 }
 
 fn directions(task: Task, slot: u32) -> Part {
-    return part(directions_begin(task), task.direction_quads, slot);
+    return part(task, directions_begin(task), task.direction_quads, slot);
 }
 
 // Which quad of a pair's directions holds rows 4 w .. 4 w + 3 of a block of CELLS columns.
@@ -65,15 +65,15 @@ fn run_quads(task: Task) -> u32 {
 }
 
 fn runs(task: Task, slot: u32) -> Part {
-    return part(directions_begin(task) + task.direction_quads * SLOTS, run_quads(task), slot);
+    return part(task, directions_begin(task) + task.direction_quads * SLOTS, run_quads(task), slot);
 }
 
 fn load(part: Part, k: u32) -> vec4<i32> {
-    return bitcast<vec4<i32>>(arena[part.begin + k * part.stride]);
+    return bitcast<vec4<i32>>(read_quad(part.arena, part.begin + k * part.stride));
 }
 
 fn store(part: Part, k: u32, value: vec4<i32>) {
-    arena[part.begin + k * part.stride] = bitcast<vec4<u32>>(value);
+    write_quad(part.arena, part.begin + k * part.stride, bitcast<vec4<u32>>(value));
 }
 
 // The tag of a step from the left; that from above is 1 less it. Where steps are as good, the greater tag is taken: the

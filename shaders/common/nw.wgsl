@@ -50,11 +50,12 @@ struct Task {
     count: u32,
     // Rows to walk in words of 4: enough for the longest target.
     rows_words: u32,
-    // Index of the first pair among all pairs of the batch (nw_slice) or of the arena (the others).
+    // Index of the first pair among all pairs of the batch.
     pairs_begin: u32,
     // Targets with a smaller number are queries of the alignment that is reported.
     query_number: u32,
-    // Where the task's part of the arena begins, in quads (arena.wgsl).
+    // The task's arena, and where its part begins there, in quads (arena.wgsl).
+    arena: u32,
     arena_begin: u32,
     // Columns, padding included.
     columns: u32,

@@ -187,7 +187,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
             if ((row & 3u) == 3u) {
                 if (DIRECTIONS) {
                     let quad = direction_quad(task, lanes, strip * lanes + lane, row / 4u);
-                    arena[ways.begin + quad * ways.stride] = words;
+                    write_quad(ways.arena, ways.begin + quad * ways.stride, words);
                 }
                 // Safe: lane 0 read these rows' border before the last lane, LANES - 1 steps later, replaces it.
                 if (lane == lanes - 1u) {

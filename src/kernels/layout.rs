@@ -92,10 +92,12 @@ pub struct Task {
     pub count: u32,
     /// Rows to walk in words of 4.
     pub rows_words: u32,
-    /// Index of the first pair among the batch's pairs (`nw_slice`) or the arena's (the others).
+    /// Index of the first pair among the batch's pairs.
     pub pairs_begin: u32,
     /// Targets with a smaller number take the query's part in alignments; 0 where none does.
     pub query_number: u32,
+    /// The task's arena.
+    pub arena: u32,
     /// First quad (of four words) of the task's part of the arena.
     pub arena_begin: u32,
     /// Columns, padding included.

@@ -4,6 +4,8 @@
 //! Where the paper stores every score, these store 2 bits a cell, under affine gaps 4: what the walk asks. All of it is
 //! in an *arena*, a buffer that tasks share; `shaders/common/arena.wgsl` says what is where.
 
+use std::ops::Range;
+
 use super::layout::{self, Task};
 use crate::engine::Batch;
 use crate::score::{OffsetScoring, offset};
@@ -16,6 +18,8 @@ const STRIP_SHADER: &str = include_str!("../../shaders/common/strip.wgsl");
 const EXCHANGE_WORKGROUP: &str = include_str!("../../shaders/common/exchange_workgroup.wgsl");
 const EXCHANGE_SUBGROUP: &str = include_str!("../../shaders/common/exchange_subgroup.wgsl");
 
+/// Binding of the first arena.
+pub const FIRST_ARENA_BINDING: u32 = 8;
 /// Words before `out.data` of `nw_walk`: words of runs, and three spare.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
 /// Words of `out.data` a pair: value, first word of its runs, number of runs.
@@ -54,6 +58,8 @@ pub struct Variant {
     pub columns: u32,
     /// Rows of a tile, a multiple of 4.
     pub tile_rows: u32,
+    /// Arenas.
+    pub arenas: u32,
     /// Least and greatest subgroup size of the device.
     pub subgroup_sizes: [u32; 2],
     /// Codes of the alphabet.
@@ -162,6 +168,24 @@ impl Variant {
         )
     }
 
+    /// The arenas' bindings, and how to get at a quad of one.
+    fn arena_source(&self) -> String {
+        let mut text = String::new();
+        let (mut reads, mut writes) = (String::new(), String::new());
+        for arena in 0..self.arenas {
+            let binding = FIRST_ARENA_BINDING + arena;
+            text +=
+                &format!("@group(0) @binding({binding}) var<storage, read_write> arena{arena}: array<vec4<u32>>;\n");
+            let case = if arena == 0 { "default".into() } else { format!("case {arena}u") };
+            reads += &format!("{case}: {{ return arena{arena}[index]; }}\n");
+            writes += &format!("{case}: {{ arena{arena}[index] = quad; }}\n");
+        }
+        format!(
+            "{text}fn read_quad(arena: u32, index: u32) -> vec4<u32> {{\nswitch (arena) {{\n{reads}}}\n}}\n\
+             fn write_quad(arena: u32, index: u32, quad: vec4<u32>) {{\nswitch (arena) {{\n{writes}}}\n}}\n"
+        )
+    }
+
     /// The whole shader: constants, common parts, the kernel's own.
     pub fn source(&self, shader: &str) -> String {
         let own = match self.scan {
@@ -172,12 +196,22 @@ impl Variant {
                 format!("const TILE_ROWS: u32 = {}u;\n{EXCHANGE_WORKGROUP}{STRIP_SHADER}", self.tile_rows)
             }
         };
-        format!("{}{}{ARENA_SHADER}{own}{shader}", self.constants(self.workgroup), layout::SHADER)
+        format!(
+            "{}{}{}{ARENA_SHADER}{own}{shader}",
+            self.constants(self.workgroup),
+            layout::SHADER,
+            self.arena_source()
+        )
     }
 
     /// The whole shader of the walk over what this variant leaves.
     pub fn walk_source(&self) -> String {
-        format!("{}{}{ARENA_SHADER}{WALK_SHADER}", self.constants(WALK_WORKGROUP), layout::SHADER)
+        format!(
+            "{}{}{}{ARENA_SHADER}{WALK_SHADER}",
+            self.constants(WALK_WORKGROUP),
+            layout::SHADER,
+            self.arena_source()
+        )
     }
 
     /// Columns of a query with this many symbols, padding included.
@@ -229,41 +263,31 @@ fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
     (query_symbols as u64 + rows_words as u64 * 4) / 8 + 2
 }
 
-/// Part of a batch that fits an arena.
-#[derive(Debug, Clone, Default)]
-pub struct Chunk {
-    /// Its tasks, a range of [`MatrixTasks::tasks`].
-    pub tasks: std::ops::Range<u32>,
-    /// Its arena.
-    pub arena: usize,
-}
-
-/// A batch cut into tasks, and these into chunks.
+/// A batch cut into tasks, and these into rounds: what fits the arenas at a time.
 #[derive(Debug, Clone, Default)]
 pub struct MatrixTasks {
-    /// The tasks, chunk by chunk.
+    /// The tasks, round by round, arena by arena.
     pub tasks: Vec<Task>,
     /// Block of each task.
     pub blocks: Vec<u32>,
-    /// The chunks in the order in which they are to be done.
-    pub chunks: Vec<Chunk>,
-    /// Pairs of each arena.
-    pub arena_pairs: Vec<u64>,
+    /// The rounds, ranges of the tasks.
+    pub rounds: Vec<Range<u32>>,
     /// Quads that each arena needs.
     pub arena_quads: Vec<u64>,
-    /// Sum of the shorter lengths of each arena's pairs.
-    pub arena_symbols: Vec<u64>,
-    /// Words that the runs of each arena's pairs can take at most.
-    pub arena_run_words: Vec<u64>,
+    /// Pairs.
+    pub pairs: u64,
+    /// Sum of the shorter lengths of all pairs.
+    pub symbols: u64,
+    /// Words that the runs of all pairs can take at most.
+    pub run_words: u64,
 }
 
 impl MatrixTasks {
-    /// Cuts a batch for at most `arenas` arenas of `arena_quads` quads. A chunk goes to each arena in turn. `None` if a
-    /// task does not fit an arena. Tasks of similar size come together: those of a chunk end together.
+    /// Cuts a batch for the variant's arenas, each of `arena_quads` quads. `None` if a task does not fit an arena. Tasks
+    /// of similar size come together: those of a round end together.
     pub fn new(
         batch: &Batch,
         variant: &Variant,
-        arenas: usize,
         arena_quads: u64,
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Option<Self> {
@@ -286,11 +310,10 @@ impl MatrixTasks {
                     first,
                     count,
                     rows_words,
-                    pairs_begin: 0,
                     query_number: if band.earlier_is_query { block.query } else { 0 },
-                    arena_begin: 0,
                     columns: columns as u32,
                     direction_quads: variant.direction_quads(rows_words, columns) as u32,
+                    ..bytemuck::Zeroable::zeroed()
                 };
                 all.push((block_index as u32, quads, task));
                 first += count;
@@ -298,35 +321,31 @@ impl MatrixTasks {
         }
         all.sort_by_key(|(_, quads, _)| std::cmp::Reverse(*quads));
 
-        let mut list = MatrixTasks::default();
-        let (mut arena, mut used) = (0, 0);
+        let mut list = MatrixTasks { arena_quads: vec![0], ..MatrixTasks::default() };
+        let (mut arena, mut used, mut round_begin) = (0, 0, 0);
         for (block, quads, mut task) in all {
             if used + quads > arena_quads {
-                (arena, used) = ((arena + 1) % arenas, 0);
-                list.chunks.push(Chunk { tasks: list.tasks.len() as u32..list.tasks.len() as u32, arena });
+                (arena, used) = (arena + 1, 0);
+                if arena == variant.arenas {
+                    arena = 0;
+                    list.rounds.push(round_begin..list.tasks.len() as u32);
+                    round_begin = list.tasks.len() as u32;
+                } else if arena as usize == list.arena_quads.len() {
+                    list.arena_quads.push(0);
+                }
             }
-            if list.chunks.is_empty() {
-                list.chunks.push(Chunk::default());
-            }
-            if arena == list.arena_pairs.len() {
-                list.arena_pairs.push(0);
-                list.arena_quads.push(0);
-                list.arena_symbols.push(0);
-                list.arena_run_words.push(0);
-            }
-            task.arena_begin = used as u32;
-            task.pairs_begin = list.arena_pairs[arena] as u32;
+            (task.arena, task.arena_begin, task.pairs_begin) = (arena, used as u32, list.pairs as u32);
             used += quads;
-            list.arena_quads[arena] = list.arena_quads[arena].max(used);
-            list.arena_pairs[arena] += task.count as u64;
-            list.arena_symbols[arena] += task.count as u64 * task.query_symbols.min(task.rows_words * 4) as u64;
-            list.arena_run_words[arena] += task.count as u64 * 4 * run_quads(task.query_symbols, task.rows_words);
+            let most = &mut list.arena_quads[arena as usize];
+            *most = used.max(*most);
+            let count = task.count as u64;
+            list.pairs += count;
+            list.symbols += count * task.query_symbols.min(task.rows_words * 4) as u64;
+            list.run_words += count * 4 * run_quads(task.query_symbols, task.rows_words);
             list.tasks.push(task);
             list.blocks.push(block);
-            if let Some(chunk) = list.chunks.last_mut() {
-                chunk.tasks.end = list.tasks.len() as u32;
-            }
         }
+        list.rounds.push(round_begin..list.tasks.len() as u32);
         Some(list)
     }
 }

@@ -1,9 +1,10 @@
-//! Batches for the kernels that can store directions: chunks of a batch go through the arenas in turn, each computed, then
-//! walked back; what the walks leave, values and runs, is read back.
+//! Batches for the kernels that can store directions: rounds of what fits the arenas, each computed, then walked
+//! back; what the walks leave, values and runs, is read back.
 //!
 //! The arenas, most of the memory that a job takes, stay on the device and serve every batch. The output buffers exist
 //! once a slot: one is copied to the host while the kernels fill the other (Truong et al. 2014, figure 6a).
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::engine::{Batch, Hit, Report, Want};
 use crate::error::Result;
 use crate::kernels::layout::Params;
 use crate::kernels::matrix::{
-    Chunk, DROPPED, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
+    DROPPED, FIRST_ARENA_BINDING, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
 };
 use crate::score::OffsetScoring;
 
@@ -26,7 +27,7 @@ const WIDTH: u32 = 1 << 15;
 const STEP_CELLS: u64 = 8_000_000;
 const TEAM_STEP_CELLS: u64 = 200_000_000;
 
-/// Words of runs that an arena's output has room for whatever is expected.
+/// Words of runs that an output has room for whatever is expected.
 const SMALL_RUN_WORDS: u64 = 1 << 20;
 
 /// A batch made ready for the device.
@@ -39,7 +40,7 @@ pub struct MatrixWork<'a> {
     pub walk: bool,
     /// Words of runs that are expected for each symbol of a pair's shorter sequence.
     pub words_a_symbol: f64,
-    /// Bytes that all outputs together may take.
+    /// Bytes that the output may take.
     pub output_budget: u64,
     /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
     pub loop_budget: Option<u64>,
@@ -57,30 +58,14 @@ struct InFlight {
     scoring: OffsetScoring,
     walk: bool,
     tag_bits: u32,
-    /// First word and words of each arena's output in what is read back.
-    outputs: Vec<Output>,
     cells: u64,
     readback: Readback,
-}
-
-/// One arena's output.
-#[derive(Clone, Copy)]
-struct Output {
-    begin: u64,
-    pairs: u64,
-    runs_words: u64,
-}
-
-impl Output {
-    fn words(&self) -> u64 {
-        OUTPUT_HEADER_WORDS + PAIR_WORDS * self.pairs + self.runs_words
-    }
 }
 
 /// Buffers of a slot and the batch that is in it.
 pub struct MatrixSlot {
     uploads: Uploads,
-    outputs: Vec<GrowingBuffer>,
+    output: GrowingBuffer,
     staging: GrowingBuffer,
     clock: Clock,
     in_flight: Option<InFlight>,
@@ -89,7 +74,6 @@ pub struct MatrixSlot {
 /// One dispatch.
 struct Dispatch {
     params: Params,
-    arena: usize,
     walk: bool,
     workgroups: [u32; 3],
 }
@@ -99,7 +83,7 @@ impl MatrixSlot {
     pub fn new(gpu: &Gpu) -> Self {
         MatrixSlot {
             uploads: Uploads::default(),
-            outputs: Vec::new(),
+            output: GrowingBuffer::default(),
             staging: GrowingBuffer::default(),
             clock: Clock::new(gpu),
             in_flight: None,
@@ -114,42 +98,35 @@ impl MatrixSlot {
     /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not wait.
     pub fn start(&mut self, gpu: &Gpu, work: MatrixWork<'_>, arenas: &[wgpu::Buffer]) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
-        let outputs = plan_outputs(&work);
-        let dispatches = plan_dispatches(&work, &outputs);
+        let runs_words = if work.walk { room_for_runs(&work) } else { 0 };
+        let before_runs = OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs;
+        let output_bytes = 4 * (before_runs + runs_words);
+        let dispatches = plan_dispatches(&work, runs_words);
         let params = dispatches.iter().map(|dispatch| dispatch.params);
         let table = work.variant.tagged_table(&work.scoring);
         let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, &table, params)?;
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        self.outputs.resize_with(self.outputs.len().max(outputs.len()), GrowingBuffer::default);
-        let mut groups = Vec::new();
-        for ((output, buffer), arena) in outputs.iter().zip(&mut self.outputs).zip(arenas) {
-            let buffer = buffer.reserve(gpu, "output", 4 * output.words(), storage)?.clone();
-            groups.push((uploaded.bind(gpu, work.layout, work.queries, work.targets, arena, &buffer), buffer));
-        }
-        let end = outputs.iter().map(|output| output.begin + output.words()).max().unwrap_or(0);
-        let time_offset = (4 * end).next_multiple_of(8);
+        let output = self.output.reserve(gpu, "output", output_bytes, storage)?.clone();
+        let bind_group =
+            uploaded.bind(gpu, work.layout, work.queries, work.targets, &output, (FIRST_ARENA_BINDING, arenas));
+        let time_offset = output_bytes.next_multiple_of(8);
         let staging_bytes = time_offset + TIME_BYTES;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
 
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        for (output, (_, buffer)) in outputs.iter().zip(&groups) {
-            // The counter begins at 0, and pairs that a lost device never reached have no runs.
-            encoder.clear_buffer(buffer, 0, Some(4 * (OUTPUT_HEADER_WORDS + PAIR_WORDS * output.pairs)));
-        }
+        // The counter begins at 0, and pairs that a lost device never reached have no runs.
+        encoder.clear_buffer(&output, 0, Some(4 * before_runs));
         {
-            // One pass: dispatches that share no arena need not wait for each other.
             let mut pass = self.clock.begin_pass(&mut encoder, "nw_", true, true);
             for (index, dispatch) in dispatches.iter().enumerate() {
                 pass.set_pipeline(if dispatch.walk { work.walk_pipeline } else { work.pipeline });
-                pass.set_bind_group(0, &groups[dispatch.arena].0, &[index as u32 * uploaded.params_stride]);
+                pass.set_bind_group(0, &bind_group, &[index as u32 * uploaded.params_stride]);
                 let [x, y, z] = dispatch.workgroups;
                 pass.dispatch_workgroups(x, y, z);
             }
         }
-        for (output, (_, buffer)) in outputs.iter().zip(&groups) {
-            encoder.copy_buffer_to_buffer(buffer, 0, &staging, 4 * output.begin, 4 * output.words());
-        }
+        encoder.copy_buffer_to_buffer(&output, 0, &staging, 0, output_bytes);
         self.clock.resolve(&mut encoder, &staging, time_offset);
         let submission = gpu.queue.submit([encoder.finish()]);
         let readback = Readback::begin(&staging, staging_bytes, submission);
@@ -160,7 +137,6 @@ impl MatrixSlot {
             list: work.list,
             walk: work.walk,
             tag_bits: work.variant.tag_bits(),
-            outputs,
             readback,
         });
         gpu.check()
@@ -172,49 +148,42 @@ impl MatrixSlot {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let InFlight { batch, list, scoring, walk, tag_bits, outputs, readback, .. } = flight;
+        let InFlight { batch, list, scoring, walk, tag_bits, readback, .. } = flight;
         let words = readback.words(gpu, limit)?;
         let kernel_time = self.clock.elapsed(gpu, &words);
         let band = &batch.band;
         let mut report = Report { kernel_time, ..Report::default() };
-        for chunk in &list.chunks {
-            let output = outputs[chunk.arena];
-            let pairs_begin = (output.begin + OUTPUT_HEADER_WORDS) as usize;
-            let runs_begin = pairs_begin + (PAIR_WORDS * output.pairs) as usize;
-            for index in chunk.tasks.clone() {
-                let task = &list.tasks[index as usize];
-                let query = batch.blocks[list.blocks[index as usize] as usize].query;
-                for slot in 0..task.count {
-                    let at = pairs_begin + PAIR_WORDS as usize * (task.pairs_begin + slot) as usize;
-                    let [value, first, runs] = [words[at], words[at + 1], words[at + 2]];
-                    if walk && runs == DROPPED {
-                        continue;
+        let pairs_begin = OUTPUT_HEADER_WORDS as usize;
+        let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
+        for (task, &block) in list.tasks.iter().zip(&list.blocks) {
+            let query = batch.blocks[block as usize].query;
+            for slot in 0..task.count {
+                let at = pairs_begin + PAIR_WORDS as usize * (task.pairs_begin + slot) as usize;
+                let [value, first, runs] = [words[at], words[at + 1], words[at + 2]];
+                if walk && runs == DROPPED {
+                    continue;
+                }
+                let target = band.order[(task.first + slot) as usize];
+                let (m, n) = (band.queries.length(query), band.targets.length(target));
+                let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
+                let found = Hit { query, target, score, matches };
+                if let (false, Want::Reaching(filter)) = (walk, &band.want)
+                    && !filter.may_reach(score, matches, m, n)
+                {
+                    continue;
+                }
+                report.hits.push(found);
+                if walk {
+                    let span = (runs != NO_ROOM).then_some((runs_begin + first as usize, runs));
+                    if span.is_some_and(|(first, runs)| first + runs.div_ceil(2) as usize > words.len()) {
+                        return Err(gpu.error("runs beyond what was read back"));
                     }
-                    let target = band.order[(task.first + slot) as usize];
-                    let (m, n) = (band.queries.length(query), band.targets.length(target));
-                    let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
-                    let found = Hit { query, target, score, matches };
-                    if let (false, Want::Reaching(filter)) = (walk, &band.want)
-                        && !filter.may_reach(score, matches, m, n)
-                    {
-                        continue;
-                    }
-                    report.hits.push(found);
-                    if walk {
-                        let span = (runs != NO_ROOM).then_some((runs_begin + first as usize, runs));
-                        if span.is_some_and(|(first, runs)| first + runs.div_ceil(2) as usize > words.len()) {
-                            return Err(gpu.error("runs beyond what was read back"));
-                        }
-                        report.traced.spans.push(span);
-                    }
+                    report.traced.spans.push(span);
                 }
             }
         }
-        let taken = walk.then(|| {
-            // The counter goes on where there is no room, so that the next batch can have more.
-            let used: u64 = outputs.iter().map(|output| words[output.begin as usize] as u64).sum();
-            used as f64 / list.arena_symbols.iter().sum::<u64>().max(1) as f64
-        });
+        // The counter goes on where there is no room, so that the next batch can have more.
+        let taken = walk.then(|| words[0] as f64 / list.symbols.max(1) as f64);
         if walk {
             report.traced.words = words;
         }
@@ -222,29 +191,18 @@ impl MatrixSlot {
     }
 }
 
-/// Room for the results of each arena's pairs.
-fn plan_outputs(work: &MatrixWork<'_>) -> Vec<Output> {
+/// Words of runs that a batch's output has room for.
+fn room_for_runs(work: &MatrixWork<'_>) -> u64 {
     let list = &work.list;
-    let mut begin = 0;
-    let all_pairs: u64 = list.arena_pairs.iter().sum();
-    let for_runs = (work.output_budget / 4).saturating_sub((PAIR_WORDS + OUTPUT_HEADER_WORDS) * all_pairs);
-    list.arena_pairs
-        .iter()
-        .zip(list.arena_symbols.iter().zip(&list.arena_run_words))
-        .map(|(&pairs, (&symbols, &most))| {
-            let expected = (symbols as f64 * work.words_a_symbol) as u64 + 8 * pairs;
-            // What costs next to nothing is given for the worst case.
-            let wanted = most.min(expected.max(SMALL_RUN_WORDS));
-            let share = (for_runs as f64 * pairs as f64 / all_pairs.max(1) as f64) as u64;
-            let output = Output { begin, pairs, runs_words: if work.walk { wanted.min(share) } else { 0 } };
-            begin += output.words();
-            output
-        })
-        .collect()
+    let most =
+        (work.output_budget / 4).min(u32::MAX as u64).saturating_sub(OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs);
+    let expected = (list.symbols as f64 * work.words_a_symbol) as u64 + 8 * list.pairs;
+    // What costs next to nothing is given for the worst case.
+    list.run_words.min(expected.max(SMALL_RUN_WORDS)).min(most)
 }
 
-/// The dispatches of a batch: round by round as many chunks as there are arenas, first the kernel's steps, then the walks.
-fn plan_dispatches(work: &MatrixWork<'_>, outputs: &[Output]) -> Vec<Dispatch> {
+/// The dispatches of a batch: for each round first the kernel's steps, then the walk.
+fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
     let (list, variant) = (&work.list, &work.variant);
     let scoring = &work.scoring;
     let params = Params {
@@ -252,46 +210,30 @@ fn plan_dispatches(work: &MatrixWork<'_>, outputs: &[Output]) -> Vec<Dispatch> {
         edge_opening: scoring.edge_opening() << variant.tag_bits(),
         edge_step: scoring.edge_step() << variant.tag_bits(),
         match_bits: scoring.match_bits(),
+        runs_begin: (PAIR_WORDS * list.pairs) as u32,
+        runs_capacity_words: runs_words as u32,
         walk: work.walk as u32,
         ..filter_params(work.batch, scoring)
     };
     let mut dispatches = Vec::new();
-    for round in list.chunks.chunks(list.arena_pairs.len().max(1)) {
-        let steps: Vec<Vec<Dispatch>> = round.iter().map(|chunk| chunk_steps(work, chunk, params)).collect();
-        let most = steps.iter().map(Vec::len).max().unwrap_or(0);
-        let mut steps: Vec<_> = steps.into_iter().map(Vec::into_iter).collect();
-        for _ in 0..most {
-            dispatches.extend(steps.iter_mut().filter_map(Iterator::next));
-        }
-        for chunk in round {
-            let threads = (chunk.tasks.end - chunk.tasks.start) as u64 * variant.slots() as u64;
-            let workgroups = threads.div_ceil(WALK_WORKGROUP as u64) as u32;
-            let output = outputs[chunk.arena];
-            dispatches.push(Dispatch {
-                params: Params {
-                    task_begin: chunk.tasks.start,
-                    task_count: chunk.tasks.end,
-                    runs_begin: (PAIR_WORDS * output.pairs) as u32,
-                    runs_capacity_words: output.runs_words as u32,
-                    ..params
-                },
-                arena: chunk.arena,
-                walk: true,
-                workgroups: [workgroups.min(WIDTH), workgroups.div_ceil(WIDTH), 1],
-            });
-        }
+    for round in &list.rounds {
+        let params = Params { task_begin: round.start, task_count: round.end, ..params };
+        dispatches.extend(steps(work, round, params));
+        let threads = round.len() as u64 * variant.slots() as u64;
+        let workgroups = threads.div_ceil(WALK_WORKGROUP as u64) as u32;
+        let workgroups = [workgroups.min(WIDTH), workgroups.div_ceil(WIDTH), 1];
+        dispatches.push(Dispatch { params, walk: true, workgroups });
     }
     dispatches
 }
 
-/// The kernel's dispatches for one chunk, each after the other.
-fn chunk_steps(work: &MatrixWork<'_>, chunk: &Chunk, params: Params) -> Vec<Dispatch> {
+/// The kernel's dispatches for one round, each after the other.
+fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispatch> {
     let variant = &work.variant;
-    let tasks = &work.list.tasks[chunk.tasks.start as usize..chunk.tasks.end as usize];
+    let tasks = &work.list.tasks[round.start as usize..round.end as usize];
     let count = tasks.len() as u32;
     let [x, y] = [count.min(WIDTH), count.div_ceil(WIDTH)];
-    let params = Params { task_begin: chunk.tasks.start, task_count: chunk.tasks.end, ..params };
-    let of = |params: Params, workgroups: [u32; 3]| Dispatch { params, arena: chunk.arena, walk: false, workgroups };
+    let of = |params: Params, workgroups: [u32; 3]| Dispatch { params, walk: false, workgroups };
     if variant.scan == Scan::TiledDiagonal {
         let diagonals = tasks.iter().map(|task| variant.tile_diagonals(task)).max().unwrap_or(0);
         let columns = tasks.iter().map(|task| task.columns / variant.column_unit()).max().unwrap_or(0);

@@ -12,6 +12,7 @@ mod matrix;
 mod pipeline;
 mod readback;
 mod resident;
+mod shape;
 mod slot;
 pub mod tune;
 mod upload;
@@ -25,13 +26,14 @@ use self::device::{Gpu, GrowingBuffer};
 use self::matrix::{MatrixSlot, MatrixWork};
 use self::pipeline::{Pipelines, Shader};
 use self::resident::ResidentStores;
+use self::shape::Arenas;
+pub use self::shape::MatrixShape;
 use self::slot::Slot;
 use super::{Batch, Capacity, Engine, Extent, Report, Ticket, Want};
 use crate::error::{Error, Result};
-use crate::kernels::matrix::{self as matrix_kernels, MatrixTasks};
+use crate::kernels::matrix::MatrixTasks;
 use crate::kernels::nw_slice::{self, TaskList, Variant};
 use crate::kernels::{Kernel, Scan};
-use crate::score::offset::fits;
 use crate::score::{EndGaps, OffsetScoring};
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
@@ -44,101 +46,8 @@ const MAX_PAIRS: u64 = 12 << 20;
 /// Mesa 22.3; LP_MAX_TGSI_LOOP_ITERATIONS in its sources). Stay below.
 const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
-/// Arenas at most: more than enough to fill any device.
-const MOST_ARENAS: u64 = 16;
 /// Words of runs expected for a symbol of a pair's shorter sequence, before anything was seen: those of unrelated pairs.
 const FIRST_WORDS_A_SYMBOL: f64 = 0.55;
-
-/// Sizes of the kernels that can store directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MatrixShape {
-    /// `nw_rows`: invocations a workgroup.
-    pub rows_workgroup: u32,
-    /// `nw_rows`: words of directions that a slice has a row.
-    pub rows_words: u32,
-    /// `nw_diagonal`: invocations a workgroup, which share a pair.
-    pub diagonal_workgroup: u32,
-    /// `nw_diagonal_subgroup`: invocations a workgroup, a multiple of every subgroup size.
-    pub subgroup_workgroup: u32,
-    /// `nw_tiled_diagonal`: invocations a workgroup.
-    pub tile_workgroup: u32,
-    /// `nw_tiled_diagonal`: rows of a tile, a multiple of 4.
-    pub tile_rows: u32,
-    /// Columns of a lane in the diagonal scans: 4, 8 or (linear gaps) 16; `None` for what pads least.
-    pub lane_columns: Option<u32>,
-}
-
-impl Default for MatrixShape {
-    fn default() -> Self {
-        MatrixShape {
-            rows_workgroup: 64,
-            rows_words: 2,
-            diagonal_workgroup: 64,
-            subgroup_workgroup: 128,
-            tile_workgroup: 32,
-            tile_rows: 256,
-            lane_columns: None,
-        }
-    }
-}
-
-impl MatrixShape {
-    /// The defaults for a kind of adapter.
-    pub fn for_adapter(found: &FoundAdapter) -> Self {
-        let default = MatrixShape::default();
-        if found.is_software() {
-            MatrixShape { rows_workgroup: 16, rows_words: 1, diagonal_workgroup: 16, tile_workgroup: 16, ..default }
-        } else {
-            default
-        }
-    }
-
-    /// The variant of a kernel for a batch.
-    fn variant(
-        &self,
-        scan: Scan,
-        batch: &Batch,
-        adapter: &adapter::AdapterDescription,
-        directions: bool,
-        extent: &Extent,
-    ) -> matrix_kernels::Variant {
-        let scoring = &batch.band.scoring;
-        let affine = !scoring.gaps.is_linear();
-        let workgroup = match scan {
-            Scan::Rows => self.rows_workgroup,
-            Scan::Diagonal => self.diagonal_workgroup,
-            Scan::DiagonalSubgroup => self.subgroup_workgroup,
-            Scan::TiledDiagonal => self.tile_workgroup,
-        };
-        let of_columns = |columns: u32| matrix_kernels::Variant {
-            scan,
-            workgroup,
-            columns,
-            tile_rows: self.tile_rows,
-            subgroup_sizes: adapter.subgroup_sizes.map(|size| size.clamp(4, 128)),
-            codes: scoring.alphabet.size() as u32,
-            affine,
-            free_ends: scoring.end_gaps == EndGaps::Free,
-            directions,
-            tags: fits(scoring, extent.shorter as u64, extent.sum, true, 31 - if affine { 4 } else { 2 }),
-        };
-        if scan == Scan::Rows {
-            return of_columns(self.rows_words * if affine { 8 } else { 16 });
-        }
-        if let Some(columns) = self.lane_columns {
-            return of_columns(columns.min(if affine { 8 } else { 16 }));
-        }
-        // What a step costs beside its cells is about as much as four of them.
-        let cost = |columns: &u32| {
-            let variant = of_columns(*columns);
-            let padded: u64 =
-                batch.blocks.iter().map(|b| variant.padded_columns(batch.band.queries.length(b.query))).sum();
-            padded * (*columns as u64 + 4) / *columns as u64
-        };
-        let choices: &[u32] = if affine { &[8, 4] } else { &[16, 8, 4] };
-        of_columns(choices.iter().copied().min_by_key(cost).unwrap_or(4))
-    }
-}
 
 /// What is chosen per adapter, by measurement ([`tune`]) or by these defaults.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -188,10 +97,9 @@ pub struct GpuEngine {
     max_slots: u64,
     loop_budget: Option<u64>,
     shape: MatrixShape,
-    arenas: Vec<GrowingBuffer>,
-    /// Bytes of all arenas together, and of one.
-    arena_budget: u64,
-    arena_limit: u64,
+    arenas: Arenas,
+    /// Bytes that the output of a batch with alignments may take.
+    output_budget: u64,
     words_a_symbol: f64,
     slots: Vec<(Slot, MatrixSlot)>,
     free_slots: Vec<usize>,
@@ -216,19 +124,19 @@ impl GpuEngine {
         };
         let is_llvmpipe = found.description.driver.contains("llvmpipe");
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15;
+        let arenas = Arenas::new(&gpu, if found.description.kind == "discrete" { 32 << 30 } else { budget }, u64::MAX);
         let slots: Vec<_> = (0..2).map(|_| (Slot::new(&gpu), MatrixSlot::new(&gpu))).collect();
         Ok(GpuEngine {
             config,
-            pipelines: Pipelines::new(&gpu),
+            pipelines: Pipelines::new(&gpu, arenas.count()),
+            arenas,
             stores: ResidentStores::new(binding),
             scratch: GrowingBuffer::default(),
             scratch_budget: binding.min(budget),
             max_slots,
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             shape: MatrixShape::for_adapter(found),
-            arenas: Vec::new(),
-            arena_budget: if found.description.kind == "discrete" { 32 << 30 } else { budget },
-            arena_limit: binding,
+            output_budget: binding.min(budget) / 2,
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             free_slots: (0..slots.len()).rev().collect(),
             slots,
@@ -243,7 +151,7 @@ impl GpuEngine {
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
     pub fn with_runtime_checks(mut self) -> Self {
-        self.pipelines = Pipelines::new(&self.gpu).with_runtime_checks();
+        self.pipelines = Pipelines::new(&self.gpu, self.arenas.count()).with_runtime_checks(true);
         self
     }
 
@@ -267,8 +175,9 @@ impl GpuEngine {
 
     /// Allows this much memory in bytes for directions, in arenas of at most `arena` bytes.
     pub fn with_arenas(mut self, all: u64, arena: u64) -> Self {
-        self.arena_budget = all & !15;
-        self.arena_limit = self.arena_limit.min(arena) & !15;
+        self.arenas = Arenas::new(&self.gpu, all, arena);
+        let checks = self.pipelines.runtime_checks();
+        self.pipelines = Pipelines::new(&self.gpu, self.arenas.count()).with_runtime_checks(checks);
         self
     }
 
@@ -340,7 +249,7 @@ impl GpuEngine {
             scratch_slots,
             loop_budget: self.loop_budget,
             pipeline: &pipeline,
-            layout: self.pipelines.layout(),
+            layout: self.pipelines.slice_layout(),
             queries: &queries,
             targets: &targets,
             scratch: &scratch,
@@ -363,37 +272,25 @@ impl GpuEngine {
         let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
-        let arena_quads = self.arena_limit.min(self.arena_budget) / 16;
-        let arenas = (self.arena_budget / (16 * arena_quads)).clamp(1, MOST_ARENAS) as usize;
-        let extent = batch.extent();
-        let (mut variant, mut list) = (self.shape.variant(scan, batch, &self.gpu.description, false, &extent), None);
-        for walk in [wants_walk, false] {
-            variant = self.shape.variant(scan, batch, &self.gpu.description, walk, &extent);
-            list = MatrixTasks::new(batch, &variant, arenas, arena_quads, query_end);
-            if list.is_some() {
-                break;
-            }
-        }
-        let Some(list) = list else {
-            return Err(self.gpu.unsuited(format!("{} bytes of memory are too few for a pair", 16 * arena_quads)));
+        let of_walk = |walk| {
+            let variant = self.shape.variant(scan, batch, &self.gpu.description, self.arenas.count(), walk);
+            MatrixTasks::new(batch, &variant, self.arenas.quads(), query_end).map(|list| (variant, list))
+        };
+        let fitting = if wants_walk { of_walk(true) } else { None };
+        let Some((variant, list)) = fitting.or_else(|| of_walk(false)) else {
+            return Err(self
+                .gpu
+                .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
-        let symbols = extent.sum + rows;
+        let symbols = batch.extent().sum + rows;
         let iterations = variant.iterations_a_pass(rows).max(3 * symbols);
         if self.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
         let pipeline = self.pipelines.get(&self.gpu, Shader::Matrix(kernel.shader, variant))?;
         let walk_pipeline = self.pipelines.get(&self.gpu, Shader::Walk(variant))?;
-        let mut arenas = Vec::new();
-        for (place, &quads) in list.arena_quads.iter().enumerate() {
-            if place == self.arenas.len() {
-                self.arenas.push(GrowingBuffer::default());
-            }
-            // Powers of two, so that a slightly larger batch does not mean a new buffer.
-            let bytes = (16 * quads).next_power_of_two().min(16 * arena_quads);
-            arenas.push(self.arenas[place].reserve(&self.gpu, "arena", bytes, wgpu::BufferUsages::STORAGE)?.clone());
-        }
+        let arenas = self.arenas.reserve(&self.gpu, &list.arena_quads)?;
         let work = MatrixWork {
             batch,
             list,
@@ -401,11 +298,11 @@ impl GpuEngine {
             variant,
             walk: variant.directions,
             words_a_symbol: self.words_a_symbol,
-            output_budget: self.arena_limit.min(self.arena_budget) / 2,
+            output_budget: self.output_budget,
             loop_budget: self.loop_budget,
             pipeline: &pipeline,
             walk_pipeline: &walk_pipeline,
-            layout: self.pipelines.layout(),
+            layout: self.pipelines.matrix_layout(),
             queries: &queries,
             targets: &targets,
         };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::device::Gpu;
 use crate::error::Result;
+use crate::kernels::matrix::FIRST_ARENA_BINDING;
 use crate::kernels::{matrix, nw_slice};
 
 /// What a pipeline is made from.
@@ -37,26 +38,42 @@ impl Shader {
 
 /// The pipelines of a device.
 pub struct Pipelines {
-    layout: wgpu::BindGroupLayout,
+    slice_layout: wgpu::BindGroupLayout,
+    matrix_layout: wgpu::BindGroupLayout,
     runtime_checks: bool,
     known: HashMap<Shader, wgpu::ComputePipeline>,
 }
 
 impl Pipelines {
-    /// None yet.
-    pub fn new(gpu: &Gpu) -> Self {
-        Pipelines { layout: bind_group_layout(&gpu.device), runtime_checks: false, known: HashMap::new() }
+    /// None yet; with so many arenas for the kernels that can store directions.
+    pub fn new(gpu: &Gpu, arenas: u32) -> Self {
+        Pipelines {
+            slice_layout: bind_group_layout(&gpu.device, 6, 1),
+            matrix_layout: bind_group_layout(&gpu.device, FIRST_ARENA_BINDING, arenas),
+            runtime_checks: false,
+            known: HashMap::new(),
+        }
     }
 
     /// With wgpu's bounds and loop checks.
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.runtime_checks = true;
+    pub fn with_runtime_checks(mut self, on: bool) -> Self {
+        self.runtime_checks = on;
         self
     }
 
-    /// The bindings of all kernels.
-    pub fn layout(&self) -> &wgpu::BindGroupLayout {
-        &self.layout
+    /// Whether wgpu's checks are compiled in.
+    pub fn runtime_checks(&self) -> bool {
+        self.runtime_checks
+    }
+
+    /// The bindings of `nw_slice`.
+    pub fn slice_layout(&self) -> &wgpu::BindGroupLayout {
+        &self.slice_layout
+    }
+
+    /// The bindings of the kernels that can store directions, and of the walk.
+    pub fn matrix_layout(&self) -> &wgpu::BindGroupLayout {
+        &self.matrix_layout
     }
 
     /// The pipeline of a shader.
@@ -64,35 +81,28 @@ impl Pipelines {
         if let Some(pipeline) = self.known.get(&shader) {
             return Ok(pipeline.clone());
         }
-        let pipeline = build(gpu, &self.layout, &shader, self.runtime_checks)?;
+        let layout = if matches!(shader, Shader::Slice(_)) { &self.slice_layout } else { &self.matrix_layout };
+        let pipeline = build(gpu, layout, &shader, self.runtime_checks)?;
         self.known.insert(shader, pipeline.clone());
         Ok(pipeline)
     }
 }
 
-/// Bindings of all kernels: parameters with a dynamic offset, five read-only storage buffers, scratch and output.
-fn bind_group_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let entry = |binding: u32, ty: wgpu::BufferBindingType, has_dynamic_offset: bool| wgpu::BindGroupLayoutEntry {
+/// Bindings of a kernel: parameters with a dynamic offset, five read-only storage buffers, the output, and `count` scratch
+/// buffers from binding `first` on.
+fn bind_group_layout(device: &wgpu::Device, first: u32, count: u32) -> wgpu::BindGroupLayout {
+    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: binding == 0, min_binding_size: None },
         count: None,
     };
-    let read = wgpu::BufferBindingType::Storage { read_only: true };
-    let write = wgpu::BufferBindingType::Storage { read_only: false };
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("nw"),
-        entries: &[
-            entry(0, wgpu::BufferBindingType::Uniform, true),
-            entry(1, read, false),
-            entry(2, read, false),
-            entry(3, read, false),
-            entry(4, read, false),
-            entry(5, read, false),
-            entry(6, write, false),
-            entry(7, write, false),
-        ],
-    })
+    let read = |binding| entry(binding, wgpu::BufferBindingType::Storage { read_only: true });
+    let write = |binding| entry(binding, wgpu::BufferBindingType::Storage { read_only: false });
+    let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+    entries.extend((1..=5).map(read));
+    entries.extend([7].into_iter().chain(first..first + count).map(write));
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("nw"), entries: &entries })
 }
 
 fn build(

@@ -90,7 +90,14 @@ impl Slot {
             .reserve(gpu, "staging", staging_bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?
             .clone();
 
-        let bind_group = uploaded.bind(gpu, work.layout, work.queries, work.targets, work.scratch, &output);
+        let bind_group = uploaded.bind(
+            gpu,
+            work.layout,
+            work.queries,
+            work.targets,
+            &output,
+            (6, std::slice::from_ref(work.scratch)),
+        );
         let mut readback = None;
         for (index, dispatch) in dispatches.iter().enumerate() {
             let (first, last) = (index == 0, index + 1 == dispatches.len());

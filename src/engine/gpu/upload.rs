@@ -72,15 +72,15 @@ impl Uploads {
 }
 
 impl Uploaded {
-    /// The bindings of a kernel: these buffers, the sequences, and the two that it writes to.
+    /// The bindings of a kernel: these buffers, the sequences, the output, and scratch buffers from binding `first` on.
     pub fn bind(
         &self,
         gpu: &Gpu,
         layout: &wgpu::BindGroupLayout,
         queries: &Resident,
         targets: &Resident,
-        scratch: &wgpu::Buffer,
         output: &wgpu::Buffer,
+        (first, scratch): (u32, &[wgpu::Buffer]),
     ) -> wgpu::BindGroup {
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
@@ -90,10 +90,12 @@ impl Uploaded {
                 size: std::num::NonZeroU64::new(size_of::<Params>() as u64),
             }),
         }];
-        let buffers = [&queries.buffer, &targets.buffer, &self.targets, &self.tasks, &self.table, scratch, output];
+        let buffers = [&queries.buffer, &targets.buffer, &self.targets, &self.tasks, &self.table];
+        let written = (first..).zip(scratch).chain([(7, output)]);
         entries.extend(
             (1..)
                 .zip(buffers)
+                .chain(written)
                 .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }),
         );
         gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("nw"), layout, entries: &entries })
