@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::memory::device_local_bytes;
+pub use super::memory::memory_budget;
 use crate::error::{Error, Result};
 
 /// A graphics adapter as `pairwave devices` shows it.
@@ -21,6 +23,9 @@ pub struct AdapterDescription {
     pub driver: String,
     /// PCI bus id, e.g. `0000:01:00.0`; empty if unknown.
     pub pci_bus_id: String,
+    /// Device-local memory in bytes; `None` where its interface does not tell. For integrated and software adapters a
+    /// part of the system's memory.
+    pub memory_bytes: Option<u64>,
     /// Least and greatest subgroup size in invocations.
     pub subgroup_sizes: [u32; 2],
     /// Workgroup memory in bytes.
@@ -110,6 +115,7 @@ fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterDescription {
         },
         driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
         pci_bus_id: info.device_pci_bus_id.clone(),
+        memory_bytes: device_local_bytes(adapter),
         subgroup_sizes: [info.subgroup_min_size, info.subgroup_max_size],
         workgroup_memory_bytes: limits.max_compute_workgroup_storage_size,
         max_buffer_bytes: limits.max_buffer_size,

@@ -8,6 +8,7 @@ pub mod adapter;
 mod decode;
 pub mod device;
 mod dispatch;
+pub mod memory;
 mod readback;
 mod resident;
 mod slot;
@@ -19,6 +20,7 @@ use std::time::Duration;
 
 use self::adapter::FoundAdapter;
 use self::device::{Gpu, GrowingBuffer};
+use self::memory::Shares;
 use self::resident::ResidentStores;
 use self::slot::Slot;
 use super::{Batch, Capacity, Engine, Report, Ticket};
@@ -84,6 +86,8 @@ pub struct GpuEngine {
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
+    /// Bytes that the engine may take in all.
+    memory: u64,
     max_slots: u64,
     loop_budget: Option<u64>,
     slots: Vec<Slot>,
@@ -101,7 +105,7 @@ impl GpuEngine {
         let gpu = Gpu::open(found)?;
         let layout = bind_group_layout(&gpu.device);
         let limits = gpu.device.limits();
-        // No interface tells how much memory is free, so take what a card of the kind has to spare.
+        // More than this serves no kernel; the memory that the engine may take bounds it further.
         let (budget, max_slots) = match found.description.kind {
             "discrete" | "virtual" => (2 << 30, 4096),
             "integrated" => (512 << 20, 1024),
@@ -118,6 +122,7 @@ impl GpuEngine {
             stores: ResidentStores::new(binding),
             scratch: GrowingBuffer::default(),
             scratch_budget: binding.min(budget),
+            memory: u64::MAX,
             max_slots,
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             free_slots: (0..slots.len()).rev().collect(),
@@ -128,7 +133,20 @@ impl GpuEngine {
             kernel: None,
             buffering: Buffering::default(),
             gpu,
-        })
+        }
+        .with_memory(adapter::memory_budget(found, None)))
+    }
+
+    /// Takes at most this many bytes of the device's memory, in all its buffers together.
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = self.memory.min(bytes);
+        let shares = Shares::of(self.memory);
+        self.with_scratch_budget(shares.scratch_bytes).with_store_limit(shares.store_bytes)
+    }
+
+    /// Bytes that the engine may take in all.
+    pub fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
@@ -225,7 +243,7 @@ impl Engine for GpuEngine {
     fn capacity(&self) -> Capacity {
         Capacity {
             cells: (self.speed * BATCH_SECONDS) as u64,
-            pairs: MAX_PAIRS,
+            pairs: MAX_PAIRS.min(Shares::of(self.memory).pairs),
             store_bytes: self.stores.limit(),
             batches: if self.buffering == Buffering::Double { 2 } else { 1 },
         }
