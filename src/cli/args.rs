@@ -140,7 +140,8 @@ pub struct AllPairsArgs {
 
     /// Device to use: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
     ///
-    /// May be given several times, or with several devices separated by commas. 'pairwave devices' lists what there is.
+    /// May be given several times, or with several devices separated by commas. A part of a name means every GPU that has
+    /// it; a bus id or an index means one of them. 'pairwave devices' lists what there is.
     #[arg(long, value_name = "DEVICE", help_heading = COMPUTING, action = ArgAction::Append, value_delimiter = ',')]
     pub device: Vec<String>,
 
@@ -178,7 +179,8 @@ pub struct DevicesArgs {
 
     /// Device to show: its index, a part of its name, its PCI bus id, cpu, or all [default: all]
     ///
-    /// May be given several times, or with several devices separated by commas.
+    /// May be given several times, or with several devices separated by commas. A part of a name means every GPU that has
+    /// it; a bus id or an index means one of them.
     #[arg(long, value_name = "DEVICE", action = ArgAction::Append, value_delimiter = ',')]
     pub device: Vec<String>,
 }

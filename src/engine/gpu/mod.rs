@@ -237,7 +237,7 @@ impl GpuEngine {
 
 impl Engine for GpuEngine {
     fn name(&self) -> &str {
-        &self.gpu.description.name
+        self.gpu.label()
     }
 
     fn capacity(&self) -> Capacity {
