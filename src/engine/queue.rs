@@ -115,7 +115,8 @@ pub enum Pull {
 }
 
 impl<'a> WorkQueue<'a> {
-    fn new(
+    /// The work of `bands`, of `cells` cells in all, for at most so many engines.
+    pub fn new(
         bands: Box<dyn Iterator<Item = PlannedBand> + Send + 'a>,
         cells: u64,
         engines: usize,

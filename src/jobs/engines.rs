@@ -1,0 +1,79 @@
+//! From devices to the engines that a job runs on.
+
+use std::sync::Arc;
+
+use super::RunOptions;
+use crate::engine::Engine;
+use crate::engine::cpu::CpuEngine;
+use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
+use crate::engine::gpu::{Config, GpuEngine, tune};
+use crate::error::{Error, Result};
+use crate::score::Scoring;
+
+/// Cells per second assumed of a GPU that shares a job, until it has computed something. Low, and soon corrected: what
+/// a slow one takes at first, the others wait for at the end.
+const CAREFUL_GUESS: f64 = 4e7;
+
+/// Opens engines for the devices, all at once. A device that cannot be opened is left out with a warning; if none is
+/// left, the CPU.
+///
+/// # Errors
+/// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
+pub fn open(
+    options: &RunOptions,
+    pool: &Arc<rayon::ThreadPool>,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+) -> Result<Vec<Box<dyn Engine>>> {
+    let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
+    let adapters = adapters_and_memory(&chosen, options.memory);
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    for engine in tune::open_all(&adapters, scoring, cells, options.tune, &options.interrupt) {
+        match engine {
+            Ok(engine) => {
+                let engine = engine.with_kernel(options.kernel);
+                engines.push(Box::new(if chosen.len() > 1 { careful(engine) } else { engine }));
+            }
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => tracing::warn!("{error}; going on without it"),
+        }
+    }
+    let cpus = chosen.iter().filter(|device| matches!(device, Device::Cpu)).count();
+    if cpus > 0 || engines.is_empty() {
+        engines.push(Box::new(CpuEngine::new(Arc::clone(pool))));
+    }
+    Ok(engines)
+}
+
+/// The adapters, each with the bytes that an engine may take there. Those that are there several times are numbered, and
+/// divide their memory.
+fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
+    let adapters = devices.iter().filter_map(|device| match device {
+        Device::Adapter(found) => Some(found.as_ref()),
+        Device::Cpu => None,
+    });
+    let adapters: Vec<&FoundAdapter> = adapters.collect();
+    let count = |among: &[&FoundAdapter], found: &FoundAdapter| {
+        let id = |found: &FoundAdapter| (found.description.index, found.description.label.clone());
+        among.iter().filter(|other| id(other) == id(found)).count()
+    };
+    let mut engines: Vec<(FoundAdapter, u64)> = Vec::new();
+    for (place, &found) in adapters.iter().enumerate() {
+        let times = count(&adapters, found);
+        let mut named = found.clone();
+        if times > 1 {
+            named.description.label = format!("{} #{}", found.description.label, 1 + count(&adapters[..place], found));
+        }
+        engines.push((named, memory_budget(found, cap) / times as u64));
+    }
+    engines
+}
+
+/// Begins with small batches where the speed is not known.
+fn careful(mut engine: GpuEngine) -> GpuEngine {
+    let config = engine.config();
+    if config.cells_per_second == 0.0 {
+        engine.configure(Config { cells_per_second: CAREFUL_GUESS, ..config });
+    }
+    engine
+}
