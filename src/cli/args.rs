@@ -149,6 +149,13 @@ pub struct AllPairsArgs {
     #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
     pub kernel: Option<String>,
 
+    /// Memory to take on each GPU at most, as in 8G or 512M [default: 70% of a card's, a quarter of a shared one's]
+    ///
+    /// Bytes, or a number with K, M, G or T for powers of 1024; at least 16M. The limit is that of each device by itself;
+    /// one above the default changes nothing.
+    #[arg(long, value_name = "SIZE", help_heading = COMPUTING)]
+    pub memory: Option<String>,
+
     /// CPU threads [default: all]
     #[arg(long, value_name = "N", help_heading = COMPUTING)]
     pub threads: Option<usize>,
