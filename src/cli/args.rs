@@ -153,7 +153,7 @@ pub struct AllPairsArgs {
     ///
     /// Bytes, or a number with K, M, G or T for powers of 1024; at least 16M. The limit is that of each device by itself;
     /// one above the default changes nothing.
-    #[arg(long, value_name = "SIZE", help_heading = COMPUTING)]
+    #[arg(long, value_name = "SIZE", help_heading = COMPUTING, allow_hyphen_values = true)]
     pub memory: Option<String>,
 
     /// CPU threads [default: all]

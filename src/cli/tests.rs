@@ -132,6 +132,7 @@ fn contradictions() {
         "allpairs s.fa --match 5 --alphabet protein",
         "allpairs s.fa --memory much",
         "allpairs s.fa --memory 8X",
+        "allpairs s.fa --memory -8G",
         "allpairs s.fa --memory 15M",
         "allpairs s.fa --device 0,0",
         "allpairs s.fa --device cpu --device all",

@@ -1,6 +1,7 @@
 //! From devices to the engines that a job runs on.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::RunOptions;
 use crate::engine::Engine;
@@ -28,7 +29,10 @@ pub fn open(
     let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
     let adapters = adapters_and_memory(&chosen, options.memory);
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
-    for engine in tune::open_all(&adapters, scoring, cells, options.tune, &options.interrupt) {
+    let begin = Instant::now();
+    let opened = tune::open_all(&adapters, scoring, cells, options.tune, &options.interrupt);
+    tracing::debug!(adapters = opened.len(), seconds = begin.elapsed().as_secs_f64(), "opened");
+    for engine in opened {
         match engine {
             Ok(engine) => {
                 let engine = engine.with_kernel(options.kernel);
@@ -76,4 +80,27 @@ fn careful(mut engine: GpuEngine) -> GpuEngine {
         engine.configure(Config { cells_per_second: CAREFUL_GUESS, ..config });
     }
     engine
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::gpu::adapter::enumerate;
+
+    #[test]
+    fn engines_of_one_adapter_divide_its_memory() {
+        let Some(found) = enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        let name = found.description.label.clone();
+        let device = Device::Adapter(Box::new(found));
+        let engines = |devices: &[Device]| -> Vec<(String, u64)> {
+            let adapters = adapters_and_memory(devices, Some(64 << 20));
+            adapters.into_iter().map(|(found, bytes)| (found.description.label, bytes >> 20)).collect()
+        };
+        assert_eq!(engines(&[Device::Cpu, device.clone()]), [(name.clone(), 64)]);
+        let two = engines(&[device.clone(), Device::Cpu, device]);
+        assert_eq!(two, [(format!("{name} #1"), 32), (format!("{name} #2"), 32)]);
+        assert_eq!(engines(&[Device::Cpu]), []);
+    }
 }
