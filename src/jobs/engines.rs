@@ -7,13 +7,9 @@ use super::RunOptions;
 use crate::engine::Engine;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
-use crate::engine::gpu::{Config, GpuEngine, tune};
+use crate::engine::gpu::tune;
 use crate::error::{Error, Result};
 use crate::score::Scoring;
-
-/// Cells per second assumed of a GPU that shares a job, until it has computed something. Low, and soon corrected: what
-/// a slow one takes at first, the others wait for at the end.
-const CAREFUL_GUESS: f64 = 4e7;
 
 /// Opens engines for the devices, all at once. A device that cannot be opened is left out with a warning; if none is
 /// left, the CPU.
@@ -34,10 +30,7 @@ pub fn open(
     tracing::debug!(adapters = opened.len(), seconds = begin.elapsed().as_secs_f64(), "opened");
     for engine in opened {
         match engine {
-            Ok(engine) => {
-                let engine = engine.with_kernel(options.kernel);
-                engines.push(Box::new(if chosen.len() > 1 { careful(engine) } else { engine }));
-            }
+            Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel))),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
@@ -71,15 +64,6 @@ fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapte
         engines.push((named, memory_budget(found, cap) / times as u64));
     }
     engines
-}
-
-/// Begins with small batches where the speed is not known.
-fn careful(mut engine: GpuEngine) -> GpuEngine {
-    let config = engine.config();
-    if config.cells_per_second == 0.0 {
-        engine.configure(Config { cells_per_second: CAREFUL_GUESS, ..config });
-    }
-    engine
 }
 
 #[cfg(test)]
