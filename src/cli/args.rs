@@ -140,13 +140,21 @@ pub struct AllPairsArgs {
 
     /// Device to use: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
     ///
-    /// May be given several times, or with several devices separated by commas. 'pairwave devices' lists what there is.
+    /// May be given several times, or with several devices separated by commas. A part of a name means every GPU that has
+    /// it; a bus id or an index means one of them. 'pairwave devices' lists what there is.
     #[arg(long, value_name = "DEVICE", help_heading = COMPUTING, action = ArgAction::Append, value_delimiter = ',')]
     pub device: Vec<String>,
 
     /// Kernel to use, by the name that 'pairwave devices --self-test' prints [default: the fastest for these sequences]
     #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
     pub kernel: Option<String>,
+
+    /// Memory to take on each GPU at most, as in 8G or 512M [default: 70% of a card's, a quarter of a shared one's]
+    ///
+    /// Bytes, or a number with K, M, G or T for powers of 1024; at least 16M. The limit is that of each device by itself;
+    /// one above the default changes nothing.
+    #[arg(long, value_name = "SIZE", help_heading = COMPUTING, allow_hyphen_values = true)]
+    pub memory: Option<String>,
 
     /// CPU threads [default: all]
     #[arg(long, value_name = "N", help_heading = COMPUTING)]
@@ -178,7 +186,8 @@ pub struct DevicesArgs {
 
     /// Device to show: its index, a part of its name, its PCI bus id, cpu, or all [default: all]
     ///
-    /// May be given several times, or with several devices separated by commas.
+    /// May be given several times, or with several devices separated by commas. A part of a name means every GPU that has
+    /// it; a bus id or an index means one of them.
     #[arg(long, value_name = "DEVICE", action = ArgAction::Append, value_delimiter = ',')]
     pub device: Vec<String>,
 }

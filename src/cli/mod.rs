@@ -11,6 +11,7 @@ mod pages;
 mod progress;
 mod run;
 mod scoring;
+mod size;
 #[cfg(test)]
 mod tests;
 

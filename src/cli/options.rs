@@ -3,6 +3,7 @@
 use super::args::*;
 use super::device::DeviceChoice;
 use super::scoring::ScoringChoice;
+use super::size;
 use pairwave::output::{Distance, Field, Format, MatrixShape};
 use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition};
 use pairwave::seq::Alphabet;
@@ -62,6 +63,8 @@ pub struct Compute {
     /// At least one.
     pub devices: Vec<DeviceChoice>,
     pub kernel: Option<String>,
+    /// Bytes on each device; `None` is what it has to spare.
+    pub memory: Option<u64>,
     /// `None` is all that there are.
     pub threads: Option<NonZeroUsize>,
     pub tune: bool,
@@ -114,6 +117,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         let compute = Compute {
             devices: DeviceChoice::parse_all(&args.device)?,
             kernel: args.kernel,
+            memory: args.memory.as_deref().map(size::memory).transpose()?,
             threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
             tune: args.tune,
             check: args.check,

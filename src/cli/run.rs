@@ -27,7 +27,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
         devices,
         threads: options.compute.threads.map_or(0, |threads| threads.get()),
         kernel,
-        memory: None,
+        memory: options.compute.memory,
         tune: options.compute.tune,
         // Not before: while input is read nothing is left behind, and a read that waits for a terminal or a pipe would
         // not see the flag.

@@ -35,6 +35,7 @@ fn defaults() {
     assert_eq!(job.selection.identity, IdentityDefinition::InnerColumns);
     assert!(!job.selection.score_only && job.selection.min_identity.is_none() && job.selection.max_hits.is_none());
     assert_eq!(job.compute.devices, [DeviceChoice::Auto]);
+    assert_eq!(job.compute.memory, None);
     let Format::Tsv(fields) = &job.format else { panic!("{:?}", job.format) };
     assert_eq!(fields.len(), 9);
 }
@@ -44,7 +45,7 @@ fn everything_at_once() {
     let job = allpairs(
         "- --against b.fa --alphabet rna --match 1 --mismatch -4 --gap-open 2 --gap-extend 1 --ambiguity zero \
          --end-gaps free --min-identity .97 --iddef 1 --max-hits 3 --format blast6 -o out.b6 --device 0,cpu \
-         --device h200 --kernel nw_slice --threads 2 --tune --check",
+         --device h200 --kernel nw_slice --memory 1.5G --threads 2 --tune --check",
     );
     assert_eq!(job.alphabet, AlphabetChoice::Fixed(Alphabet::Dna));
     assert_eq!(job.selection.min_identity, Some(0.97));
@@ -52,6 +53,7 @@ fn everything_at_once() {
     assert_eq!(job.selection.identity, IdentityDefinition::Columns);
     assert_eq!(job.compute.devices, [DeviceChoice::Index(0), DeviceChoice::Cpu, DeviceChoice::Name("h200".into())]);
     assert!(job.compute.tune && job.compute.check);
+    assert_eq!(job.compute.memory, Some(3 << 29));
     insta::assert_debug_snapshot!(job.scoring.resolve(Alphabet::Dna).unwrap(), @r"
     Scheme {
         alphabet: Dna,
@@ -128,6 +130,10 @@ fn contradictions() {
         "allpairs s.fa --gap-extend -1",
         "allpairs s.fa --gap-extend 1000001",
         "allpairs s.fa --match 5 --alphabet protein",
+        "allpairs s.fa --memory much",
+        "allpairs s.fa --memory 8X",
+        "allpairs s.fa --memory -8G",
+        "allpairs s.fa --memory 15M",
         "allpairs s.fa --device 0,0",
         "allpairs s.fa --device cpu --device all",
     ];

@@ -1,4 +1,4 @@
-//! An engine that does as it is told: scripted delays, losses and wrong statuses, for tests of the queue.
+//! An engine that does as it is told: scripted delays, losses and wrong statuses, and a speed, for tests of the queue.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -25,11 +25,15 @@ pub enum Act {
     Panic,
 }
 
+/// Seconds of work that an engine with a speed likes at once, when it knows its speed.
+const BATCH_SECONDS: f64 = 0.7;
+
 /// An engine that follows a script, a line per batch, and after its end computes without delay.
 #[derive(Debug)]
 pub struct MockEngine {
     name: String,
     capacity: Capacity,
+    cells_per_second: Option<f64>,
     script: VecDeque<Act>,
     waiting: HashMap<Ticket, (Arc<Batch>, Act)>,
     next_ticket: u64,
@@ -41,10 +45,18 @@ impl MockEngine {
         MockEngine {
             name: name.into(),
             capacity,
+            cells_per_second: None,
             script: script.into_iter().collect(),
             waiting: HashMap::new(),
             next_ticket: 0,
         }
+    }
+
+    /// Reports times in the kernel as if it had this speed (it waits for nothing), and from the first report on likes
+    /// batches that suit it, as a GPU does.
+    pub fn with_speed(mut self, cells_per_second: f64) -> Self {
+        self.cells_per_second = Some(cells_per_second);
+        self
     }
 
     fn error(&self, message: &str) -> Error {
@@ -79,6 +91,10 @@ impl Engine for MockEngine {
     fn collect(&mut self, ticket: Ticket) -> Result<Report> {
         let (batch, act) = self.waiting.remove(&ticket).ok_or_else(|| self.error("unknown ticket"))?;
         let mut report = Report::default();
+        if let Some(speed) = self.cells_per_second {
+            report.kernel_time = Some(Duration::from_secs_f64(batch.cells() as f64 / speed));
+            self.capacity.cells = (speed * BATCH_SECONDS) as u64;
+        }
         let leave = match act {
             Act::Compute(delay) => {
                 std::thread::sleep(delay);

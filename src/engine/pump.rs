@@ -102,8 +102,9 @@ fn work(
             queue.give_back(&lease, Some(&unfinished), true);
             let _ = sender.send(Message::Unsuited);
         }
+        let cells = lease.batch.cells();
         let _ = sender.send(Message::Done { engine: index, lease, report });
-        queue.release();
+        queue.finish(index, cells);
     }
 }
 

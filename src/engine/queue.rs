@@ -22,6 +22,14 @@ use crate::seq::SequenceId;
 /// Reports that may wait for the caller before engines have to.
 const WAITING_REPORTS: usize = 4;
 
+/// Cells of an engine's first batches, where several share a job: what an engine is thought to do in a second may be a
+/// hundred times what it does, and the others would wait for it at the end.
+const PROBE_CELLS: u64 = 1 << 25;
+/// First batches that a small job has at least.
+const PROBES_A_JOB: u64 = 256;
+/// By how much a batch may be larger than any that the engine has finished, where several share a job.
+const GROWTH: u64 = 8;
+
 /// A band as the caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BandInfo {
@@ -94,6 +102,8 @@ struct State<'a> {
     remaining_cells: u64,
     /// Capacity in cells of every engine that works.
     capacities: Vec<u64>,
+    /// Cells that each engine may be given at once, by what it has finished.
+    trusted: Vec<u64>,
     stopped: bool,
 }
 
@@ -115,12 +125,15 @@ pub enum Pull {
 }
 
 impl<'a> WorkQueue<'a> {
-    fn new(
+    /// The work of `bands`, of `cells` cells in all, for so many engines and one in reserve.
+    pub fn new(
         bands: Box<dyn Iterator<Item = PlannedBand> + Send + 'a>,
         cells: u64,
         engines: usize,
         interrupt: &'a AtomicBool,
     ) -> Self {
+        // Alone, an engine has nobody to keep waiting.
+        let probe = if engines > 1 { PROBE_CELLS.min(cells / PROBES_A_JOB).max(1) } else { u64::MAX };
         let state = State {
             bands,
             next_band: 0,
@@ -128,7 +141,8 @@ impl<'a> WorkQueue<'a> {
             exhausted: false,
             outstanding: 0,
             remaining_cells: cells,
-            capacities: vec![0; engines],
+            capacities: vec![0; engines + 1],
+            trusted: vec![probe; engines + 1],
             stopped: false,
         };
         WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt }
@@ -186,6 +200,14 @@ impl<'a> WorkQueue<'a> {
             state.piles.push_front(pile);
         }
         self.changed.notify_all();
+    }
+
+    /// An engine has finished a lease of so many cells.
+    pub fn finish(&self, engine: usize, cells: u64) {
+        let mut state = self.lock();
+        state.trusted[engine] = cells.saturating_mul(GROWTH).max(state.trusted[engine]);
+        drop(state);
+        self.release();
     }
 
     /// A lease has ended: its work is done or was given back.
@@ -256,10 +278,13 @@ impl State<'_> {
         false
     }
 
-    /// With several engines: no more than half of the engine's share of what is left, so that all end together.
+    /// With several engines: no more than half of the engine's share of what is left, so that all end together, and not
+    /// much more than it has shown to be able to.
     fn fair_cells(&self, engine: usize, capacity: u64) -> u64 {
+        let capacity = capacity.min(self.trusted[engine]);
         let all: u64 = self.capacities.iter().sum();
         if all == self.capacities[engine] {
+            // The only one that has come, or is left.
             return capacity;
         }
         let share = self.remaining_cells as f64 * self.capacities[engine] as f64 / all as f64 / 2.0;
@@ -309,7 +334,7 @@ pub fn run<'a>(
 ) -> Result<Vec<EngineStats>> {
     let mut stats: Vec<EngineStats> =
         engines.iter().map(|engine| EngineStats { name: engine.name().into(), ..Default::default() }).collect();
-    let queue = WorkQueue::new(Box::new(bands), cells, engines.len() + 1, interrupt);
+    let queue = WorkQueue::new(Box::new(bands), cells, engines.len(), interrupt);
     let (sender, receiver): (SyncSender<Message>, Receiver<Message>) = sync_channel(WAITING_REPORTS);
     let mut reserve = Some(reserve);
     let mut universal = engines.iter().filter(|engine| engine.universal()).count();

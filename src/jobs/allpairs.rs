@@ -108,31 +108,8 @@ impl AllPairs {
         }
     }
 
-    /// Runs the job and hands over every result in input order.
-    ///
-    /// # Errors
-    /// What `sink` returns; [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's
-    /// failure is no error: the CPU takes over.
-    pub fn run(
-        &self,
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&PairResult) -> Result<()>,
-    ) -> Result<Summary> {
-        let pool = thread_pool(options.threads)?;
-        let engines = super::open_engines(options, &pool, &self.scoring, self.job().cells())?;
-        self.run_on(engines, &pool, options, progress, sink)
-    }
-
-    /// Runs the job on these engines, with tracebacks on the threads of `pool`.
-    pub fn run_on(
-        &self,
-        engines: Vec<Box<dyn Engine>>,
-        pool: &Arc<rayon::ThreadPool>,
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&PairResult) -> Result<()>,
-    ) -> Result<Summary> {
+    /// Whether the job makes sense.
+    fn validate(&self) -> Result<()> {
         if let Some(wrong) = self.min_identity.filter(|identity| !(0.0..=1.0).contains(identity)) {
             return Err(Error::usage(format!("an identity of {wrong} is not a fraction from 0 to 1")));
         }
@@ -148,6 +125,38 @@ impl AllPairs {
             let read = store.alphabet();
             return Err(Error::usage(format!("the scoring is for {scored:?}, but there are {read:?} sequences")));
         }
+        Ok(())
+    }
+
+    /// Runs the job and hands over every result in input order.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a job that makes no sense, before a device is opened; what `sink` returns;
+    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's failure is no error: the
+    /// others take over, or the CPU.
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&PairResult) -> Result<()>,
+    ) -> Result<Summary> {
+        // Before devices are opened and measured, which may take a while.
+        self.validate()?;
+        let pool = thread_pool(options.threads)?;
+        let engines = super::engines::open(options, &pool, &self.scoring, self.job().cells())?;
+        self.run_on(engines, &pool, options, progress, sink)
+    }
+
+    /// Runs the job on these engines, with tracebacks on the threads of `pool`.
+    pub fn run_on(
+        &self,
+        engines: Vec<Box<dyn Engine>>,
+        pool: &Arc<rayon::ThreadPool>,
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&PairResult) -> Result<()>,
+    ) -> Result<Summary> {
+        self.validate()?;
         let begin = Instant::now();
         let job = self.job();
         let (pairs, cells) = (job.pairs(), job.cells());

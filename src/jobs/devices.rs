@@ -104,6 +104,10 @@ impl fmt::Display for DeviceReport {
                 if !found.pci_bus_id.is_empty() {
                     writeln!(f, "  PCI bus id        {}", found.pci_bus_id)?;
                 }
+                if let Some(bytes) = found.memory_bytes {
+                    let shared = if matches!(found.kind, "integrated" | "cpu") { ", shared with the CPU" } else { "" };
+                    writeln!(f, "  memory            {} MiB{shared}", mib(bytes))?;
+                }
                 writeln!(f, "  subgroup size     {} to {}", found.subgroup_sizes[0], found.subgroup_sizes[1])?;
                 writeln!(f, "  workgroup memory  {} KiB", found.workgroup_memory_bytes >> 10)?;
                 writeln!(f, "  largest buffer    {} MiB", mib(found.max_buffer_bytes))?;

@@ -2,33 +2,31 @@
 
 pub mod allpairs;
 pub mod devices;
+mod engines;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use crate::engine::Engine;
-use crate::engine::cpu::CpuEngine;
-use crate::engine::gpu::adapter::{Device, choose};
-use crate::engine::gpu::tune;
+use crate::engine::gpu::adapter::Device;
 use crate::engine::queue::EngineStats;
-use crate::error::Result;
 use crate::kernels::Kernel;
-use crate::score::Scoring;
 
 pub use allpairs::{AllPairs, PairResult};
 
 /// Where and how a job runs. None of it changes the result.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// The devices; empty for the best hardware adapter, or the CPU where there is none.
+    /// The devices; empty for the best hardware adapter, or the CPU where there is none. An adapter that comes twice is
+    /// opened twice: two engines, each with buffers of its own and half of the memory.
     pub devices: Vec<Device>,
     /// CPU threads; 0 for as many as there are processors.
     pub threads: usize,
     /// The kernel that GPUs use; `None` for the one that is expected to be fastest.
     pub kernel: Option<&'static Kernel>,
-    /// Bytes of memory that a job may take on each device; `None` for what the device has to spare.
+    /// Bytes of memory that a job may take on each GPU at most; `None` for what it has to spare
+    /// ([`memory_budget`](crate::engine::gpu::memory::memory_budget)), which is never exceeded.
     pub memory: Option<u64>,
     /// Measure the best kernel configuration anew.
     pub tune: bool,
@@ -63,28 +61,4 @@ pub struct Summary {
     pub kernel_seconds: f64,
     /// What each engine did.
     pub engines: Vec<EngineStats>,
-}
-
-/// Opens engines for the devices. A device that cannot be opened is left out with a warning; if none is left, the CPU.
-fn open_engines(
-    options: &RunOptions,
-    pool: &Arc<rayon::ThreadPool>,
-    scoring: &Arc<Scoring>,
-    cells: u64,
-) -> Result<Vec<Box<dyn Engine>>> {
-    let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
-    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
-    for device in &chosen {
-        match device {
-            Device::Cpu => engines.push(Box::new(CpuEngine::new(Arc::clone(pool)))),
-            Device::Adapter(found) => match tune::open_tuned(found, scoring, cells, options.tune) {
-                Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel))),
-                Err(error) => tracing::warn!("{error}; going on without it"),
-            },
-        }
-    }
-    if engines.is_empty() {
-        engines.push(Box::new(CpuEngine::new(Arc::clone(pool))));
-    }
-    Ok(engines)
 }

@@ -85,6 +85,32 @@ fn an_interrupt_on_an_adapter() {
     interrupted(interrupt(), &["--device", "0", "--score-only"]);
 }
 
+/// A measurement on software takes half a minute and more. One that was waited for would be in the cache.
+#[test]
+fn an_interrupt_while_devices_are_measured() {
+    needs_adapter();
+    let (folder, cache) = (folder(), super::folder());
+    let input = file(&folder, "some.fa", many(20));
+    let output = path(&folder, "pairs.tsv");
+    let mut command = std::process::Command::new(program());
+    command.args(["allpairs", &input, "-o", &output, "--device", "0", "--tune"]);
+    command.env("PAIRWAVE_CACHE_DIR", cache.path()).env("PAIRWAVE_LOG", "pairwave=debug");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut log = BufReader::new(child.stderr.take().expect("its messages are piped"));
+    let mut line = String::new();
+    while !line.contains("trial") {
+        line.clear();
+        assert!(log.read_line(&mut line).expect("a line") > 0, "no trial was made");
+    }
+    let ended = stop(child, interrupt());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut log, &mut rest).expect("the rest of the messages");
+    assert_eq!(ended.status.code(), Some(130), "{rest}");
+    assert!(rest.ends_with("pairwave: interrupted\n"), "{rest}");
+    assert_eq!((entries(folder.path()), entries(cache.path())), (vec!["some.fa".to_owned()], Vec::new()));
+}
+
 /// While input is awaited there is nothing to tidy up: the signal ends the program at once.
 #[test]
 fn an_interrupt_while_input_is_awaited() {

@@ -19,6 +19,9 @@ fn devices_are_listed() {
     {
         assert!(line(name).ends_with(value), "{text}");
     }
+    if let Some(bytes) = first.memory_bytes {
+        assert!(line("memory").contains(&format!(" {} MiB", bytes >> 20)), "{text}");
+    }
     for name in ["subgroup size", "workgroup memory", "largest buffer", "largest binding", "features"] {
         line(name);
     }
@@ -40,6 +43,7 @@ fn devices_as_json() {
         "kind",
         "driver",
         "pci_bus_id",
+        "memory_bytes",
         "subgroup_sizes",
         "workgroup_memory_bytes",
         "max_buffer_bytes",

@@ -116,6 +116,8 @@ fn options() {
             "@good.fa --iddef 5",
             "@good.fa --threads many",
             "@good.fa --threads 0",
+            "@good.fa --memory 8X",
+            "@good.fa --memory 1M",
             "@good.fa --min-identity 97",
             "@good.fa --min-identity high",
             "@good.fa --score-only --format paf",

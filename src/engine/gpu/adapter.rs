@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::memory::device_local_bytes;
+pub use super::memory::memory_budget;
 use crate::error::{Error, Result};
 
 /// A graphics adapter as `pairwave devices` shows it.
@@ -11,6 +13,9 @@ pub struct AdapterDescription {
     pub index: usize,
     /// Marketing name.
     pub name: String,
+    /// What messages and summaries call it: the name, with the PCI bus id or the index where several adapters share it.
+    #[serde(skip)]
+    pub label: String,
     /// PCI vendor.
     pub vendor: String,
     /// Graphics interface: vulkan, metal, dx12, gl.
@@ -21,6 +26,9 @@ pub struct AdapterDescription {
     pub driver: String,
     /// PCI bus id, e.g. `0000:01:00.0`; empty if unknown.
     pub pci_bus_id: String,
+    /// Device-local memory in bytes; `None` where its interface does not tell. For integrated and software adapters a
+    /// part of the system's memory.
+    pub memory_bytes: Option<u64>,
     /// Least and greatest subgroup size in invocations.
     pub subgroup_sizes: [u32; 2],
     /// Workgroup memory in bytes.
@@ -64,14 +72,26 @@ pub fn enumerate() -> Vec<FoundAdapter> {
         .filter(|adapter| adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS))
         .collect();
     adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
-    adapters
-        .into_iter()
-        .enumerate()
-        .map(|(index, adapter)| {
-            let description = describe(index, &adapter);
-            FoundAdapter { adapter, description }
-        })
-        .collect()
+    let mut descriptions: Vec<AdapterDescription> =
+        adapters.iter().enumerate().map(|(index, adapter)| describe(index, adapter)).collect();
+    label(&mut descriptions);
+    let found = adapters.into_iter().zip(descriptions);
+    found.map(|(adapter, description)| FoundAdapter { adapter, description }).collect()
+}
+
+/// Tells adapters of one name apart: by PCI bus id where that does it, else by index.
+fn label(descriptions: &mut [AdapterDescription]) {
+    let named: Vec<(String, String)> =
+        descriptions.iter().map(|found| (found.name.clone(), found.pci_bus_id.clone())).collect();
+    for found in descriptions {
+        let namesakes = || named.iter().filter(|(name, _)| *name == found.name);
+        let same_bus = namesakes().filter(|(_, bus)| *bus == found.pci_bus_id).count();
+        found.label = match (namesakes().count(), same_bus) {
+            (1, _) => found.name.clone(),
+            (_, 1) if !found.pci_bus_id.is_empty() => format!("{} ({})", found.name, found.pci_bus_id),
+            _ => format!("{} (device {})", found.name, found.index),
+        };
+    }
 }
 
 /// The faster kinds first.
@@ -98,7 +118,8 @@ fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterDescription {
     ];
     AdapterDescription {
         index,
-        name: info.name.clone(),
+        label: info.name.clone(),
+        name: info.name,
         vendor: vendor_name(info.vendor),
         backend: info.backend.to_str().to_string(),
         kind: match info.device_type {
@@ -110,6 +131,7 @@ fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterDescription {
         },
         driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
         pci_bus_id: info.device_pci_bus_id.clone(),
+        memory_bytes: device_local_bytes(adapter),
         subgroup_sizes: [info.subgroup_min_size, info.subgroup_max_size],
         workgroup_memory_bytes: limits.max_compute_workgroup_storage_size,
         max_buffer_bytes: limits.max_buffer_size,
@@ -147,8 +169,12 @@ pub enum Device {
 /// Finds the devices that `--device` values name. None given: the first hardware adapter, or the CPU engine where there
 /// is none (software Vulkan is slower than the CPU engine and must be asked for by name).
 ///
-/// A value is an index of `pairwave devices`, a PCI bus id, a part of an adapter's name (any case), `cpu`, or `all`
-/// (every hardware adapter and the CPU engine).
+/// A value is an index of `pairwave devices`, a PCI bus id, a part of a name (any case), `cpu`, or `all` (every hardware
+/// adapter and the CPU engine). A part of a name means every hardware adapter that has it, or if there is none every
+/// software adapter. A card that two graphics interfaces list is taken once. So is a device that several values name.
+///
+/// # Errors
+/// [`Error::Usage`] for a value that names nothing, with a list of what there is.
 pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     if wanted.len() == 1 && wanted[0].eq_ignore_ascii_case("cpu") {
         return Ok(vec![Device::Cpu]);
@@ -158,6 +184,7 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
         let best = adapters.into_iter().find(|found| !found.is_software());
         return Ok(vec![best.map_or(Device::Cpu, |found| Device::Adapter(Box::new(found)))]);
     }
+    let described: Vec<&AdapterDescription> = adapters.iter().map(|found| &found.description).collect();
     let mut chosen: Vec<usize> = Vec::new();
     let mut cpu = false;
     for value in wanted {
@@ -165,9 +192,9 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
             cpu = true;
         } else if value.eq_ignore_ascii_case("all") {
             cpu = true;
-            chosen.extend(adapters.iter().filter(|found| !found.is_software()).map(|found| found.description.index));
+            chosen.extend(cards(&described, |found| found.kind != "cpu"));
         } else {
-            chosen.push(find(&adapters, value)?);
+            chosen.extend(find(&described, value)?);
         }
     }
     let mut seen = std::collections::HashSet::new();
@@ -180,30 +207,47 @@ pub fn choose(wanted: &[String]) -> Result<Vec<Device>> {
     Ok(devices)
 }
 
-/// Index of the adapter that one value names.
-fn find(adapters: &[FoundAdapter], value: &str) -> Result<usize> {
+/// Indices of the adapters that one value names; at least one.
+fn find(adapters: &[&AdapterDescription], value: &str) -> Result<Vec<usize>> {
     let there_is = || {
-        let mut list: Vec<String> =
-            adapters.iter().map(|found| format!("{} = {}", found.description.index, found.description.name)).collect();
+        let mut list: Vec<String> = adapters.iter().map(|found| format!("{} = {}", found.index, found.name)).collect();
         list.push("cpu".into());
         list.join(", ")
     };
     if let Ok(index) = value.parse::<usize>() {
         if index < adapters.len() {
-            return Ok(index);
+            return Ok(vec![index]);
         }
         return Err(Error::usage(format!("no device has index {index}; there is: {}", there_is())));
     }
-    let lower = value.to_lowercase();
-    let at_bus = |found: &&FoundAdapter| !value.is_empty() && found.description.pci_bus_id.eq_ignore_ascii_case(value);
+    let at_bus = |found: &&&AdapterDescription| !value.is_empty() && found.pci_bus_id.eq_ignore_ascii_case(value);
     if let Some(found) = adapters.iter().find(at_bus) {
-        return Ok(found.description.index);
+        return Ok(vec![found.index]);
     }
-    let mut matching = adapters.iter().filter(|found| found.description.name.to_lowercase().contains(&lower));
-    match matching.next() {
-        Some(found) if !lower.is_empty() => Ok(found.description.index),
-        _ => Err(Error::usage(format!("no device is called '{value}'; there is: {}", there_is()))),
+    let lower = value.to_lowercase();
+    let has_name = |found: &AdapterDescription| !lower.is_empty() && found.name.to_lowercase().contains(&lower);
+    for software in [false, true] {
+        let matching = cards(adapters, |found| has_name(found) && (found.kind == "cpu") == software);
+        if !matching.is_empty() {
+            return Ok(matching);
+        }
     }
+    Err(Error::usage(format!("no device is called '{value}'; there is: {}", there_is())))
+}
+
+/// Indices of the wanted adapters, each card once: not again through another graphics interface than where it was first.
+fn cards(adapters: &[&AdapterDescription], wanted: impl Fn(&AdapterDescription) -> bool) -> Vec<usize> {
+    let is_same_card = |a: &AdapterDescription, b: &AdapterDescription| {
+        let known = !a.pci_bus_id.is_empty() && !b.pci_bus_id.is_empty();
+        a.backend != b.backend && if known { a.pci_bus_id == b.pci_bus_id } else { a.name == b.name }
+    };
+    let mut taken: Vec<&AdapterDescription> = Vec::new();
+    for found in adapters.iter().filter(|found| wanted(found)) {
+        if !taken.iter().any(|other| is_same_card(found, other)) {
+            taken.push(found);
+        }
+    }
+    taken.into_iter().map(|found| found.index).collect()
 }
 
 #[cfg(test)]
@@ -232,6 +276,74 @@ mod tests {
         let name = first.description.name.to_uppercase();
         let devices = choose(&["0".into(), name[..4].into(), "cpu".into()]).unwrap();
         assert!(matches!(&devices[..], [Device::Adapter(found), Device::Cpu] if found.description.index == 0));
+    }
+
+    /// Adapters of these names, kinds, interfaces and PCI bus ids.
+    fn described(list: &[(&str, &'static str, &str, &str)]) -> Vec<AdapterDescription> {
+        let adapters = list.iter().enumerate().map(|(index, &(name, kind, backend, bus))| AdapterDescription {
+            index,
+            name: name.into(),
+            label: String::new(),
+            vendor: "NVIDIA".into(),
+            backend: backend.into(),
+            kind,
+            driver: String::new(),
+            pci_bus_id: bus.into(),
+            memory_bytes: None,
+            subgroup_sizes: [32, 32],
+            workgroup_memory_bytes: 1 << 15,
+            max_buffer_bytes: 1 << 30,
+            max_binding_bytes: 1 << 30,
+            max_workgroup_invocations: 1024,
+            features: Vec::new(),
+        });
+        let mut adapters: Vec<AdapterDescription> = adapters.collect();
+        label(&mut adapters);
+        adapters
+    }
+
+    fn labels(adapters: &[AdapterDescription]) -> Vec<&str> {
+        adapters.iter().map(|found| found.label.as_str()).collect()
+    }
+
+    /// Two equal cards and a third, each of them through two interfaces, and software.
+    fn node() -> Vec<AdapterDescription> {
+        described(&[
+            ("Tesla C2075", "discrete", "vulkan", "0000:03:00.0"),
+            ("Tesla C2050", "discrete", "vulkan", "0000:82:00.0"),
+            ("Tesla C2075", "discrete", "vulkan", "0000:84:00.0"),
+            ("Tesla C2075", "discrete", "dx12", "0000:03:00.0"),
+            ("Tesla C2050", "discrete", "dx12", ""),
+            ("llvmpipe (tesla)", "cpu", "vulkan", ""),
+        ])
+    }
+
+    #[test]
+    fn a_name_means_all_its_cards_and_a_bus_id_or_an_index_one() {
+        let node = node();
+        let node: Vec<&AdapterDescription> = node.iter().collect();
+        let find = |value: &str| find(&node, value).unwrap();
+        assert_eq!(find("c2075"), [0, 2]);
+        assert_eq!(find("C2050"), [1]);
+        assert_eq!(find("Tesla"), [0, 1, 2]);
+        assert_eq!(find("LLVM"), [5]);
+        assert_eq!(find("0000:84:00.0"), [2]);
+        assert_eq!(find("0000:03:00.0"), [0]);
+        assert_eq!(find("3"), [3]);
+        assert_eq!(cards(&node, |found| found.kind != "cpu"), [0, 1, 2]);
+    }
+
+    #[test]
+    fn cards_of_one_name_are_told_apart() {
+        let two = |bus: [&str; 2]| described(&bus.map(|bus| ("NVIDIA H200", "discrete", "vulkan", bus)));
+        assert_eq!(
+            labels(&two(["0000:03:00.0", "0000:84:00.0"])),
+            ["NVIDIA H200 (0000:03:00.0)", "NVIDIA H200 (0000:84:00.0)"]
+        );
+        for bus in [["", ""], ["0000:03:00.0", "0000:03:00.0"]] {
+            assert_eq!(labels(&two(bus)), ["NVIDIA H200 (device 0)", "NVIDIA H200 (device 1)"]);
+        }
+        assert_eq!(labels(&described(&[("Arc A770", "discrete", "vulkan", "0000:03:00.0")])), ["Arc A770"]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Gpu {
 impl Gpu {
     /// Opens an adapter with all of its limits and, where it has them, timestamps and subgroup operations.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
-        let name = found.description.name.clone();
+        let name = found.description.label.clone();
         let features = found.adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let descriptor = wgpu::DeviceDescriptor {
@@ -49,14 +49,19 @@ impl Gpu {
         Ok(Gpu { device, queue, description: found.description.clone(), timestamps, trouble })
     }
 
+    /// What messages and summaries call it.
+    pub fn label(&self) -> &str {
+        &self.description.label
+    }
+
     /// An error of this device.
     pub fn error(&self, message: impl Into<String>) -> Error {
-        Error::Device { device: self.description.name.clone(), message: message.into() }
+        Error::Device { device: self.label().into(), message: message.into() }
     }
 
     /// A refusal of one batch.
     pub fn unsuited(&self, message: impl Into<String>) -> Error {
-        Error::Unsuited { device: self.description.name.clone(), message: message.into() }
+        Error::Unsuited { device: self.label().into(), message: message.into() }
     }
 
     /// An error if the device was lost or raised an error since it was opened. A device in trouble stays in trouble.

@@ -9,6 +9,7 @@ mod decode;
 pub mod device;
 mod dispatch;
 mod matrix;
+pub mod memory;
 mod pipeline;
 mod readback;
 mod resident;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use self::adapter::FoundAdapter;
 use self::device::{Gpu, GrowingBuffer};
 use self::matrix::{MatrixSlot, MatrixWork};
+use self::memory::{LEAST_BYTES, Shares};
 use self::pipeline::{Pipelines, Shader};
 use self::resident::ResidentStores;
 use self::shape::Arenas;
@@ -46,6 +48,8 @@ const MAX_PAIRS: u64 = 12 << 20;
 /// Mesa 22.3; LP_MAX_TGSI_LOOP_ITERATIONS in its sources). Stay below.
 const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
+/// Bytes of the results of a batch with alignments at most: the host has to hold them too.
+const MOST_OUTPUT_BYTES: u64 = 512 << 20;
 /// Words of runs expected for a symbol of a pair's shorter sequence, before anything was seen: those of unrelated pairs.
 const FIRST_WORDS_A_SYMBOL: f64 = 0.55;
 
@@ -94,6 +98,8 @@ pub struct GpuEngine {
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
+    /// Bytes that the engine may take in all.
+    memory: u64,
     max_slots: u64,
     loop_budget: Option<u64>,
     shape: MatrixShape,
@@ -116,7 +122,7 @@ impl GpuEngine {
     pub fn open(found: &FoundAdapter, config: Config) -> Result<Self> {
         let gpu = Gpu::open(found)?;
         let limits = gpu.device.limits();
-        // No interface tells how much memory is free, so take what a card of the kind has to spare.
+        // More than this serves no kernel; the memory that the engine may take bounds it further.
         let (budget, max_slots) = match found.description.kind {
             "discrete" | "virtual" => (2 << 30, 4096),
             "integrated" => (512 << 20, 1024),
@@ -124,7 +130,7 @@ impl GpuEngine {
         };
         let is_llvmpipe = found.description.driver.contains("llvmpipe");
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15;
-        let arenas = Arenas::new(&gpu, if found.description.kind == "discrete" { 32 << 30 } else { budget }, u64::MAX);
+        let arenas = Arenas::new(&gpu, LEAST_BYTES, u64::MAX);
         let slots: Vec<_> = (0..2).map(|_| (Slot::new(&gpu), MatrixSlot::new(&gpu))).collect();
         Ok(GpuEngine {
             config,
@@ -133,10 +139,11 @@ impl GpuEngine {
             stores: ResidentStores::new(binding),
             scratch: GrowingBuffer::default(),
             scratch_budget: binding.min(budget),
+            memory: u64::MAX,
             max_slots,
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             shape: MatrixShape::for_adapter(found),
-            output_budget: binding.min(budget) / 2,
+            output_budget: binding.min(MOST_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             free_slots: (0..slots.len()).rev().collect(),
             slots,
@@ -146,7 +153,23 @@ impl GpuEngine {
             kernel: None,
             buffering: Buffering::default(),
             gpu,
-        })
+        }
+        .with_memory(adapter::memory_budget(found, None)))
+    }
+
+    /// Takes at most this many bytes of the device's memory, in all its buffers together.
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = self.memory.min(bytes);
+        let shares = Shares::of(self.memory);
+        self.output_budget = self.output_budget.min(shares.output_bytes);
+        self.with_scratch_budget(shares.scratch_bytes)
+            .with_store_limit(shares.store_bytes)
+            .with_arenas(shares.arena_bytes, u64::MAX)
+    }
+
+    /// Bytes that the engine may take in all.
+    pub fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
@@ -328,13 +351,13 @@ impl GpuEngine {
 
 impl Engine for GpuEngine {
     fn name(&self) -> &str {
-        &self.gpu.description.name
+        self.gpu.label()
     }
 
     fn capacity(&self) -> Capacity {
         Capacity {
             cells: (self.speed * BATCH_SECONDS) as u64,
-            pairs: MAX_PAIRS,
+            pairs: MAX_PAIRS.min(Shares::of(self.memory).pairs),
             store_bytes: self.stores.limit(),
             batches: if self.buffering == Buffering::Double { 2 } else { 1 },
         }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::adapter::FoundAdapter;
+use super::adapter::{AdapterDescription, FoundAdapter};
 use super::{Config, GpuEngine};
 use crate::engine::{Band, Batch, Block, Engine, Want};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -86,8 +87,22 @@ pub fn speed(engine: &mut dyn Engine, batch: &Arc<Batch>) -> Result<f64> {
 
 /// Speed of a configuration, over batches that grow until one lasts long enough to be believed.
 pub fn measure(engine: &mut dyn Engine, scoring: &Arc<Scoring>, length: u32, seconds: f64) -> Result<f64> {
+    measure_until(engine, scoring, length, seconds, &AtomicBool::new(false))
+}
+
+/// [`measure`], which ends with [`Error::Interrupted`] after the batch in which the flag is set.
+fn measure_until(
+    engine: &mut dyn Engine,
+    scoring: &Arc<Scoring>,
+    length: u32,
+    seconds: f64,
+    interrupt: &AtomicBool,
+) -> Result<f64> {
     let (mut queries, mut best) = (1u32, 0f64);
     loop {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
         let targets = 512;
         let batch = random_batch(scoring, queries, targets, length, Want::Alignments);
         let now = speed(engine, &batch)?;
@@ -102,7 +117,15 @@ pub fn measure(engine: &mut dyn Engine, scoring: &Arc<Scoring>, length: u32, sec
 
 /// Measures configurations on one device: every slice width at the middle workgroup size, then the other sizes at the
 /// best width (speed hardly depends on both together). Fastest first.
-pub fn sweep(engine: &mut GpuEngine, scoring: &Arc<Scoring>, length: u32) -> Result<Vec<Trial>> {
+///
+/// # Errors
+/// [`Error::Interrupted`] soon after `interrupt` is set; what the device fails with.
+pub fn sweep(
+    engine: &mut GpuEngine,
+    scoring: &Arc<Scoring>,
+    length: u32,
+    interrupt: &AtomicBool,
+) -> Result<Vec<Trial>> {
     let most = engine.gpu().description.max_workgroup_invocations;
     let mut trials: Vec<Trial> = Vec::new();
     let mut attempt = |trials: &mut Vec<Trial>, slice: u32, workgroup: u32| -> Result<()> {
@@ -110,7 +133,7 @@ pub fn sweep(engine: &mut GpuEngine, scoring: &Arc<Scoring>, length: u32) -> Res
             return Ok(());
         }
         engine.configure(Config { slice, workgroup, cells_per_second: 0.0 });
-        let cells_per_second = measure(engine, scoring, length, TRIAL_SECONDS)?;
+        let cells_per_second = measure_until(engine, scoring, length, TRIAL_SECONDS, interrupt)?;
         tracing::debug!(slice, workgroup, gcups = cells_per_second / 1e9, "trial");
         trials.push(Trial { slice, workgroup, cells_per_second });
         trials.sort_by(|a, b| b.cells_per_second.total_cmp(&a.cells_per_second));
@@ -144,14 +167,20 @@ fn read_cache() -> Cache {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Writes the cache whole or not at all; a cache that cannot be written costs a measurement, no more.
-fn write_cache(cache: &Cache) {
+/// Adds a configuration to the cache, which is written whole or not at all; one that cannot be written costs a
+/// measurement, no more.
+fn remember(key: &str, config: Config) {
+    // Devices of several models are measured at once; each adds to what the others have written.
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _writing = WRITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut cache = read_cache();
+    cache.insert(key.to_owned(), config);
     let write = || -> Option<()> {
         let path = cache_file()?;
         let directory = path.parent()?;
         std::fs::create_dir_all(directory).ok()?;
         let file = tempfile::NamedTempFile::new_in(directory).ok()?;
-        serde_json::to_writer_pretty(&file, cache).ok()?;
+        serde_json::to_writer_pretty(&file, &cache).ok()?;
         file.persist(path).ok()?;
         Some(())
     };
@@ -161,11 +190,10 @@ fn write_cache(cache: &Cache) {
 }
 
 /// The key of an adapter's best configuration for a kind of scoring.
-fn cache_key(found: &FoundAdapter, scoring: &Scoring) -> String {
+fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
     crate::kernels::nw_slice::SHADER.hash(&mut hasher);
-    let description = &found.description;
     format!(
         "{} | {} | {} | {:?} {} | {:016x}",
         description.name,
@@ -183,40 +211,156 @@ const WORTH_TUNING_SECONDS: f64 = 60.0;
 /// Opens an adapter with the best known configuration for a job of `cells`: from the cache; or, if the job will last
 /// long enough to be worth it or `anew` asks for it, from a measurement, which the cache then keeps; or the default.
 pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<GpuEngine> {
-    let key = cache_key(found, scoring);
-    let mut cache = read_cache();
-    let known = if anew { None } else { cache.get(&key).copied() };
-    if let Some(config) = known {
-        return GpuEngine::open(found, config);
+    let mut opened = open_all(&[(found.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
+    opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
+}
+
+/// Opens several adapters at once, each as [`open_tuned`] does and with at most so many bytes of memory, for a job of
+/// `cells` in all. Of adapters of one model one is measured, the others are configured like it; models are measured
+/// beside each other. The same adapter may come several times: it is opened as often.
+///
+/// Gives an engine, or why there is none, for each adapter, in their order. [`Error::Interrupted`] if `interrupt` was
+/// set while a device was measured.
+pub fn open_all(
+    adapters: &[(FoundAdapter, u64)],
+    scoring: &Arc<Scoring>,
+    cells: u64,
+    anew: bool,
+    interrupt: &AtomicBool,
+) -> Vec<Result<GpuEngine>> {
+    let cells = cells / adapters.len().max(1) as u64;
+    let open = |found: &FoundAdapter, memory: u64| {
+        GpuEngine::open(found, Config::for_adapter(found)).map(|engine| engine.with_memory(memory))
+    };
+    let opened = at_once(adapters.iter().map(|(found, memory)| move || open(found, *memory)));
+    let mut results: Vec<Option<Result<GpuEngine>>> = Vec::new();
+    let mut devices = Vec::new();
+    for (index, engine) in opened.into_iter().enumerate() {
+        results.push(None);
+        match engine {
+            Some(Ok(engine)) => {
+                devices.push((cache_key(&engine.gpu().description, scoring), (index, engine)));
+            }
+            failed => results[index] = failed,
+        }
     }
-    let mut engine = GpuEngine::open(found, Config::for_adapter(found))?;
+    let choose = |key: &str, (_, engine): &mut (usize, GpuEngine)| choose(engine, key, scoring, cells, anew, interrupt);
+    for ((index, mut engine), config) in once_a_model(devices, choose) {
+        results[index] = Some(config.map(|config| {
+            engine.configure(config);
+            engine
+        }));
+    }
+    let lost = |found: &FoundAdapter| Error::Device {
+        device: found.description.label.clone(),
+        message: "the driver panicked when it was opened or measured".into(),
+    };
+    results.into_iter().zip(adapters).map(|(result, (found, _))| result.unwrap_or_else(|| Err(lost(found)))).collect()
+}
+
+/// Finds a configuration for every device, given with its model: by asking one device of each model, or another if that
+/// one fails. Models are asked at once. Devices of a model whose asking panics are left out.
+fn once_a_model<D: Send>(
+    devices: Vec<(String, D)>,
+    ask: impl Fn(&str, &mut D) -> Result<Config> + Sync,
+) -> Vec<(D, Result<Config>)> {
+    let mut models: BTreeMap<String, Vec<D>> = BTreeMap::new();
+    for (model, device) in devices {
+        models.entry(model).or_default().push(device);
+    }
+    let ask_one = |model: &str, devices: Vec<D>| {
+        let mut known = None;
+        let mut configured = Vec::new();
+        for mut device in devices {
+            let config = known.map_or_else(|| ask(model, &mut device), Ok);
+            known = config.as_ref().ok().copied();
+            configured.push((device, config));
+        }
+        configured
+    };
+    let ask_one = &ask_one;
+    let asked = at_once(models.into_iter().map(|(model, devices)| move || ask_one(&model, devices)));
+    asked.into_iter().flatten().flatten().collect()
+}
+
+/// Runs every task on a thread of its own and gives the results in the tasks' order; `None` for one that panicked, as a
+/// driver may.
+fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> Vec<Option<T>> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
+        threads.into_iter().map(|thread| thread.join().ok()).collect()
+    })
+}
+
+/// The configuration for a model, from the cache or from what can be measured on this engine of it.
+fn choose(
+    engine: &mut GpuEngine,
+    key: &str,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+    anew: bool,
+    interrupt: &AtomicBool,
+) -> Result<Config> {
     let begin = Instant::now();
     if !anew {
+        if let Some(&known) = read_cache().get(key) {
+            return Ok(known);
+        }
         if cells < SMALL_JOB_CELLS {
-            return Ok(engine);
+            return Ok(engine.config());
         }
         // How fast it is with the defaults decides how much it is asked at once, and whether to look further.
-        let speed = measure(&mut engine, scoring, TRIAL_LENGTH, FIRST_LOOK_SECONDS)?;
-        engine.configure(Config { cells_per_second: speed, ..engine.config() });
+        let speed = measure_until(engine, scoring, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
+        let looked = Config { cells_per_second: speed, ..engine.config() };
         if (cells as f64) < speed * WORTH_TUNING_SECONDS {
-            return Ok(engine);
+            return Ok(looked);
         }
     }
-    let trials = sweep(&mut engine, scoring, TRIAL_LENGTH)?;
+    let trials = sweep(engine, scoring, TRIAL_LENGTH, interrupt)?;
     let Some(best) = trials.first() else {
-        return Ok(engine);
+        return Ok(engine.config());
     };
     let config = Config { slice: best.slice, workgroup: best.workgroup, cells_per_second: best.cells_per_second };
     tracing::info!(
         "{}: {} columns a slice, {} invocations a workgroup, {:.1} GCUPS (measured in {:.1} s)",
-        found.description.name,
+        engine.gpu().description.name,
         config.slice,
         config.workgroup,
         config.cells_per_second / 1e9,
         begin.elapsed().as_secs_f64()
     );
-    engine.configure(config);
-    cache.insert(key, config);
-    write_cache(&cache);
-    Ok(engine)
+    remember(key, config);
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn one_device_of_each_model_is_measured() {
+        let asked = AtomicUsize::new(0);
+        let devices = ["a", "b", "a", "a", "b"].iter().enumerate().map(|(index, model)| (model.to_string(), index));
+        let measure = |model: &str, device: &mut usize| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            match device {
+                0 => Err(Error::Internal("the first one is broken".into())),
+                _ => Ok(Config { slice: if model == "a" { 12 } else { 20 }, ..Config::default() }),
+            }
+        };
+        let mut configured = once_a_model(devices.collect(), measure);
+        configured.sort_by_key(|(device, _)| *device);
+        let slices: Vec<Option<u32>> =
+            configured.into_iter().map(|(_, config)| config.ok().map(|config| config.slice)).collect();
+        assert_eq!(slices, [None, Some(20), Some(12), Some(12), Some(20)]);
+        // Device 0 in vain, then 2 for its model, and 1 for the other.
+        assert_eq!(asked.into_inner(), 3);
+    }
+
+    #[test]
+    fn a_task_that_panics_takes_no_other_with_it() {
+        let tasks = [1, 2, 3].map(|number| move || if number == 2 { panic!("by intent") } else { number });
+        assert_eq!(at_once(tasks.into_iter()), [Some(1), None, Some(3)]);
+    }
 }

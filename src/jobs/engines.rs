@@ -1,0 +1,90 @@
+//! From devices to the engines that a job runs on.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::RunOptions;
+use crate::engine::Engine;
+use crate::engine::cpu::CpuEngine;
+use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
+use crate::engine::gpu::tune;
+use crate::error::{Error, Result};
+use crate::score::Scoring;
+
+/// Opens engines for the devices, all at once. A device that cannot be opened is left out with a warning; if none is
+/// left, the CPU.
+///
+/// # Errors
+/// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
+pub fn open(
+    options: &RunOptions,
+    pool: &Arc<rayon::ThreadPool>,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+) -> Result<Vec<Box<dyn Engine>>> {
+    let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
+    let adapters = adapters_and_memory(&chosen, options.memory);
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    let begin = Instant::now();
+    let opened = tune::open_all(&adapters, scoring, cells, options.tune, &options.interrupt);
+    tracing::debug!(adapters = opened.len(), seconds = begin.elapsed().as_secs_f64(), "opened");
+    for engine in opened {
+        match engine {
+            Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel))),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Err(error) => tracing::warn!("{error}; going on without it"),
+        }
+    }
+    let cpus = chosen.iter().filter(|device| matches!(device, Device::Cpu)).count();
+    if cpus > 0 || engines.is_empty() {
+        engines.push(Box::new(CpuEngine::new(Arc::clone(pool))));
+    }
+    Ok(engines)
+}
+
+/// The adapters, each with the bytes that an engine may take there. Those that are there several times are numbered, and
+/// divide their memory.
+fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
+    let adapters = devices.iter().filter_map(|device| match device {
+        Device::Adapter(found) => Some(found.as_ref()),
+        Device::Cpu => None,
+    });
+    let adapters: Vec<&FoundAdapter> = adapters.collect();
+    let count = |among: &[&FoundAdapter], found: &FoundAdapter| {
+        let id = |found: &FoundAdapter| (found.description.index, found.description.label.clone());
+        among.iter().filter(|other| id(other) == id(found)).count()
+    };
+    let mut engines: Vec<(FoundAdapter, u64)> = Vec::new();
+    for (place, &found) in adapters.iter().enumerate() {
+        let times = count(&adapters, found);
+        let mut named = found.clone();
+        if times > 1 {
+            named.description.label = format!("{} #{}", found.description.label, 1 + count(&adapters[..place], found));
+        }
+        engines.push((named, memory_budget(found, cap) / times as u64));
+    }
+    engines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::gpu::adapter::enumerate;
+
+    #[test]
+    fn engines_of_one_adapter_divide_its_memory() {
+        let Some(found) = enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        let name = found.description.label.clone();
+        let device = Device::Adapter(Box::new(found));
+        let engines = |devices: &[Device]| -> Vec<(String, u64)> {
+            let adapters = adapters_and_memory(devices, Some(64 << 20));
+            adapters.into_iter().map(|(found, bytes)| (found.description.label, bytes >> 20)).collect()
+        };
+        assert_eq!(engines(&[Device::Cpu, device.clone()]), [(name.clone(), 64)]);
+        let two = engines(&[device.clone(), Device::Cpu, device]);
+        assert_eq!(two, [(format!("{name} #1"), 32), (format!("{name} #2"), 32)]);
+        assert_eq!(engines(&[Device::Cpu]), []);
+    }
+}
