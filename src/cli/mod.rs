@@ -3,6 +3,7 @@
 //! [`args`] is what was typed, [`options`] what is valid, [`run`] hands it to the library.
 
 mod args;
+mod bench;
 mod device;
 mod interrupt;
 mod log;
@@ -49,6 +50,7 @@ fn execute(options: Options) -> Result<()> {
     match options.task {
         Task::AllPairs(job) => run::allpairs(&job, options.quiet),
         Task::Devices(job) => run::devices(&job, options.quiet),
+        Task::Bench(job) => bench::run(&job, options.quiet),
         Task::Completions(shell) => pages::completions(shell),
         Task::Man(directory) => pages::man(directory.as_deref()),
         Task::Citation => pages::citation(),

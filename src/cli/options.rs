@@ -1,6 +1,7 @@
 //! What is valid: [`Options`] made from [`Args`], or an error that says what contradicts what.
 
 use super::args::*;
+use super::bench::Bench;
 use super::device::DeviceChoice;
 use super::scoring::ScoringChoice;
 use super::size;
@@ -25,6 +26,7 @@ pub struct Options {
 pub enum Task {
     AllPairs(Box<AllPairs>),
     Devices(Devices),
+    Bench(Box<Bench>),
     Completions(clap_complete::Shell),
     Man(Option<PathBuf>),
     Citation,
@@ -96,6 +98,7 @@ impl TryFrom<Args> for Options {
                 bench: args.bench,
                 devices: DeviceChoice::parse_all(&args.device)?,
             }),
+            Some(Command::Bench(args)) => Task::Bench(Box::new(Bench::try_from(*args)?)),
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man { directory }) => Task::Man(directory),
         };
@@ -220,11 +223,11 @@ fn format(args: &AllPairsArgs) -> Result<Format> {
     })
 }
 
-fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
+pub(super) fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
     NonZeroUsize::new(number).ok_or_else(|| Error::usage(format!("{option} 0: at least 1 is needed")))
 }
 
-fn is_same_file(a: &Path, b: &Path) -> bool {
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b && a.is_file(),
         _ => false,

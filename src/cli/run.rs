@@ -96,7 +96,7 @@ pub fn devices(options: &Devices, quiet: bool) -> Result<()> {
 }
 
 /// The kernel with this name.
-fn kernel_called(name: &str) -> Result<&'static Kernel> {
+pub(super) fn kernel_called(name: &str) -> Result<&'static Kernel> {
     find(name).ok_or_else(|| {
         let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
         Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
@@ -104,7 +104,7 @@ fn kernel_called(name: &str) -> Result<&'static Kernel> {
 }
 
 /// The devices that were named; none if the best is to be found.
-fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
+pub(super) fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
     let names: Vec<String> =
         choices.iter().filter(|choice| **choice != DeviceChoice::Auto).map(|choice| choice.to_string()).collect();
     if names.is_empty() { Ok(Vec::new()) } else { adapter::choose(&names) }

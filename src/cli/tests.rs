@@ -72,6 +72,24 @@ fn everything_at_once() {
 }
 
 #[test]
+fn experiments_run_in_their_own_order_each_once() {
+    use pairwave::jobs::bench::{Experiment, GapKind, Work};
+    let bench = |line: &str| match options(&format!("bench {line}")).unwrap().task {
+        Task::Bench(job) => *job,
+        task => panic!("{task:?}"),
+    };
+    let all = bench("");
+    assert_eq!(all.experiments, Experiment::ALL);
+    assert_eq!((all.lengths, all.counts, all.output, all.plot), (None, None, None, None));
+    assert_eq!(all.contenders.len(), pairwave::kernels::KERNELS.len() + 1);
+    assert_eq!((all.work.len(), all.gaps.len()), (2, 2));
+    let some = bench("end-to-end filter kernels filter --work scores --gaps affine --lengths 5,7 --kernel cpu -o -");
+    assert_eq!(some.experiments, [Experiment::Kernels, Experiment::Filter, Experiment::EndToEnd]);
+    assert_eq!((some.work, some.gaps), (vec![Work::Scores], vec![GapKind::Affine]));
+    assert_eq!((some.lengths, some.contenders.len(), some.output), (Some(vec![5, 7]), 1, None));
+}
+
+#[test]
 fn formats_and_their_longer_names() {
     let format = |line: &str| allpairs(&format!("seqs.fa {line}")).format;
     assert_eq!(format("--format blast-tab"), Format::Blast6);
@@ -136,6 +154,21 @@ fn contradictions() {
         "allpairs s.fa --memory 15M",
         "allpairs s.fa --device 0,0",
         "allpairs s.fa --device cpu --device all",
+        "bench --seconds 0",
+        "bench --seconds -1",
+        "bench --seconds nan",
+        "bench kernels --lengths 128,0",
+        "bench kernels --counts 0",
+        "bench kernels --counts 10000001",
+        "bench kernels --work scores,scores",
+        "bench slices --gaps linear,affine,linear",
+        "bench slices --lengths 128",
+        "bench kernels --seqs s.fa",
+        "bench --kernel cpu,cpu",
+        "bench --plot -",
+        "bench -o bench.svg --plot bench.svg",
+        "bench --threads 0",
+        "bench --device 0,0",
     ];
     let messages: Vec<String> = lines
         .iter()
@@ -163,7 +196,7 @@ fn help_of_every_command() {
     let mut command = Args::command().term_width(100);
     command.build();
     insta::assert_snapshot!("help", command.render_long_help());
-    for name in ["allpairs", "devices", "completions", "man"] {
+    for name in ["allpairs", "devices", "bench", "completions", "man"] {
         let command = command.find_subcommand_mut(name).unwrap();
         insta::assert_snapshot!(format!("help_{name}"), command.render_long_help());
         insta::assert_snapshot!(format!("help_{name}_short"), command.render_help());
@@ -174,15 +207,18 @@ fn help_of_every_command() {
 fn pages_name_every_option() {
     let mut command = Args::command();
     command.build();
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command.find_subcommand("allpairs").unwrap().clone()).render(&mut page).unwrap();
-    let page = String::from_utf8(page).unwrap().replace('\\', "");
     let mut script = Vec::new();
     clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
     let script = String::from_utf8(script).unwrap();
-    for option in command.find_subcommand("allpairs").unwrap().get_opts() {
-        let name = format!("--{}", option.get_long().unwrap());
-        assert!(page.contains(&name), "the manual lacks {name}");
-        assert!(script.contains(&name), "the completions lack {name}");
+    for name in ["allpairs", "bench"] {
+        let command = command.find_subcommand(name).unwrap();
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();
+        let page = String::from_utf8(page).unwrap().replace('\\', "");
+        for option in command.get_opts() {
+            let name = format!("--{}", option.get_long().unwrap());
+            assert!(page.contains(&name), "the manual lacks {name}");
+            assert!(script.contains(&name), "the completions lack {name}");
+        }
     }
 }

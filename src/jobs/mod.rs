@@ -1,6 +1,7 @@
 //! What a user asks for. Each job reads, plans, runs and writes.
 
 pub mod allpairs;
+pub mod bench;
 pub mod devices;
 mod engines;
 

@@ -4,12 +4,16 @@
 //! written. The formats themselves (one small file each) only turn a pair into bytes; where the bytes go is
 //! [`Output`]'s business: a file that appears whole or not at all, compressed if its name says so, or standard output.
 //!
+//! Measurements have a form of their own: [`table`], and [`plot`] for their pictures.
+//!
 //! The bytes depend on the pairs alone: no date, no program path, no floating point that is not correctly rounded.
 
 pub mod columns;
 pub mod distance;
 pub mod fields;
+pub mod plot;
 pub mod sink;
+pub mod table;
 
 mod blast6;
 mod jsonl;

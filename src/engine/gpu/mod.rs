@@ -408,7 +408,7 @@ impl Engine for GpuEngine {
             }
             report
         } else {
-            slice.finish(&self.gpu, limit)?
+            slice.finish(&self.gpu, limit, self.buffering == Buffering::InPlace)?
         };
         if let Some(time) = report.kernel_time
             && time > Duration::from_millis(20)

@@ -1,5 +1,6 @@
 //! Reading a buffer that a submission fills: ask at once, wait later.
 
+use std::ops::Deref;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -27,12 +28,24 @@ impl Readback {
 
     /// Waits without spinning, at most as long as `limit`, and copies the words out. The buffer can be used again.
     pub fn words(self, gpu: &Gpu, limit: Duration) -> Result<Vec<u32>> {
-        let words = self.copy(gpu, limit);
-        self.staging.unmap();
-        words
+        Ok(std::mem::take(&mut self.read(gpu, limit, false)?.copy))
     }
 
-    fn copy(&self, gpu: &Gpu, limit: Duration) -> Result<Vec<u32>> {
+    /// As [`Self::words`], but `in_place` leaves the words in the mapped buffer.
+    pub fn read(self, gpu: &Gpu, limit: Duration, in_place: bool) -> Result<Words> {
+        // From here on the buffer is unmapped whatever happens.
+        let mut words = Words { view: None, copy: Vec::new(), staging: self.staging.clone() };
+        let view = self.view(gpu, limit)?;
+        // The host may read device-visible memory slowly word by word; one copy reads it in order.
+        if in_place && bytemuck::try_cast_slice::<u8, u32>(&view).is_ok() {
+            words.view = Some(view);
+        } else {
+            words.copy = bytemuck::pod_collect_to_vec(&view[..]);
+        }
+        Ok(words)
+    }
+
+    fn view(&self, gpu: &Gpu, limit: Duration) -> Result<wgpu::BufferView> {
         let begin = Instant::now();
         let wait = wgpu::PollType::Wait { submission_index: Some(self.submission.clone()), timeout: Some(limit) };
         match gpu.device.poll(wait) {
@@ -48,12 +61,37 @@ impl Readback {
             Err(_) => return Err(gpu.error("results never came")),
         }
         gpu.check()?;
-        let view = self
-            .staging
+        self.staging
             .slice(..self.bytes)
             .get_mapped_range()
-            .map_err(|error| gpu.error(format!("results could not be read: {error}")))?;
-        // One copy out of device-visible memory, which the host may read slowly word by word.
-        Ok(bytemuck::pod_collect_to_vec(&view[..]))
+            .map_err(|error| gpu.error(format!("results could not be read: {error}")))
+    }
+}
+
+/// Words that a device wrote. The buffer that they came in can be used again once this is dropped.
+pub struct Words {
+    /// The mapped buffer, if it is read in place.
+    view: Option<wgpu::BufferView>,
+    copy: Vec<u32>,
+    staging: wgpu::Buffer,
+}
+
+impl Deref for Words {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match &self.view {
+            // Checked when the view was taken.
+            Some(view) => bytemuck::cast_slice(view),
+            None => &self.copy,
+        }
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        // A view must not outlive the mapping.
+        drop(self.view.take());
+        self.staging.unmap();
     }
 }

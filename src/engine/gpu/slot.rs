@@ -130,12 +130,12 @@ impl Slot {
         gpu.check()
     }
 
-    /// Waits for the batch and decodes its results.
-    pub fn finish(&mut self, gpu: &Gpu, limit: Duration) -> Result<Report> {
+    /// Waits for the batch and decodes its results; `in_place`: straight from the mapped buffer.
+    pub fn finish(&mut self, gpu: &Gpu, limit: Duration, in_place: bool) -> Result<Report> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let words = flight.readback.words(gpu, limit)?;
+        let words = flight.readback.read(gpu, limit, in_place)?;
         let header = nw_slice::OUTPUT_HEADER_WORDS as usize;
         let (status, values) = words[header..].split_at(flight.list.tasks.len());
         let mut unfinished: Vec<usize> = status

@@ -1,0 +1,170 @@
+//! What is aligned: batches with an exact number of pairs, and genes of which some are alike.
+
+use std::sync::Arc;
+
+use super::SEED;
+use crate::engine::gpu::tune::random_store;
+use crate::engine::{Band, Batch, Block, Want};
+use crate::score::Scoring;
+use crate::seq::{Alphabet, Code, SequenceStore};
+
+/// Targets of a query at most: whole workgroups of one query, and stores that stay small.
+const MOST_TARGETS: u32 = 1024;
+
+/// Pairs of random sequences of one length.
+pub struct Pairs {
+    band: Arc<Band>,
+    length: u32,
+    pairs: u64,
+}
+
+impl Pairs {
+    /// Exactly `pairs` pairs of sequences of `length` symbols: each of some queries against up to [`MOST_TARGETS`]
+    /// targets. No two sequences are the same.
+    pub fn random(scoring: &Arc<Scoring>, want: Want, length: u32, pairs: u64) -> Self {
+        let targets = pairs.min(MOST_TARGETS.into()).max(1);
+        let queries = pairs.div_ceil(targets);
+        let store = |count: u64, seed| Arc::new(random_store(scoring.alphabet, count as usize, length as usize, seed));
+        let band = Band {
+            queries: store(queries, SEED ^ 0x9e37_79b9_0000_0000),
+            targets: store(targets, SEED),
+            order: (0..targets as u32).collect(),
+            scoring: Arc::clone(scoring),
+            want,
+            earlier_is_query: false,
+        };
+        Pairs { band: Arc::new(band), length, pairs }
+    }
+
+    /// Number of pairs.
+    pub fn pairs(&self) -> u64 {
+        self.pairs
+    }
+
+    /// Cells of all pairs.
+    pub fn cells(&self) -> u64 {
+        self.pairs * u64::from(self.length).pow(2)
+    }
+
+    /// All pairs in batches of `batch_pairs`; the last has what is left.
+    pub fn batches(&self, batch_pairs: u64) -> Vec<Arc<Batch>> {
+        let targets = self.band.order.len() as u64;
+        let cells = u64::from(self.length).pow(2);
+        let mut batches = Vec::new();
+        let mut begin = 0;
+        while begin < self.pairs {
+            let end = (begin + batch_pairs.max(1)).min(self.pairs);
+            let mut blocks = Vec::new();
+            while begin < end {
+                let (query, first) = (begin / targets, begin % targets);
+                let count = (targets - first).min(end - begin);
+                let targets = first as u32..(first + count) as u32;
+                blocks.push(Block { query: query as u32, targets, cells: count * cells });
+                begin += count;
+            }
+            batches.push(Arc::new(Batch { band: Arc::clone(&self.band), blocks }));
+        }
+        batches
+    }
+}
+
+/// The first `count` sequences of a store.
+pub fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
+    if store.len() <= count {
+        return Arc::clone(store);
+    }
+    let mut builder = SequenceStore::builder(store.alphabet());
+    (0..count as u32).for_each(|id| builder.push(store.name(id), store.codes(id)));
+    Arc::new(builder.build())
+}
+
+/// Members of a family of [`genes`].
+const FAMILY: usize = 8;
+
+/// `count` random genes of `length` symbols and a twentieth more or less, in families. The members of a family differ
+/// from their ancestor in 0, 0.5, 1, ... 3.5 percent of symbols, so that some pairs reach 97% identity, some nearly do,
+/// and those of different families do not.
+pub fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
+    let families = count.div_ceil(FAMILY);
+    let ancestors = random_store(Alphabet::Dna, families, length + length / 20, SEED);
+    let mut state = SEED;
+    // splitmix64: good even from a small seed.
+    let mut next = move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as u32
+    };
+    let mut builder = SequenceStore::builder(Alphabet::Dna);
+    for index in 0..count {
+        let (family, member) = (index / FAMILY, index % FAMILY);
+        let ancestor = ancestors.codes(family as u32);
+        // One family differs from the next in length.
+        let ancestor = &ancestor[..(ancestor.len() - family * 7 % (length / 10 + 1)).max(1)];
+        let mut codes: Vec<Code> = Vec::with_capacity(ancestor.len() + 64);
+        for &code in ancestor {
+            if next() % 1000 >= 5 * member as u32 {
+                codes.push(code);
+                continue;
+            }
+            match next() % 10 {
+                0 => {}
+                1 => codes.extend([code, 1 << (next() % 4)]),
+                _ => codes.push((code << 1 | code >> 3) & 15),
+            }
+        }
+        if codes.is_empty() {
+            codes.push(1);
+        }
+        builder.push(format!("gene{index}"), &codes);
+    }
+    Arc::new(builder.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn pairs_are_as_many_as_asked_for_and_come_once() {
+        let scoring = Arc::new(Scoring::dna());
+        for (pairs, batch_pairs) in
+            [(1, 1), (8, 8), (64, 3), (1024, 1024), (1025, 100), (5000, 4096), (100_000, 30_000)]
+        {
+            let work = Pairs::random(&scoring, Want::Scores, 5, pairs);
+            let batches = work.batches(batch_pairs);
+            assert_eq!(batches.len() as u64, pairs.div_ceil(batch_pairs));
+            assert_eq!(batches.iter().map(|batch| batch.pairs()).sum::<u64>(), pairs);
+            assert_eq!(batches.iter().map(|batch| batch.cells()).sum::<u64>(), work.cells());
+            let mut seen = HashSet::new();
+            for block in batches.iter().flat_map(|batch| &batch.blocks) {
+                assert!((block.query as usize) < batches[0].band.queries.len());
+                assert!(block.targets.clone().all(|target| seen.insert((block.query, target))), "{pairs}");
+            }
+        }
+    }
+
+    #[test]
+    fn genes_are_the_same_each_time_and_some_are_alike() {
+        let genes_of = |count| genes(count, 300);
+        assert_eq!(genes_of(20), genes_of(20));
+        let store = genes_of(20);
+        assert_eq!(store.len(), 20);
+        let few = first(&store, 9);
+        assert_eq!((few.len(), few.codes(8)), (9, store.codes(8)));
+        let job = crate::AllPairs {
+            min_identity: Some(0.97),
+            ..crate::AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna()))
+        };
+        let options = crate::RunOptions {
+            devices: vec![crate::engine::gpu::adapter::Device::Cpu],
+            threads: 1,
+            ..Default::default()
+        };
+        let kept = job.run(&options, &(), |_| Ok(())).unwrap().written;
+        // 2 1/2 families have 28 + 28 + 6 pairs; those of the most distant members are below 97%.
+        assert!((10..62).contains(&kept), "{kept}");
+    }
+}

@@ -1,0 +1,299 @@
+//! `pairwave bench`: the tables of Truong et al. 2014, section 6, on one's own machine.
+//!
+//! Each experiment is a file and gives one [`Table`] a device. Sequences are random from [`SEED`] unless a file is
+//! given, and every number is a measurement of this run: what is not measured is marked as such.
+
+mod buffering;
+mod data;
+mod endtoend;
+mod filter;
+mod kernels;
+mod measure;
+mod slices;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::engine::cpu::thread_pool;
+use crate::engine::gpu::adapter::{Device, FoundAdapter, choose};
+use crate::error::{Error, Result};
+use crate::kernels::Kernel;
+use crate::output::table::{Column, Measurements, Status, Table};
+use crate::score::{Gaps, Scoring};
+use crate::seq::{Alphabet, SequenceStore};
+
+/// The seed of all random sequences.
+pub const SEED: u64 = 0x5eed;
+
+/// One experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Experiment {
+    /// Every kernel and the CPU engine, by length and number of pairs (figures 8 and 9).
+    Kernels,
+    /// Slice widths and workgroup sizes of `nw_slice` (table 4 and figure 11).
+    Slices,
+    /// Kernels as filters before the alignment on the CPU (table 5).
+    Filter,
+    /// Ways to bring results back, and sizes of batches (figure 10).
+    Buffering,
+    /// The whole job: filtered, and every pair aligned (section 6.6).
+    EndToEnd,
+}
+
+impl Experiment {
+    /// All of them, in the order in which they run.
+    pub const ALL: [Experiment; 5] =
+        [Experiment::Kernels, Experiment::Slices, Experiment::Filter, Experiment::Buffering, Experiment::EndToEnd];
+
+    /// Its name on the command line and in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Experiment::Kernels => "kernels",
+            Experiment::Slices => "slices",
+            Experiment::Filter => "filter",
+            Experiment::Buffering => "buffering",
+            Experiment::EndToEnd => "endtoend",
+        }
+    }
+}
+
+/// What engines are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Scores ([`crate::engine::Want::Scores`]).
+    Scores,
+    /// Scores and matches, from which a pair is traced back ([`crate::engine::Want::Alignments`]).
+    Alignments,
+}
+
+/// Gap costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GapKind {
+    /// 10 a symbol: the default for nucleotides.
+    Linear,
+    /// 10, and 1 a symbol.
+    Affine,
+}
+
+impl GapKind {
+    fn name(self) -> &'static str {
+        match self {
+            GapKind::Linear => "linear",
+            GapKind::Affine => "affine",
+        }
+    }
+
+    /// Nucleotides with these gap costs.
+    fn scoring(self) -> Arc<Scoring> {
+        Arc::new(match self {
+            GapKind::Linear => Scoring::dna(),
+            GapKind::Affine => Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() },
+        })
+    }
+}
+
+/// Who may be measured.
+#[derive(Debug, Clone, Copy)]
+pub enum Contender {
+    /// A kernel.
+    Kernel(&'static Kernel),
+    /// The CPU engine.
+    Cpu,
+}
+
+impl Contender {
+    fn name(&self) -> &'static str {
+        match self {
+            Contender::Kernel(kernel) => kernel.stem,
+            Contender::Cpu => "cpu",
+        }
+    }
+}
+
+/// What to measure, and how long.
+#[derive(Debug, Clone)]
+pub struct Bench {
+    /// The experiments.
+    pub experiments: Vec<Experiment>,
+    /// The devices; empty for the best hardware adapter, or the CPU where there is none.
+    pub devices: Vec<Device>,
+    /// The kernels, and the CPU engine beside them.
+    pub contenders: Vec<Contender>,
+    /// Lengths in symbols for `kernels`; `None` for 128, 256, ... 16,384.
+    pub lengths: Option<Vec<u32>>,
+    /// Numbers of pairs for `kernels`; `None` for 8, 64, ... 100,000.
+    pub counts: Option<Vec<u32>>,
+    /// What to ask of engines in `kernels`.
+    pub work: Vec<Work>,
+    /// Gap costs in `kernels` and `slices`.
+    pub gaps: Vec<GapKind>,
+    /// Seconds that one row of a table may take.
+    pub seconds: f64,
+    /// Sequences for `filter` and `endtoend`; `None` for random relatives.
+    pub sequences: Option<Arc<SequenceStore>>,
+    /// Small sizes, that show no more than that all works.
+    pub quick: bool,
+    /// CPU threads; 0 for as many as there are processors.
+    pub threads: usize,
+    /// Set to end early with [`Error::Interrupted`].
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// What experiments share on one device.
+struct Bed<'a> {
+    bench: &'a Bench,
+    device: &'a Device,
+    /// Name, driver and backend.
+    name: String,
+    pool: Arc<rayon::ThreadPool>,
+    quick: bool,
+    /// Tells the user what is being measured.
+    say: &'a dyn Fn(&str),
+}
+
+impl Bed<'_> {
+    fn adapter(&self) -> Option<&FoundAdapter> {
+        match self.device {
+            Device::Cpu => None,
+            Device::Adapter(found) => Some(found),
+        }
+    }
+
+    fn table(&self, experiment: Experiment, title: impl Into<String>, columns: &[Column]) -> Table {
+        Table::new(experiment.name(), &self.name, title, columns)
+    }
+
+    /// The kernels that were asked for; none on the CPU.
+    fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
+        let is_adapter = self.adapter().is_some();
+        self.bench.contenders.iter().filter_map(move |contender| match contender {
+            Contender::Kernel(kernel) if is_adapter => Some(*kernel),
+            _ => None,
+        })
+    }
+
+    fn kernel_called(&self, stem: &str) -> Option<&'static Kernel> {
+        self.kernels().find(|kernel| kernel.stem == stem)
+    }
+
+    /// Whether the CPU engine is measured here: on the CPU, and beside an adapter if the CPU has no table of its own.
+    fn has_cpu(&self) -> bool {
+        let has_own = self.bench.devices.iter().any(|device| matches!(device, Device::Cpu));
+        let is_asked = self.bench.contenders.iter().any(|contender| matches!(contender, Contender::Cpu));
+        is_asked && (self.adapter().is_none() || !has_own)
+    }
+
+    fn check_interrupt(&self) -> Result<()> {
+        if self.bench.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    fn say(&self, experiment: Experiment, what: impl std::fmt::Display) {
+        (self.say)(&format!("{}: {what}", experiment.name()));
+    }
+}
+
+impl Bench {
+    /// Runs the experiments, device after device. `say` hears what is being measured.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; [`Error::Usage`] for what cannot be measured; [`Error::Device`] for an adapter that does
+    /// not open; [`Error::Internal`] if engines disagree. A kernel that refuses or fails is a mark in its table.
+    pub fn run(&self, say: &dyn Fn(&str)) -> Result<Measurements> {
+        self.validate()?;
+        let found;
+        let devices = if self.devices.is_empty() {
+            found = choose(&[])?;
+            &found
+        } else {
+            &self.devices
+        };
+        let pool = thread_pool(self.threads)?;
+        let mut measurements = Measurements { header: vec![self.header()], tables: Vec::new() };
+        for device in devices {
+            let is_software = matches!(device, Device::Adapter(found) if found.is_software());
+            if is_software && !self.quick {
+                tracing::warn!("a software adapter: sizes are small, and show no more than that all works");
+            }
+            let name = describe(device, &pool);
+            let quick = self.quick || is_software;
+            let bed = Bed { bench: self, device, name, pool: Arc::clone(&pool), quick, say };
+            for &experiment in &self.experiments {
+                bed.check_interrupt()?;
+                measurements.tables.push(match experiment {
+                    Experiment::Kernels => kernels::run(&bed)?,
+                    Experiment::Slices => slices::run(&bed)?,
+                    Experiment::Filter => filter::run(&bed)?,
+                    Experiment::Buffering => buffering::run(&bed)?,
+                    Experiment::EndToEnd => endtoend::run(&bed)?,
+                });
+            }
+        }
+        Ok(measurements)
+    }
+
+    fn validate(&self) -> Result<()> {
+        let is_zero = |list: &Option<Vec<u32>>| list.as_ref().is_some_and(|list| list.contains(&0));
+        if is_zero(&self.lengths) || is_zero(&self.counts) {
+            return Err(Error::usage("lengths and numbers of pairs are 1 or more"));
+        }
+        if !(self.seconds > 0.0 && self.seconds.is_finite()) {
+            return Err(Error::usage("the seconds of a measurement are more than 0"));
+        }
+        match &self.sequences {
+            Some(store) if store.len() < 2 => Err(Error::usage("a pair needs two sequences, but the file has one")),
+            _ => Ok(()),
+        }
+    }
+
+    /// What has to be the same for the same tables.
+    fn header(&self) -> String {
+        let names: Vec<&str> = self.experiments.iter().map(|experiment| experiment.name()).collect();
+        let sequences = match &self.sequences {
+            None => "random sequences".to_owned(),
+            Some(store) => format!("{} sequences from a file", store.len()),
+        };
+        format!(
+            "pairwave {} bench {}{}; {sequences}, seed {SEED}; about {} s a row",
+            env!("CARGO_PKG_VERSION"),
+            names.join(" "),
+            if self.quick { " --quick" } else { "" },
+            self.seconds
+        )
+    }
+
+    /// The scheme of the sequences in `filter` and `endtoend`: the default of their alphabet.
+    fn scoring(&self) -> Arc<Scoring> {
+        let alphabet = self.sequences.as_ref().map_or(Alphabet::Dna, |store| store.alphabet());
+        Arc::new(match alphabet {
+            Alphabet::Dna => Scoring::dna(),
+            Alphabet::Protein => Scoring::protein(),
+        })
+    }
+}
+
+fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
+    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::engine::cpu::lane_kind());
+    match device {
+        Device::Cpu => cpu,
+        Device::Adapter(found) => {
+            let found = &found.description;
+            format!("{} ({}, {}); {cpu}", found.name, found.backend, found.driver)
+        }
+    }
+}
+
+/// What becomes of a measurement that an engine did not make: a mark in the table and a note, or the end of the bench.
+fn mark(table: &mut Table, who: &str, error: Error) -> Result<Status> {
+    match error {
+        Error::Unsuited { message, .. } => {
+            table.note(format!("-: {who}: {message}"));
+            Ok(Status::Unsuited)
+        }
+        Error::Device { message, .. } => {
+            tracing::warn!("{who}: {message}");
+            table.note(format!("failed: {who}: {message}"));
+            Ok(Status::Failed)
+        }
+        other => Err(other),
+    }
+}

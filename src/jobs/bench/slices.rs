@@ -1,0 +1,135 @@
+//! Slice widths and workgroup sizes of `nw_slice` (Truong et al. 2014, section 6.3, table 4 and figure 11: the slice
+//! width k follows there from block size and shared memory; here slices are in registers and both are free).
+
+use super::data::Pairs;
+use super::measure::{Timing, repeat, stream};
+use super::{Bed, Experiment, mark};
+use crate::engine::gpu::tune::{SLICES, WORKGROUPS};
+use crate::engine::gpu::{Config, GpuEngine};
+use crate::engine::{Engine, Want};
+use crate::error::Result;
+use crate::kernels::nw_slice::Variant;
+use crate::output::table::{Chart, ChartKind, Column, Status, Table};
+
+/// Length of the paper's 16S genes, in symbols.
+const LENGTH: u32 = 1536;
+const QUICK_LENGTH: u32 = 64;
+/// Pairs at first, and at most.
+const PAIRS: [u64; 2] = [4096, 1 << 20];
+const QUICK_PAIRS: [u64; 2] = [64, 64];
+/// Seconds that the pairs should take: the last workgroups of a batch idle the device for some tens of milliseconds.
+const FULL_SECONDS: f64 = 0.2;
+
+const COLUMNS: [Column; 9] = [
+    Column { key: "gaps", name: "gaps", unit: "" },
+    Column { key: "workgroup_invocations", name: "workgroup", unit: "invocations" },
+    Column { key: "slice_columns", name: "slice", unit: "columns" },
+    Column { key: "workgroup_memory_bytes", name: "workgroup memory", unit: "bytes" },
+    Column { key: "length_symbols", name: "length", unit: "symbols" },
+    Column { key: "pairs", name: "pairs", unit: "" },
+    Column { key: "kernel_gcups", name: "in kernels", unit: "GCUPS" },
+    Column { key: "pairs_per_second", name: "by the clock", unit: "pairs/s" },
+    Column { key: "runs", name: "runs", unit: "" },
+];
+
+/// Measures the settings on one device.
+pub fn run(bed: &Bed<'_>) -> Result<Table> {
+    let mut table = bed.table(Experiment::Slices, "nw_slice by slice width and workgroup size", &COLUMNS);
+    let (Some(found), Some(kernel)) = (bed.adapter(), bed.kernel_called("nw_slice")) else {
+        table.note("nothing to measure: no graphics adapter, or nw_slice was left out");
+        return Ok(table);
+    };
+    let open = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
+    let length = if bed.quick { QUICK_LENGTH } else { LENGTH };
+    for gaps in &bed.bench.gaps {
+        let scoring = gaps.scoring();
+        let mut engine: GpuEngine = open()?;
+        let filled = fill(bed, &mut engine, |pairs| Pairs::random(&scoring, Want::Alignments, length, pairs));
+        let work = match filled {
+            Ok(work) => work,
+            Err(error) => {
+                let status = mark(&mut table, "nw_slice", error)?;
+                table.push(status, vec![gaps.name().into()]);
+                continue;
+            }
+        };
+        let batches = work.batches(work.pairs());
+        let small = Pairs::random(&scoring, Want::Alignments, length, 1).batches(1);
+        for &workgroup in WORKGROUPS {
+            bed.say(Experiment::Slices, format_args!("{} gaps, workgroups of {workgroup}", gaps.name()));
+            for &slice in SLICES {
+                let variant = Variant {
+                    slice,
+                    workgroup,
+                    codes: scoring.alphabet.size() as u32,
+                    affine: !scoring.gaps.is_linear(),
+                    free_ends: false,
+                };
+                let is_allowed = workgroup <= found.description.max_workgroup_invocations
+                    && variant.workgroup_bytes() <= found.description.workgroup_memory_bytes;
+                let mut cells = vec![
+                    gaps.name().into(),
+                    workgroup.into(),
+                    slice.into(),
+                    variant.workgroup_bytes().into(),
+                    length.into(),
+                    work.pairs().into(),
+                ];
+                if !is_allowed {
+                    table.note("-: more invocations or memory than a workgroup has here");
+                    table.push(Status::Unsuited, cells);
+                    continue;
+                }
+                engine.configure(Config { slice, workgroup, cells_per_second: 0.0 });
+                // Every setting is a pipeline of its own: compiled before the clock runs.
+                let compiled = stream(&mut engine, &small);
+                let timing = compiled.and_then(|_| repeat(bed, bed.bench.seconds, || stream(&mut engine, &batches)));
+                let status = match timing {
+                    Ok(timing) => {
+                        cells.extend([
+                            timing.kernel_seconds.map(|seconds| Timing::gcups(work.cells(), seconds)).into(),
+                            (work.pairs() as f64 / timing.seconds).into(),
+                            timing.runs.into(),
+                        ]);
+                        Status::Measured
+                    }
+                    Err(error) => {
+                        let status = mark(&mut table, "nw_slice", error)?;
+                        engine = open()?;
+                        status
+                    }
+                };
+                table.push(status, cells);
+            }
+        }
+        table.charts.push(Chart {
+            title: format!("nw_slice by slice width: {} gaps, {length} symbols", gaps.name()),
+            kind: ChartKind::Lines { log_x: false, log_y: false },
+            x: "slice_columns",
+            y: "kernel_gcups",
+            series: vec!["workgroup_invocations"],
+            only: vec![("gaps", gaps.name().into())],
+        });
+    }
+    table.note("score and matches of every pair; the best of the runs");
+    Ok(table)
+}
+
+/// As many pairs as keep the device busy for a while, in one batch.
+fn fill(bed: &Bed<'_>, engine: &mut GpuEngine, make: impl Fn(u64) -> Pairs) -> Result<Pairs> {
+    let [mut pairs, most] = if bed.quick { QUICK_PAIRS } else { PAIRS };
+    // Compiled before the clock runs.
+    stream(engine, &make(1).batches(1))?;
+    loop {
+        bed.check_interrupt()?;
+        let work = make(pairs);
+        let batches = work.batches(pairs);
+        let seconds = repeat(bed, 0.0, || stream(engine, &batches))?.best();
+        if pairs >= most || seconds >= FULL_SECONDS {
+            tracing::debug!(pairs, seconds, capacity = engine.capacity().cells, "a full device");
+            return Ok(work);
+        }
+        let factor = (1.2 * FULL_SECONDS / seconds.max(1e-4)).clamp(2.0, 16.0);
+        pairs = ((pairs as f64 * factor) as u64).min(most);
+    }
+}

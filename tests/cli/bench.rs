@@ -1,0 +1,143 @@
+//! `pairwave bench` at its smallest: which tables, columns and rows there are. No number is looked at but counts of
+//! pairs, which do not depend on time.
+
+use super::*;
+
+/// Rows of CSV as columns by name.
+fn rows(text: &str) -> Vec<std::collections::HashMap<String, String>> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+    reader.deserialize().map(|row| row.expect("a row")).collect()
+}
+
+fn bench(arguments: &[&str]) -> String {
+    needs_adapter();
+    let run = pairwave(&["bench", "--quick", "--quiet"]).args(arguments).assert().success().stderr("");
+    String::from_utf8(run.get_output().stdout.clone()).expect("text")
+}
+
+/// A table without its numbers.
+fn without_numbers(text: &str) -> String {
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    let line = |line: &str| {
+        let words = line.split_whitespace().map(|word| if is_number(word) { "#" } else { word });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
+}
+
+#[test]
+fn every_kernel_is_measured_at_every_size() {
+    let text = bench(&["kernels", "--device", "0", "--lengths", "9,5", "--counts", "3,100", "--format", "csv"]);
+    let rows = rows(&text);
+    let contenders = pairwave::kernels::KERNELS.len() + 1;
+    assert_eq!(rows.len(), contenders * 2 * 2 * 2 * 2, "{text}");
+    let mut seen = std::collections::HashSet::new();
+    for row in &rows {
+        let place = ["work", "gaps", "kernel", "length_symbols", "pairs"].map(|key| row[key].clone());
+        assert!(seen.insert(place), "{row:?}");
+        assert_eq!((row["experiment"].as_str(), row["status"].is_empty()), ("kernels", false));
+        let is_measured = row["status"] == "measured";
+        assert!(is_measured || !["cpu", "nw_slice"].contains(&row["kernel"].as_str()), "{row:?}");
+        for key in ["gcups", "pairs_per_second"] {
+            assert_eq!(row[key].parse::<f64>().is_ok_and(|number| number > 0.0), is_measured, "{row:?}");
+        }
+    }
+    assert!(text.starts_with("# pairwave ") && text.contains("seed 24301"), "{text}");
+}
+
+#[test]
+fn what_would_take_long_is_marked() {
+    // The CPU does not compute ten billion cells in a millisecond.
+    let arguments = ["kernels", "--device", "cpu", "--work", "scores", "--gaps", "linear", "--seconds", "0.001"];
+    let text = bench(&[&arguments[..], &["--lengths", "100", "--counts", "8,1000000"]].concat());
+    let row = |pairs: &str| text.lines().find(|line| line.contains(&format!(" {pairs}  cpu"))).expect("a row");
+    assert!(!row("8").contains("skipped"), "{text}");
+    assert!(row("1000000").contains("skipped"), "{text}");
+    assert!(text.contains("* skipped: expected to take more than 0.001 s"), "{text}");
+}
+
+#[test]
+fn the_other_tables() {
+    let folder = folder();
+    let [tables, picture] = ["bench.csv", "bench.svg"].map(|name| path(&folder, name));
+    let experiments = ["slices", "filter", "buffering", "endtoend", "--gaps", "linear", "--kernel", "nw_slice,cpu"];
+    let files = ["--device", "0,cpu", "--format", "csv", "-o", &tables, "--plot", &picture];
+    assert_eq!(bench(&[&experiments[..], &files].concat()), "");
+    let text = std::fs::read_to_string(&tables).expect("it is there");
+    let all = rows(&text);
+    let of = |name: &str| all.iter().filter(|row| row["experiment"] == name).collect::<Vec<_>>();
+    assert!(of("slices").iter().any(|row| row["status"] == "measured"), "{text}");
+    // Table 5: whoever filters, the same pairs are kept.
+    let kept: Vec<&str> = of("filter").iter().map(|row| row["kept"].as_str()).filter(|kept| !kept.is_empty()).collect();
+    assert_eq!(kept.len(), 5, "{text}");
+    assert!(kept.iter().all(|other| *other == kept[0]) && kept[0].parse::<u32>().is_ok_and(|kept| kept > 0), "{text}");
+    let unsuited = of("filter").iter().filter(|row| row["status"] == "unsuited").count();
+    assert_eq!(unsuited, 1, "nw_diagonal was left out: {text}");
+    assert_eq!(of("buffering").len(), 3 * 4, "{text}");
+    assert_eq!(of("endtoend").len(), 4, "the CPU has a table of its own: {text}");
+    let svg = std::fs::read_to_string(&picture).expect("it is there");
+    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
+    for words in ["in kernels (GCUPS)", "slice (columns)", "in all (pairs/s)", "double"] {
+        assert!(svg.contains(words), "{words}");
+    }
+    assert_eq!(entries(folder.path()), ["bench.csv", "bench.svg"]);
+}
+
+#[test]
+fn sequences_of_a_file() {
+    let text = bench(&["filter", "--device", "cpu", "--seqs", GENES, "--kernel", "cpu"]);
+    let shown = without_numbers(&text).replace(&cpu_line(&text), "[device]");
+    insta::assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r"
+    pairwave [version] bench filter --quick; # sequences from a file, seed 24301; about # s a row
+
+    filter: pairs of at least 97% identity, sequences of the file
+    [device]
+    method sequences pairs aligned kept scores in all in all times as fast runs
+    pairs pairs s s pairs/s
+    CPU alone # # # # # # # # #
+    CPU as filter # # # # # # # # #
+    * CPU alone: every pair is aligned, and identities are compared afterwards
+    * every method kept the same pairs; scores: time in kernels (CPU engine: in its threads)
+    * from sequences in memory to alignments in order, device opened and kernel compiled; the best of the runs
+    ");
+}
+
+/// The line that names the device.
+fn cpu_line(text: &str) -> String {
+    without_numbers(text.lines().find(|line| line.starts_with("CPU, ")).expect("such a line")).trim_end().to_owned()
+}
+
+#[test]
+fn a_software_adapter_gets_small_sizes() {
+    let found = support::adapter();
+    if !found.is_software() {
+        return;
+    }
+    let arguments = ["bench", "filter", "--device", "0", "--kernel", "nw_slice", "--seconds", "0.01"];
+    let run = pairwave(&arguments).assert().success();
+    let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(stderr.contains("a software adapter: sizes are small"), "{stderr}");
+    assert!(stderr.contains("filter: nw_slice as filter"), "{stderr}");
+}
+
+#[test]
+fn wrong_options_are_refused_before_anything_is_measured() {
+    let folder = folder();
+    let one = file(&folder, "one.fa", ">a\nGATTACA\n");
+    let missing = path(&folder, "no such directory/bench.txt");
+    for (arguments, words) in [
+        (&["sleep"][..], "'sleep'"),
+        (&["kernels", "--lengths", "0"], "--lengths 0"),
+        (&["kernels", "--kernel", "nw_lines"], "no kernel is called 'nw_lines'"),
+        (&["filter", "--seqs", &one], "a pair needs two sequences"),
+        (&["kernels", "-o", &missing], "bench.txt"),
+        (&["kernels", "--plot", &missing], "bench.txt"),
+        (&["kernels", "--device", "no such device"], "no device is called"),
+    ] {
+        let run = pairwave(&["bench"]).args(arguments).assert().code(2).stdout("");
+        let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(stderr.starts_with("pairwave: error: ") && stderr.contains(words), "{arguments:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{arguments:?}: {stderr}");
+    }
+    assert_eq!(entries(folder.path()), ["one.fa"]);
+}
