@@ -146,7 +146,8 @@ fn main(
                             diagonal = up;
                         }
                     }
-                    words[q_word][k] = word;
+                    // Four rows become a quad; by shifting, since an index that is not constant would put it in memory.
+                    words[q_word] = vec4<u32>(words[q_word].yzw, word);
                 }
                 left[k] = near;
                 left_e[k] = e;

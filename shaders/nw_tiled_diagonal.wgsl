@@ -16,8 +16,12 @@
 const KEEP_CORNERS: bool = true;
 
 @compute @workgroup_size(WG)
-fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
-    let task_index = params.task_begin + workgroup.x;
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let task_index = params.task_begin + workgroup.x + workgroup.z * workgroups.x;
     if (task_index >= params.task_count) {
         return;
     }

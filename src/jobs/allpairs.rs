@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::plan::Job;
 use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
-use crate::trace::{Alignment, Hint, Workspace, traceback, verify};
+use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
@@ -225,18 +225,28 @@ impl Aligner<'_> {
         filter.may_reach(hit.score, hit.matches, m, n)
     }
 
-    /// Traces a pair back; `None` if it has not the identity asked for.
-    fn align(&self, hit: &Hit, workspace: &mut Workspace) -> Result<Option<PairResult>> {
+    /// The alignment of a pair, traced back here unless the engine did; `None` if it has not the identity asked for.
+    fn align(&self, hit: &Hit, traced: Option<Cigar>, workspace: &mut Workspace) -> Result<Option<PairResult>> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         let job = self.job;
         let (query, target) = self.orient(hit);
         let (a, b) = (job.queries.codes(query), job.targets().codes(target));
-        let hint = Hint { score: Some(hit.score), matches: hit.matches };
-        // Fails if the engine's score or matches are not what the traceback finds.
-        let alignment = traceback(a, b, &job.scoring, hint, workspace)?;
+        let alignment = match traced {
+            Some(cigar) => Alignment { score: hit.score, cigar },
+            None => {
+                let hint = Hint { score: Some(hit.score), matches: hit.matches };
+                // Fails if the engine's score or matches are not what the traceback finds.
+                traceback(a, b, &job.scoring, hint, workspace)?
+            }
+        };
         let counts = alignment.cigar.counts();
+        let spans = (alignment.cigar.query_span(), alignment.cigar.target_span());
+        if spans != (a.len() as u64, b.len() as u64) || hit.matches.is_some_and(|matches| matches != counts.matches) {
+            let names = (job.queries.name(query), job.targets().name(target));
+            return Err(Error::Internal(format!("{} and {}: the device's alignment is damaged", names.0, names.1)));
+        }
         if job.check {
             let rescored = verify(&alignment.cigar, a, b, &job.scoring)?;
             if rescored != alignment.score {
@@ -271,11 +281,14 @@ impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
         let results = if aligner.job.score_only {
             hits.iter().map(|hit| aligner.scored(hit)).collect()
         } else {
-            let hits: Vec<Hit> = hits.into_iter().filter(|hit| aligner.may_reach(hit)).collect();
-            self.summary.aligned += hits.len() as u64;
+            let traced = outcome.report.traced;
+            let open: Vec<usize> = (0..hits.len()).filter(|&place| aligner.may_reach(&hits[place])).collect();
+            self.summary.aligned += open.len() as u64;
             let aligned: Result<Vec<PairResult>> = self.pool.install(|| {
-                hits.par_iter()
-                    .map_init(Workspace::default, |workspace, hit| aligner.align(hit, workspace))
+                open.par_iter()
+                    .map_init(Workspace::default, |workspace, &place| {
+                        aligner.align(&hits[place], traced.cigar(place), workspace)
+                    })
                     .filter_map(|result| result.transpose())
                     .collect()
             });

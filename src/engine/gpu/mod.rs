@@ -246,8 +246,8 @@ impl GpuEngine {
     }
 
     /// The kernel that is expected to be fastest for a batch.
-    fn fastest(&self, _batch: &Batch, _extent: &Extent) -> &'static Kernel {
-        &crate::kernels::KERNELS[0]
+    fn fastest(&self, batch: &Batch, _extent: &Extent) -> &'static Kernel {
+        &crate::kernels::KERNELS[matches!(batch.band.want, Want::Alignments) as usize]
     }
 
     /// Hands a batch to `nw_slice`.

@@ -78,12 +78,12 @@ pub struct MatrixShape {
 impl Default for MatrixShape {
     fn default() -> Self {
         MatrixShape {
-            rows_workgroup: 64,
-            rows_words: 2,
+            rows_workgroup: 32,
+            rows_words: 4,
             diagonal_workgroup: 64,
             subgroup_workgroup: 128,
             tile_workgroup: 32,
-            tile_rows: 256,
+            tile_rows: 512,
             lane_columns: None,
         }
     }
