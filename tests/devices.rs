@@ -65,7 +65,7 @@ fn adapter_called(label: &str) -> FoundAdapter {
 }
 
 fn gpu_called(label: &str) -> GpuEngine {
-    GpuEngine::open(&adapter_called(label), Config { slice: 12, workgroup: 16, cells_per_second: 1e5 })
+    GpuEngine::open(&adapter_called(label), Config { slice: 12, workgroup: 16, cells_per_second: 1e5, speeds: None })
         .expect("the adapter opens")
 }
 

@@ -5,6 +5,8 @@
 //! Within a band targets lie by falling length, so that neighbours, which share a workgroup or a vector, differ little
 //! in length.
 
+pub mod cost;
+
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub fn adapter() -> FoundAdapter {
 /// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
 /// sequences reach every edge.
 pub fn gpu_checked() -> GpuEngine {
-    let config = Config { slice: 12, workgroup: 16, cells_per_second: 0.0 };
+    let config = Config { slice: 12, workgroup: 16, cells_per_second: 0.0, speeds: None };
     GpuEngine::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
 }
 

@@ -58,7 +58,6 @@ struct InFlight {
     scoring: OffsetScoring,
     walk: bool,
     tag_bits: u32,
-    cells: u64,
     readback: Readback,
 }
 
@@ -88,11 +87,6 @@ impl MatrixSlot {
             clock: Clock::new(gpu),
             in_flight: None,
         }
-    }
-
-    /// Cells of the batch in flight.
-    pub fn cells(&self) -> u64 {
-        self.in_flight.as_ref().map_or(0, |flight| flight.cells)
     }
 
     /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not wait.
@@ -131,7 +125,6 @@ impl MatrixSlot {
         let submission = gpu.queue.submit([encoder.finish()]);
         let readback = Readback::begin(&staging, staging_bytes, submission);
         self.in_flight = Some(InFlight {
-            cells: batch.cells(),
             batch: Arc::clone(batch),
             scoring: work.scoring,
             list: work.list,

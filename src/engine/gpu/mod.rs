@@ -5,6 +5,7 @@
 //! Sequence stores are uploaded once and stay.
 
 pub mod adapter;
+mod choice;
 mod decode;
 pub mod device;
 mod dispatch;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::adapter::FoundAdapter;
+use self::choice::{Choice, Chooser, Situation, choice_of};
 use self::device::{Gpu, GrowingBuffer};
 use self::matrix::{MatrixSlot, MatrixWork};
 use self::memory::{LEAST_BYTES, Shares};
@@ -31,11 +33,12 @@ use self::resident::ResidentStores;
 use self::shape::Arenas;
 pub use self::shape::MatrixShape;
 use self::slot::Slot;
-use super::{Batch, Capacity, Engine, Extent, Report, Ticket, Want};
+use super::{Batch, Capacity, Engine, Report, Ticket, Want};
 use crate::error::{Error, Result};
 use crate::kernels::matrix::MatrixTasks;
 use crate::kernels::nw_slice::{self, TaskList, Variant};
-use crate::kernels::{Kernel, Scan};
+use crate::kernels::{KERNELS, Kernel, Scan};
+use crate::plan::cost::{Speeds, Work};
 use crate::score::{EndGaps, OffsetScoring};
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
@@ -60,14 +63,16 @@ pub struct Config {
     pub slice: u32,
     /// Invocations a workgroup.
     pub workgroup: u32,
-    /// Cells per second measured, or 0.
+    /// Cells per second of `nw_slice` measured, or 0.
     pub cells_per_second: f64,
+    /// Speeds of all kernels, where they were measured.
+    pub speeds: Option<Speeds>,
 }
 
 impl Default for Config {
     fn default() -> Self {
         // The best on an H200 at gene length: 7.1 TCUPS; 28 and 44 columns stay within 3% of it.
-        Config { slice: 36, workgroup: 64, cells_per_second: 0.0 }
+        Config { slice: 36, workgroup: 64, cells_per_second: 0.0, speeds: None }
     }
 }
 
@@ -109,8 +114,11 @@ pub struct GpuEngine {
     words_a_symbol: f64,
     slots: Vec<(Slot, MatrixSlot)>,
     free_slots: Vec<usize>,
-    /// Slot of a batch in flight, and whether its kernel is one of those that can store directions.
-    in_flight: HashMap<Ticket, (usize, bool)>,
+    /// Slot and kernel of a batch in flight.
+    in_flight: HashMap<Ticket, (usize, Arc<Batch>, Choice)>,
+    chooser: Chooser,
+    /// Cells per second assumed of `nw_slice` before anything was measured.
+    assumed_speed: f64,
     next_ticket: u64,
     speed: f64,
     kernel: Option<&'static Kernel>,
@@ -123,10 +131,10 @@ impl GpuEngine {
         let gpu = Gpu::open(found)?;
         let limits = gpu.device.limits();
         // More than this serves no kernel; the memory that the engine may take bounds it further.
-        let (budget, max_slots) = match found.description.kind {
-            "discrete" | "virtual" => (2 << 30, 4096),
-            "integrated" => (512 << 20, 1024),
-            _ => (96 << 20, 256),
+        let (budget, max_slots, assumed_speed) = match found.description.kind {
+            "discrete" | "virtual" => (2 << 30, 4096, 2e12),
+            "integrated" => (512 << 20, 1024, 2e11),
+            _ => (96 << 20, 256, 1e9),
         };
         let is_llvmpipe = found.description.driver.contains("llvmpipe");
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15;
@@ -148,6 +156,8 @@ impl GpuEngine {
             free_slots: (0..slots.len()).rev().collect(),
             slots,
             in_flight: HashMap::new(),
+            chooser: Chooser::new(config, assumed_speed),
+            assumed_speed,
             next_ticket: 0,
             speed: if config.cells_per_second > 0.0 { config.cells_per_second } else { FIRST_GUESS },
             kernel: None,
@@ -216,9 +226,22 @@ impl GpuEngine {
         self
     }
 
+    /// [`GpuEngine::with_kernel`] for an engine in use.
+    pub fn use_kernel(&mut self, kernel: Option<&'static Kernel>) {
+        self.kernel = kernel;
+    }
+
+    /// What a batch is for the kernel in use.
+    fn work(&self, batch: &Batch) -> Result<Work> {
+        let scoring = nw_slice::offset_scoring(batch, &batch.extent());
+        let scoring = scoring.ok_or_else(|| self.gpu.unsuited("scores of this length do not fit 32 bits"))?;
+        Ok(self.choose(batch, &scoring).work)
+    }
+
     /// Changes the configuration; only between batches.
     pub fn configure(&mut self, config: Config) {
         self.config = config;
+        self.chooser = Chooser::new(config, self.assumed_speed);
         if config.cells_per_second > 0.0 {
             self.speed = config.cells_per_second;
         }
@@ -245,9 +268,22 @@ impl GpuEngine {
         }
     }
 
-    /// The kernel that is expected to be fastest for a batch.
-    fn fastest(&self, batch: &Batch, _extent: &Extent) -> &'static Kernel {
-        &crate::kernels::KERNELS[matches!(batch.band.want, Want::Alignments) as usize]
+    /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
+    fn choose(&self, batch: &Batch, scoring: &OffsetScoring) -> Choice {
+        let situation = Situation {
+            batch,
+            shape: &self.shape,
+            adapter: &self.gpu.description,
+            features: self.gpu.device.features(),
+            slice: self.config.slice,
+            arenas: self.arenas.count(),
+            arena_quads: self.arenas.quads(),
+            carries_matches: scoring.carries_matches(),
+        };
+        match self.kernel {
+            Some(kernel) => choice_of(&situation, kernel),
+            None => self.chooser.choose(&situation),
+        }
     }
 
     /// Hands a batch to `nw_slice`.
@@ -365,21 +401,20 @@ impl Engine for GpuEngine {
 
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
         self.gpu.check()?;
-        let extent = batch.extent();
-        let Some(scoring) = nw_slice::offset_scoring(&batch, &extent) else {
+        let Some(scoring) = nw_slice::offset_scoring(&batch, &batch.extent()) else {
             return Err(self.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
         let Some(index) = self.free_slots.pop() else {
             return Err(self.gpu.error("more batches than slots"));
         };
-        let kernel = self.kernel.unwrap_or_else(|| self.fastest(&batch, &extent));
-        let mut is_matrix = kernel.scan.is_some();
-        let mut started = match kernel.scan {
+        let mut choice = self.choose(&batch, &scoring);
+        tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");
+        let mut started = match choice.kernel.scan {
             None => self.start_slice(index, &batch, scoring.clone()),
-            Some(scan) => self.start_matrix(index, kernel, scan, &batch, scoring.clone()),
+            Some(scan) => self.start_matrix(index, choice.kernel, scan, &batch, scoring.clone()),
         };
-        if self.kernel.is_none() && is_matrix && matches!(started, Err(Error::Unsuited { .. })) {
-            is_matrix = false;
+        if self.kernel.is_none() && choice.kernel.scan.is_some() && matches!(started, Err(Error::Unsuited { .. })) {
+            choice = Choice { kernel: &KERNELS[0], aligned: false, ..choice };
             started = self.start_slice(index, &batch, scoring);
         }
         if let Err(error) = started {
@@ -388,17 +423,18 @@ impl Engine for GpuEngine {
         }
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        self.in_flight.insert(ticket, (index, is_matrix));
+        self.in_flight.insert(ticket, (index, batch, choice));
         Ok(ticket)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Report> {
-        let Some((index, is_matrix)) = self.in_flight.remove(&ticket) else {
+        let Some((index, batch, choice)) = self.in_flight.remove(&ticket) else {
             return Err(self.gpu.error("a ticket that was never given"));
         };
         self.free_slots.push(index);
         let (slice, matrix) = &mut self.slots[index];
-        let cells = if is_matrix { matrix.cells() } else { slice.cells() };
+        let is_matrix = choice.kernel.scan.is_some();
+        let cells = batch.cells();
         let limit = Duration::from_secs(60) + Duration::from_secs_f64(cells as f64 / self.speed) * 50;
         let report = if is_matrix {
             let (report, taken) = matrix.finish(&self.gpu, limit)?;
@@ -410,10 +446,14 @@ impl Engine for GpuEngine {
         } else {
             slice.finish(&self.gpu, limit, self.buffering == Buffering::InPlace)?
         };
+        if !is_matrix && matches!(batch.band.want, Want::Reaching(_)) {
+            self.chooser.observe_open(report.hits.len() as u64, batch.pairs());
+        }
         if let Some(time) = report.kernel_time
             && time > Duration::from_millis(20)
         {
             self.speed = cells as f64 / time.as_secs_f64();
+            self.chooser.observe(&batch, &choice, time.as_secs_f64());
         } else if report.kernel_time.is_some() && cells as f64 > 0.5 * self.speed * BATCH_SECONDS {
             // Too short to measure: the batch was too small for this device.
             self.speed *= 4.0;

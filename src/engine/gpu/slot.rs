@@ -45,7 +45,6 @@ struct InFlight {
     batch: Arc<Batch>,
     list: TaskList,
     scoring: OffsetScoring,
-    cells: u64,
     kept_in_staging: u64,
     readback: Readback,
 }
@@ -60,11 +59,6 @@ impl Slot {
             clock: Clock::new(gpu),
             in_flight: None,
         }
-    }
-
-    /// Cells of the batch in flight.
-    pub fn cells(&self) -> u64 {
-        self.in_flight.as_ref().map_or(0, |flight| flight.cells)
     }
 
     /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not wait.
@@ -120,7 +114,6 @@ impl Slot {
             readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
         }
         self.in_flight = readback.map(|readback| InFlight {
-            cells: batch.cells(),
             batch: Arc::clone(batch),
             scoring: work.scoring,
             list: work.list,

@@ -10,6 +10,8 @@ use super::adapter::{AdapterDescription, FoundAdapter};
 use super::{Config, GpuEngine};
 use crate::engine::{Band, Batch, Block, Engine, Want};
 use crate::error::{Error, Result};
+use crate::kernels::KERNELS;
+use crate::plan::cost::{Speed, Speeds};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -21,6 +23,8 @@ pub const WORKGROUPS: &[u32] = &[32, 64, 128];
 const TRIAL_SECONDS: f64 = 0.2;
 /// Seconds of the first look at a device's speed, which every larger job takes.
 const FIRST_LOOK_SECONDS: f64 = 0.03;
+/// Seconds that a trial of another kernel should last: its speed only has to be compared.
+const KERNEL_SECONDS: f64 = 0.1;
 /// Symbols of a trial's sequences: about a gene.
 const TRIAL_LENGTH: u32 = 1200;
 /// Jobs below this many cells end before a measurement would.
@@ -132,7 +136,7 @@ pub fn sweep(
         if workgroup > most {
             return Ok(());
         }
-        engine.configure(Config { slice, workgroup, cells_per_second: 0.0 });
+        engine.configure(Config { slice, workgroup, cells_per_second: 0.0, speeds: None });
         let cells_per_second = measure_until(engine, scoring, length, TRIAL_SECONDS, interrupt)?;
         tracing::debug!(slice, workgroup, gcups = cells_per_second / 1e9, "trial");
         trials.push(Trial { slice, workgroup, cells_per_second });
@@ -193,7 +197,9 @@ fn remember(key: &str, config: Config) {
 fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
-    crate::kernels::nw_slice::SHADER.hash(&mut hasher);
+    for kernel in KERNELS {
+        kernel.shader.hash(&mut hasher);
+    }
     format!(
         "{} | {} | {} | {:?} {} | {:016x}",
         description.name,
@@ -292,8 +298,75 @@ fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> V
     })
 }
 
+/// Speeds of all kernels, full and alone; typical ones for those that do not run here.
+fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<Speeds> {
+    let mut speeds = Speeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
+    for (kernel, row) in KERNELS.iter().zip(&mut speeds.0) {
+        engine.use_kernel(Some(kernel));
+        for (want, speed) in [(Want::Scores, &mut row.scores), (Want::Alignments, &mut row.aligned)] {
+            if kernel.scan.is_none() && matches!(want, Want::Alignments) {
+                continue;
+            }
+            match measure_kernel(engine, scoring, want, interrupt) {
+                Ok(measured) => *speed = measured,
+                Err(Error::Unsuited { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            tracing::debug!(kernel = kernel.stem, full = speed.full / 1e9, lone = speed.lone / 1e9, "GCUPS");
+        }
+    }
+    Ok(speeds)
+}
+
+/// The speed of the kernel in use: from one pair, whose time is that of its chain, then from as many as last long enough.
+fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, interrupt: &AtomicBool) -> Result<Speed> {
+    let mut measured = Speed { full: f64::INFINITY, lone: f64::INFINITY };
+    let (mut queries, mut targets) = (1, 1);
+    loop {
+        let batch = random_batch(scoring, queries, targets, TRIAL_LENGTH, want.clone());
+        let work = engine.work(&batch)?;
+        let mut seconds = f64::INFINITY;
+        // The first run compiles the kernel and makes its buffers.
+        for _ in 0..if targets == 1 { 3 } else { 1 } {
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            seconds = seconds.min(batch.cells() as f64 / speed(engine, &batch)?);
+        }
+        if targets == 1 {
+            let beside = Speed { full: f64::INFINITY, lone: f64::INFINITY }.seconds(&work) - work.host_seconds;
+            measured.lone = work.chain / (seconds - beside).max(0.2 * seconds);
+            targets = 512;
+            continue;
+        }
+        let beside = Speed { full: f64::INFINITY, ..measured }.seconds(&work) - work.host_seconds;
+        measured.full = work.cells / (seconds - beside).max(0.3 * seconds);
+        if seconds >= KERNEL_SECONDS * 0.5 || queries >= 4096 {
+            return Ok(measured);
+        }
+        queries = (queries as f64 * (KERNEL_SECONDS / seconds).clamp(2.0, 32.0)) as u32;
+    }
+}
+
 /// The configuration for a model, from the cache or from what can be measured on this engine of it.
 fn choose(
+    engine: &mut GpuEngine,
+    key: &str,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+    anew: bool,
+    interrupt: &AtomicBool,
+) -> Result<Config> {
+    let begin = Instant::now();
+    engine.use_kernel(Some(&KERNELS[0]));
+    let config = choose_with_slice(engine, key, scoring, cells, anew, interrupt);
+    engine.use_kernel(None);
+    tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "configured");
+    config
+}
+
+/// The same on an engine whose every batch goes to `nw_slice`, until all kernels are measured.
+fn choose_with_slice(
     engine: &mut GpuEngine,
     key: &str,
     scoring: &Arc<Scoring>,
@@ -320,7 +393,10 @@ fn choose(
     let Some(best) = trials.first() else {
         return Ok(engine.config());
     };
-    let config = Config { slice: best.slice, workgroup: best.workgroup, cells_per_second: best.cells_per_second };
+    let best =
+        Config { slice: best.slice, workgroup: best.workgroup, cells_per_second: best.cells_per_second, speeds: None };
+    engine.configure(best);
+    let config = Config { speeds: Some(measure_kernels(engine, scoring, interrupt)?), ..best };
     tracing::info!(
         "{}: {} columns a slice, {} invocations a workgroup, {:.1} GCUPS (measured in {:.1} s)",
         engine.gpu().description.name,

@@ -80,7 +80,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
                     table.push(Status::Unsuited, cells);
                     continue;
                 }
-                engine.configure(Config { slice, workgroup, cells_per_second: 0.0 });
+                engine.configure(Config { slice, workgroup, cells_per_second: 0.0, speeds: None });
                 // Every setting is a pipeline of its own: compiled before the clock runs.
                 let compiled = stream(&mut engine, &small);
                 let timing = compiled.and_then(|_| repeat(bed, bed.bench.seconds, || stream(&mut engine, &batches)));
