@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 const DISPATCH_SECONDS: f64 = 4e-6;
 /// Seconds of one column of a walk back, which waits for memory at every few of them (measured on an H200).
 const WALK_COLUMN_SECONDS: f64 = 0.9e-6;
-/// Cells a second that one CPU thread traces back, counted as if it computed the whole matrix (similar genes, whose
-/// bands are narrow, on AVX-512).
-const TRACE_CELLS_A_THREAD: f64 = 2.4e10;
+/// Cells a second that one CPU thread traces back, counted as if it computed the whole matrix: 16S genes on AVX-512, in
+/// bands that score and matches make narrow under linear gaps, less so under affine ones.
+const TRACE_CELLS_A_THREAD: [f64; 2] = [2.4e10, 4.5e9];
 
 /// What a batch is for one kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -106,8 +106,8 @@ impl Speeds {
 }
 
 /// Seconds in which `threads` CPU threads trace back pairs of so many cells.
-pub fn host_trace_seconds(cells: f64, threads: usize) -> f64 {
-    cells / (TRACE_CELLS_A_THREAD * threads.max(1) as f64)
+pub fn host_trace_seconds(cells: f64, is_linear: bool, threads: usize) -> f64 {
+    cells / (TRACE_CELLS_A_THREAD[!is_linear as usize] * threads.max(1) as f64)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use crate::plan::cost::{KernelSpeed, Speeds, Work, host_trace_seconds};
 const HOST_PAIR_SECONDS: f64 = 5e-8;
 /// Seconds in which the host takes over an alignment, spread over its threads.
 const HOST_ALIGNMENT_SECONDS: f64 = 2e-7;
+/// What it counts if the device or the threads wait for the other: a batch more than the last has nothing to overlap with.
+const IDLE_WEIGHT: f64 = 0.1;
 /// How the share of pairs that the filter leaves open follows what batches show.
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
@@ -94,7 +96,9 @@ impl Chooser {
             Want::Reaching(_) => self.open_share,
         };
         // Threads trace one batch while the device computes the next.
-        let seconds = seconds.max(host_trace_seconds(traced_by_host * batch.cells() as f64, self.threads));
+        let is_linear = batch.band.scoring.gaps.is_linear();
+        let traced = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, self.threads);
+        let seconds = seconds.max(traced) + IDLE_WEIGHT * seconds.min(traced);
         // A kernel that stores directions does so wherever alignments are wanted.
         let is_possible = aligned || kernel.scan.is_none() || !wants_walk;
         is_possible.then_some((seconds, Choice { kernel, work, aligned }))

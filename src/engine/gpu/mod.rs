@@ -43,6 +43,8 @@ use crate::score::{EndGaps, OffsetScoring};
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
 const BATCH_SECONDS: f64 = 0.7;
+/// Seconds of work that the first batch should be.
+const FIRST_SECONDS: f64 = 0.05;
 /// Cells per second assumed of a device before anything was measured.
 const FIRST_GUESS: f64 = 2e10;
 /// Pairs a batch at most: bounds the output buffers to some hundred MiB.
@@ -120,6 +122,7 @@ pub struct GpuEngine {
     /// Cells per second assumed of `nw_slice` before anything was measured.
     assumed_speed: f64,
     next_ticket: u64,
+    has_learnt: bool,
     speed: f64,
     kernel: Option<&'static Kernel>,
     buffering: Buffering,
@@ -159,6 +162,7 @@ impl GpuEngine {
             chooser: Chooser::new(config, assumed_speed),
             assumed_speed,
             next_ticket: 0,
+            has_learnt: false,
             speed: if config.cells_per_second > 0.0 { config.cells_per_second } else { FIRST_GUESS },
             kernel: None,
             buffering: Buffering::default(),
@@ -241,6 +245,7 @@ impl GpuEngine {
     /// Changes the configuration; only between batches.
     pub fn configure(&mut self, config: Config) {
         self.config = config;
+        self.has_learnt = false;
         self.chooser = Chooser::new(config, self.assumed_speed);
         if config.cells_per_second > 0.0 {
             self.speed = config.cells_per_second;
@@ -331,8 +336,16 @@ impl GpuEngine {
         let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
+        let extent = batch.extent();
+        let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let of_walk = |walk| {
-            let variant = self.shape.variant(scan, batch, &self.gpu.description, self.arenas.count(), walk);
+            let of_arenas = |arenas| self.shape.variant(scan, batch, &self.gpu.description, arenas, walk);
+            // A small batch needs one arena, and the driver a tenth of the time to compile a kernel with one.
+            let mut variant = of_arenas(1);
+            let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
+            if tasks * variant.task_quads(extent.query_symbols, rows_words) > self.arenas.quads() {
+                variant = of_arenas(self.arenas.count());
+            }
             MatrixTasks::new(batch, &variant, self.arenas.quads(), query_end).map(|list| (variant, list))
         };
         let fitting = if wants_walk { of_walk(true) } else { None };
@@ -342,14 +355,23 @@ impl GpuEngine {
                 .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
-        let symbols = batch.extent().sum + rows;
+        let symbols = extent.sum + rows;
         let iterations = variant.iterations_a_pass(rows).max(3 * symbols);
         if self.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
         let pipeline = self.pipelines.get(&self.gpu, Shader::Matrix(kernel.shader, variant))?;
         let walk_pipeline = self.pipelines.get(&self.gpu, Shader::Walk(variant))?;
-        let arenas = self.arenas.reserve(&self.gpu, &list.arena_quads)?;
+        let arenas = match self.arenas.reserve(&self.gpu, variant.arenas, &list.arena_quads) {
+            Ok(arenas) => arenas,
+            Err(error) => {
+                if !self.arenas.shrink() {
+                    return Err(error);
+                }
+                tracing::warn!("{error}; going on with {} MiB for directions", self.arenas.bytes() >> 20);
+                return self.start_matrix(index, kernel, scan, batch, scoring);
+            }
+        };
         let work = MatrixWork {
             batch,
             list,
@@ -361,7 +383,7 @@ impl GpuEngine {
             loop_budget: self.loop_budget,
             pipeline: &pipeline,
             walk_pipeline: &walk_pipeline,
-            layout: self.pipelines.matrix_layout(),
+            layout: self.pipelines.matrix_layout(variant.arenas),
             queries: &queries,
             targets: &targets,
         };
@@ -392,10 +414,11 @@ impl Engine for GpuEngine {
 
     fn capacity(&self) -> Capacity {
         Capacity {
-            cells: (self.speed * BATCH_SECONDS) as u64,
+            // The first batch teaches how fast the kernels are here, and how many pairs a filter leaves open.
+            cells: (self.speed * if self.has_learnt { BATCH_SECONDS } else { FIRST_SECONDS }) as u64,
             pairs: MAX_PAIRS.min(Shares::of(self.memory).pairs),
             store_bytes: self.stores.limit(),
-            batches: if self.buffering == Buffering::Double { 2 } else { 1 },
+            batches: if self.buffering == Buffering::Double && self.has_learnt { 2 } else { 1 },
         }
     }
 
@@ -432,6 +455,7 @@ impl Engine for GpuEngine {
             return Err(self.gpu.error("a ticket that was never given"));
         };
         self.free_slots.push(index);
+        self.has_learnt = true;
         let (slice, matrix) = &mut self.slots[index];
         let is_matrix = choice.kernel.scan.is_some();
         let cells = batch.cells();
@@ -454,9 +478,11 @@ impl Engine for GpuEngine {
         {
             self.speed = cells as f64 / time.as_secs_f64();
             self.chooser.observe(&batch, &choice, time.as_secs_f64());
-        } else if report.kernel_time.is_some() && cells as f64 > 0.5 * self.speed * BATCH_SECONDS {
+        } else if let Some(time) = report.kernel_time
+            && cells as f64 > 0.5 * self.speed * FIRST_SECONDS
+        {
             // Too short to measure: the batch was too small for this device.
-            self.speed *= 4.0;
+            self.speed = (4.0 * self.speed).max(cells as f64 / time.as_secs_f64().max(1e-4));
         }
         Ok(report)
     }

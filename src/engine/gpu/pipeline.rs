@@ -39,7 +39,8 @@ impl Shader {
 /// The pipelines of a device.
 pub struct Pipelines {
     slice_layout: wgpu::BindGroupLayout,
-    matrix_layout: wgpu::BindGroupLayout,
+    /// With one arena and with all.
+    matrix_layouts: [wgpu::BindGroupLayout; 2],
     runtime_checks: bool,
     known: HashMap<Shader, wgpu::ComputePipeline>,
 }
@@ -49,7 +50,7 @@ impl Pipelines {
     pub fn new(gpu: &Gpu, arenas: u32) -> Self {
         Pipelines {
             slice_layout: bind_group_layout(&gpu.device, 6, 1),
-            matrix_layout: bind_group_layout(&gpu.device, FIRST_ARENA_BINDING, arenas),
+            matrix_layouts: [1, arenas].map(|count| bind_group_layout(&gpu.device, FIRST_ARENA_BINDING, count)),
             runtime_checks: false,
             known: HashMap::new(),
         }
@@ -72,8 +73,8 @@ impl Pipelines {
     }
 
     /// The bindings of the kernels that can store directions, and of the walk.
-    pub fn matrix_layout(&self) -> &wgpu::BindGroupLayout {
-        &self.matrix_layout
+    pub fn matrix_layout(&self, arenas: u32) -> &wgpu::BindGroupLayout {
+        &self.matrix_layouts[(arenas > 1) as usize]
     }
 
     /// The pipeline of a shader.
@@ -81,7 +82,10 @@ impl Pipelines {
         if let Some(pipeline) = self.known.get(&shader) {
             return Ok(pipeline.clone());
         }
-        let layout = if matches!(shader, Shader::Slice(_)) { &self.slice_layout } else { &self.matrix_layout };
+        let layout = match &shader {
+            Shader::Slice(_) => &self.slice_layout,
+            Shader::Matrix(_, variant) | Shader::Walk(variant) => self.matrix_layout(variant.arenas),
+        };
         let pipeline = build(gpu, layout, &shader, self.runtime_checks)?;
         self.known.insert(shader, pipeline.clone());
         Ok(pipeline)

@@ -11,6 +11,8 @@ use crate::score::offset::fits;
 
 /// Arenas at most: more than enough to fill any device.
 const MOST_ARENAS: u64 = 16;
+/// Quads below which an arena does not shrink when memory is short.
+const LEAST_QUADS: u64 = 1 << 16;
 /// Storage buffers that a kernel binds beside the arenas.
 const OTHER_BUFFERS: u32 = 6;
 
@@ -40,12 +42,28 @@ impl Arenas {
         self.quads
     }
 
-    /// All of them, with room for so many quads each; those not named are as small as can be.
-    pub fn reserve(&mut self, gpu: &Gpu, quads: &[u64]) -> Result<Vec<wgpu::Buffer>> {
+    /// Bytes of all together.
+    pub fn bytes(&self) -> u64 {
+        16 * self.quads * self.buffers.len() as u64
+    }
+
+    /// Gives all memory back and goes on with arenas of half the size; false if they are small already.
+    pub fn shrink(&mut self) -> bool {
+        if self.quads <= LEAST_QUADS {
+            return false;
+        }
+        self.quads /= 2;
+        self.buffers.iter_mut().for_each(|buffer| *buffer = GrowingBuffer::default());
+        true
+    }
+
+    /// The first `count` of them, with room for so many quads each; those not named are as small as can be.
+    pub fn reserve(&mut self, gpu: &Gpu, count: u32, quads: &[u64]) -> Result<Vec<wgpu::Buffer>> {
         let wanted = quads.iter().copied().chain(std::iter::repeat(1));
         let limit = self.quads;
         self.buffers
             .iter_mut()
+            .take(count as usize)
             .zip(wanted)
             .map(|(buffer, quads)| {
                 // Powers of two, so that a slightly larger batch does not mean a new buffer.
