@@ -5,6 +5,7 @@
 //! Sequence stores are uploaded once and stay.
 
 pub mod adapter;
+mod cache;
 mod choice;
 mod decode;
 pub mod device;
