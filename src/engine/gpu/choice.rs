@@ -70,6 +70,12 @@ impl Chooser {
         speeds[place(kernel)]
     }
 
+    /// Cells a second of a chosen kernel on a full device.
+    pub fn full_rate(&self, batch: &Batch, choice: &Choice) -> f64 {
+        let speed = self.speed(batch, choice.kernel);
+        if choice.aligned { speed.aligned.full } else { speed.scores.full }
+    }
+
     /// The kernel of least cost.
     pub fn choose(&self, situation: &Situation<'_>) -> Choice {
         let possible = KERNELS.iter().filter(|kernel| situation.features.contains(kernel.features));

@@ -236,6 +236,15 @@ impl GpuEngine {
         self.kernel = kernel;
     }
 
+    /// If a batch like the last would now go to another kernel, the next is sized by that kernel's speed.
+    fn expect_next(&mut self, batch: &Batch, last: &Choice) {
+        let Some(scoring) = nw_slice::offset_scoring(batch, &batch.extent()) else { return };
+        let next = self.choose(batch, &scoring);
+        if (next.kernel.stem, next.aligned) != (last.kernel.stem, last.aligned) {
+            self.speed = self.chooser.full_rate(batch, &next);
+        }
+    }
+
     /// What a batch is for the kernel in use.
     fn work(&self, batch: &Batch) -> Result<Work> {
         let scoring = nw_slice::offset_scoring(batch, &batch.extent());
@@ -484,6 +493,9 @@ impl Engine for GpuEngine {
         {
             // Too short to measure: the batch was too small for this device.
             self.speed = (4.0 * self.speed).max(cells as f64 / time.as_secs_f64().max(1e-4));
+        }
+        if self.kernel.is_none() && self.has_learnt {
+            self.expect_next(&batch, &choice);
         }
         Ok(report)
     }

@@ -1,8 +1,8 @@
 //! Choosing slice width and workgroup size per adapter: a short measurement, kept in the user's cache directory.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::adapter::FoundAdapter;
