@@ -178,6 +178,13 @@ impl GpuEngine {
         self
     }
 
+    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there). To be called after
+    /// what else changes pipelines.
+    pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
+        self.pipelines = self.pipelines.with_rewrite(rewrite);
+        self
+    }
+
     /// Allows this much scratch memory in bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
         self.scratch_budget = self.scratch_budget.min(bytes) & !15;
