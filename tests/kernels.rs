@@ -1,14 +1,15 @@
-//! Every kernel on every engine against the textbook oracle: one body, stamped on each engine.
+//! Every kernel on every engine against the textbook oracle: one body, stamped on each engine. (Alignments that devices trace:
+//! directions.)
 
 mod support;
 
 use std::sync::Arc;
 
 use pairwave::engine::mock::MockEngine;
-use pairwave::engine::{Capacity, Engine, Hit, Want};
+use pairwave::engine::{Capacity, Engine, Want};
 use pairwave::reference::needleman_wunsch;
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
-use pairwave::seq::{Alphabet, SequenceStore};
+use pairwave::seq::Alphabet;
 use support::check::*;
 use support::*;
 

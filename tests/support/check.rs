@@ -38,10 +38,13 @@ pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], w
     assert_eq!(seen.len(), store.len() * (store.len() - 1) / 2, "pairs");
 }
 
-/// The oracle's alignments, each pair of contents computed once.
+/// Score, matches and alignment.
+type Best = (i64, u64, String);
+
+/// The oracle's alignments under one scoring, each pair of contents computed once.
 #[derive(Default)]
 pub struct Textbook {
-    known: HashMap<(Vec<Code>, Vec<Code>), (i64, u64, String)>,
+    known: HashMap<(Vec<Code>, Vec<Code>), Best>,
 }
 
 impl Textbook {
