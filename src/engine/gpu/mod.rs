@@ -313,8 +313,7 @@ impl GpuEngine {
                 .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
-        let symbols = batch.extent().sum + rows;
-        let iterations = variant.iterations_a_pass(rows).max(3 * symbols);
+        let iterations = variant.iterations_a_pass(rows).max(variant.walk_iterations(batch.extent().sum));
         if self.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
