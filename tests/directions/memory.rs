@@ -153,6 +153,47 @@ fn long_pairs(stem: &str) {
     }
 }
 
+/// Walks of very many steps, along gaps and through many runs, in all lanes at once and in lanes that differ.
+fn long_walks(stem: &str) {
+    let mut rng = rng(0x10a7);
+    let mut workspace = Workspace::default();
+    let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
+    let shape = MatrixShape { subgroup_workgroup: subgroup, ..SMALL_SHAPE };
+    let scorings = [scorings(), four_scorings(&Scoring::dna())].concat();
+    let mut computed = 0;
+    for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
+        for length in [4_000, 5_500, 17_000] {
+            // The symbols at both ends of the long one alone: a gap of all the others between them. And unrelated ones.
+            let long = random_codes(&mut rng, Alphabet::Dna, length);
+            let ends = [&long[..9], &long[length - 10..]].concat();
+            let others = [40, 300].map(|length| random_codes(&mut rng, Alphabet::Dna, length));
+            let [other, another] = others;
+            let store = store(Alphabet::Dna, &[ends.clone(), other, long, another, ends]);
+            let mut engine = kernel_default(stem).with_matrix_shape(shape);
+            let mut batch = Batch::clone(&one_batch(&store, scoring));
+            batch.blocks.retain(|block| block.query == 2);
+            let ticket = match engine.submit(Arc::new(batch)) {
+                Ok(ticket) => ticket,
+                Err(Error::Unsuited { .. }) if adapter().is_software() => continue,
+                Err(error) => panic!("{error}"),
+            };
+            let report = engine.collect(ticket).expect("the batch is computed");
+            assert_eq!(report.hits.len(), 4);
+            for (index, hit) in report.hits.iter().enumerate() {
+                let (a, b) = (hit.query.min(hit.target), hit.query.max(hit.target));
+                let expected = traceback(store.codes(a), store.codes(b), scoring, Hint::NONE, &mut workspace);
+                let expected = expected.expect("it can be traced");
+                let what = format!("{hit:?} of {length} symbols, {:?} {:?}", scoring.gaps, scoring.end_gaps);
+                assert_eq!(hit.score, expected.score, "{what}");
+                let cigar = report.traced.cigar(index).unwrap_or_else(|| panic!("{what}: not traced"));
+                assert!(cigar == expected.cigar, "{what}: {cigar} instead of {}", expected.cigar);
+            }
+            computed += 1;
+        }
+    }
+    assert!(computed > 0, "all were refused");
+}
+
 on_every_kernel! {
-    directions_that_do_not_fit, borders_that_do_not_fit, runs_that_do_not_fit, long_pairs,
+    long_walks, directions_that_do_not_fit, borders_that_do_not_fit, runs_that_do_not_fit, long_pairs,
 }

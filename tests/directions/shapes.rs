@@ -77,4 +77,17 @@ fn lane_columns(stem: &str) {
     }
 }
 
-on_every_kernel! { rounds, many_tasks, default_edges, lane_columns }
+/// Runs longer than a packed run can be, which come in pieces: of three columns, instead of thousands.
+fn runs_in_pieces(stem: &str) {
+    let mut rng = rng(0x10e6);
+    let mut engine = kernel_checked(stem).with_rewritten_shaders(Box::new(|source| {
+        let longest = format!("const LONGEST_RUN: u32 = {}u;", pairwave::trace::packed::LONGEST_RUN);
+        assert_eq!(source.contains(&longest), source.contains("LONGEST_RUN"));
+        source.replace(&longest, "const LONGEST_RUN: u32 = 3u;")
+    }));
+    for scoring in four_scorings(&Scoring::dna()) {
+        check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, EDGES), &scoring);
+    }
+}
+
+on_every_kernel! { runs_in_pieces, rounds, many_tasks, default_edges, lane_columns }
