@@ -25,7 +25,9 @@ fn rounds(stem: &str) {
 /// More tasks than a dispatch has workgroups in one dimension, as many as there are pairs.
 fn many_tasks(stem: &str) {
     let mut rng = rng(0x3a27);
-    let lengths: Vec<usize> = (0..260).map(|_| (rng.next_u32() % 4) as usize).collect();
+    // Few are empty: those pairs come last, and an arena that nobody wrote says of them what is right.
+    let lengths: Vec<usize> =
+        (0..260).map(|index| if index < 2 { 0 } else { 1 + rng.next_u32() as usize % 3 }).collect();
     let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
     let shape = MatrixShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
     for scoring in four_scorings(&Scoring::dna()) {
