@@ -1,4 +1,7 @@
-//! Speed of every engine in cells: pairs of random sequences by length class, for each kind of scoring.
+//! Speed of every engine and kernel in cells: pairs of random sequences by length class, for each kind of scoring.
+//!
+//! Kernels that store directions are measured with their alignments, walked back on the device; the others and the CPU
+//! with their scores and matches.
 //!
 //! A throughput of 1 Gelem/s is 1 GCUPS. Times are those of a batch from handing it in to having its scores, with
 //! sequences and pipelines in place; the pairs of a batch are all pairs of one set, lengths within 5% of each other.
@@ -14,6 +17,7 @@ use pairwave::engine::cpu::CpuEngine;
 use pairwave::engine::gpu::adapter::enumerate;
 use pairwave::engine::gpu::{Config, GpuEngine};
 use pairwave::engine::{Batch, Engine, Want};
+use pairwave::kernels::KERNELS;
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::Alphabet;
 
@@ -49,6 +53,14 @@ fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine, 
         group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
         for length in LENGTHS {
             let batch = batch(&scoring, length, cells);
+            match engine.submit(Arc::clone(&batch)) {
+                Ok(ticket) => drop(engine.collect(ticket).expect("the batch is computed")),
+                Err(pairwave::Error::Unsuited { message, .. }) => {
+                    eprintln!("{name}/{kind}/{length} is left out: {message}");
+                    continue;
+                }
+                Err(error) => panic!("{error}"),
+            }
             group.throughput(Throughput::Elements(batch.cells()));
             group.bench_function(BenchmarkId::from_parameter(length), |bencher| {
                 bencher.iter(|| {
@@ -68,9 +80,14 @@ fn kernels(criterion: &mut Criterion) {
         eprintln!("no adapter: the CPU engine only");
         return;
     };
-    eprintln!("nw_slice on {}", found.description.name);
-    let mut gpu = GpuEngine::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
-    bench_engine(criterion, "nw_slice", &mut gpu, if found.is_software() { 4e7 } else { 1e11 });
+    eprintln!("kernels on {}", found.description.name);
+    for kernel in KERNELS {
+        let gpu = GpuEngine::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
+        // Alignments fill the device with less.
+        let full = if kernel.scan.is_some() { 1e10 } else { 1e11 };
+        let cells = if found.is_software() { 4e7 } else { full };
+        bench_engine(criterion, kernel.stem, &mut gpu.with_kernel(Some(kernel)), cells);
+    }
 }
 
 criterion_group!(benches, kernels);

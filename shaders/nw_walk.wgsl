@@ -218,19 +218,18 @@ fn main(
         if (state == 0u && (bits & 2u) == 0u) {
             state = select(2u, 1u, (bits & 3u) == left_tag);
         }
-        if (state == 0u) {
-            push(select(MISMATCH, MATCH, (bits & 1u) != 0u), 1u);
-            i--;
-            j--;
-        } else if (state == 1u) {
-            push(from_left_kind, 1u);
-            j--;
-        } else {
-            push(from_above_kind, 1u);
-            i--;
-            if ((bits & 8u) != 0u) {
-                state = 0u;
-            }
+        // One push a step: its loops would stand here several times otherwise.
+        var kind = select(MISMATCH, MATCH, (bits & 1u) != 0u);
+        if (state == 1u) {
+            kind = from_left_kind;
+        } else if (state == 2u) {
+            kind = from_above_kind;
+        }
+        push(kind, 1u);
+        j -= select(0u, 1u, state != 2u);
+        i -= select(0u, 1u, state != 1u);
+        if (state == 2u && (bits & 8u) != 0u) {
+            state = 0u;
         }
     }
     push(from_left_kind, j);

@@ -1,61 +1,17 @@
-//! Every kernel on every engine against the textbook oracle: one body, stamped on each engine.
+//! Every kernel on every engine against the textbook oracle: one body, stamped on each engine. (Alignments that devices trace:
+//! directions.)
 
 mod support;
 
 use std::sync::Arc;
 
 use pairwave::engine::mock::MockEngine;
-use pairwave::engine::{Capacity, Engine, Hit, Want};
+use pairwave::engine::{Capacity, Engine, Want};
 use pairwave::reference::needleman_wunsch;
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
-use pairwave::seq::{Alphabet, SequenceStore};
-use pairwave::trace::Cigar;
+use pairwave::seq::Alphabet;
+use support::check::*;
 use support::*;
-
-/// What the oracle says of a pair.
-fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &Hit) -> (i64, u64) {
-    let best = needleman_wunsch::align(store.codes(hit.query), store.codes(hit.target), scoring);
-    (best.score, best.matches)
-}
-
-/// Fails unless every pair of the store is there once and right.
-fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], with_matches: bool) {
-    let mut seen = std::collections::BTreeSet::new();
-    for hit in hits {
-        let (score, matches) = oracle(store, scoring, hit);
-        let lengths = (store.length(hit.query), store.length(hit.target));
-        assert_eq!(
-            hit.score, score,
-            "score of {hit:?}, lengths {lengths:?}, {:?} {:?}",
-            scoring.gaps, scoring.end_gaps
-        );
-        if with_matches {
-            assert_eq!(hit.matches, Some(matches), "matches of {hit:?}, lengths {lengths:?}, {:?}", scoring.gaps);
-        }
-        assert!(seen.insert((hit.query.min(hit.target), hit.query.max(hit.target))), "{hit:?} came twice");
-    }
-    assert_eq!(seen.len(), store.len() * (store.len() - 1) / 2, "pairs");
-}
-
-/// Fails unless every pair is there with the canonical alignment, traced by the engine.
-fn check_alignments(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) {
-    for (hit, cigar) in found {
-        let (query, target) = (hit.query.min(hit.target), hit.query.max(hit.target));
-        let expected = needleman_wunsch::align(store.codes(query), store.codes(target), scoring).cigar;
-        let cigar = cigar.as_ref().unwrap_or_else(|| panic!("{hit:?} was not traced"));
-        assert_eq!(
-            cigar.to_string(),
-            expected.to_string(),
-            "alignment of {hit:?}, lengths {:?}, {:?} {:?}",
-            (store.length(hit.query), store.length(hit.target)),
-            scoring.gaps,
-            scoring.end_gaps
-        );
-    }
-}
-
-/// Lengths around words of 4, slices of 12 and 36, workgroups of 16 and 64.
-const EDGES: &[usize] = &[0, 1, 2, 3, 4, 5, 11, 12, 13, 15, 16, 17, 23, 24, 25, 35, 36, 37, 48, 63, 64, 65, 71, 72, 73];
 
 fn edge_lengths(engine: &mut dyn Engine, seed: u64) {
     let mut rng = rng(seed);
@@ -185,59 +141,6 @@ fn filter(engine: &mut dyn Engine, seed: u64) {
     }
 }
 
-fn alignments(engine: &mut dyn Engine, seed: u64) {
-    let mut rng = rng(seed);
-    for scoring in scorings() {
-        let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
-        let job = job(&store, scoring.clone(), Want::Alignments);
-        let found = compute_traced(engine, &batches(&job, 40_000));
-        let hits: Vec<Hit> = found.iter().map(|(hit, _)| *hit).collect();
-        check_hits(&store, &scoring, &hits, true);
-        check_alignments(&store, &scoring, &found);
-    }
-}
-
-/// Pairs kept by identity are exactly those whose traced alignment has it, but for a rounding error.
-fn exact_filter(engine: &mut dyn Engine, seed: u64) {
-    let mut rng = rng(seed);
-    for scoring in scorings() {
-        let mut sequences = Vec::new();
-        for length in [20, 47, 90] {
-            let ancestor = random_codes(&mut rng, scoring.alphabet, length);
-            sequences.extend([1, 3, 8, 20].map(|percent| mutated(&mut rng, scoring.alphabet, &ancestor, percent)));
-            sequences.push(ancestor);
-        }
-        let store = store(scoring.alphabet, &sequences);
-        for definition in IdentityDefinition::ALL {
-            for threshold in [0.5, 0.9, 1.0] {
-                let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
-                let wanted = job(&store, scoring.clone(), Want::Reaching(Arc::clone(&filter)));
-                let found = compute_traced(engine, &batches(&wanted, u64::MAX));
-                check_alignments(&store, &scoring, &found);
-                let kept: std::collections::BTreeSet<_> =
-                    found.iter().map(|(hit, _)| (hit.query.min(hit.target), hit.query.max(hit.target))).collect();
-                for query in 0..store.len() as u32 {
-                    for target in query + 1..store.len() as u32 {
-                        let best = needleman_wunsch::align(store.codes(query), store.codes(target), &scoring);
-                        let (m, n) = (store.length(query), store.length(target));
-                        let identity = definition.identity(&best.cigar.counts(), m, n);
-                        let is_kept = kept.contains(&(query, target));
-                        // The device compares in single precision and keeps what is within a hair.
-                        let nearly = identity > threshold - 1e-4 || m == 0 || n == 0;
-                        assert!(
-                            filter.passes(identity) <= is_kept && is_kept <= nearly,
-                            "pair {query},{target} of identity {identity} at {threshold}: kept {is_kept}, {definition:?}, \
-                             {:?} {:?}",
-                            scoring.gaps,
-                            scoring.end_gaps
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
-
 macro_rules! on_every_engine {
     ($($engine:ident: $make:expr),* $(,)?) => {$(
         mod $engine {
@@ -271,36 +174,10 @@ macro_rules! on_every_engine {
     )*};
 }
 
-macro_rules! on_every_matrix_kernel {
-    ($($engine:ident: $make:expr),* $(,)?) => {
-        on_every_engine! { $($engine: $make),* }
-        mod traced {
-            use super::*;
-            $(
-                mod $engine {
-                    use super::*;
-
-                    #[test]
-                    fn alignments() {
-                        super::super::alignments(&mut $make, 0xa119);
-                    }
-                    #[test]
-                    fn exact_filter() {
-                        super::super::exact_filter(&mut $make, 0xf117);
-                    }
-                }
-            )*
-        }
-    };
-}
-
 on_every_engine! {
     cpu: cpu(),
     nw_slice_checked: gpu_checked(),
     nw_slice_default: gpu_default(),
-}
-
-on_every_matrix_kernel! {
     nw_rows_checked: kernel_checked("nw_rows"),
     nw_rows_default: kernel_default("nw_rows"),
     nw_diagonal_checked: kernel_checked("nw_diagonal"),

@@ -1,12 +1,55 @@
 //! Structures that Rust and WGSL share lie the same way in both.
 
 use pairwave::kernels::layout::{Params, Target, Task};
-use pairwave::kernels::nw_slice::Variant;
+use pairwave::kernels::matrix::{self, Scan};
+use pairwave::kernels::{KERNELS, nw_slice};
+
+fn parsed(source: &str) -> naga::Module {
+    naga::front::wgsl::parse_str(source).expect("the shader parses")
+}
+
+fn slice() -> naga::Module {
+    parsed(&nw_slice::Variant { slice: 12, workgroup: 16, codes: 16, affine: true, free_ends: true }.source())
+}
+
+fn variant(scan: Scan) -> matrix::Variant {
+    matrix::Variant {
+        scan,
+        workgroup: 16,
+        columns: 8,
+        tile_rows: 12,
+        arenas: 2,
+        subgroup_sizes: [4, 16],
+        codes: 16,
+        affine: true,
+        free_ends: true,
+        directions: true,
+        tags: true,
+    }
+}
+
+fn walk() -> naga::Module {
+    parsed(&variant(Scan::Rows).walk_source())
+}
+
+/// The modules of the kernels that can store directions, and of the walk.
+fn matrices() -> Vec<naga::Module> {
+    let scans = KERNELS.iter().filter_map(|kernel| Some((kernel, kernel.scan?)));
+    let mut all: Vec<_> = scans.map(|(kernel, scan)| parsed(&variant(scan).source(kernel.shader))).collect();
+    all.push(walk());
+    all
+}
+
+/// Every kernel's module, and the walk's.
+fn modules() -> Vec<naga::Module> {
+    let mut all = matrices();
+    all.push(slice());
+    assert_eq!(all.len(), KERNELS.len() + 1, "a kernel was left out");
+    all
+}
 
 /// Offsets of a shader structure's members, and its size, as naga lays it out.
-fn shader_layout(name: &str) -> (Vec<(String, u32)>, u32) {
-    let variant = Variant { slice: 12, workgroup: 16, codes: 16, affine: true, free_ends: true };
-    let module = naga::front::wgsl::parse_str(&variant.source()).expect("the shader parses");
+fn shader_layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32) {
     let (_, ty) = module
         .types
         .iter()
@@ -22,9 +65,11 @@ fn shader_layout(name: &str) -> (Vec<(String, u32)>, u32) {
 macro_rules! same_layout {
     ($rust:ty, $name:literal, [$($member:ident),* $(,)?]) => {{
         let ours = vec![$((stringify!($member).to_string(), std::mem::offset_of!($rust, $member) as u32)),*];
-        let (theirs, size) = shader_layout($name);
-        assert_eq!(ours, theirs, "{}", $name);
-        assert_eq!(size_of::<$rust>() as u32, size, "{}", $name);
+        for module in modules() {
+            let (theirs, size) = shader_layout(&module, $name);
+            assert_eq!(ours, theirs, "{}", $name);
+            assert_eq!(size_of::<$rust>() as u32, size, "{}", $name);
+        }
     }};
 }
 
@@ -91,9 +136,44 @@ fn target() {
 
 #[test]
 fn output_header() {
-    let (members, _) = shader_layout("Output");
-    let data = members.iter().find(|(name, _)| name == "data").expect("the values");
-    assert_eq!(data.1 as u64, 4 * pairwave::kernels::nw_slice::OUTPUT_HEADER_WORDS);
+    for (module, words) in [(slice(), nw_slice::OUTPUT_HEADER_WORDS), (walk(), matrix::OUTPUT_HEADER_WORDS)] {
+        let (members, _) = shader_layout(&module, "Output");
+        let data = members.iter().find(|(name, _)| name == "data").expect("the values");
+        assert_eq!(data.1 as u64, 4 * words);
+    }
+}
+
+/// Numbers that both sides of the walk know.
+#[test]
+fn constants_of_the_walk() {
+    let module = walk();
+    let constant = |name: &str| {
+        let mut all = module.constants.iter();
+        let (_, constant) =
+            all.find(|(_, constant)| constant.name.as_deref() == Some(name)).unwrap_or_else(|| panic!("no {name}"));
+        match module.global_expressions[constant.init] {
+            naga::Expression::Literal(naga::Literal::U32(number)) => number,
+            ref other => panic!("{name} is {other:?}"),
+        }
+    };
+    let ours = [matrix::NO_ROOM, matrix::DROPPED, pairwave::trace::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
+    assert_eq!(ours, ["NO_ROOM", "DROPPED", "LONGEST_RUN", "WG"].map(constant));
+}
+
+/// Where arenas are bound, in the kernels and in the walk.
+#[test]
+fn bindings_of_arenas() {
+    for module in matrices() {
+        for arena in 0..2 {
+            let name = format!("arena{arena}");
+            let (_, variable) = module
+                .global_variables
+                .iter()
+                .find(|(_, variable)| variable.name.as_deref() == Some(&name))
+                .unwrap_or_else(|| panic!("no {name}"));
+            assert_eq!(variable.binding.map(|place| place.binding), Some(matrix::FIRST_ARENA_BINDING + arena));
+        }
+    }
 }
 
 #[test]
@@ -104,6 +184,6 @@ fn the_harness_sees_a_shifted_member() {
         end_word: u32,
     }
     let shifted = [std::mem::offset_of!(Shifted, end_word) as u32, std::mem::offset_of!(Shifted, symbols) as u32];
-    let (theirs, _) = shader_layout("Target");
+    let (theirs, _) = shader_layout(&slice(), "Target");
     assert_ne!(shifted.to_vec(), theirs.iter().map(|member| member.1).collect::<Vec<_>>());
 }

@@ -2,57 +2,154 @@
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use pairwave::engine::gpu::Config;
 use pairwave::engine::gpu::tune::{SLICES, WORKGROUPS};
-use pairwave::kernels::{KERNELS, nw_slice::Variant};
+use pairwave::engine::gpu::{Config, MatrixShape};
+use pairwave::kernels::matrix::{self, Scan, WALK_SHADER, WALK_WORKGROUP};
+use pairwave::kernels::{KERNELS, nw_slice};
 
-/// Every set of constants that the host can ask for.
-fn variants() -> Vec<Variant> {
+/// A shader text as it goes to a device.
+struct Text {
+    name: String,
+    source: String,
+    workgroup: u32,
+    /// Workgroup memory that the host reckons with.
+    workgroup_bytes: u32,
+}
+
+/// Every set of constants of `nw_slice` that the host can ask for.
+fn slices() -> Vec<nw_slice::Variant> {
     let mut all = Vec::new();
     let defaults = [(Config::default().slice, Config::default().workgroup), (12, 16)];
     let tuned = SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
     for (slice, workgroup) in tuned.chain(defaults) {
         for codes in [16, 28] {
             for (affine, free_ends) in [(false, false), (false, true), (true, false), (true, true)] {
-                all.push(Variant { slice, workgroup, codes, affine, free_ends });
+                all.push(nw_slice::Variant { slice, workgroup, codes, affine, free_ends });
             }
         }
     }
     all
 }
 
+/// Workgroups and columns of a scan that the host can ask for.
+fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
+    let usual = MatrixShape::default();
+    // Those of software adapters too, and the smallest there can be.
+    let (workgroups, columns): (&[u32], &[u32]) = match scan {
+        Scan::Rows => (&[usual.rows_workgroup, 16], if affine { &[8, 32] } else { &[16, 64] }),
+        Scan::Diagonal => (&[usual.diagonal_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
+        Scan::DiagonalSubgroup => (&[usual.subgroup_workgroup], if affine { &[4, 8] } else { &[4, 8, 16] }),
+        Scan::TiledDiagonal => (&[usual.tile_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
+    };
+    // Each with each other is not needed: every one of both.
+    (0..workgroups.len().max(columns.len()))
+        .map(|at| (workgroups[at % workgroups.len()], columns[at % columns.len()]))
+        .collect()
+}
+
+/// Sets of constants of the kernels that can store directions: all of what changes the text, and of what only changes
+/// sizes every one.
+fn matrices() -> Vec<matrix::Variant> {
+    let mut all = Vec::new();
+    let mut rest = (0..).map(|index| ([1, 2, 16][index % 3], [[4, 4], [8, 32], [32, 32], [64, 128]][index % 4]));
+    for scan in KERNELS.iter().filter_map(|kernel| kernel.scan) {
+        for (affine, free_ends) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (directions, tags) in [(true, true), (true, false), (false, true), (false, false)] {
+                for codes in [16, 28] {
+                    for (workgroup, columns) in shapes(scan, affine) {
+                        let (arenas, subgroup_sizes) = rest.next().expect("it has no end");
+                        let tile_rows = if workgroup == 4 { 12 } else { MatrixShape::default().tile_rows };
+                        all.push(matrix::Variant {
+                            scan,
+                            workgroup,
+                            columns,
+                            tile_rows,
+                            arenas,
+                            subgroup_sizes,
+                            codes,
+                            affine,
+                            free_ends,
+                            directions,
+                            tags,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// All shaders, the walk over what each kernel leaves included.
+fn texts() -> Vec<Text> {
+    let of_slice = |variant: nw_slice::Variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source(),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    };
+    let shader = |scan| KERNELS.iter().find(|kernel| kernel.scan == Some(scan)).expect("a kernel has the scan").shader;
+    let of_matrix = |variant: &matrix::Variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source(shader(variant.scan)),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    };
+    let of_walk = |variant: &matrix::Variant| Text {
+        name: format!("walk after {variant:?}"),
+        source: variant.walk_source(),
+        workgroup: WALK_WORKGROUP,
+        workgroup_bytes: 0,
+    };
+    let matrices = matrices();
+    let mut all: Vec<Text> = slices().into_iter().map(of_slice).collect();
+    all.extend(matrices.iter().map(of_matrix));
+    // The walk does not see the workgroup: many are the same text.
+    let mut seen = std::collections::HashSet::new();
+    all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
+    all
+}
+
 /// Parses and validates; returns what the back ends need.
 fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), String> {
     let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
-    let info = Validator::new(ValidationFlags::all(), Capabilities::empty())
+    // As a device does: nothing beyond the standard but for shaders that say so.
+    let capabilities =
+        if source.contains("subgroupShuffleUp") { Capabilities::SUBGROUP } else { Capabilities::empty() };
+    let info = Validator::new(ValidationFlags::all(), capabilities)
+        .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
+        .subgroup_operations(naga::valid::SubgroupOperationSet::all())
         .validate(&module)
         .map_err(|error| format!("{error:?}"))?;
     Ok((module, info))
 }
 
-/// Fixes the workgroup size, as pipeline creation does.
+/// Fixes the workgroup size where it is open, as pipeline creation does.
 fn with_workgroup<'a>(
     module: &'a naga::Module,
     info: &'a naga::valid::ModuleInfo,
     workgroup: u32,
 ) -> (std::borrow::Cow<'a, naga::Module>, std::borrow::Cow<'a, naga::valid::ModuleInfo>) {
-    let constants = [("WG".to_string(), workgroup as f64)].into_iter().collect();
+    let names = module.overrides.iter().filter_map(|(_, constant)| constant.name.clone());
+    let constants = names.filter(|name| name == "WG").map(|name| (name, workgroup as f64)).collect();
     naga::back::pipeline_constants::process_overrides(module, info, None, &constants).expect("WG is the only override")
 }
 
 #[test]
 fn every_variant_translates_for_every_interface() {
-    for variant in variants() {
-        let (module, info) = validated(&variant.source()).unwrap_or_else(|error| panic!("{variant:?}\n{error}"));
-        let (module, info) = with_workgroup(&module, &info, variant.workgroup);
+    for Text { name, source, workgroup, .. } in texts() {
+        let (module, info) = validated(&source).unwrap_or_else(|error| panic!("{name}\n{error}"));
+        let (module, info) = with_workgroup(&module, &info, workgroup);
 
-        let words = spv::write_vec(&module, &info, &spv::Options::default(), None)
-            .unwrap_or_else(|error| panic!("{variant:?}: SPIR-V: {error}"));
+        // Vulkan 1.1's, which subgroup operations need.
+        let options = spv::Options { lang_version: (1, 3), ..Default::default() };
+        let words =
+            spv::write_vec(&module, &info, &options, None).unwrap_or_else(|error| panic!("{name}: SPIR-V: {error}"));
         assert_eq!(words[0], 0x0723_0203, "SPIR-V begins with its magic number");
 
         let options = msl::Options { lang_version: (2, 4), fake_missing_bindings: true, ..Default::default() };
         let (text, _) = msl::write_string(&module, &info, &options, &msl::PipelineOptions::default())
-            .unwrap_or_else(|error| panic!("{variant:?}: MSL: {error}"));
+            .unwrap_or_else(|error| panic!("{name}: MSL: {error}"));
         assert!(text.contains("kernel void"), "{text}");
 
         let mut text = String::new();
@@ -60,34 +157,57 @@ fn every_variant_translates_for_every_interface() {
             hlsl::Options { shader_model: hlsl::ShaderModel::V6_0, fake_missing_bindings: true, ..Default::default() };
         hlsl::Writer::new(&mut text, &options, &hlsl::PipelineOptions::default())
             .write(&module, &info, None)
-            .unwrap_or_else(|error| panic!("{variant:?}: HLSL: {error}"));
-        assert!(text.contains(&format!("numthreads({}, 1, 1)", variant.workgroup)), "{variant:?}");
+            .unwrap_or_else(|error| panic!("{name}: HLSL: {error}"));
+        assert!(text.contains(&format!("numthreads({workgroup}, 1, 1)")), "{name}");
     }
 }
 
 #[test]
 fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
-    for kernel in KERNELS {
-        let root = env!("CARGO_MANIFEST_DIR");
-        let shader = std::fs::read_to_string(format!("{root}/shaders/{}.wgsl", kernel.stem)).expect(kernel.stem);
-        assert_eq!(shader, kernel.shader);
-        assert!(shader.starts_with(&format!("// {}:", kernel.stem)));
+    let root = env!("CARGO_MANIFEST_DIR");
+    let of_kernels = KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
+    for (stem, text, recurrence) in of_kernels.chain([("nw_walk", WALK_SHADER, "needleman_wunsch")]) {
+        let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
+        assert_eq!(shader, text);
+        assert!(shader.starts_with(&format!("// {stem}:")));
         for line in
             ["// Recurrence:", "// Owns:", "// Layout:", "// Invariant:", "// Uniform:", "// Limits:", "// Oracle:"]
         {
-            assert!(shader.contains(line), "{} lacks the line {line}", kernel.stem);
+            assert!(shader.contains(line), "{stem} lacks the line {line}");
         }
-        let oracle = format!("src/reference/{}.rs", kernel.recurrence);
+        let oracle = format!("src/reference/{recurrence}.rs");
         assert!(shader.contains(&oracle));
         assert!(std::path::Path::new(root).join(oracle).exists());
     }
 }
 
+/// Every file in shaders/ is a kernel's, the walk's, or a part of some text; and each says what it is.
+#[test]
+fn no_shader_is_left_out() {
+    let root = format!("{}/shaders", env!("CARGO_MANIFEST_DIR"));
+    let names = |folder: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(format!("{root}/{folder}")).expect("the folder is there");
+        entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name")).collect()
+    };
+    let mut own: Vec<String> = names("").into_iter().filter(|name| name.ends_with(".wgsl")).collect();
+    let mut expected: Vec<String> = KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)).collect();
+    expected.push("nw_walk.wgsl".into());
+    own.sort();
+    expected.sort();
+    assert_eq!(own, expected);
+    let texts = texts();
+    for name in names("common") {
+        let part = std::fs::read_to_string(format!("{root}/common/{name}")).expect("a text");
+        assert!(part.starts_with("// "), "{name} does not say what it is");
+        assert!(texts.iter().any(|text| text.source.contains(&part)), "{name} is in no shader");
+    }
+}
+
 #[test]
 fn workgroup_memory_is_what_the_variant_says() {
-    for variant in variants() {
-        let (module, info) = validated(&variant.source()).unwrap();
-        let (module, _) = with_workgroup(&module, &info, variant.workgroup);
+    for Text { name, source, workgroup, workgroup_bytes } in texts() {
+        let (module, info) = validated(&source).unwrap();
+        let (module, _) = with_workgroup(&module, &info, workgroup);
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).unwrap();
         let bytes: u32 = module
@@ -96,14 +216,22 @@ fn workgroup_memory_is_what_the_variant_says() {
             .filter(|(_, variable)| variable.space == naga::AddressSpace::WorkGroup)
             .map(|(_, variable)| layouter[variable.ty].size)
             .sum();
-        assert!(bytes <= variant.workgroup_bytes(), "{variant:?}: {bytes} bytes");
-        assert!(variant.workgroup_bytes() <= 16 << 10, "{variant:?}: more than every device has");
+        assert!(bytes <= workgroup_bytes, "{name}: {bytes} bytes");
+        assert!(workgroup_bytes <= 16 << 10, "{name}: more than every device has");
     }
 }
 
 #[test]
 fn the_harness_sees_a_wrong_shader() {
-    let variant = variants()[0];
-    let wrong = variant.source().replace("let slot = workgroup.x;", "let slot = workgroup;");
+    let wrong = slices()[0].source().replace("let slot = workgroup.x;", "let slot = workgroup;");
+    assert!(validated(&wrong).is_err());
+}
+
+/// The validator lets subgroup operations pass only where they are asked for.
+#[test]
+fn the_harness_sees_subgroup_operations_that_are_not_declared() {
+    let variant = matrices().into_iter().find(|variant| variant.scan == Scan::Diagonal).expect("there is one");
+    let diagonal = KERNELS.iter().find(|kernel| kernel.scan == Some(Scan::Diagonal)).expect("there is one");
+    let wrong = variant.source(diagonal.shader).replace("workgroupBarrier();", "subgroupBarrier();");
     assert!(validated(&wrong).is_err());
 }

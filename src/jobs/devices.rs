@@ -15,6 +15,7 @@ use crate::plan::Job;
 use crate::reference::needleman_wunsch;
 use crate::score::{EndGaps, Gaps, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::trace::Cigar;
 
 /// Sequence length of `--bench`, about a gene.
 const BENCH_SYMBOLS: u32 = 1500;
@@ -82,7 +83,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
             let mut cpu = CpuEngine::new(thread_pool(0)?);
             Ok(DeviceReport {
                 device: "cpu".into(),
-                self_test: if self_test { vec![test_of("cpu", test_engine(&mut cpu))] } else { Vec::new() },
+                self_test: if self_test { vec![test_of("cpu", test_engine(&mut cpu, false))] } else { Vec::new() },
                 bench: if bench { bench_engine("cpu", &mut cpu)? } else { Vec::new() },
                 adapter: None,
             })
@@ -144,7 +145,7 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
         .iter()
         .map(|kernel| {
             let opened = GpuEngine::open(found, Config::for_adapter(found));
-            let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel))));
+            let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan.is_some()));
             test_of(kernel.stem, result)
         })
         .collect()
@@ -180,8 +181,8 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
     builder.build()
 }
 
-/// Compares an engine with the oracle; the number of pairs compared.
-pub fn test_engine(engine: &mut dyn Engine) -> Result<u64> {
+/// Compares an engine with the oracle, alignments too if it `traces`; the number of pairs compared.
+pub fn test_engine(engine: &mut dyn Engine, traces: bool) -> Result<u64> {
     let mut pairs = 0;
     for scoring in test_scorings()? {
         let store = Arc::new(test_store(scoring.alphabet));
@@ -195,8 +196,12 @@ pub fn test_engine(engine: &mut dyn Engine) -> Result<u64> {
             if report.hits.len() as u64 != batch.pairs() || !report.unfinished.is_empty() {
                 return Err(Error::Internal(format!("{} results for {} pairs", report.hits.len(), batch.pairs())));
             }
-            for hit in &report.hits {
-                compare(&band, hit)?;
+            for (place, hit) in report.hits.iter().enumerate() {
+                let cigar = report.traced.cigar(place);
+                if traces && cigar.is_none() {
+                    return Err(Error::Internal(format!("no alignment of {hit:?}")));
+                }
+                compare(&band, hit, cigar)?;
             }
             pairs += batch.pairs();
         }
@@ -204,23 +209,30 @@ pub fn test_engine(engine: &mut dyn Engine) -> Result<u64> {
     Ok(pairs)
 }
 
-fn compare(band: &Band, hit: &Hit) -> Result<()> {
+/// Compares a pair's numbers and, where the engine traced it, its alignment.
+fn compare(band: &Band, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
     let (a, b) = (band.queries.codes(hit.query), band.targets.codes(hit.target));
-    let expected = needleman_wunsch::align(a, b, &band.scoring);
-    if hit.score != expected.score || hit.matches.is_some_and(|matches| matches != expected.matches) {
-        return Err(Error::Internal(format!(
-            "{} x {} symbols, {:?}, end gaps {:?}: score {} with {:?} matches, should be {} with {}",
+    // The alignment's query may be the kernel's target.
+    let is_turned = band.earlier_is_query && hit.target < hit.query;
+    let (query, target) = if is_turned { (b, a) } else { (a, b) };
+    let expected = needleman_wunsch::align(query, target, &band.scoring);
+    let wrong = |found: String, right: String| {
+        Err(Error::Internal(format!(
+            "{} x {} symbols, {:?}, end gaps {:?}: {found}, should be {right}",
             a.len(),
             b.len(),
             band.scoring.gaps,
             band.scoring.end_gaps,
-            hit.score,
-            hit.matches,
-            expected.score,
-            expected.matches
-        )));
+        )))
+    };
+    if hit.score != expected.score || hit.matches.is_some_and(|matches| matches != expected.matches) {
+        let found = format!("score {} with {:?} matches", hit.score, hit.matches);
+        return wrong(found, format!("{} with {}", expected.score, expected.matches));
     }
-    Ok(())
+    match traced {
+        Some(cigar) if cigar != expected.cigar => wrong(format!("alignment {cigar}"), expected.cigar.to_string()),
+        _ => Ok(()),
+    }
 }
 
 fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
@@ -243,4 +255,31 @@ fn bench_engine(kernel: &str, engine: &mut dyn Engine) -> Result<Vec<KernelSpeed
         speeds.push(KernelSpeed { kernel: kernel.into(), work, gcups });
     }
     Ok(speeds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_alignment_is_seen() {
+        let scoring = Arc::new(Scoring::dna());
+        let store = Arc::new(test_store(scoring.alphabet));
+        let job = Job { queries: Arc::clone(&store), against: None, scoring, want: Want::Alignments };
+        let (_, band, _) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
+        // Lengths 3 and 13, by both numbers: the earlier one is the query.
+        let best = needleman_wunsch::align(store.codes(2), store.codes(7), &band.scoring);
+        let (score, matches) = (best.score, Some(best.matches));
+        for (query, target) in [(2, 7), (7, 2)] {
+            let hit = Hit { query, target, score, matches };
+            compare(&band, &hit, None).expect("the numbers are right");
+            compare(&band, &hit, Some(best.cigar.clone())).expect("the alignment is right");
+            let mut wrong = best.cigar.clone();
+            wrong.reverse();
+            assert_ne!(wrong, best.cigar);
+            let error = compare(&band, &hit, Some(wrong)).expect_err("it is wrong");
+            assert!(error.to_string().contains("alignment"), "{error}");
+            compare(&band, &Hit { score: score + 1, ..hit }, None).expect_err("the score is wrong");
+        }
+    }
 }

@@ -253,6 +253,18 @@ impl Variant {
         }
     }
 
+    /// Loop iterations that an invocation of the walk makes at most for a pair with so many symbols together, as devices
+    /// count them whose lanes go through all branches together: a loop that is entered in any lane counts at least once
+    /// in all, and once more for its end.
+    pub const fn walk_iterations(&self, symbols: u64) -> u64 {
+        // The search along both borders: other lanes may take them the other way round.
+        let search = if self.free_ends { 2 } else { 0 };
+        // A step, with a loop over the pieces of a run, which llvmpipe enters whether a run ends or not; and copying, less
+        // than one a run.
+        let walk = if self.directions { 1 + 2 + 1 } else { 0 };
+        (search + walk) * symbols + 100
+    }
+
     fn iterations_a_strip(&self, rows: u64) -> u64 {
         (rows + self.most_lanes() as u64) * (self.columns as u64 + 6) + 4 * self.columns as u64 + 1000
     }

@@ -10,6 +10,7 @@ mod support;
 mod bench;
 mod ends;
 mod formats;
+mod kernels;
 mod pages;
 mod scoring;
 mod streams;

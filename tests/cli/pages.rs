@@ -79,6 +79,23 @@ fn devices_test_themselves() {
     assert!(devices[0]["self_test"][0]["pairs"].as_u64() > Some(1000));
 }
 
+/// Software Vulkan has subgroups as wide as its vectors, which can be chosen. (Hardware adapters do not mind.)
+#[test]
+fn devices_test_themselves_with_other_subgroups() {
+    needs_adapter();
+    for bits in ["128", "512"] {
+        let mut command = pairwave(&["devices", "--self-test", "--device", "0", "--json"]);
+        let run = command.env("LP_NATIVE_VECTOR_WIDTH", bits).assert().success().stderr("");
+        let devices: serde_json::Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
+        if support::adapter().is_software() {
+            let lanes = bits.parse::<u64>().expect("a number") / 32;
+            assert_eq!(devices[0]["subgroup_sizes"][0].as_u64(), Some(lanes));
+        }
+        let tests = devices[0]["self_test"].as_array().expect("a list");
+        assert!(tests.len() > 1 && tests.iter().all(|test| test["failure"].is_null()), "{tests:?}");
+    }
+}
+
 #[test]
 fn the_program_explains_itself() {
     assert_eq!(output(&["--version"]), format!("pairwave {}\n", env!("CARGO_PKG_VERSION")));

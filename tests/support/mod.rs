@@ -1,6 +1,8 @@
 //! What several test files need: engines, sequences, batches.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod check;
+
 use std::sync::Arc;
 
 use pairwave::engine::cpu::{CpuEngine, thread_pool};

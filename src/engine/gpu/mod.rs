@@ -193,6 +193,13 @@ impl GpuEngine {
         self
     }
 
+    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there). To be called after
+    /// what else changes pipelines.
+    pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
+        self.pipelines = self.pipelines.with_rewrite(rewrite);
+        self
+    }
+
     /// Allows this much scratch memory in bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
         self.scratch_budget = self.scratch_budget.min(bytes) & !15;
@@ -365,8 +372,7 @@ impl GpuEngine {
                 .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
-        let symbols = extent.sum + rows;
-        let iterations = variant.iterations_a_pass(rows).max(3 * symbols);
+        let iterations = variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum));
         if self.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }

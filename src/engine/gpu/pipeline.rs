@@ -36,12 +36,16 @@ impl Shader {
     }
 }
 
+/// What is done to a shader's text before it is compiled.
+pub type Rewrite = Box<dyn Fn(String) -> String + Send>;
+
 /// The pipelines of a device.
 pub struct Pipelines {
     slice_layout: wgpu::BindGroupLayout,
     /// With one arena and with all.
     matrix_layouts: [wgpu::BindGroupLayout; 2],
     runtime_checks: bool,
+    rewrite: Option<Rewrite>,
     known: HashMap<Shader, wgpu::ComputePipeline>,
 }
 
@@ -52,6 +56,7 @@ impl Pipelines {
             slice_layout: bind_group_layout(&gpu.device, 6, 1),
             matrix_layouts: [1, arenas].map(|count| bind_group_layout(&gpu.device, FIRST_ARENA_BINDING, count)),
             runtime_checks: false,
+            rewrite: None,
             known: HashMap::new(),
         }
     }
@@ -59,6 +64,12 @@ impl Pipelines {
     /// With wgpu's bounds and loop checks.
     pub fn with_runtime_checks(mut self, on: bool) -> Self {
         self.runtime_checks = on;
+        self
+    }
+
+    /// With other texts.
+    pub fn with_rewrite(mut self, rewrite: Rewrite) -> Self {
+        self.rewrite = Some(rewrite);
         self
     }
 
@@ -86,9 +97,16 @@ impl Pipelines {
             Shader::Slice(_) => &self.slice_layout,
             Shader::Matrix(_, variant) | Shader::Walk(variant) => self.matrix_layout(variant.arenas),
         };
-        let pipeline = build(gpu, layout, &shader, self.runtime_checks)?;
+        let pipeline = build(gpu, layout, (self.source(&shader), &shader.overrides()), self.runtime_checks)?;
         self.known.insert(shader, pipeline.clone());
         Ok(pipeline)
+    }
+
+    fn source(&self, shader: &Shader) -> String {
+        match &self.rewrite {
+            Some(rewrite) => rewrite(shader.source()),
+            None => shader.source(),
+        }
     }
 }
 
@@ -112,13 +130,13 @@ fn bind_group_layout(device: &wgpu::Device, first: u32, count: u32) -> wgpu::Bin
 fn build(
     gpu: &Gpu,
     layout: &wgpu::BindGroupLayout,
-    shader: &Shader,
+    (source, overrides): (String, &[(&str, f64)]),
     runtime_checks: bool,
 ) -> Result<wgpu::ComputePipeline> {
     let device = &gpu.device;
     let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
     let descriptor =
-        wgpu::ShaderModuleDescriptor { label: Some("nw"), source: wgpu::ShaderSource::Wgsl(shader.source().into()) };
+        wgpu::ShaderModuleDescriptor { label: Some("nw"), source: wgpu::ShaderSource::Wgsl(source.into()) };
     let checks =
         if runtime_checks { wgpu::ShaderRuntimeChecks::checked() } else { wgpu::ShaderRuntimeChecks::unchecked() };
     // SAFETY: every index that a shader forms is below the size of what it indexes: task and target indices come from
@@ -137,7 +155,7 @@ fn build(
         module: &module,
         entry_point: Some("main"),
         compilation_options: wgpu::PipelineCompilationOptions {
-            constants: &shader.overrides(),
+            constants: overrides,
             zero_initialize_workgroup_memory: false,
         },
         cache: None,

@@ -1,0 +1,26 @@
+//! Pairs of two stores: the block's query is the alignment's, whichever of the two numbers is greater.
+
+use pairwave::plan::Job;
+
+use super::*;
+
+fn rectangle(stem: &str) {
+    let mut rng = rng(0x2ec7);
+    let mut engine = kernel_checked(stem);
+    for scoring in scorings() {
+        let queries = mixed_store(&mut rng, scoring.alphabet, &[0, 5, 17, 33, 40, 41, 39, 64]);
+        let targets = mixed_store(&mut rng, scoring.alphabet, &[41, 1, 16, 32, 63, 40, 0]);
+        let job = Job { against: Some(Arc::clone(&targets)), ..job(&queries, scoring.clone(), Want::Alignments) };
+        let found = compute_traced(&mut engine, &batches(&job, u64::MAX));
+        let mut textbook = Textbook::default();
+        let mut seen = std::collections::BTreeSet::new();
+        for (hit, cigar) in &found {
+            assert!(cigar.is_some(), "{hit:?} was not traced");
+            textbook.check(queries.codes(hit.query), targets.codes(hit.target), &scoring, hit, cigar.as_ref());
+            assert!(seen.insert((hit.query, hit.target)), "{hit:?} came twice");
+        }
+        assert_eq!(seen.len(), queries.len() * targets.len());
+    }
+}
+
+on_every_kernel! { rectangle }

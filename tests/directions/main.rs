@@ -1,0 +1,95 @@
+//! Alignments that devices trace: the kernels that store directions, and the walk back over them. Every test body is
+//! stamped on every such kernel.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod jobs;
+mod memory;
+mod numbers;
+mod shapes;
+mod subgroups;
+mod traced;
+
+use std::sync::Arc;
+
+use pairwave::engine::gpu::{GpuEngine, MatrixShape};
+use pairwave::engine::{Batch, Engine, Hit, Want};
+use pairwave::kernels::matrix::{MatrixTasks, Variant};
+use pairwave::kernels::{self, KERNELS, Scan};
+use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
+use pairwave::seq::{Alphabet, SequenceStore};
+use support::check::*;
+use support::*;
+
+/// Stamps test bodies, functions of a kernel's stem, on every kernel.
+macro_rules! on_every_kernel {
+    ($($body:ident),* $(,)?) => {$(
+        mod $body {
+            crate::on_every_kernel! { @of $body: nw_rows nw_diagonal nw_diagonal_subgroup nw_tiled_diagonal }
+        }
+    )*};
+    (@of $body:ident: $($stem:ident)*) => {
+        $(
+            #[test]
+            fn $stem() {
+                super::$body(stringify!($stem));
+            }
+        )*
+        #[test]
+        fn all_kernels_are_here() {
+            crate::assert_all_kernels(&[$(stringify!($stem)),*]);
+        }
+    };
+}
+pub(crate) use on_every_kernel;
+
+fn assert_all_kernels(stamped: &[&str]) {
+    let stems = KERNELS.iter().filter(|kernel| kernel.scan.is_some()).map(|kernel| kernel.stem);
+    assert_eq!(stems.collect::<Vec<_>>(), stamped);
+}
+
+/// Linear and affine gaps, end gaps charged and free.
+fn four_scorings(base: &Scoring) -> Vec<Scoring> {
+    let all = [Gaps::linear(10), Gaps::from_blast(10, 1)]
+        .map(|gaps| [EndGaps::Charged, EndGaps::Free].map(|end_gaps| Scoring { gaps, end_gaps, ..base.clone() }));
+    all.into_iter().flatten().collect()
+}
+
+fn scan(stem: &str) -> Scan {
+    kernels::find(stem).and_then(|kernel| kernel.scan).expect("a kernel that stores directions")
+}
+
+/// What the engine cuts a batch to, with so many bytes an arena.
+fn variant_and_tasks(
+    stem: &str,
+    shape: &MatrixShape,
+    batch: &Batch,
+    (arenas, bytes): (u32, u64),
+    directions: bool,
+) -> (Variant, Option<MatrixTasks>) {
+    let variant = shape.variant(scan(stem), batch, &adapter().description, arenas, directions);
+    let tasks = MatrixTasks::new(batch, &variant, bytes / 16, |_| 0);
+    (variant, tasks)
+}
+
+/// Bytes of an arena for the largest task of a batch.
+fn largest_task_bytes(stem: &str, shape: &MatrixShape, batch: &Batch, directions: bool) -> u64 {
+    let (variant, tasks) = variant_and_tasks(stem, shape, batch, (1, u64::MAX), directions);
+    let tasks = tasks.expect("there is no limit").tasks;
+    let quads = tasks.iter().map(|task| variant.task_quads(task.query_symbols, task.rows_words));
+    16 * quads.max().expect("there is a task")
+}
+
+/// All pairs of a store, in one batch.
+fn one_batch(store: &Arc<SequenceStore>, scoring: &Scoring) -> Arc<Batch> {
+    let mut all = batches(&job(store, scoring.clone(), Want::Alignments), u64::MAX);
+    assert_eq!(all.len(), 1, "pairs of one class");
+    all.remove(0)
+}
+
+/// Computes all pairs of a store and compares them, alignments too, with the oracle.
+fn check_store(engine: &mut dyn Engine, store: &Arc<SequenceStore>, scoring: &Scoring) {
+    let job = job(store, scoring.clone(), Want::Alignments);
+    check_traced(store, scoring, &compute_traced(engine, &batches(&job, u64::MAX)));
+}

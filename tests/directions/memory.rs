@@ -1,0 +1,199 @@
+//! Where memory is short, and loops: values come without alignments, or the batch is refused; jobs are right all the same.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pairwave::Error;
+use pairwave::engine::cpu::thread_pool;
+use pairwave::engine::{Capacity, Report, Ticket};
+use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::trace::{Hint, Workspace, traceback};
+
+use super::*;
+
+/// An engine that counts what it reports: alignments, pairs without one, and batches refused.
+struct Counted {
+    gpu: GpuEngine,
+    counts: Arc<[AtomicUsize; 3]>,
+}
+
+impl Engine for Counted {
+    fn name(&self) -> &str {
+        self.gpu.name()
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.gpu.capacity()
+    }
+
+    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+        let result = self.gpu.submit(batch);
+        self.counts[2].fetch_add(result.is_err() as usize, Ordering::Relaxed);
+        result
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+        let report = self.gpu.collect(ticket)?;
+        for index in 0..report.hits.len() {
+            let is_bare = report.traced.cigar(index).is_none();
+            self.counts[is_bare as usize].fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(report)
+    }
+}
+
+/// What a job gives on one engine.
+fn run(store: &Arc<SequenceStore>, scoring: &Scoring, engine: Box<dyn Engine>) -> (Vec<PairResult>, Summary) {
+    let job = AllPairs { check: true, ..AllPairs::new(Arc::clone(store), Arc::new(scoring.clone())) };
+    let pool = thread_pool(2).expect("threads start");
+    let mut results = Vec::new();
+    let take = |result: &PairResult| {
+        results.push(result.clone());
+        Ok(())
+    };
+    let summary = job.run_on(vec![engine], &pool, &RunOptions::default(), &(), take).expect("the job ends well");
+    (results, summary)
+}
+
+/// Runs a job on the GPU and compares it with the CPU's; gives the numbers of alignments from the device, of pairs that it
+/// did not trace, of batches that it refused, and of engines.
+fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: GpuEngine) -> ([usize; 3], usize) {
+    let counts = Arc::new([const { AtomicUsize::new(0) }; 3]);
+    let (results, summary) = run(store, scoring, Box::new(Counted { gpu, counts: Arc::clone(&counts) }));
+    let (expected, _) = run(store, scoring, Box::new(cpu()));
+    assert!(results == expected, "the job's results are not the CPU's");
+    (counts.each_ref().map(|count| count.load(Ordering::Relaxed)), summary.engines.len())
+}
+
+/// Directions do not fit: values come alone, and the job traces back itself.
+fn directions_that_do_not_fit(stem: &str) {
+    let mut rng = rng(0xd1f);
+    for scoring in four_scorings(&Scoring::dna()) {
+        let store = mixed_store(&mut rng, Alphabet::Dna, &[120, 130, 118, 140, 119]);
+        let batch = one_batch(&store, &scoring);
+        let bytes = largest_task_bytes(stem, &SMALL_SHAPE, &batch, false);
+        assert!(largest_task_bytes(stem, &SMALL_SHAPE, &batch, true) > bytes);
+        let narrow = || kernel_checked(stem).with_arenas(bytes, bytes);
+        let found = compute_traced(&mut narrow(), &[batch]);
+        assert_eq!(check_some_traced(&store, &scoring, &found), 10);
+        assert!(found.iter().all(|(_, cigar)| cigar.is_none()), "there was no room for this");
+        let (counts, engines) = run_counted(&store, &scoring, narrow());
+        assert_eq!((counts, engines), ([0, 10, 0], 1), "the device gives values, and nobody else is needed");
+    }
+}
+
+/// Not even borders fit: the batch is refused, and the job falls back on the CPU.
+fn borders_that_do_not_fit(stem: &str) {
+    let mut rng = rng(0xb02d);
+    for scoring in four_scorings(&Scoring::dna()) {
+        let store = mixed_store(&mut rng, Alphabet::Dna, &[120, 130, 118, 140, 119]);
+        let batch = one_batch(&store, &scoring);
+        let bytes = largest_task_bytes(stem, &SMALL_SHAPE, &batch, false) - 16;
+        let narrow = || kernel_checked(stem).with_arenas(bytes, bytes);
+        let error = narrow().submit(batch).expect_err("a quad is missing");
+        assert!(matches!(error, Error::Unsuited { .. }), "{error}");
+        let ([_, _, refused], engines) = run_counted(&store, &scoring, narrow());
+        assert!(refused > 0 && engines == 2, "{refused} batches were refused, {engines} engines took part");
+    }
+}
+
+/// The output has no room for all runs: some pairs come without alignment, the others with the right one.
+fn runs_that_do_not_fit(stem: &str) {
+    let mut rng = rng(0x20035);
+    let lengths: Vec<usize> = (0..40).map(|index| 90 + index % 20).collect();
+    for scoring in four_scorings(&Scoring::dna()) {
+        // Unrelated sequences: many runs.
+        let sequences: Vec<_> = lengths.iter().map(|&length| random_codes(&mut rng, Alphabet::Dna, length)).collect();
+        let store = store(Alphabet::Dna, &sequences);
+        let narrow = || kernel_checked(stem).with_memory(2 << 20);
+        let found = compute_traced(&mut narrow(), &[one_batch(&store, &scoring)]);
+        assert_eq!(check_some_traced(&store, &scoring, &found), 780);
+        let traced = found.iter().filter(|(_, cigar)| cigar.is_some()).count();
+        assert!(traced > 100 && traced < 780, "{traced} of 780 had room");
+        let ([traced, bare, refused], engines) = run_counted(&store, &scoring, narrow());
+        assert!(traced + bare == 780 && bare > 0 && refused == 0 && engines == 1, "{traced}, {bare}, {refused}");
+    }
+}
+
+/// What an adapter that counts loop iterations would end too early is refused; what is not refused is right.
+fn long_pairs(stem: &str) {
+    let mut rng = rng(0x10a6);
+    let mut workspace = Workspace::default();
+    for scoring in four_scorings(&Scoring::dna()) {
+        for length in [2000, 3000, 4000] {
+            let ancestor = random_codes(&mut rng, Alphabet::Dna, length);
+            let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 5);
+            let store = store(Alphabet::Dna, &[ancestor, relative]);
+            let batch = one_batch(&store, &scoring);
+            let expected = traceback(store.codes(0), store.codes(1), &scoring, Hint::NONE, &mut workspace);
+            let expected = expected.expect("it can be traced");
+            let engines = [(kernel_default(stem), MatrixShape::default()), (kernel_checked(stem), SMALL_SHAPE)];
+            for (mut engine, shape) in engines {
+                let ticket = match engine.submit(Arc::clone(&batch)) {
+                    Ok(ticket) => ticket,
+                    Err(Error::Unsuited { .. }) if adapter().is_software() => {
+                        eprintln!("{length} symbols are refused, {:?} {:?}", scoring.gaps, scoring.end_gaps);
+                        continue;
+                    }
+                    Err(error) => panic!("{error}"),
+                };
+                let report = engine.collect(ticket).expect("the batch is computed");
+                let what = format!("{length} symbols, {:?} {:?}", scoring.gaps, scoring.end_gaps);
+                assert_eq!(report.hits[0].score, expected.score, "{what}");
+                assert_eq!(report.hits[0].matches, Some(expected.cigar.counts().matches), "{what}");
+                match report.traced.cigar(0) {
+                    Some(cigar) => assert!(cigar == expected.cigar, "{what}: another alignment"),
+                    None => {
+                        let needed = largest_task_bytes(stem, &shape, &batch, true);
+                        let limit = engine.gpu().device.limits().max_storage_buffer_binding_size;
+                        assert!(needed > limit, "{what}: not traced, though {needed} bytes of {limit} were enough");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Walks of very many steps, along gaps and through many runs, in all lanes at once and in lanes that differ.
+fn long_walks(stem: &str) {
+    let mut rng = rng(0x10a7);
+    let mut workspace = Workspace::default();
+    let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
+    let shape = MatrixShape { subgroup_workgroup: subgroup, ..SMALL_SHAPE };
+    let scorings = [scorings(), four_scorings(&Scoring::dna())].concat();
+    let mut computed = 0;
+    for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
+        for length in [4_000, 9_600, 14_600, 17_000] {
+            // The symbols at both ends of the long one alone: a gap of all the others between them. And unrelated ones.
+            let long = random_codes(&mut rng, Alphabet::Dna, length);
+            let ends = [&long[..9], &long[length - 10..]].concat();
+            let others = [40, 300].map(|length| random_codes(&mut rng, Alphabet::Dna, length));
+            let [other, another] = others;
+            let store = store(Alphabet::Dna, &[ends.clone(), other, long, another, ends]);
+            let mut engine = kernel_default(stem).with_matrix_shape(shape);
+            let mut batch = Batch::clone(&one_batch(&store, scoring));
+            batch.blocks.retain(|block| block.query == 2);
+            let ticket = match engine.submit(Arc::new(batch)) {
+                Ok(ticket) => ticket,
+                Err(Error::Unsuited { .. }) if adapter().is_software() => continue,
+                Err(error) => panic!("{error}"),
+            };
+            let report = engine.collect(ticket).expect("the batch is computed");
+            assert_eq!(report.hits.len(), 4);
+            for (index, hit) in report.hits.iter().enumerate() {
+                let (a, b) = (hit.query.min(hit.target), hit.query.max(hit.target));
+                let expected = traceback(store.codes(a), store.codes(b), scoring, Hint::NONE, &mut workspace);
+                let expected = expected.expect("it can be traced");
+                let what = format!("{hit:?} of {length} symbols, {:?} {:?}", scoring.gaps, scoring.end_gaps);
+                assert_eq!(hit.score, expected.score, "{what}");
+                let cigar = report.traced.cigar(index).unwrap_or_else(|| panic!("{what}: not traced"));
+                assert!(cigar == expected.cigar, "{what}: {cigar} instead of {}", expected.cigar);
+            }
+            computed += 1;
+        }
+    }
+    assert!(computed > 0, "all were refused");
+}
+
+on_every_kernel! {
+    long_walks, directions_that_do_not_fit, borders_that_do_not_fit, runs_that_do_not_fit, long_pairs,
+}

@@ -1,0 +1,95 @@
+//! Arenas, rounds, dispatches of more than one row, and lengths around the sizes of the kernels.
+
+use super::*;
+
+/// Several arenas, several tasks in each, several rounds.
+fn rounds(stem: &str) {
+    const ARENAS: u32 = 3;
+    let mut rng = rng(0x2071d);
+    let found = adapter();
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
+        let batch = one_batch(&store, &scoring);
+        let each = largest_task_bytes(stem, &SMALL_SHAPE, &batch, true) * 5 / 2;
+        let (_, tasks) = variant_and_tasks(stem, &SMALL_SHAPE, &batch, (ARENAS, each), true);
+        let tasks = tasks.expect("every task fits");
+        let arenas_used: std::collections::BTreeSet<u32> = tasks.tasks.iter().map(|task| task.arena).collect();
+        assert!(tasks.rounds.len() >= 2 && arenas_used.len() == ARENAS as usize, "{:?}", tasks.rounds);
+        let mut engine = kernel_checked(stem).with_arenas(each * ARENAS as u64, each);
+        let bindings = engine.gpu().device.limits().max_storage_buffers_per_shader_stage;
+        assert!(bindings >= 6 + ARENAS, "{} has {bindings} bindings only", found.description.name);
+        check_store(&mut engine, &store, &scoring);
+    }
+}
+
+/// More tasks than a dispatch has workgroups in one dimension, as many as there are pairs.
+fn many_tasks(stem: &str) {
+    let mut rng = rng(0x3a27);
+    // Few are empty: those pairs come last, and an arena that nobody wrote says of them what is right.
+    let lengths: Vec<usize> =
+        (0..260).map(|index| if index < 2 { 0 } else { 1 + rng.next_u32() as usize % 3 }).collect();
+    let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
+    let shape = MatrixShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
+    for scoring in four_scorings(&Scoring::dna()) {
+        let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
+        let batch = one_batch(&store, &scoring);
+        let (variant, tasks) = variant_and_tasks(stem, &shape, &batch, (1, u64::MAX), true);
+        let tasks = tasks.expect("there is no limit").tasks.len();
+        assert!(tasks > 1 << 15 || variant.slots() > 1, "{tasks} tasks are too few for this test");
+        let mut engine = kernel_checked(stem).with_matrix_shape(shape);
+        let found = compute_traced(&mut engine, &[Arc::clone(&batch)]);
+        check_traced(&store, &scoring, &found);
+        let mut hits: Vec<Hit> = found.into_iter().map(|(hit, _)| hit).collect();
+        hits.sort();
+        assert_eq!(hits, compute(&mut cpu(), &[batch]));
+    }
+}
+
+/// Lengths around what the default sizes round to: columns of a lane, of all lanes, tiles, slices.
+fn default_edges(stem: &str) {
+    let mut rng = rng(0xdef);
+    for scoring in four_scorings(&Scoring::dna()) {
+        // Else short sequences would get fewer columns a lane.
+        let shape = MatrixShape { lane_columns: Some(16), ..MatrixShape::default() };
+        let mut engine = kernel_default(stem).with_matrix_shape(shape);
+        let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
+        check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &small), &scoring);
+        // All lanes' columns: 64 x 16, or 8 under affine gaps; but adapters that count loops refuse that to nw_rows.
+        let is_wide = scoring.gaps.is_linear() && stem != "nw_rows";
+        let large: &[usize] = if is_wide { &[1023, 1024, 1025, 2] } else { &[511, 512, 513, 2] };
+        check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, large), &scoring);
+    }
+}
+
+/// Every number of columns a lane, with lengths one below, at and above all lanes' columns and twice these.
+fn lane_columns(stem: &str) {
+    let mut rng = rng(0x1a2e);
+    for scoring in four_scorings(&Scoring::dna()) {
+        for columns in [4, 8, 16] {
+            let shape = MatrixShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
+            // Four lanes, or as many as a subgroup has; rows around tiles of 12. (Affine gaps have 8 columns at most.)
+            let lanes =
+                if stem == "nw_diagonal_subgroup" { adapter().description.subgroup_sizes[1].min(32) } else { 4 };
+            let unit = (lanes * columns) as usize;
+            let mut lengths = vec![11, 12, 13, 23, 24, 25];
+            lengths.extend([unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit, 2 * unit + 1]);
+            let mut engine = kernel_checked(stem).with_matrix_shape(shape);
+            check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &lengths), &scoring);
+        }
+    }
+}
+
+/// Runs longer than a packed run can be, which come in pieces: of three columns, instead of thousands.
+fn runs_in_pieces(stem: &str) {
+    let mut rng = rng(0x10e6);
+    let mut engine = kernel_checked(stem).with_rewritten_shaders(Box::new(|source| {
+        let longest = format!("const LONGEST_RUN: u32 = {}u;", pairwave::trace::packed::LONGEST_RUN);
+        assert_eq!(source.contains(&longest), source.contains("LONGEST_RUN"));
+        source.replace(&longest, "const LONGEST_RUN: u32 = 3u;")
+    }));
+    for scoring in four_scorings(&Scoring::dna()) {
+        check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, EDGES), &scoring);
+    }
+}
+
+on_every_kernel! { runs_in_pieces, rounds, many_tasks, default_edges, lane_columns }

@@ -1,0 +1,104 @@
+//! Teams of every size: nw_diagonal's workgroups, and nw_diagonal_subgroup's subgroups, which no one device has all of.
+
+use pairwave::engine::gpu::Config;
+
+use super::*;
+
+/// Lengths around all lanes' columns, four a lane.
+fn team(lanes: u32, mut engine: GpuEngine, seed: u64) {
+    let mut rng = rng(seed);
+    let unit = 4 * lanes as usize;
+    let lengths = [unit - 1, unit, unit + 1, 2 * unit + 1, 0, 1, 5, 30, 31, 33];
+    for scoring in four_scorings(&Scoring::dna()) {
+        check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &lengths), &scoring);
+    }
+}
+
+#[test]
+fn workgroups_of_every_size() {
+    for lanes in [4, 8, 16, 32, 64, 128] {
+        let shape = MatrixShape { diagonal_workgroup: lanes, ..SMALL_SHAPE };
+        team(lanes, kernel_checked("nw_diagonal").with_matrix_shape(shape), 0x7ea3 + lanes as u64);
+    }
+}
+
+/// nw_diagonal_subgroup's text with subgroups of `lanes` neighbours made of workgroup memory.
+fn emulate_subgroups(source: String, lanes: u32) -> String {
+    let shuffle = "return vec2<i32>(subgroupShuffleUp(value.x, 1u), subgroupShuffleUp(value.y, 1u));";
+    if !source.contains("subgroupShuffleUp") {
+        return source; // the walk
+    }
+    let mut text = source;
+    let mut replace = |old: &str, new: &str| {
+        assert_eq!(text.matches(old).count(), 1, "the text has not one {old}");
+        text = text.replace(old, new);
+    };
+    // As exchange_workgroup.wgsl. A team's first lane gets what another team's last sent, where hardware leaves it open.
+    replace(
+        shuffle,
+        "let begin = (step & 1u) * WG;
+         ring[begin + own_lane] = value;
+         workgroupBarrier();
+         return ring[begin + max(own_lane, 1u) - 1u];",
+    );
+    let begin = format!(
+        ") {{ own_lane = t; let sg_lanes = {lanes}u; let sg_lane = t % sg_lanes; let sg_index = t / sg_lanes;
+         let sg_count = WG / sg_lanes;"
+    );
+    let builtins = "    @builtin(subgroup_id) sg_index: u32,
+    @builtin(num_subgroups) sg_count: u32,
+    @builtin(subgroup_size) sg_lanes: u32,
+    @builtin(subgroup_invocation_id) sg_lane: u32,
+) {";
+    replace(builtins, &begin);
+    text + "var<workgroup> ring: array<vec2<i32>, 2u * WG>;
+            var<private> own_lane: u32;"
+}
+
+/// An engine whose device seems to have subgroups of `lanes`, and says that it has some of these sizes.
+fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> GpuEngine {
+    let mut found = adapter();
+    found.description.subgroup_sizes = sizes;
+    GpuEngine::open(&found, Config::default())
+        .expect("the adapter opens")
+        .with_runtime_checks()
+        .with_kernel(kernels::find("nw_diagonal_subgroup"))
+        .with_matrix_shape(SMALL_SHAPE)
+        .with_rewritten_shaders(Box::new(move |source| emulate_subgroups(source, lanes)))
+}
+
+#[test]
+fn subgroups_of_every_size() {
+    for lanes in [4, 8, 16, 32, 64, 128] {
+        team(lanes, with_subgroups(lanes, [lanes, lanes]), 0x5b6 + lanes as u64);
+    }
+}
+
+/// A device that has subgroups of several sizes does not say which a kernel gets.
+#[test]
+fn subgroups_of_a_size_that_is_not_known() {
+    for (lanes, sizes) in [(4, [4, 128]), (8, [8, 32]), (16, [8, 32]), (32, [8, 32]), (128, [4, 128]), (64, [32, 64])] {
+        team(lanes, with_subgroups(lanes, sizes), 0x5b7 + lanes as u64);
+    }
+}
+
+/// More pairs than a workgroup has subgroups, so that each takes several in turn.
+#[test]
+fn subgroups_take_turns() {
+    let mut rng = rng(0x7a2e);
+    let lengths: Vec<usize> = (0..60).map(|index| index * 7 % 41).collect();
+    for scoring in four_scorings(&Scoring::dna()) {
+        let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
+        check_store(&mut with_subgroups(32, [4, 128]), &store, &scoring);
+    }
+}
+
+#[test]
+#[should_panic(expected = "of Hit")]
+fn the_emulation_is_looked_at() {
+    // Teams of 4 that take themselves for teams of 8.
+    let engine = with_subgroups(8, [8, 8]).with_rewritten_shaders(Box::new(|source| {
+        emulate_subgroups(source, 8).replace("let sg_lane = t % sg_lanes", "let sg_lane = t % 4u")
+    }));
+    team(8, engine, 0xbad);
+}

@@ -1,0 +1,108 @@
+//! Alignments of short sequences in every scoring, and the exact filter on the device.
+
+use super::*;
+
+fn alignments(engine: &mut dyn Engine, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
+        let job = job(&store, scoring.clone(), Want::Alignments);
+        let found = compute_traced(engine, &batches(&job, 40_000));
+        check_traced(&store, &scoring, &found);
+    }
+}
+
+/// Pairs kept by identity are exactly those whose traced alignment has it, but for a rounding error.
+fn exact_filter(engine: &mut dyn Engine, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let mut sequences = Vec::new();
+        for length in [20, 47, 90] {
+            let ancestor = random_codes(&mut rng, scoring.alphabet, length);
+            sequences.extend([1, 3, 8, 20].map(|percent| mutated(&mut rng, scoring.alphabet, &ancestor, percent)));
+            sequences.push(ancestor);
+        }
+        let store = store(scoring.alphabet, &sequences);
+        for definition in IdentityDefinition::ALL {
+            for threshold in [0.5, 0.9, 1.0] {
+                let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
+                let wanted = job(&store, scoring.clone(), Want::Reaching(Arc::clone(&filter)));
+                let found = compute_traced(engine, &batches(&wanted, u64::MAX));
+                check_some_traced(&store, &scoring, &found);
+                assert!(found.iter().all(|(_, cigar)| cigar.is_some()), "a pair was kept and not traced");
+                let kept: std::collections::BTreeSet<_> =
+                    found.iter().map(|(hit, _)| (hit.query.min(hit.target), hit.query.max(hit.target))).collect();
+                for query in 0..store.len() as u32 {
+                    for target in query + 1..store.len() as u32 {
+                        let best = pairwave::reference::needleman_wunsch::align(
+                            store.codes(query),
+                            store.codes(target),
+                            &scoring,
+                        );
+                        let (m, n) = (store.length(query), store.length(target));
+                        let identity = definition.identity(&best.cigar.counts(), m, n);
+                        let is_kept = kept.contains(&(query, target));
+                        // The device compares in single precision and keeps what is within a hair.
+                        let nearly = identity > threshold - 1e-4 || m == 0 || n == 0;
+                        assert!(
+                            filter.passes(identity) <= is_kept && is_kept <= nearly,
+                            "pair {query},{target} of identity {identity} at {threshold}: kept {is_kept}, {definition:?}, \
+                             {:?} {:?}",
+                            scoring.gaps,
+                            scoring.end_gaps
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+macro_rules! on_every_engine {
+    ($($engine:ident: $make:expr),* $(,)?) => {$(
+        mod $engine {
+            use super::*;
+
+            #[test]
+            fn alignments() {
+                super::alignments(&mut $make, 0xa119);
+            }
+            #[test]
+            fn exact_filter() {
+                super::exact_filter(&mut $make, 0xf117);
+            }
+        }
+    )*};
+}
+
+on_every_engine! {
+    nw_rows_checked: kernel_checked("nw_rows"),
+    nw_rows_default: kernel_default("nw_rows"),
+    nw_diagonal_checked: kernel_checked("nw_diagonal"),
+    nw_diagonal_default: kernel_default("nw_diagonal"),
+    nw_diagonal_subgroup_checked: kernel_checked("nw_diagonal_subgroup"),
+    nw_diagonal_subgroup_default: kernel_default("nw_diagonal_subgroup"),
+    nw_tiled_diagonal_checked: kernel_checked("nw_tiled_diagonal"),
+    nw_tiled_diagonal_default: kernel_default("nw_tiled_diagonal"),
+}
+
+#[test]
+#[should_panic(expected = "alignment of")]
+fn the_harness_sees_a_wrong_alignment() {
+    let store = mixed_store(&mut rng(5), Alphabet::Dna, &[10, 12]);
+    let batch = one_batch(&store, &Scoring::dna());
+    let mut found = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
+    let wrong = found[0].1.as_mut().expect("it was traced");
+    wrong.reverse();
+    check_traced(&store, &Scoring::dna(), &found);
+}
+
+#[test]
+#[should_panic(expected = "was not traced")]
+fn the_harness_sees_a_missing_alignment() {
+    let store = mixed_store(&mut rng(6), Alphabet::Dna, &[10, 12]);
+    let batch = one_batch(&store, &Scoring::dna());
+    let mut found = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
+    found[0].1 = None;
+    check_traced(&store, &Scoring::dna(), &found);
+}
