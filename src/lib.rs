@@ -53,9 +53,12 @@
 //! 3. Each [`Engine`](engine::Engine) has a thread that pulls a batch of blocks from the [queue](engine::queue) whenever
 //!    it is free: it submits the next batch before it collects the last one.
 //! 4. The engine computes score and matches of every pair ([`score::offset`]). With an identity to reach, it keeps only
-//!    the pairs that can reach it ([`score::bound`]); only those come back.
-//! 5. What comes back is traced ([`trace::traceback()`]) on CPU threads while engines go on, put in input order band by
-//!    band, and handed to the caller; the program gives it to a writer of [`output`].
+//!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
+//!    ([`kernels`]), and takes the one that should be cheapest ([`plan::cost`]); some of them also trace the pairs back, and
+//!    leave their alignments as runs ([`trace::packed`]).
+//! 5. Pairs that came back without an alignment are traced ([`trace::traceback()`]) on CPU threads while engines go on.
+//!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
+//!    [`output`].
 //!
 //! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]): the
 //! result never depends on device, thread count or batch size.
@@ -64,7 +67,8 @@
 //!
 //! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`reference::needleman_wunsch`] is the
 //! recurrence as the textbook has it, [`score::offset`] the form in which it is computed, [`kernels::nw_slice`] and its
-//! shader the way it is computed, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
+//! shader the way it is computed, [`kernels::matrix`] how directions are stored and walked back, [`engine`] and
+//! [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
 //!
 //! # Conventions
 //!

@@ -176,8 +176,9 @@ macro_rules! on_every_engine {
 
 on_every_engine! {
     cpu: cpu(),
-    nw_slice_checked: gpu_checked(),
-    nw_slice_default: gpu_default(),
+    nw_slice_checked: kernel_checked("nw_slice"),
+    nw_slice_default: kernel_default("nw_slice"),
+    chosen_by_cost: gpu_default(),
     nw_rows_checked: kernel_checked("nw_rows"),
     nw_rows_default: kernel_default("nw_rows"),
     nw_diagonal_checked: kernel_checked("nw_diagonal"),
@@ -202,7 +203,7 @@ fn nw_slice_long_pairs_equal_the_cpu() {
         let batches = batches(&job, u64::MAX);
         assert!(batches.iter().any(|batch| batch.cells() > pairwave::plan::LONG_PAIR_CELLS), "none is long");
         // Room for two slots only, so that there are several rounds of tasks too.
-        let mut narrow = gpu_default().with_scratch_budget(3 << 20);
+        let mut narrow = kernel_default("nw_slice").with_scratch_budget(3 << 20);
         assert_eq!(compute(&mut cpu(), &batches), compute(&mut narrow, &batches));
     }
 }
@@ -212,7 +213,7 @@ fn nw_slice_long_pairs_equal_the_cpu() {
 fn nw_slice_refuses_what_does_not_fit() {
     let store = mixed_store(&mut rng(7), Alphabet::Dna, &[500, 500]);
     let batches = batches(&job(&store, Scoring::dna(), Want::Scores), u64::MAX);
-    let mut tiny = gpu_default().with_scratch_budget(1 << 12);
+    let mut tiny = kernel_default("nw_slice").with_scratch_budget(1 << 12);
     let error = tiny.submit(Arc::clone(&batches[0])).expect_err("4 KiB of scratch do not hold 500 rows");
     assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
 }

@@ -62,6 +62,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
             target: result.target,
             score: result.score,
             alignment: result.alignment.as_ref().map(|alignment| &alignment.cigar),
+            counts: result.alignment.is_some().then_some(result.counts),
         })
     })?;
     writer.finish()?;

@@ -17,7 +17,7 @@ use crate::engine::queue::{self, BandInfo, Outcome};
 use crate::engine::{Engine, Hit, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
-use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
+use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify};
 
@@ -63,6 +63,8 @@ pub struct PairResult {
     pub score: i64,
     /// The alignment, unless scores only were asked for.
     pub alignment: Option<Alignment>,
+    /// Its columns, counted; all 0 with scores only.
+    pub counts: AlignmentCounts,
     /// Its identity, a fraction; 0 with scores only.
     pub identity: f64,
 }
@@ -215,7 +217,14 @@ impl Aligner<'_> {
     /// A result without alignment.
     fn scored(&self, hit: &Hit) -> PairResult {
         let (query, target) = self.orient(hit);
-        PairResult { query, target, score: hit.score, alignment: None, identity: 0.0 }
+        PairResult {
+            query,
+            target,
+            score: hit.score,
+            alignment: None,
+            counts: AlignmentCounts::default(),
+            identity: 0.0,
+        }
     }
 
     /// Engines may keep more pairs than this exact test does; how many are aligned must not depend on the engine.
@@ -259,7 +268,7 @@ impl Aligner<'_> {
         }
         let identity = job.definition.identity(&counts, a.len() as u32, b.len() as u32);
         let keep = self.filter.as_ref().is_none_or(|filter| filter.passes(identity));
-        let result = PairResult { query, target, score: alignment.score, identity, alignment: Some(alignment) };
+        let result = PairResult { query, target, score: alignment.score, counts, identity, alignment: Some(alignment) };
         Ok(keep.then_some(result))
     }
 }

@@ -43,9 +43,8 @@ impl Range32 {
 }
 
 impl Columns {
-    /// The facts of `cigar`, an alignment of a query and a target of these lengths in symbols.
-    pub fn of(cigar: &Cigar, query_length: u32, target_length: u32) -> Self {
-        let counts = cigar.counts();
+    /// The facts of `cigar` with these counts, an alignment of a query and a target of these lengths in symbols.
+    pub fn of(cigar: &Cigar, counts: AlignmentCounts, query_length: u32, target_length: u32) -> Self {
         let runs = cigar.iter().count();
         let first = cigar.iter().next().filter(|run| is_gap(run.1));
         let last = cigar.iter().last().filter(|run| runs > 1 && is_gap(run.1));
@@ -134,7 +133,8 @@ mod tests {
     use super::*;
 
     fn columns(cigar: &str, query: u32, target: u32) -> Columns {
-        Columns::of(&cigar.parse().unwrap(), query, target)
+        let cigar: Cigar = cigar.parse().unwrap();
+        Columns::of(&cigar, cigar.counts(), query, target)
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn only_the_outermost_run_is_an_end_gap() {
         let cigar: Cigar = "2I3D10=".parse().unwrap();
-        let columns = Columns::of(&cigar, 12, 13);
+        let columns = Columns::of(&cigar, cigar.counts(), 12, 13);
         assert_eq!(columns.inner_gap_openings, 1);
         assert_eq!((columns.query.start, columns.target.start), (2, 0));
         assert_eq!(columns.inner_runs(&cigar).collect::<Vec<_>>(), [(3, Op::Deletion), (10, Op::Match)]);

@@ -23,7 +23,7 @@ mod phylip;
 mod tsv;
 
 use crate::error::{Error, Result};
-use crate::score::{IdentityDefinition, Scoring};
+use crate::score::{AlignmentCounts, IdentityDefinition, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::Cigar;
 use std::sync::Arc;
@@ -45,6 +45,8 @@ pub struct Pair<'a> {
     pub score: i64,
     /// That alignment; `None` if only scores were asked for.
     pub alignment: Option<&'a Cigar>,
+    /// Its columns, if they are counted already: going over a million alignments again takes longer than writing them.
+    pub counts: Option<AlignmentCounts>,
 }
 
 /// What a pair's numbers refer to.
@@ -70,7 +72,7 @@ impl Context {
     fn columns(&self, pair: &Pair<'_>) -> Result<Columns> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let lengths = (self.queries.length(pair.query), self.targets.length(pair.target));
-        Ok(Columns::of(cigar, lengths.0, lengths.1))
+        Ok(Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), lengths.0, lengths.1))
     }
 }
 

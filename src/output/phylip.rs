@@ -129,7 +129,7 @@ impl Body for Phylip {
             }
         };
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
-        let identity = context.identity.identity(&cigar.counts(), lengths.0, lengths.1);
+        let identity = context.identity.identity(&pair.counts.unwrap_or_else(|| cigar.counts()), lengths.0, lengths.1);
         let millionths = match found.distance(self.distance, alphabet, identity) {
             Some(distance) => to_units(distance, DIGITS).min(u64::from(GREATEST)) as u32,
             None => SATURATED,

@@ -53,8 +53,7 @@ impl Speed {
     pub fn observe(&mut self, work: &Work, seconds: f64) {
         let (expected, bulk) = (self.seconds(work) - work.host_seconds, work.cells / self.full);
         if bulk > 0.6 * expected && seconds > 0.0 {
-            let rest = (expected - bulk).min(0.5 * seconds);
-            self.full = (work.cells / (seconds - rest)).clamp(self.full / 2.0, self.full * 2.0);
+            self.full *= (expected / seconds).clamp(0.5, 2.0);
         }
     }
 }

@@ -44,7 +44,7 @@ use crate::plan::cost::{Speeds, Work};
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
 const BATCH_SECONDS: f64 = 0.7;
 /// Seconds of work that the first batch should be.
-const FIRST_SECONDS: f64 = 0.05;
+const FIRST_SECONDS: f64 = 0.02;
 /// Cells per second assumed of a device before anything was measured.
 const FIRST_GUESS: f64 = 2e10;
 /// Pairs a batch at most: bounds the output buffers to some hundred MiB.
