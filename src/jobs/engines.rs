@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::RunOptions;
 use crate::engine::Engine;
-use crate::engine::cpu::CpuEngine;
+use crate::engine::cpu::{CpuEngine, thread_pool};
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::engine::gpu::tune;
 use crate::error::{Error, Result};
@@ -36,7 +36,11 @@ pub fn open(
         }
     }
     let cpus = chosen.iter().filter(|device| matches!(device, Device::Cpu)).count();
-    if cpus > 0 || engines.is_empty() {
+    if cpus > 0 && !engines.is_empty() {
+        // Threads of its own: what GPUs find is traced on those of `pool`, and would wait for the CPU engine's batches there,
+        // and the GPUs for it.
+        engines.push(Box::new(CpuEngine::new(thread_pool(options.threads)?)));
+    } else if engines.is_empty() {
         engines.push(Box::new(CpuEngine::new(Arc::clone(pool))));
     }
     Ok(engines)

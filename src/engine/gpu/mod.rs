@@ -345,16 +345,17 @@ impl Engine for GpuEngine {
         if !is_matrix && matches!(batch.band.want, Want::Reaching(_)) {
             self.chooser.observe_open(report.hits.len() as u64, batch.pairs());
         }
-        if let Some(time) = report.kernel_time
-            && time > Duration::from_millis(20)
-        {
-            self.speed = cells as f64 / time.as_secs_f64();
-            self.chooser.observe(&batch, &choice, time.as_secs_f64());
-        } else if let Some(time) = report.kernel_time
-            && cells as f64 > 0.5 * self.speed * FIRST_SECONDS
-        {
-            // Too short to measure: the batch was too small for this device.
-            self.speed = (4.0 * self.speed).max(cells as f64 / time.as_secs_f64().max(1e-4));
+        if let Some(seconds) = report.kernel_time.map(|time| time.as_secs_f64()) {
+            let shown = cells as f64 / seconds.max(1e-4);
+            if seconds > 0.2 * BATCH_SECONDS {
+                self.speed = shown;
+            } else {
+                // Too short to say more than what the device can do at least.
+                self.speed = self.speed.max(shown);
+            }
+            if seconds > 0.02 {
+                self.chooser.observe(&batch, &choice, seconds);
+            }
         }
         if self.kernel.is_none() && self.has_learnt {
             self.expect_next(&batch, &choice);
