@@ -195,6 +195,11 @@ pub trait Engine: Send {
     /// How much it likes at once; may change as it learns its speed.
     fn capacity(&self) -> Capacity;
 
+    /// Cells that it likes at once when it has run for a while, if that is more than now.
+    fn usual_cells(&self) -> u64 {
+        self.capacity().cells
+    }
+
     /// Takes a batch. An error means that none of it was or will be computed.
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket>;
 

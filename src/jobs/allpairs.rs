@@ -162,7 +162,7 @@ impl AllPairs {
         let begin = Instant::now();
         let job = self.job();
         let (pairs, cells) = (job.pairs(), job.cells());
-        let largest = engines.iter().map(|engine| engine.capacity().cells).max().unwrap_or(1);
+        let largest = engines.iter().map(|engine| engine.usual_cells()).max().unwrap_or(1);
         let band_pairs = match job.want {
             Want::Scores => BAND_PAIRS_SCORED,
             Want::Alignments => BAND_PAIRS_ALIGNED,

@@ -294,6 +294,10 @@ impl Engine for GpuEngine {
         }
     }
 
+    fn usual_cells(&self) -> u64 {
+        (self.speed * BATCH_SECONDS) as u64
+    }
+
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
         self.gpu.check()?;
         let Some(scoring) = nw_slice::offset_scoring(&batch, &batch.extent()) else {
