@@ -47,6 +47,18 @@ pub enum Scan {
     TiledDiagonal,
 }
 
+impl Scan {
+    /// The kernel's stem.
+    pub const fn stem(self) -> &'static str {
+        match self {
+            Scan::Rows => "nw_rows",
+            Scan::Diagonal => "nw_diagonal",
+            Scan::DiagonalSubgroup => "nw_diagonal_subgroup",
+            Scan::TiledDiagonal => "nw_tiled_diagonal",
+        }
+    }
+}
+
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {

@@ -8,7 +8,7 @@ use crate::kernels::matrix::FIRST_ARENA_BINDING;
 use crate::kernels::{matrix, nw_slice};
 
 /// What a pipeline is made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shader {
     /// `nw_slice`.
     Slice(nw_slice::Variant),
@@ -19,6 +19,14 @@ pub enum Shader {
 }
 
 impl Shader {
+    fn name(&self) -> &'static str {
+        match self {
+            Shader::Slice(_) => "nw_slice",
+            Shader::Matrix(_, variant) => variant.scan.stem(),
+            Shader::Walk(_) => "nw_walk",
+        }
+    }
+
     fn source(&self) -> String {
         match self {
             Shader::Slice(variant) => variant.source(),
@@ -97,7 +105,9 @@ impl Pipelines {
             Shader::Slice(_) => &self.slice_layout,
             Shader::Matrix(_, variant) | Shader::Walk(variant) => self.matrix_layout(variant.arenas),
         };
+        let begin = std::time::Instant::now();
         let pipeline = build(gpu, layout, (self.source(&shader), &shader.overrides()), self.runtime_checks)?;
+        tracing::debug!(shader = shader.name(), seconds = begin.elapsed().as_secs_f64(), "compiled");
         self.known.insert(shader, pipeline.clone());
         Ok(pipeline)
     }

@@ -113,6 +113,7 @@ impl GpuEngine {
         }
         let pipeline = self.pipelines.get(&self.gpu, Shader::Matrix(kernel.shader, variant))?;
         let walk_pipeline = self.pipelines.get(&self.gpu, Shader::Walk(variant))?;
+        let begin = std::time::Instant::now();
         let arenas = match self.arenas.reserve(&self.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
             Err(error) => {
@@ -123,6 +124,12 @@ impl GpuEngine {
                 return self.start_matrix(index, kernel, scan, batch, scoring);
             }
         };
+        tracing::trace!(
+            arenas = arenas.len(),
+            rounds = list.rounds.len(),
+            seconds = begin.elapsed().as_secs_f64(),
+            "arenas"
+        );
         let work = MatrixWork {
             batch,
             list,
