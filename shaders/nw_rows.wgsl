@@ -11,13 +11,10 @@
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/reference/needleman_wunsch.rs
 //
-// The host prepends common/nw.wgsl, common/arena.wgsl and constants: SLICE (columns a slice, a multiple of CELLS),
+// The host prepends common/nw.wgsl, common/arena.wgsl, common/profile.wgsl and constants: SLICE (columns a slice, a multiple of CELLS),
 // STRIDE4 (profile row in vec4s, odd so that rows spread over the banks).
 
-const SLICE4: u32 = SLICE / 4u;
 const WORDS: u32 = SLICE / CELLS;
-
-var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
 
 @compute @workgroup_size(WG)
 fn main(
@@ -52,22 +49,7 @@ fn main(
 
     for (var s = params.slice_begin; s < slice_end; s++) {
         // Phase 1: the workgroup makes the profile of the slice's symbols against every code.
-        workgroupBarrier();
-        for (var p = t; p < CODES * SLICE4; p += WG) {
-            let code = p / SLICE4;
-            let c4 = p % SLICE4;
-            let a_word_index = s * SLICE4 + c4;
-            var a_word = 0u;
-            if (a_word_index >= first_a_word) {
-                a_word = query_words[a_begin + a_word_index];
-            }
-            let row = code * CODES;
-            profile[code * STRIDE4 + c4] = vec4<i32>(
-                table[row + (a_word & 255u)], table[row + ((a_word >> 8u) & 255u)],
-                table[row + ((a_word >> 16u) & 255u)], table[row + (a_word >> 24u)]);
-        }
-        // Safe: every entry was written by one invocation before this barrier and is only read until the next slice's.
-        workgroupBarrier();
+        make_profile(s, a_begin, first_a_word, t);
 
         // Phase 2: row 0 of the slice, the border.
         let column_begin = i32(s * SLICE) - column_pad;

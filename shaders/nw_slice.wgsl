@@ -14,12 +14,11 @@
 // Limits:     rows_words * 4 rows a slot; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/reference/needleman_wunsch.rs
 //
-// The host prepends common/nw.wgsl and constants: SLICE (columns a slice, a multiple of 4), STRIDE4 (profile row in vec4s,
+// The host prepends common/nw.wgsl, common/profile.wgsl and constants: SLICE (columns a slice, a multiple of 4), STRIDE4 (profile row in vec4s,
 // odd so that rows spread over the banks).
 
 override WG: u32 = 64u;
 
-const SLICE4: u32 = SLICE / 4u;
 const TASK_DONE: u32 = 1u;
 const TASK_TOO_LONG: u32 = 2u;
 
@@ -34,7 +33,6 @@ struct Output {
 @group(0) @binding(6) var<storage, read_write> scratch: array<vec4<i32>>;
 @group(0) @binding(7) var<storage, read_write> out: Output;
 
-var<workgroup> profile: array<vec4<i32>, CODES * STRIDE4>;
 var<workgroup> wg_task: u32;
 
 // A lower bound of the score, less what rounding can add to it: the two products may all but cancel, so that is a part
@@ -141,22 +139,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
         for (var s = select(params.slice_begin, 0u, params.ticketed != 0u); s < slice_end; s++) {
             // Phase 1: the workgroup makes the profile of the slice's symbols against every code.
-            workgroupBarrier();
-            for (var p = t; p < CODES * SLICE4; p += WG) {
-                let code = p / SLICE4;
-                let c4 = p % SLICE4;
-                let a_word_index = s * SLICE4 + c4;
-                var a_word = 0u;
-                if (a_word_index >= first_a_word) {
-                    a_word = query_words[a_begin + a_word_index];
-                }
-                let row = code * CODES;
-                profile[code * STRIDE4 + c4] = vec4<i32>(
-                    table[row + (a_word & 255u)], table[row + ((a_word >> 8u) & 255u)],
-                    table[row + ((a_word >> 16u) & 255u)], table[row + (a_word >> 24u)]);
-            }
-            // Safe: every entry was written by one invocation before this barrier and is only read until the next slice's.
-            workgroupBarrier();
+            make_profile(s, a_begin, first_a_word, t);
 
             // Phase 2: row 0 of the slice, the border.
             let column_begin = i32(s * SLICE) - column_pad;

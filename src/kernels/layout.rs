@@ -5,6 +5,9 @@ use bytemuck::{Pod, Zeroable};
 /// The shared part of the shaders, which follows [`constants`].
 pub const SHADER: &str = include_str!("../../shaders/common/nw.wgsl");
 
+/// The profile of the kernels of one pair per invocation, after the constants `SLICE` and `STRIDE4`.
+pub const PROFILE_SHADER: &str = include_str!("../../shaders/common/profile.wgsl");
+
 /// `filter_mode`: keep every pair.
 pub const MODE_ALL: u32 = 6;
 

@@ -201,7 +201,12 @@ impl Variant {
     /// The whole shader: constants, common parts, the kernel's own.
     pub fn source(&self, shader: &str) -> String {
         let own = match self.scan {
-            Scan::Rows => format!("const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n", self.columns, self.stride4()),
+            Scan::Rows => format!(
+                "const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}",
+                self.columns,
+                self.stride4(),
+                layout::PROFILE_SHADER
+            ),
             Scan::Diagonal => format!("{EXCHANGE_WORKGROUP}{STRIP_SHADER}"),
             Scan::DiagonalSubgroup => format!("{EXCHANGE_SUBGROUP}{STRIP_SHADER}"),
             Scan::TiledDiagonal => {

@@ -47,11 +47,12 @@ impl Variant {
     /// The whole shader: constants, then [`SHADER`].
     pub fn source(&self) -> String {
         format!(
-            "{}const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}{SHADER}",
+            "{}const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}{}{SHADER}",
             layout::constants(self.codes, self.affine, self.free_ends),
             self.slice,
             self.stride4(),
             layout::SHADER,
+            layout::PROFILE_SHADER,
         )
     }
 

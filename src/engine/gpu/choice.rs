@@ -105,8 +105,8 @@ impl Chooser {
         let is_linear = batch.band.scoring.gaps.is_linear();
         let traced = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, self.threads);
         let seconds = seconds.max(traced) + IDLE_WEIGHT * seconds.min(traced);
-        // A kernel that stores directions does so wherever alignments are wanted.
-        let is_possible = aligned || kernel.scan.is_none() || !wants_walk;
+        // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
+        let is_possible = aligned || kernel.scan.is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
         is_possible.then_some((seconds, Choice { kernel, work, aligned }))
     }
 
