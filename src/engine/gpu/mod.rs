@@ -55,8 +55,9 @@ const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
 /// Bytes of the results of a batch with alignments at most: the host has to hold them too.
 const MOST_OUTPUT_BYTES: u64 = 512 << 20;
-/// Words of runs expected for a symbol of a pair's shorter sequence, before anything was seen: those of unrelated pairs.
-const FIRST_WORDS_A_SYMBOL: f64 = 0.55;
+/// Words of runs expected for a symbol of a pair's shorter sequence, before anything was seen: those of unrelated pairs,
+/// and where a filter lets few pairs through. What is expected is copied to the host, needed or not.
+const FIRST_WORDS_A_SYMBOL: [f64; 2] = [0.55, 0.02];
 
 /// What is chosen per adapter, by measurement ([`tune`]) or by these defaults.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -113,7 +114,8 @@ pub struct GpuEngine {
     arenas: Arenas,
     /// Bytes that the output of a batch with alignments may take.
     output_budget: u64,
-    words_a_symbol: f64,
+    /// Words of runs expected for a symbol, without and with a filter.
+    words_a_symbol: [f64; 2],
     slots: Vec<(Slot, MatrixSlot)>,
     free_slots: Vec<usize>,
     /// Slot and kernel of a batch in flight.
@@ -339,14 +341,15 @@ impl Engine for GpuEngine {
         let report = if is_matrix {
             let (report, taken) = matrix.finish(&self.gpu, limit)?;
             if let Some(taken) = taken {
-                // A quarter more than the last batch took: the next is of the same job.
-                self.words_a_symbol = (1.25 * taken + 0.01).max(0.8 * self.words_a_symbol);
+                // A little more than the last batch took: the next is of the same job.
+                let words = &mut self.words_a_symbol[is_filtered(&batch) as usize];
+                *words = (1.3 * taken + 0.01).max(0.3 * *words);
             }
             report
         } else {
             slice.finish(&self.gpu, limit, self.buffering == Buffering::InPlace)?
         };
-        if !is_matrix && matches!(batch.band.want, Want::Reaching(_)) {
+        if !is_matrix && is_filtered(&batch) {
             self.chooser.observe_open(report.hits.len() as u64, batch.pairs());
         }
         if let Some(seconds) = report.kernel_time.map(|time| time.as_secs_f64()) {
@@ -366,4 +369,9 @@ impl Engine for GpuEngine {
         }
         Ok(report)
     }
+}
+
+/// Whether only some of a batch's pairs are wanted.
+fn is_filtered(batch: &Batch) -> bool {
+    matches!(batch.band.want, Want::Reaching(_))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::choice::{Choice, Situation, choice_of};
 use super::matrix::MatrixWork;
 use super::pipeline::Shader;
-use super::{GpuEngine, slot};
+use super::{GpuEngine, is_filtered, slot};
 use crate::engine::{Batch, Want};
 use crate::error::Result;
 use crate::kernels::matrix::MatrixTasks;
@@ -136,7 +136,7 @@ impl GpuEngine {
             scoring,
             variant,
             walk: variant.directions,
-            words_a_symbol: self.words_a_symbol,
+            words_a_symbol: self.words_a_symbol[is_filtered(batch) as usize],
             output_budget: self.output_budget,
             loop_budget: self.loop_budget,
             pipeline: &pipeline,
