@@ -68,7 +68,7 @@ fn variant_and_tasks(
     (arenas, bytes): (u32, u64),
     directions: bool,
 ) -> (Variant, Option<MatrixTasks>) {
-    let variant = shape.variant(scan(stem), batch, &adapter().description, arenas, directions);
+    let variant = shape.variant(scan(stem), batch, &batch.extent(), &adapter().description, arenas, directions);
     let tasks = MatrixTasks::new(batch, &variant, bytes / 16, |_| 0);
     (variant, tasks)
 }

@@ -3,7 +3,7 @@
 use super::Config;
 use super::adapter::AdapterDescription;
 use super::shape::MatrixShape;
-use crate::engine::{Batch, Want};
+use crate::engine::{Batch, Extent, Want};
 use crate::kernels::matrix::Variant;
 use crate::kernels::{KERNELS, Kernel, Scan};
 use crate::plan::cost::{KernelSpeed, Speeds, Work, host_trace_seconds};
@@ -20,6 +20,8 @@ const OPEN_SHARE_MEMORY: f64 = 0.5;
 /// What the choice knows of the batch and the device.
 pub struct Situation<'a> {
     pub batch: &'a Batch,
+    /// The batch's, which takes a look at every pair.
+    pub extent: Extent,
     pub shape: &'a MatrixShape,
     pub adapter: &'a AdapterDescription,
     pub features: wgpu::Features,
@@ -140,7 +142,7 @@ pub fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
 /// A batch as work for a kernel; `None` if its memory does not hold a pair.
 fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<Work> {
     let batch = situation.batch;
-    let extent = batch.extent();
+    let extent = &situation.extent;
     let rows = (extent.target_symbols.max(1) as u64).next_multiple_of(4);
     let Some(scan) = kernel.scan else {
         let unit = situation.slice as u64;
@@ -148,7 +150,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         let chain = padded(extent.query_symbols) * rows as f64;
         return Some(Work { cells: padded_cells(batch, padded), chain, dispatches: 1.0, ..Work::default() });
     };
-    let variant = situation.shape.variant(scan, batch, situation.adapter, situation.arenas, aligned);
+    let variant = situation.shape.variant(scan, batch, extent, situation.adapter, situation.arenas, aligned);
     let rows_words = (rows / 4) as u32;
     let quads = variant.task_quads(extent.query_symbols, rows_words);
     if quads > situation.arena_quads {

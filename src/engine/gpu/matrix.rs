@@ -36,8 +36,6 @@ pub struct MatrixWork<'a> {
     pub list: MatrixTasks,
     pub scoring: OffsetScoring,
     pub variant: Variant,
-    /// Whether to walk back; else values only.
-    pub walk: bool,
     /// Words of runs that are expected for each symbol of a pair's shorter sequence.
     pub words_a_symbol: f64,
     /// Bytes that the output may take.
@@ -92,7 +90,7 @@ impl MatrixSlot {
     /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not wait.
     pub fn start(&mut self, gpu: &Gpu, work: MatrixWork<'_>, arenas: &[wgpu::Buffer]) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);
-        let runs_words = if work.walk { room_for_runs(&work) } else { 0 };
+        let runs_words = if work.variant.directions { room_for_runs(&work) } else { 0 };
         let before_runs = OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs;
         let output_bytes = 4 * (before_runs + runs_words);
         let dispatches = plan_dispatches(&work, runs_words);
@@ -128,7 +126,7 @@ impl MatrixSlot {
             batch: Arc::clone(batch),
             scoring: work.scoring,
             list: work.list,
-            walk: work.walk,
+            walk: work.variant.directions,
             tag_bits: work.variant.tag_bits(),
             readback,
         });
@@ -141,7 +139,7 @@ impl MatrixSlot {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let InFlight { batch, list, scoring, walk, tag_bits, readback, .. } = flight;
+        let InFlight { batch, list, scoring, walk, tag_bits, readback } = flight;
         let words = readback.words(gpu, limit)?;
         let kernel_time = self.clock.elapsed(gpu, &words);
         let band = &batch.band;
@@ -205,7 +203,7 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
         match_bits: scoring.match_bits(),
         runs_begin: (PAIR_WORDS * list.pairs) as u32,
         runs_capacity_words: runs_words as u32,
-        walk: work.walk as u32,
+        walk: work.variant.directions as u32,
         ..filter_params(work.batch, scoring)
     };
     let mut dispatches = Vec::new();

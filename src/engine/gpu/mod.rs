@@ -246,8 +246,9 @@ impl GpuEngine {
 
     /// If a batch like the last would now go to another kernel, the next is sized by that kernel's speed.
     fn expect_next(&mut self, batch: &Batch, last: &Choice) {
-        let Some(scoring) = nw_slice::offset_scoring(batch, &batch.extent()) else { return };
-        let next = self.choose(batch, &scoring);
+        let extent = batch.extent();
+        let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else { return };
+        let next = self.choose(batch, extent, &scoring);
         if (next.kernel.stem, next.aligned) != (last.kernel.stem, last.aligned) {
             self.speed = self.chooser.full_rate(batch, &next);
         }
@@ -255,9 +256,10 @@ impl GpuEngine {
 
     /// What a batch is for the kernel in use.
     fn work(&self, batch: &Batch) -> Result<Work> {
-        let scoring = nw_slice::offset_scoring(batch, &batch.extent());
+        let extent = batch.extent();
+        let scoring = nw_slice::offset_scoring(batch, &extent);
         let scoring = scoring.ok_or_else(|| self.gpu.unsuited("scores of this length do not fit 32 bits"))?;
-        Ok(self.choose(batch, &scoring).work)
+        Ok(self.choose(batch, extent, &scoring).work)
     }
 
     /// Changes the configuration; only between batches.
@@ -302,17 +304,18 @@ impl Engine for GpuEngine {
 
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
         self.gpu.check()?;
-        let Some(scoring) = nw_slice::offset_scoring(&batch, &batch.extent()) else {
+        let extent = batch.extent();
+        let Some(scoring) = nw_slice::offset_scoring(&batch, &extent) else {
             return Err(self.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
         let Some(index) = self.free_slots.pop() else {
             return Err(self.gpu.error("more batches than slots"));
         };
-        let mut choice = self.choose(&batch, &scoring);
+        let mut choice = self.choose(&batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");
         let mut started = match choice.kernel.scan {
             None => self.start_slice(index, &batch, scoring.clone()),
-            Some(scan) => self.start_matrix(index, choice.kernel, scan, &batch, scoring.clone()),
+            Some(scan) => self.start_matrix(index, choice.kernel, scan, (&batch, extent), scoring.clone()),
         };
         if self.kernel.is_none() && choice.kernel.scan.is_some() && matches!(started, Err(Error::Unsuited { .. })) {
             choice = Choice { kernel: &KERNELS[0], aligned: false, ..choice };
@@ -364,7 +367,7 @@ impl Engine for GpuEngine {
                 self.chooser.observe(&batch, &choice, seconds);
             }
         }
-        if self.kernel.is_none() && self.has_learnt {
+        if self.kernel.is_none() {
             self.expect_next(&batch, &choice);
         }
         Ok(report)

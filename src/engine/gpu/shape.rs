@@ -2,7 +2,7 @@
 
 use super::adapter::{AdapterDescription, FoundAdapter};
 use super::device::{Gpu, GrowingBuffer};
-use crate::engine::Batch;
+use crate::engine::{Batch, Extent};
 use crate::error::Result;
 use crate::kernels::Scan;
 use crate::kernels::matrix::Variant;
@@ -123,12 +123,12 @@ impl MatrixShape {
         &self,
         scan: Scan,
         batch: &Batch,
+        extent: &Extent,
         adapter: &AdapterDescription,
         arenas: u32,
         directions: bool,
     ) -> Variant {
         let scoring = &batch.band.scoring;
-        let extent = batch.extent();
         let affine = !scoring.gaps.is_linear();
         let workgroup = match scan {
             Scan::Rows => self.rows_workgroup,

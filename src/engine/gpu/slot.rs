@@ -16,6 +16,7 @@ use crate::score::OffsetScoring;
 
 /// Kept pairs that travel back with the status words; more are fetched in a second copy.
 const FIRST_KEPT: u64 = 1 << 16;
+
 /// A batch made ready for the device.
 pub struct Work<'a> {
     pub batch: &'a Arc<Batch>,

@@ -6,7 +6,7 @@ use super::choice::{Choice, Situation, choice_of};
 use super::matrix::MatrixWork;
 use super::pipeline::Shader;
 use super::{GpuEngine, is_filtered, slot};
-use crate::engine::{Batch, Want};
+use crate::engine::{Batch, Extent, Want};
 use crate::error::Result;
 use crate::kernels::matrix::MatrixTasks;
 use crate::kernels::nw_slice::{self, TaskList, Variant};
@@ -26,9 +26,10 @@ impl GpuEngine {
     }
 
     /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
-    pub(super) fn choose(&self, batch: &Batch, scoring: &OffsetScoring) -> Choice {
+    pub(super) fn choose(&self, batch: &Batch, extent: Extent, scoring: &OffsetScoring) -> Choice {
         let situation = Situation {
             batch,
+            extent,
             shape: &self.shape,
             adapter: &self.gpu.description,
             features: self.gpu.device.features(),
@@ -79,7 +80,7 @@ impl GpuEngine {
         index: usize,
         kernel: &'static Kernel,
         scan: Scan,
-        batch: &Arc<Batch>,
+        (batch, extent): (&Arc<Batch>, Extent),
         scoring: OffsetScoring,
     ) -> Result<()> {
         if !self.gpu.device.features().contains(kernel.features) {
@@ -88,10 +89,9 @@ impl GpuEngine {
         let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
-        let extent = batch.extent();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let of_walk = |walk| {
-            let of_arenas = |arenas| self.shape.variant(scan, batch, &self.gpu.description, arenas, walk);
+            let of_arenas = |arenas| self.shape.variant(scan, batch, &extent, &self.gpu.description, arenas, walk);
             // A small batch needs one arena, and the driver a tenth of the time to compile a kernel with one.
             let mut variant = of_arenas(1);
             let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
@@ -121,7 +121,7 @@ impl GpuEngine {
                     return Err(error);
                 }
                 tracing::warn!("{error}; going on with {} MiB for directions", self.arenas.bytes() >> 20);
-                return self.start_matrix(index, kernel, scan, batch, scoring);
+                return self.start_matrix(index, kernel, scan, (batch, extent), scoring);
             }
         };
         tracing::trace!(
@@ -135,7 +135,6 @@ impl GpuEngine {
             list,
             scoring,
             variant,
-            walk: variant.directions,
             words_a_symbol: self.words_a_symbol[is_filtered(batch) as usize],
             output_budget: self.output_budget,
             loop_budget: self.loop_budget,
