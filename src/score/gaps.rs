@@ -51,3 +51,15 @@ pub enum EndGaps {
     /// They are free, at both ends of both sequences (EMBOSS needle's default; "overlap" alignment).
     Free,
 }
+
+/// Which parts of two sequences an alignment covers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Both as a whole; [`EndGaps`] says what their ends cost.
+    #[default]
+    Global,
+    /// The two parts that score most, or none if nothing scores more than 0 (Smith and Waterman 1981). There are no end
+    /// gaps.
+    Local,
+}

@@ -8,7 +8,7 @@ pub mod offset;
 pub mod scoring;
 
 pub use bound::IdentityFilter;
-pub use gaps::{EndGaps, Gaps};
+pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};
 pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;

@@ -1,6 +1,6 @@
 //! A complete scoring scheme: what engines, oracles and verification all take.
 
-use super::gaps::{EndGaps, Gaps};
+use super::gaps::{EndGaps, Gaps, Mode};
 use super::matrix::SubstitutionMatrix;
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
@@ -102,6 +102,8 @@ pub struct Scoring {
     pub gaps: Gaps,
     /// Whether end gaps are charged.
     pub end_gaps: EndGaps,
+    /// What is aligned.
+    pub mode: Mode,
 }
 
 impl Scoring {
@@ -178,7 +180,7 @@ impl Scoring {
         }
         within_bounds("--gap-extend", next)?;
         within_bounds("--gap-open + --gap-extend", first)?;
-        Ok(Scoring { alphabet, substitution, gaps, end_gaps })
+        Ok(Scoring { alphabet, substitution, gaps, end_gaps, mode: Mode::Global })
     }
 }
 
