@@ -50,13 +50,16 @@
 //! 1. [`seq::read_files`] packs every record into a [`SequenceStore`], one byte a symbol.
 //! 2. [`AllPairs`] says which pairs there are; [`plan`] cuts them into bands of queries, bands into blocks (a query and a
 //!    range of targets of nearly equal length), and puts blocks of one number format together.
-//! 3. Each [`Engine`](engine::Engine) has a thread that pulls a batch of blocks from the [queue](engine::queue) whenever
-//!    it is free: it submits the next batch before it collects the last one.
+//! 3. Each [`Engine`](engine::Engine), a GPU or a thread of the CPU, has a thread that pulls a batch of blocks from the
+//!    [queue](engine::queue) whenever it is free: it submits the next batch before it collects the last one. How much it
+//!    gets follows from the speed that it has shown ([`engine::sizing`]); what it reports is looked at before it counts
+//!    ([`engine::check`]), and if it fails or falls silent, others do its work ([`engine::owner`]).
 //! 4. The engine computes score and matches of every pair ([`score::offset`]). With an identity to reach, it keeps only
 //!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
 //!    ([`kernels`]), and takes the one that should be cheapest ([`plan::cost`]); some of them also trace the pairs back, and
 //!    leave their alignments as runs ([`trace::packed`]).
-//! 5. Pairs that came back without an alignment are traced ([`trace::traceback()`]) on CPU threads while engines go on.
+//! 5. Threads of the CPU trace what they computed ([`trace::traceback()`]). Pairs that a GPU sent back without an
+//!    alignment are traced on CPU threads while engines go on.
 //!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
 //!    [`output`].
 //!

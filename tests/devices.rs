@@ -3,19 +3,15 @@
 
 mod support;
 
-use std::collections::VecDeque;
-use std::io::Write;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Barrier, Mutex, OnceLock};
+use std::sync::{Arc, Barrier, OnceLock};
 
 use pairwave::Error;
 use pairwave::engine::cpu::thread_pool;
 use pairwave::engine::gpu::adapter::{Device, FoundAdapter, memory_budget};
 use pairwave::engine::gpu::memory::LEAST_BYTES;
 use pairwave::engine::gpu::{Config, GpuEngine, tune};
-use pairwave::engine::mock::MockEngine;
-use pairwave::engine::queue::{Lease, Pull, WorkQueue};
-use pairwave::engine::{Batch, Capacity, Engine, Report, Ticket, Want};
+use pairwave::engine::{Batch, Capacity, Engine, Report, Ticket};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
@@ -109,27 +105,6 @@ impl Engine for Met {
     }
 }
 
-/// The warnings of all tests of this file.
-fn warnings() -> &'static Mutex<Vec<String>> {
-    static WARNINGS: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
-    struct Tape;
-    impl Write for Tape {
-        fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-            warnings().lock().expect("no test fails here").push(String::from_utf8_lossy(line).into_owned());
-            Ok(line.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    static STARTED: OnceLock<()> = OnceLock::new();
-    let lines = WARNINGS.get_or_init(Mutex::default);
-    STARTED.get_or_init(|| {
-        tracing_subscriber::fmt().with_env_filter("pairwave=warn").with_ansi(false).with_writer(|| Tape).init();
-    });
-    lines
-}
-
 #[test]
 fn two_engines_of_one_adapter_give_what_one_gives() {
     let engines = [gpu_called("first"), gpu_called("second")];
@@ -145,7 +120,7 @@ fn two_engines_of_one_adapter_give_what_one_gives() {
 
 #[test]
 fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
-    warnings();
+    warnings::record();
     let all = Arc::new(Barrier::new(2));
     let mut doomed = Met::new(gpu_called("the doomed one"), &all);
     doomed.destroyed_at = 1;
@@ -154,9 +129,8 @@ fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
     let lost: Vec<bool> = summary.engines.iter().map(|engine| engine.lost.is_some()).collect();
     assert_eq!(lost, [true, false], "{:?}", summary.engines);
     assert_eq!(summary.engines[0].pairs + summary.engines[1].pairs, summary.pairs);
-    let lines = warnings().lock().expect("no test fails here").clone();
-    let about = |name: &str| lines.iter().filter(|line| line.contains(name)).count();
-    assert_eq!((about("the doomed one"), about("the survivor")), (1, 0), "{lines:?}");
+    let lines = warnings::about("the doomed one");
+    assert_eq!((lines.len(), warnings::about("the survivor").len()), (1, 0), "{lines:?}");
 }
 
 /// What the program does with a device named twice in a library's call: two engines with half of the memory each.
@@ -230,82 +204,4 @@ fn wrong_options_are_found_before_devices_are_opened() {
     let wrong = AllPairs { min_identity: Some(97.0), ..job() };
     let error = wrong.run(&options, &(), |_| Ok(())).expect_err("refused");
     assert!(matches!(error, Error::Usage(_)), "{error}");
-}
-
-/// An engine in simulated time.
-struct Simulated {
-    engine: MockEngine,
-    in_flight: VecDeque<(Ticket, Lease, f64)>,
-    /// When it has done what it holds, in simulated seconds.
-    free_at: f64,
-    cells: u64,
-}
-
-/// Runs the job on engines of these speeds (in cells a simulated second), as [`pairwave::engine::pump`] does but in
-/// simulated time. `capacity`: cells that each likes at first; `believed`: the speed that it finds it has. Gives each
-/// engine's share of the cells and when it ended.
-fn simulate(speeds: &[f64], capacity: impl Fn(f64) -> f64, believed: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
-    let store = sequences();
-    let job = support::job(&store, Scoring::dna(), Want::Scores);
-    let interrupt = AtomicBool::new(false);
-    let bands = job.bands(u64::MAX, u64::MAX);
-    let queue = WorkQueue::new(Box::new(bands), job.cells(), speeds.len(), &interrupt);
-    let mut engines: Vec<Simulated> = Vec::new();
-    for &speed in speeds {
-        let first = Capacity { cells: capacity(speed) as u64, pairs: 1 << 20, store_bytes: u64::MAX, batches: 2 };
-        let engine = MockEngine::new("simulated", first, []).with_speed(believed(speed));
-        engines.push(Simulated { engine, in_flight: VecDeque::new(), free_at: 0.0, cells: 0 });
-    }
-    let mut now = 0.0;
-    loop {
-        for (index, (simulated, speed)) in engines.iter_mut().zip(speeds).enumerate() {
-            while simulated.in_flight.len() < 2 {
-                let Pull::Work(lease) = queue.pull(index, simulated.engine.capacity(), false, false) else { break };
-                let ticket = simulated.engine.submit(lease.batch.clone()).expect("the mock takes all");
-                let cells = lease.batch.cells();
-                simulated.cells += cells;
-                simulated.free_at = simulated.free_at.max(now) + cells as f64 / speed;
-                simulated.in_flight.push_back((ticket, lease, simulated.free_at));
-            }
-        }
-        let busy = engines.iter_mut().enumerate().filter(|(_, simulated)| !simulated.in_flight.is_empty());
-        let Some((index, next)) = busy.min_by(|(_, a), (_, b)| a.in_flight[0].2.total_cmp(&b.in_flight[0].2)) else {
-            break;
-        };
-        let (ticket, lease, done) = next.in_flight.pop_front().expect("it is not empty");
-        let report = next.engine.collect(ticket).expect("the mock computes all");
-        assert_eq!(report.hits.len() as u64, lease.batch.pairs());
-        now = done;
-        queue.finish(index, lease.batch.cells());
-    }
-    assert_eq!(engines.iter().map(|simulated| simulated.cells).sum::<u64>(), job.cells());
-    engines.iter().map(|simulated| (simulated.cells as f64 / job.cells() as f64, simulated.free_at)).collect()
-}
-
-#[test]
-fn shares_follow_speeds_and_all_end_together() {
-    // Alone, all together would take 10 seconds.
-    let cells = support::job(&sequences(), Scoring::dna(), Want::Scores).cells() as f64;
-    for ratios in [&[1.0, 3.0][..], &[1.0, 100.0], &[1.0, 1.0], &[1.0, 2.0, 4.0], &[100.0, 1.0, 10.0]] {
-        let all: f64 = ratios.iter().sum();
-        let speeds: Vec<f64> = ratios.iter().map(|ratio| ratio * cells / all / 10.0).collect();
-        // Each knows its speed from the beginning; or all think they could do everything at once.
-        for known in [true, false] {
-            let ends = simulate(&speeds, |speed| if known { 0.7 * speed } else { cells }, |speed| speed);
-            let last = ends.iter().map(|end| end.1).fold(0.0, f64::max);
-            let first = ends.iter().map(|end| end.1).fold(f64::MAX, f64::min);
-            assert!(last < 10.3 && last - first < 0.5, "{ratios:?}, known: {known}: {ends:?}");
-            for (ratio, (share, _)) in ratios.iter().zip(&ends) {
-                assert!((share * all / ratio - 1.0).abs() < 0.05, "{ratios:?}, known: {known}: {ends:?}");
-            }
-        }
-    }
-}
-
-/// What the simulation is there to find: a slow engine that takes itself for a fast one ends late.
-#[test]
-fn a_speed_that_is_not_learnt_is_seen_in_the_simulation() {
-    let cells = support::job(&sequences(), Scoring::dna(), Want::Scores).cells() as f64;
-    let ends = simulate(&[cells / 1010.0, cells / 10.1], |_| cells, |_| cells);
-    assert!(ends[0].1 > 20.0 && ends[0].0 > 0.02, "{ends:?}");
 }

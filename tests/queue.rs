@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pairwave::Error;
-use pairwave::engine::cpu::thread_pool;
+use pairwave::engine::cpu::{CpuWorker, thread_pool};
 use pairwave::engine::mock::{Act, MockEngine};
 use pairwave::engine::{Capacity, Engine};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
@@ -79,76 +79,13 @@ fn several_engines_of_unequal_speed_give_the_same() {
         mock("fast", 20_000, []),
         mock("slow", 7_000, [delay(5), delay(20), delay(1)]),
         mock("tiny", 100, [delay(2)]),
-        Box::new(cpu()) as Box<dyn Engine>,
+        Box::new(CpuWorker::default()) as Box<dyn Engine>,
         Box::new(gpu_checked()),
     ];
     let (results, summary) = run(&job(), engines);
     assert_same(&results, "several engines");
     assert_eq!(summary.engines.iter().map(|engine| engine.pairs).sum::<u64>(), 40 * 39 / 2);
     assert_eq!(summary.engines.iter().map(|engine| engine.cells).sum::<u64>(), summary.cells);
-}
-
-#[test]
-fn failures_of_every_kind_lose_nothing() {
-    let fine = || Act::Compute(Duration::ZERO);
-    for act in [Act::FailSubmit, Act::FailCollect, Act::Panic, Act::LeaveEvery(1), Act::LeaveEvery(3), Act::Refuse] {
-        let gives_up = matches!(act, Act::FailSubmit | Act::FailCollect | Act::Panic);
-        // Alone, so that the reserve must take over, and with a second engine, universal or not.
-        for others in [0, 1, 2] {
-            let mut engines = vec![mock("faulty", 3_000, [fine(), act.clone(), fine()])];
-            match others {
-                1 => engines.push(mock("other", 2_000, [])),
-                2 => engines.push(Box::new(cpu())),
-                _ => {}
-            }
-            let (results, summary) = run(&job(), engines);
-            assert_same(&results, &format!("{act:?} with {others}"));
-            // With others at hand the faulty engine may never come to the bad line of its script.
-            if others == 0 && act != Act::LeaveEvery(3) {
-                assert_eq!(summary.engines[0].lost.is_some(), gives_up, "{act:?}");
-                assert_eq!(summary.engines.last().map(|engine| engine.name.as_str()), Some("cpu"), "{act:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_device_that_dies_in_mid_job_is_replaced() {
-    let engine = gpu_default();
-    let device = engine.gpu().device.clone();
-    let job = job();
-    let (mut handed, mut results) = (0, Vec::new());
-    // Small batches, so that some are left when the device goes.
-    struct Small(pairwave::engine::gpu::GpuEngine);
-    impl Engine for Small {
-        fn name(&self) -> &str {
-            self.0.name()
-        }
-        fn capacity(&self) -> Capacity {
-            Capacity { cells: 20_000, pairs: 40, ..self.0.capacity() }
-        }
-        fn submit(&mut self, batch: Arc<pairwave::engine::Batch>) -> pairwave::Result<pairwave::engine::Ticket> {
-            self.0.submit(batch)
-        }
-        fn collect(&mut self, ticket: pairwave::engine::Ticket) -> pairwave::Result<pairwave::engine::Report> {
-            self.0.collect(ticket)
-        }
-    }
-    let pool = thread_pool(2).expect("threads start");
-    let summary = job
-        .run_on(vec![Box::new(Small(engine))], &pool, &RunOptions::default(), &(), |result| {
-            if handed == 0 {
-                device.destroy();
-            }
-            handed += 1;
-            results.push(result.clone());
-            Ok(())
-        })
-        .expect("the job ends well");
-    assert_same(&results, "a lost device");
-    assert_eq!(summary.engines.len(), 2, "{:?}", summary.engines);
-    assert!(summary.engines[0].lost.is_some());
-    assert!(summary.engines[1].pairs > 0);
 }
 
 #[test]
@@ -173,7 +110,7 @@ fn an_error_of_the_sink_ends_the_job() {
 fn one_against_another_and_no_pairs_at_all() {
     let (queries, targets) = (sequences(), mixed_store(&mut rng(5), Alphabet::Dna, &[9, 30, 21]));
     let against = AllPairs { against: Some(targets), queries, ..job() };
-    let (results, summary) = run(&against, vec![mock("well", 5_000, []), Box::new(cpu())]);
+    let (results, summary) = run(&against, vec![mock("well", 5_000, []), Box::new(CpuWorker::default())]);
     let pairs: Vec<(u32, u32)> = results.iter().map(|result| (result.query, result.target)).collect();
     let all: Vec<(u32, u32)> = (0..40).flat_map(|query| (0..3).map(move |target| (query, target))).collect();
     assert_eq!((pairs, summary.pairs), (all, 120));

@@ -132,7 +132,7 @@ fn summary_line(summary: &Summary, is_filtered: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pairwave::engine::queue::EngineStats;
+    use pairwave::engine::stats::EngineStats;
     use pairwave::jobs::Progress as _;
 
     #[test]
@@ -147,6 +147,7 @@ mod tests {
             engines: [("NVIDIA H200", 28_000_000_000_000), ("cpu", 591_234_567_890)]
                 .map(|(name, cells)| EngineStats { name: name.into(), cells, ..EngineStats::default() })
                 .to_vec(),
+            imbalance: 0.01,
         };
         insta::assert_snapshot!(summary_line(&summary, true), @"13,418,790 pairs in 4.250 s: 3,157,362 pairs/s, 6727 GCUPS (kernels 3.875 s, 7378 GCUPS); 41,223 aligned, 13,377,567 (99.7%) saved by the filter, 40,112 written; NVIDIA H200 97.9%, cpu 2.1%");
         let small = Summary { pairs: 3, cells: 900, written: 3, ..Summary::default() };

@@ -32,6 +32,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
         // Not before: while input is read nothing is left behind, and a read that waits for a terminal or a pipe would
         // not see the flag.
         interrupt: interrupt::watch(),
+        ..RunOptions::default()
     };
 
     let selection = &options.selection;

@@ -1,15 +1,20 @@
 //! Engines: who computes a batch. One trait; the queue, double buffering and the engines live here.
 
+pub mod check;
 pub mod cpu;
 pub mod gpu;
 pub mod mock;
+pub mod owner;
 pub mod pump;
 pub mod queue;
+pub mod sizing;
+pub mod stats;
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::sizing::Grain;
 use crate::error::Result;
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
@@ -165,7 +170,8 @@ impl Traced {
     }
 }
 
-/// How much an engine likes at once.
+/// How much an engine likes at once. The queue gives no more, so that sequences and results of a launch fit the memory of
+/// the device: the longer the sequences are, the fewer go into a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Cells a batch.
@@ -194,6 +200,12 @@ pub trait Engine: Send {
 
     /// How much it likes at once; may change as it learns its speed.
     fn capacity(&self) -> Capacity;
+
+    /// The least that is worth handing to it. What is given here suits a GPU, whose launches and copies take a few
+    /// milliseconds.
+    fn grain(&self) -> Grain {
+        Grain { seconds: 0.025, pairs: 1 }
+    }
 
     /// Cells that it likes at once when it has run for a while, if that is more than now.
     fn usual_cells(&self) -> u64 {

@@ -1,110 +1,99 @@
-//! One engine's thread: submit the next, collect the last.
+//! One engine's thread: submit the next, collect the last. It sleeps while the engine computes.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 
-use super::queue::{Lease, Pull, WorkQueue};
-use super::{Engine, Report, Ticket};
+use super::queue::{Finished, Lease, Pull, WorkQueue};
+use super::{Engine, Report, Ticket, check};
 use crate::error::{Error, Result};
 
 /// What a pump tells the queue's owner.
 pub enum Message {
     /// A batch is done, up to the blocks that its report calls unfinished.
     Done {
-        /// The engine.
-        engine: usize,
         /// The work.
         lease: Lease,
         /// What came of it.
         report: Report,
+        /// When.
+        finished: Finished,
     },
     /// Work went back that this engine cannot do.
     Unsuited,
-    /// The engine has stopped: there is no work left, or it failed.
+    /// The engine has stopped: there is no work left, or it failed. What it held went back.
     Ended {
         /// The engine.
         engine: usize,
         /// Why it failed.
         error: Option<String>,
-        /// Whether it took any work.
-        was_universal: bool,
+    },
+    /// Its device is closed; the thread ends.
+    Gone {
+        /// The engine.
+        engine: usize,
     },
 }
 
-/// Runs an engine until the queue is finished or the engine fails. Whatever happens, no lease is lost.
-pub fn drive(index: usize, mut engine: Box<dyn Engine>, queue: &WorkQueue<'_>, sender: SyncSender<Message>) {
-    let mut in_flight: VecDeque<(Ticket, Lease)> = VecDeque::new();
-    let was_universal = engine.universal();
-    let name = engine.name().to_string();
-    let ended = catch_unwind(AssertUnwindSafe(|| work(index, engine.as_mut(), queue, &sender, &mut in_flight)));
+/// Runs an engine until the queue is finished or the engine fails. Whatever happens, no lease is lost: the queue knows
+/// them all. An engine that was given up in the meantime has nothing more to say.
+pub fn drive(index: usize, mut engine: Box<dyn Engine>, queue: &WorkQueue, sender: &SyncSender<Message>) {
+    let ended = catch_unwind(AssertUnwindSafe(|| work(index, engine.as_mut(), queue, sender)));
     let error = match ended {
-        Ok(Ok(())) => None,
+        Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
         Ok(Err(error)) => Some(error.to_string()),
         Err(panic) => Some(format!("panicked: {}", panic_text(&*panic))),
     };
-    if let Some(error) = &error {
-        tracing::warn!("{name} is given up, the others take over its work: {error}");
-        queue.retire(index);
-    }
-    for (_, lease) in in_flight.drain(..) {
-        queue.give_back(&lease, None, false);
-        queue.release();
+    let was_there = queue.retire(index);
+    if was_there {
+        // Before the device is dropped, which may take a while or never end: the others need not wait for that. The owner
+        // has gone only if the job has ended.
+        let _ = sender.send(Message::Ended { engine: index, error });
     }
     // Dropping a lost device may fail as well; that must not end the job.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(engine)));
-    // The owner listens until every pump has ended.
-    let _ = sender.send(Message::Ended { engine: index, error, was_universal });
+    let _ = sender.send(Message::Gone { engine: index });
 }
 
-fn work(
-    index: usize,
-    engine: &mut dyn Engine,
-    queue: &WorkQueue<'_>,
-    sender: &SyncSender<Message>,
-    in_flight: &mut VecDeque<(Ticket, Lease)>,
-) -> Result<()> {
+fn work(index: usize, engine: &mut dyn Engine, queue: &WorkQueue, sender: &SyncSender<Message>) -> Result<()> {
+    let mut in_flight: VecDeque<(Ticket, Lease)> = VecDeque::new();
     let mut warned = false;
     loop {
         // Submit the next ...
-        let capacity = engine.capacity();
-        while in_flight.len() < capacity.batches.max(1) {
-            let lease = match queue.pull(index, engine.capacity(), engine.universal(), in_flight.is_empty()) {
+        let batches = engine.capacity().batches.max(1);
+        while in_flight.len() < batches {
+            let lease = match queue.pull(index, engine.capacity(), in_flight.is_empty()) {
                 Pull::Work(lease) => lease,
                 Pull::Nothing => break,
                 Pull::Finished if in_flight.is_empty() => return Ok(()),
                 Pull::Finished => break,
             };
-            match engine.submit(lease.batch.clone()) {
+            match queue.watched(index, || engine.submit(lease.batch.clone())) {
                 Ok(ticket) => in_flight.push_back((ticket, lease)),
                 Err(error @ Error::Unsuited { .. }) if !engine.universal() => {
                     if !std::mem::replace(&mut warned, true) {
                         tracing::warn!("{error}; the CPU takes over such pairs");
                     }
-                    queue.give_back(&lease, None, true);
-                    queue.release();
+                    queue.refuse(&lease);
                     let _ = sender.send(Message::Unsuited);
                 }
-                Err(error) => {
-                    queue.give_back(&lease, None, false);
-                    queue.release();
-                    return Err(error);
-                }
+                Err(error) => return Err(error),
             }
         }
-        // ... collect the last. The lease stays in the list until its results are safe.
-        let Some((ticket, _)) = in_flight.front() else { continue };
-        let report = engine.collect(*ticket)?;
-        let Some((_, lease)) = in_flight.pop_front() else { continue };
-        let unfinished = report.unfinished.clone();
-        if !unfinished.is_empty() {
-            tracing::warn!("{} left {} blocks unfinished; the CPU takes them over", engine.name(), unfinished.len());
-            queue.give_back(&lease, Some(&unfinished), true);
-            let _ = sender.send(Message::Unsuited);
+        // ... collect the last.
+        let Some((ticket, lease)) = in_flight.pop_front() else { continue };
+        let report = queue.watched(index, || engine.collect(ticket))?;
+        if let Err(wrong) = check::report(&lease.batch, &report) {
+            return Err(Error::Device { device: engine.name().into(), message: wrong });
         }
-        let cells = lease.batch.cells();
-        let _ = sender.send(Message::Done { engine: index, lease, report });
-        queue.finish(index, cells);
+        // The lease was taken away: somebody else computes it, and this engine was given up.
+        let Some(finished) = queue.finish(&lease, &report.unfinished) else { return Ok(()) };
+        if !report.unfinished.is_empty() {
+            let count = report.unfinished.len();
+            tracing::warn!("{} left {count} blocks unfinished; the CPU takes them over", engine.name());
+        }
+        // Nobody listens only if the job has ended.
+        let _ = sender.send(Message::Done { lease, report, finished });
     }
 }
 

@@ -1,34 +1,32 @@
-//! The pull queue: engines take work when they are free (PaPaRa's hybrid design: a CPU takes one block where a GPU takes
-//! many), and work that an engine does not finish goes back for another one.
+//! The pull queue: engines take work when they are free, and work that an engine does not finish goes back for another.
 //!
-//! Every engine has a thread of its own ([`super::pump`]), which sleeps while the engine computes. Results go through a
-//! short channel to the caller's thread; if the caller is slower than the engines, they wait for it.
+//! The hybrid design of PaPaRa (Alachiotis, Berger and Stamatakis 2013): one queue of blocks, from which every CPU thread
+//! takes one piece at a time for itself, and every GPU as much as fills it. How much that is, [`super::sizing`] says;
+//! what fits the device's memory, [`Capacity`]: a launch has at most `pairs` pairs, and of a store above `store_bytes`
+//! one block whose targets fit, so that the sequences per launch follow the memory as in that paper.
+//!
+//! Work is lent: the queue keeps every [`Lease`] until its engine finishes it. What an engine holds when it fails, or
+//! does not answer, goes back, and what it says about it later counts for nothing. [`super::owner::run`] runs a job.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
-use super::pump::{self, Message};
-use super::{Band, Batch, Block, Capacity, Engine, Report};
-use crate::error::{Error, Result};
+use super::sizing::{Grain, Sizing, Waiting};
+use super::{Band, Batch, Block, Capacity};
 use crate::plan::{LengthClass, PlannedBand, Room, split_block};
 use crate::seq::SequenceId;
 
-/// Reports that may wait for the caller before engines have to.
-const WAITING_REPORTS: usize = 4;
-
-/// Cells of an engine's first batches, where several share a job: what an engine is thought to do in a second may be a
-/// hundred times what it does, and the others would wait for it at the end.
-const PROBE_CELLS: u64 = 1 << 25;
-/// First batches that a small job has at least.
-const PROBES_A_JOB: u64 = 256;
-/// By how much a batch may be larger than any that the engine has finished, where several share a job.
-const GROWTH: u64 = 8;
+/// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
+const INTERRUPT_SECONDS: f64 = 0.2;
+/// Cells a second below which no device is thought to be before it has shown its speed.
+const LEAST_SPEED: f64 = 1e8;
+/// By how much a call may last longer than expected.
+const CALL_PATIENCE: f64 = 20.0;
+/// How much longer an engine's first calls may last, in which it compiles and uploads.
+const FIRST_CALL_PATIENCE: f64 = 4.0;
 
 /// A band as the caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,36 +39,44 @@ pub struct BandInfo {
     pub pairs: u64,
 }
 
-/// Finished work.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The band it belongs to.
-    pub band: Arc<BandInfo>,
-    /// The batch.
+/// Work that an engine holds.
+#[derive(Debug, Clone)]
+pub struct Lease {
+    /// Names it; every lease of a queue has its own number.
+    pub id: u64,
+    /// Who holds it.
+    pub engine: usize,
+    /// The band.
+    pub info: Arc<BandInfo>,
+    /// The class of all blocks.
+    pub class: LengthClass,
+    /// The work.
     pub batch: Arc<Batch>,
-    /// Pairs of the batch that are finished.
-    pub pairs: u64,
-    /// Cells of the batch that are finished.
-    pub cells: u64,
-    /// Their results.
-    pub report: Report,
+    /// When it was taken, in seconds by the queue's clock.
+    pub since: f64,
 }
 
-/// What an engine did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct EngineStats {
-    /// Its name.
-    pub name: String,
-    /// Batches that it finished.
-    pub batches: u64,
-    /// Pairs in them.
-    pub pairs: u64,
-    /// Cells in them.
-    pub cells: u64,
-    /// Time in the kernel, in seconds.
-    pub kernel_seconds: f64,
-    /// Why it was given up, if it was.
-    pub lost: Option<String>,
+/// Seconds since the job began.
+pub type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
+
+/// How the queue answers a pull.
+#[derive(Debug)]
+pub enum Pull {
+    /// Work.
+    Work(Lease),
+    /// None for this engine now; some may come back.
+    Nothing,
+    /// None, and none will come.
+    Finished,
+}
+
+/// When a finished lease ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Finished {
+    /// Seconds that the engine needed for it.
+    pub busy_seconds: f64,
+    /// When, in seconds by the queue's clock.
+    pub at: f64,
 }
 
 /// Blocks that wait, all of one band.
@@ -82,143 +88,140 @@ struct Pile {
     universal_only: bool,
 }
 
-/// Work that an engine holds.
-#[derive(Debug, Clone)]
-pub struct Lease {
-    /// The band.
-    pub info: Arc<BandInfo>,
-    /// The class of all blocks.
-    pub class: LengthClass,
-    /// The work.
-    pub batch: Arc<Batch>,
-}
-
-struct State<'a> {
-    bands: Box<dyn Iterator<Item = PlannedBand> + Send + 'a>,
+struct State {
+    /// `None` while the next band is planned; for good if that panicked.
+    bands: Option<Box<dyn Iterator<Item = PlannedBand> + Send>>,
     next_band: usize,
     piles: VecDeque<Pile>,
     exhausted: bool,
-    outstanding: usize,
+    leases: BTreeMap<u64, Lease>,
+    next_lease: u64,
     remaining_cells: u64,
-    /// Capacity in cells of every engine that works.
-    capacities: Vec<u64>,
-    /// Cells that each engine may be given at once, by what it has finished.
-    trusted: Vec<u64>,
+    sizing: Sizing,
+    universal: Vec<bool>,
+    /// Since when each engine is in a call of its device, by `watched`.
+    calls: Vec<Option<Duration>>,
+    /// Time in which the owner was awake to watch.
+    watched: Duration,
     stopped: bool,
 }
 
 /// The queue that engines pull from.
-pub struct WorkQueue<'a> {
-    state: Mutex<State<'a>>,
+pub struct WorkQueue {
+    state: Mutex<State>,
     changed: Condvar,
-    interrupt: &'a AtomicBool,
+    interrupt: Arc<AtomicBool>,
+    clock: Clock,
 }
 
-/// How the queue answers a pull.
-pub enum Pull {
-    /// Work.
-    Work(Lease),
-    /// None now; some may come back.
-    Nothing,
-    /// None, and none will come.
-    Finished,
-}
-
-impl<'a> WorkQueue<'a> {
-    /// The work of `bands`, of `cells` cells in all, for so many engines and one in reserve.
+impl WorkQueue {
+    /// The work of `bands`, of `cells` cells in all.
     pub fn new(
-        bands: Box<dyn Iterator<Item = PlannedBand> + Send + 'a>,
+        bands: Box<dyn Iterator<Item = PlannedBand> + Send>,
         cells: u64,
-        engines: usize,
-        interrupt: &'a AtomicBool,
+        interrupt: Arc<AtomicBool>,
+        clock: Clock,
     ) -> Self {
-        // Alone, an engine has nobody to keep waiting.
-        let probe = if engines > 1 { PROBE_CELLS.min(cells / PROBES_A_JOB).max(1) } else { u64::MAX };
         let state = State {
-            bands,
+            bands: Some(bands),
             next_band: 0,
             piles: VecDeque::new(),
             exhausted: false,
-            outstanding: 0,
+            leases: BTreeMap::new(),
+            next_lease: 0,
             remaining_cells: cells,
-            capacities: vec![0; engines + 1],
-            trusted: vec![probe; engines + 1],
+            sizing: Sizing::new(cells),
+            universal: Vec::new(),
+            calls: Vec::new(),
+            watched: Duration::ZERO,
             stopped: false,
         };
-        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt }
+        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<'a>> {
-        // A panic while the lock is held can only be one in planning; its state is still consistent.
+    /// A clock that begins now.
+    pub fn wall_clock() -> Clock {
+        let begin = Instant::now();
+        Box::new(move || begin.elapsed().as_secs_f64())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock is held can only be one in planning, which leaves no bands; the rest is consistent.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// An engine joins; its number. `universal`: it takes any batch.
+    pub fn join(&self, universal: bool, grain: Grain) -> usize {
+        let mut state = self.lock();
+        state.universal.push(universal);
+        state.calls.push(None);
+        state.sizing.join(universal, grain)
     }
 
     /// Work for an engine, as much as it likes and is fair near the end. `wait`: sleep until there is some or the queue
     /// is finished.
-    pub fn pull(&self, engine: usize, capacity: Capacity, universal: bool, wait: bool) -> Pull {
+    pub fn pull(&self, engine: usize, capacity: Capacity, wait: bool) -> Pull {
         let mut state = self.lock();
         loop {
-            if state.stopped || self.interrupt.load(Ordering::Relaxed) {
+            if state.stopped || !state.sizing.is_present(engine) || self.interrupt.load(Ordering::Relaxed) {
                 return Pull::Finished;
             }
-            state.capacities[engine] = capacity.cells.max(1);
-            if let Some(lease) = state.take(engine, capacity, universal) {
+            if let Some(lease) = state.take(engine, capacity, (self.clock)()) {
                 return Pull::Work(lease);
             }
-            if state.outstanding == 0 && state.piles.is_empty() {
+            if state.is_done() || state.is_broken() {
                 self.changed.notify_all();
                 return Pull::Finished;
             }
             if !wait {
                 return Pull::Nothing;
             }
-            // The timeout only serves the interrupt flag, which nobody signals.
             state = self
                 .changed
-                .wait_timeout(state, Duration::from_millis(200))
+                .wait_timeout(state, Duration::from_secs_f64(INTERRUPT_SECONDS))
                 .unwrap_or_else(|poisoned| poisoned.into_inner())
                 .0;
         }
     }
 
-    /// Blocks of a lease go back; all of them, or those with the given indices.
-    pub fn give_back(&self, lease: &Lease, which: Option<&[usize]>, universal_only: bool) {
+    /// A lease is done but for these of its blocks, which go to an engine that takes everything. `None` if it was taken
+    /// from the engine before: the results are not wanted.
+    pub fn finish(&self, lease: &Lease, unfinished: &[usize]) -> Option<Finished> {
         let mut state = self.lock();
-        let blocks = &lease.batch.blocks;
-        let returned: VecDeque<(LengthClass, Block)> = match which {
-            None => blocks.iter().map(|block| (lease.class, block.clone())).collect(),
-            Some(indices) => indices.iter().map(|&index| (lease.class, blocks[index].clone())).collect(),
-        };
-        state.remaining_cells += returned.iter().map(|(_, block)| block.cells).sum::<u64>();
-        let pile = Pile {
-            info: Arc::clone(&lease.info),
-            band: Arc::clone(&lease.batch.band),
-            blocks: returned,
-            universal_only,
-        };
-        if !pile.blocks.is_empty() {
-            state.piles.push_front(pile);
+        state.leases.remove(&lease.id)?;
+        let at = (self.clock)();
+        let cells = lease.batch.cells();
+        let left = state.put_back(lease, unfinished.iter().copied(), true);
+        let busy_seconds = state.sizing.finished(lease.engine, cells, cells - left, lease.since, at);
+        self.changed.notify_all();
+        Some(Finished { busy_seconds, at })
+    }
+
+    /// A lease does not suit its engine: it goes to one that takes everything.
+    pub fn refuse(&self, lease: &Lease) {
+        let mut state = self.lock();
+        if state.leases.remove(&lease.id).is_some() {
+            state.put_back(lease, 0..lease.batch.blocks.len(), true);
+            state.sizing.gave_back(lease.engine, lease.batch.cells(), (self.clock)());
+            self.changed.notify_all();
+        }
+    }
+
+    /// An engine is gone; what it holds goes back. Gives false if it was gone before.
+    pub fn retire(&self, engine: usize) -> bool {
+        let mut state = self.lock();
+        if !state.sizing.is_present(engine) {
+            return false;
+        }
+        state.sizing.leave(engine);
+        state.calls[engine] = None;
+        let held: Vec<Lease> = state.leases.values().filter(|lease| lease.engine == engine).cloned().collect();
+        for lease in held.iter().rev() {
+            state.leases.remove(&lease.id);
+            state.put_back(lease, 0..lease.batch.blocks.len(), false);
         }
         self.changed.notify_all();
-    }
-
-    /// An engine has finished a lease of so many cells.
-    pub fn finish(&self, engine: usize, cells: u64) {
-        let mut state = self.lock();
-        state.trusted[engine] = cells.saturating_mul(GROWTH).max(state.trusted[engine]);
-        drop(state);
-        self.release();
-    }
-
-    /// A lease has ended: its work is done or was given back.
-    pub fn release(&self) {
-        self.lock().outstanding -= 1;
-        self.changed.notify_all();
-    }
-
-    /// An engine is gone.
-    pub fn retire(&self, engine: usize) {
-        self.lock().capacities[engine] = 0;
+        true
     }
 
     /// No more work for anybody.
@@ -227,16 +230,58 @@ impl<'a> WorkQueue<'a> {
         self.changed.notify_all();
     }
 
+    /// Runs a call of an engine's device, which the owner watches.
+    pub fn watched<T>(&self, engine: usize, call: impl FnOnce() -> T) -> T {
+        let mut state = self.lock();
+        state.calls[engine] = Some(state.watched);
+        drop(state);
+        let result = call();
+        self.lock().calls[engine] = None;
+        result
+    }
+
+    /// The owner was awake for so long. Gives the engines whose call lasts longer than it may, and for how long: more than
+    /// `patience` and than 20 times what is expected by their speed (their first batch, in which they get ready, four
+    /// times as long). Engines that take everything are never among them: they wait for nobody.
+    pub fn overdue(&self, awake: Duration, patience: Duration) -> Vec<(usize, Duration)> {
+        let mut state = self.lock();
+        state.watched += awake;
+        let state = &*state;
+        let limit = |engine: usize| {
+            let expected = CALL_PATIENCE * state.sizing.expected_seconds(engine, LEAST_SPEED);
+            let first = if state.sizing.has_shown(engine) { 1.0 } else { FIRST_CALL_PATIENCE };
+            first * patience.as_secs_f64().max(expected)
+        };
+        let lasting = state.calls.iter().enumerate().filter_map(|(engine, begin)| Some((engine, (*begin)?)));
+        let lasting = lasting.map(|(engine, begin)| (engine, state.watched - begin));
+        lasting
+            .filter(|&(engine, for_long)| !state.universal[engine] && for_long.as_secs_f64() > limit(engine))
+            .collect()
+    }
+
     /// Whether work is left, waiting or held.
-    fn has_work(&self) -> bool {
-        let state = self.lock();
-        !state.exhausted || !state.piles.is_empty() || state.outstanding > 0
+    pub fn has_work(&self) -> bool {
+        !self.lock().is_done()
+    }
+
+    /// Whether work waits that only an engine that takes everything may take.
+    pub fn has_universal_only(&self) -> bool {
+        self.lock().piles.iter().any(|pile| pile.universal_only)
     }
 }
 
-impl State<'_> {
-    fn take(&mut self, engine: usize, capacity: Capacity, universal: bool) -> Option<Lease> {
-        let cells = self.fair_cells(engine, capacity.cells);
+impl State {
+    fn is_done(&self) -> bool {
+        self.exhausted && self.piles.is_empty() && self.leases.is_empty()
+    }
+
+    /// Whether planning panicked and nothing else is left: the job can only end with an error.
+    fn is_broken(&self) -> bool {
+        self.bands.is_none() && self.piles.is_empty() && self.leases.is_empty()
+    }
+
+    fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Option<Lease> {
+        let universal = self.universal[engine];
         loop {
             let place = self.piles.iter().position(|pile| universal || !pile.universal_only);
             let Some(place) = place else {
@@ -246,25 +291,33 @@ impl State<'_> {
                 continue;
             };
             let pile = &mut self.piles[place];
-            let taken = take_blocks(pile, Room { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes });
-            let lease = taken.map(|(class, blocks)| Lease {
-                info: Arc::clone(&pile.info),
-                class,
-                batch: Arc::new(Batch { band: Arc::clone(&pile.band), blocks }),
-            });
+            let Some(next_pair) = next_pair_cells(pile) else {
+                self.piles.remove(place);
+                continue;
+            };
+            let waiting = Waiting { cells: self.remaining_cells, next_pair, universal_only: pile.universal_only };
+            let cells = self.sizing.cells(engine, &capacity, waiting, now)?;
+            let room = Room { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
+            let (class, blocks) = take_blocks(pile, room, self.sizing.grain(engine).pairs)?;
+            let batch = Arc::new(Batch { band: Arc::clone(&pile.band), blocks });
+            let lease = Lease { id: self.next_lease, engine, info: Arc::clone(&pile.info), class, batch, since: now };
             if pile.blocks.is_empty() {
                 self.piles.remove(place);
             }
-            let Some(lease) = lease else { continue };
-            self.remaining_cells = self.remaining_cells.saturating_sub(lease.batch.cells());
-            self.outstanding += 1;
+            let cells = lease.batch.cells();
+            self.remaining_cells = self.remaining_cells.saturating_sub(cells);
+            self.sizing.took(engine, cells, now);
+            self.next_lease += 1;
+            self.leases.insert(lease.id, lease.clone());
             return Some(lease);
         }
     }
 
     /// Takes the next band with pairs into the piles.
     fn plan_next(&mut self) -> bool {
-        for (queries, band, blocks) in self.bands.by_ref() {
+        // Gone while it plans: if that panics, nobody goes on with bands that may be missing some.
+        let Some(mut bands) = self.bands.take() else { return false };
+        for (queries, band, blocks) in bands.by_ref() {
             let pairs: u64 = blocks.iter().map(|(_, block)| block.pairs()).sum();
             if pairs == 0 {
                 continue;
@@ -272,28 +325,38 @@ impl State<'_> {
             let info = Arc::new(BandInfo { index: self.next_band, queries, pairs });
             self.next_band += 1;
             self.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });
+            self.bands = Some(bands);
             return true;
         }
+        self.bands = Some(bands);
         self.exhausted = true;
         false
     }
 
-    /// With several engines: no more than half of the engine's share of what is left, so that all end together, and not
-    /// much more than it has shown to be able to.
-    fn fair_cells(&self, engine: usize, capacity: u64) -> u64 {
-        let capacity = capacity.min(self.trusted[engine]);
-        let all: u64 = self.capacities.iter().sum();
-        if all == self.capacities[engine] {
-            // The only one that has come, or is left.
-            return capacity;
+    /// Some blocks of a lease wait again, before all others; gives their cells.
+    fn put_back(&mut self, lease: &Lease, which: impl Iterator<Item = usize>, universal_only: bool) -> u64 {
+        let blocks = which.map(|index| (lease.class, lease.batch.blocks[index].clone()));
+        let (info, band) = (Arc::clone(&lease.info), Arc::clone(&lease.batch.band));
+        let pile = Pile { info, band, blocks: blocks.collect(), universal_only };
+        let cells: u64 = pile.blocks.iter().map(|(_, block)| block.cells).sum();
+        self.remaining_cells = self.remaining_cells.saturating_add(cells);
+        if !pile.blocks.is_empty() {
+            self.piles.push_front(pile);
         }
-        let share = self.remaining_cells as f64 * self.capacities[engine] as f64 / all as f64 / 2.0;
-        capacity.min((share as u64).max(capacity / 32))
+        cells
     }
 }
 
-/// Takes blocks of one class from a pile, splitting the last to fit the room; at least one pair.
-fn take_blocks(pile: &mut Pile, room: Room) -> Option<(LengthClass, Vec<Block>)> {
+/// Cells of the pair that the next batch of a pile begins with.
+fn next_pair_cells(pile: &Pile) -> Option<u64> {
+    let (_, block) = pile.blocks.front()?;
+    let target = *pile.band.order.get(block.targets.start as usize)?;
+    Some(u64::from(pile.band.queries.length(block.query)) * u64::from(pile.band.targets.length(target)))
+}
+
+/// Takes blocks of one class from a pile, splitting the last to fit the room, at a multiple of `group` pairs if there are
+/// as many; at least one pair.
+fn take_blocks(pile: &mut Pile, room: Room, group: u64) -> Option<(LengthClass, Vec<Block>)> {
     let class = pile.blocks.front()?.0;
     // Equal parts rather than whole ones and a remainder: every batch ends with a time in which the device runs dry.
     let waiting: u64 = pile.blocks.iter().take_while(|(next, _)| *next == class).map(|(_, block)| block.cells).sum();
@@ -308,7 +371,11 @@ fn take_blocks(pile: &mut Pile, room: Room) -> Option<(LengthClass, Vec<Block>)>
             pile.blocks.push_front((class, block));
             break;
         }
-        let (head, tail) = split_block(&pile.band, block, left);
+        let (mut head, mut tail) = split_block(&pile.band, block.clone(), left);
+        let over = head.pairs() % group.max(1);
+        if tail.is_some() && over > 0 && head.pairs() > over {
+            (head, tail) = split_block(&pile.band, block, Room { pairs: head.pairs() - over, ..left });
+        }
         left.cells = left.cells.saturating_sub(head.cells);
         left.pairs = left.pairs.saturating_sub(head.pairs());
         blocks.push(head);
@@ -318,101 +385,4 @@ fn take_blocks(pile: &mut Pile, room: Room) -> Option<(LengthClass, Vec<Block>)>
         }
     }
     Some((class, blocks))
-}
-
-/// Computes all bands on the engines and hands every outcome to `sink`, in no particular order.
-///
-/// An engine that fails is given up with a warning; its work goes to the others or, if none is left (or one says that a
-/// batch does not suit it and no engine takes everything), to the `reserve`.
-pub fn run<'a>(
-    engines: Vec<Box<dyn Engine>>,
-    reserve: impl FnOnce() -> Box<dyn Engine>,
-    bands: impl Iterator<Item = PlannedBand> + Send + 'a,
-    cells: u64,
-    interrupt: &'a AtomicBool,
-    mut sink: impl FnMut(Outcome) -> Result<()>,
-) -> Result<Vec<EngineStats>> {
-    let mut stats: Vec<EngineStats> =
-        engines.iter().map(|engine| EngineStats { name: engine.name().into(), ..Default::default() }).collect();
-    let queue = WorkQueue::new(Box::new(bands), cells, engines.len(), interrupt);
-    let (sender, receiver): (SyncSender<Message>, Receiver<Message>) = sync_channel(WAITING_REPORTS);
-    let mut reserve = Some(reserve);
-    let mut universal = engines.iter().filter(|engine| engine.universal()).count();
-    let mut failure = None;
-
-    std::thread::scope(|scope| {
-        let mut alive = 0;
-        for (index, engine) in engines.into_iter().enumerate() {
-            let (queue, sender) = (&queue, sender.clone());
-            alive += 1;
-            scope.spawn(move || pump::drive(index, engine, queue, sender));
-        }
-        loop {
-            let needs_reserve = match receiver.recv() {
-                Ok(Message::Done { engine, lease, report }) => {
-                    let outcome = outcome_of(lease, report);
-                    let stats = &mut stats[engine];
-                    stats.batches += 1;
-                    stats.pairs += outcome.pairs;
-                    stats.cells += outcome.cells;
-                    stats.kernel_seconds += outcome.report.kernel_time.unwrap_or_default().as_secs_f64();
-                    if failure.is_none()
-                        && let Err(error) = sink(outcome)
-                    {
-                        failure = Some(error);
-                        queue.stop();
-                    }
-                    false
-                }
-                Ok(Message::Unsuited) => universal == 0 && queue.has_work(),
-                Ok(Message::Ended { engine, error, was_universal }) => {
-                    alive -= 1;
-                    if let Some(error) = error {
-                        universal -= was_universal as usize;
-                        stats[engine].lost = Some(error);
-                    }
-                    alive == 0 && queue.has_work()
-                }
-                // Cannot be: this thread holds a sender itself.
-                Err(_) => break,
-            };
-            let interrupted = interrupt.load(Ordering::Relaxed) || failure.is_some();
-            if needs_reserve && !interrupted {
-                let Some(make) = reserve.take() else {
-                    failure = Some(Error::Internal("no engine is left".into()));
-                    queue.stop();
-                    break;
-                };
-                let engine = make();
-                let index = stats.len();
-                stats.push(EngineStats { name: engine.name().into(), ..Default::default() });
-                universal += engine.universal() as usize;
-                alive += 1;
-                let (queue, sender) = (&queue, sender.clone());
-                scope.spawn(move || pump::drive(index, engine, queue, sender));
-            } else if alive == 0 {
-                break;
-            }
-        }
-    });
-    if let Some(error) = failure {
-        return Err(error);
-    }
-    if interrupt.load(Ordering::Relaxed) {
-        return Err(Error::Interrupted);
-    }
-    Ok(stats)
-}
-
-fn outcome_of(lease: Lease, report: Report) -> Outcome {
-    let left_out = report.unfinished.iter().map(|&index| &lease.batch.blocks[index]);
-    let (left_pairs, left_cells) =
-        left_out.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs(), cells + block.cells));
-    Outcome {
-        pairs: lease.batch.pairs() - left_pairs,
-        cells: lease.batch.cells() - left_cells,
-        band: lease.info,
-        batch: lease.batch,
-        report,
-    }
 }

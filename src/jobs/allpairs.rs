@@ -1,7 +1,7 @@
 //! All pairs of one set of sequences, or of two: scores, filter, alignments.
 //!
-//! Engines compute scores ([`crate::engine::queue`]); pairs that may reach the identity asked for are traced back on
-//! CPU threads while the engines go on, and handed over in input order: by query, then by target. An all-against-all
+//! Engines compute scores ([`crate::engine::owner`]); pairs that may reach the identity asked for are traced back by
+//! them, or on CPU threads while they go on, and handed over in input order: by query, then by target. An all-against-all
 //! gives each pair once, with the earlier sequence as the query.
 
 use std::collections::BTreeMap;
@@ -12,8 +12,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::{Progress, RunOptions, Summary};
-use crate::engine::cpu::{CpuEngine, thread_pool};
-use crate::engine::queue::{self, BandInfo, Outcome};
+use crate::engine::cpu::{thread_pool, workers};
+use crate::engine::owner::{self, Outcome, Terms};
+use crate::engine::queue::BandInfo;
 use crate::engine::{Engine, Hit, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
@@ -27,7 +28,9 @@ const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
 const BAND_PAIRS_SCORED: u64 = 1 << 22;
 /// The same where a filter lets few pairs through.
 const BAND_PAIRS_FILTERED: u64 = 1 << 26;
-/// Batches of the largest engine in a band: several, so that the next band begins before the last one ends.
+/// Results without tracing that are not worth waking other threads for: more come from a GPU only.
+const FEW_RESULTS: usize = 1 << 14;
+/// Batches of all engines in a band: several, so that the next band begins before the last one ends.
 const BATCHES_A_BAND: u64 = 4;
 
 /// An all-against-all job.
@@ -145,11 +148,12 @@ impl AllPairs {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
         let pool = thread_pool(options.threads)?;
-        let engines = super::engines::open(options, &pool, &self.scoring, self.job().cells())?;
+        let engines = super::engines::open(options, pool.current_num_threads(), &self.scoring, self.job().cells())?;
         self.run_on(engines, &pool, options, progress, sink)
     }
 
-    /// Runs the job on these engines, with tracebacks on the threads of `pool`.
+    /// Runs the job on these engines, with tracebacks of what they did not trace on the threads of `pool`. If they fail,
+    /// so many CPU workers take over.
     pub fn run_on(
         &self,
         engines: Vec<Box<dyn Engine>>,
@@ -162,13 +166,13 @@ impl AllPairs {
         let begin = Instant::now();
         let job = self.job();
         let (pairs, cells) = (job.pairs(), job.cells());
-        let largest = engines.iter().map(|engine| engine.usual_cells()).max().unwrap_or(1);
+        let at_once: u64 = engines.iter().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let band_pairs = match job.want {
             Want::Scores => BAND_PAIRS_SCORED,
             Want::Alignments => BAND_PAIRS_ALIGNED,
             Want::Reaching(_) => BAND_PAIRS_FILTERED,
         };
-        let bands = job.bands(largest.saturating_mul(BATCHES_A_BAND), band_pairs);
+        let bands = job.bands(at_once.saturating_mul(BATCHES_A_BAND), band_pairs);
         let mut finisher = Finisher {
             aligner: Aligner { job: self, filter: self.filter(), interrupt: &options.interrupt },
             pool,
@@ -177,14 +181,15 @@ impl AllPairs {
             next: 0,
             summary: Summary { pairs, cells, ..Summary::default() },
         };
-        let reserve = || -> Box<dyn Engine> { Box::new(CpuEngine::new(Arc::clone(pool))) };
-        let stats = queue::run(engines, reserve, bands, cells, &options.interrupt, |outcome| {
+        let reserve = || workers(pool.current_num_threads(), &options.interrupt);
+        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+        let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
             progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)
         })?;
         let mut summary = finisher.end()?;
-        summary.kernel_seconds = stats.iter().map(|engine| engine.kernel_seconds).sum();
-        summary.engines = stats;
+        summary.kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        (summary.engines, summary.imbalance) = (ran.engines, ran.imbalance);
         summary.seconds = begin.elapsed().as_secs_f64();
         Ok(summary)
     }
@@ -293,14 +298,18 @@ impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
             let traced = outcome.report.traced;
             let open: Vec<usize> = (0..hits.len()).filter(|&place| aligner.may_reach(&hits[place])).collect();
             self.summary.aligned += open.len() as u64;
-            let aligned: Result<Vec<PairResult>> = self.pool.install(|| {
-                open.par_iter()
-                    .map_init(Workspace::default, |workspace, &place| {
-                        aligner.align(&hits[place], traced.cigar(place), workspace)
-                    })
-                    .filter_map(|result| result.transpose())
-                    .collect()
-            });
+            let align = |workspace: &mut Workspace, &place: &usize| {
+                aligner.align(&hits[place], traced.cigar(place), workspace).transpose()
+            };
+            let is_traced = |&place: &usize| traced.spans.get(place).is_some_and(Option::is_some);
+            let aligned: Result<Vec<PairResult>> = if open.len() <= FEW_RESULTS && open.iter().all(is_traced) {
+                // The threads of the CPU trace what they compute, and all of them may be at work.
+                let mut workspace = Workspace::default();
+                open.iter().filter_map(|place| align(&mut workspace, place)).collect()
+            } else {
+                let open = open.par_iter();
+                self.pool.install(|| open.map_init(Workspace::default, align).filter_map(|result| result).collect())
+            };
             aligned?
         };
         let index = outcome.band.index;

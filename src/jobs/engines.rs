@@ -5,23 +5,18 @@ use std::time::Instant;
 
 use super::RunOptions;
 use crate::engine::Engine;
-use crate::engine::cpu::{CpuEngine, thread_pool};
+use crate::engine::cpu::workers;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::engine::gpu::tune;
 use crate::error::{Error, Result};
 use crate::score::Scoring;
 
-/// Opens engines for the devices, all at once. A device that cannot be opened is left out with a warning; if none is
-/// left, the CPU.
+/// Opens engines for the devices, all at once; the CPU is so many of them, a thread each. A device that cannot be opened is
+/// left out with a warning; if none is left, the CPU.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
-pub fn open(
-    options: &RunOptions,
-    pool: &Arc<rayon::ThreadPool>,
-    scoring: &Arc<Scoring>,
-    cells: u64,
-) -> Result<Vec<Box<dyn Engine>>> {
+pub fn open(options: &RunOptions, threads: usize, scoring: &Arc<Scoring>, cells: u64) -> Result<Vec<Box<dyn Engine>>> {
     let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
     let adapters = adapters_and_memory(&chosen, options.memory);
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
@@ -35,13 +30,8 @@ pub fn open(
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
-    let cpus = chosen.iter().filter(|device| matches!(device, Device::Cpu)).count();
-    if cpus > 0 && !engines.is_empty() {
-        // Threads of its own: what GPUs find is traced on those of `pool`, and would wait for the CPU engine's batches there,
-        // and the GPUs for it.
-        engines.push(Box::new(CpuEngine::new(thread_pool(options.threads)?)));
-    } else if engines.is_empty() {
-        engines.push(Box::new(CpuEngine::new(Arc::clone(pool))));
+    if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        engines.extend(workers(threads, &options.interrupt));
     }
     Ok(engines)
 }

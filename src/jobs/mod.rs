@@ -4,14 +4,16 @@ pub mod allpairs;
 pub mod bench;
 pub mod devices;
 mod engines;
+pub mod stats;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::engine::gpu::adapter::Device;
-use crate::engine::queue::EngineStats;
+use crate::engine::stats::EngineStats;
 use crate::kernels::Kernel;
 
 pub use allpairs::{AllPairs, PairResult};
@@ -33,6 +35,9 @@ pub struct RunOptions {
     pub tune: bool,
     /// Set to end the job early with [`crate::Error::Interrupted`].
     pub interrupt: Arc<AtomicBool>,
+    /// How long a device may be silent before its work is given to others; `None` for 30 s. It is never less than 20 times
+    /// what is expected of the device, nor than four times as long while it gets ready.
+    pub patience: Option<Duration>,
 }
 
 /// Hears how far a job is.
@@ -62,4 +67,7 @@ pub struct Summary {
     pub kernel_seconds: f64,
     /// What each engine did.
     pub engines: Vec<EngineStats>,
+    /// Time between the first and the last engine's end, as a fraction of the job's time
+    /// ([`Ran`](crate::engine::stats::Ran)).
+    pub imbalance: f64,
 }

@@ -23,6 +23,41 @@ pub fn unpack(words: &[u32], runs: u32) -> Cigar {
     cigar
 }
 
+/// Appends an alignment's runs to `words`; gives its first word and its number of packed runs.
+pub fn pack(cigar: &Cigar, words: &mut Vec<u32>) -> (usize, u32) {
+    let (first, mut runs) = (words.len(), 0);
+    for (length, op) in cigar.iter().rev() {
+        let kind = match op {
+            Op::Match => 0,
+            Op::Mismatch => 1,
+            Op::Insertion => 2,
+            Op::Deletion => 3,
+        };
+        let mut left = length;
+        while left > 0 {
+            let run = left.min(LONGEST_RUN) << 2 | kind;
+            left -= left.min(LONGEST_RUN);
+            match words.last_mut() {
+                Some(last) if runs % 2 == 1 => *last |= run << 16,
+                _ => words.push(run),
+            }
+            runs += 1;
+        }
+    }
+    (first, runs)
+}
+
+/// Symbols of query and target that so many packed runs cover, and their matches.
+pub fn spans(words: &[u32], runs: u32) -> (u64, u64, u64) {
+    let mut of_kind = [0u64; 4];
+    for index in 0..runs as usize {
+        let run = words[index / 2] >> (16 * (index % 2)) & 0xffff;
+        of_kind[(run & 3) as usize] += u64::from(run >> 2);
+    }
+    let [matches, mismatches, insertions, deletions] = of_kind;
+    (matches + mismatches + insertions, matches + mismatches + deletions, matches)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +69,20 @@ mod tests {
         assert_eq!(unpack(&words, 5).to_string(), "9=2D7I1X5=");
         assert_eq!(unpack(&words, 3).to_string(), "7I1X5=");
         assert_eq!(unpack(&[], 0), Cigar::new());
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let mut words = Vec::new();
+        let alignments = ["9=2D7I1X5=".into(), format!("3I{}=", 2 * LONGEST_RUN + 3), "4D".into(), String::new()];
+        let alignments = alignments.map(|text| text.parse::<Cigar>().unwrap());
+        let places = alignments.each_ref().map(|cigar| pack(cigar, &mut words));
+        assert_eq!(places.map(|(_, runs)| runs), [5, 4, 1, 0]);
+        for (cigar, (first, runs)) in alignments.iter().zip(places) {
+            assert_eq!(&unpack(&words[first..], runs), cigar);
+            let expected = (cigar.query_span(), cigar.target_span(), cigar.counts().matches);
+            assert_eq!(spans(&words[first..], runs), expected);
+        }
     }
 
     #[test]

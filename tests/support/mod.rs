@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 pub mod check;
+pub mod warnings;
 
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ pub fn kernel_default(stem: &str) -> GpuEngine {
     gpu_default().with_kernel(Some(kernel)).with_matrix_shape(MatrixShape::default())
 }
 
-/// The CPU engine on two threads.
+/// The whole CPU engine on two threads, which scores and traces nothing.
 pub fn cpu() -> CpuEngine {
     CpuEngine::new(thread_pool(2).expect("threads start"))
 }

@@ -1,4 +1,5 @@
-//! The CPU engine: several targets at once against one query, in vector lanes, over all threads.
+//! The CPU: every thread an engine of its own, which computes several targets at once against one query, in vector lanes,
+//! and traces its own pairs back.
 //!
 //! It computes the recurrence of `nw_slice` on the same padded, offset values ([`crate::score::OffsetScoring`]), in
 //! 32-bit lanes with the matches carried where they fit, and in 64-bit lanes where 32 bits do not hold the score.
@@ -6,34 +7,76 @@
 pub mod compute;
 mod lanes;
 mod vector;
+mod whole;
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rayon::prelude::*;
-
-use super::{Batch, Block, Capacity, Engine, Hit, Report, Ticket};
+use super::sizing::Grain;
+use super::{Batch, Capacity, Engine, Hit, Report, Ticket, Traced, Want};
 use crate::error::{Error, Result};
+use crate::score::Mode;
+use crate::score::offset::fits;
+use crate::trace::{self, Hint, packed, traceback};
 
 pub use compute::Workspace;
 pub use lanes::{LANES, lane_kind};
+pub use whole::CpuEngine;
 
-/// Cells a thread and batch: about half a second.
-const CELLS_A_THREAD: u64 = 2_000_000_000;
+/// Cells a batch at most: some tenths of a second. What is computed is not interrupted.
+const CELLS: u64 = 1 << 29;
+/// Pairs a batch at most: of very short sequences, whose alignments take longer than their scores.
+const PAIRS: u64 = 1 << 16;
+/// Seconds of work that are worth a batch.
+const LEAST_SECONDS: f64 = 0.004;
+/// Pairs at whose multiples blocks are cut, so that no vector of lanes is left half empty.
+const GROUP_PAIRS: u64 = 64;
 
-/// The CPU as an engine.
-pub struct CpuEngine {
-    pool: Arc<rayon::ThreadPool>,
-    waiting: HashMap<Ticket, Arc<Batch>>,
+/// One thread of the CPU as an engine. It computes on the thread that collects.
+#[derive(Debug, Default)]
+pub struct CpuWorker {
+    compute: Workspace,
+    trace: trace::Workspace,
+    waiting: VecDeque<(Ticket, Arc<Batch>)>,
     next_ticket: u64,
+    interrupt: Arc<AtomicBool>,
 }
 
-impl CpuEngine {
-    /// An engine on the threads of a pool.
-    pub fn new(pool: Arc<rayon::ThreadPool>) -> Self {
-        CpuEngine { pool, waiting: HashMap::new(), next_ticket: 0 }
+impl CpuWorker {
+    /// A worker that ends a batch early with [`Error::Interrupted`] once the flag is set.
+    pub fn new(interrupt: Arc<AtomicBool>) -> Self {
+        CpuWorker { interrupt, ..Self::default() }
     }
+
+    /// Alignments of the hits. The same as [`crate::jobs::allpairs`] makes of hits without one.
+    fn trace(&mut self, batch: &Batch, hits: &[Hit]) -> Result<Traced> {
+        let band = &batch.band;
+        // A local alignment has to say where it lies, which runs alone do not: the job traces it.
+        if matches!(band.want, Want::Scores) || band.scoring.mode == Mode::Local {
+            return Ok(Traced::default());
+        }
+        let mut traced = Traced { words: Vec::new(), spans: Vec::with_capacity(hits.len()) };
+        for hit in hits {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let is_turned = band.earlier_is_query && hit.target < hit.query;
+            let (a, b) = (band.queries.codes(hit.query), band.targets.codes(hit.target));
+            let (query, target) = if is_turned { (b, a) } else { (a, b) };
+            let hint = Hint { score: Some(hit.score), matches: hit.matches };
+            // Fails if the traceback finds another score or number of matches.
+            let alignment = traceback(query, target, &band.scoring, hint, &mut self.trace)?;
+            traced.spans.push(Some(packed::pack(&alignment.cigar, &mut traced.words)));
+        }
+        Ok(traced)
+    }
+}
+
+/// So many workers.
+pub fn workers(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engine>> {
+    (0..threads.max(1)).map(|_| Box::new(CpuWorker::new(Arc::clone(interrupt))) as Box<dyn Engine>).collect()
 }
 
 /// A pool of `threads` threads; 0 for as many as there are processors.
@@ -46,7 +89,25 @@ pub fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
         .map_err(|error| Error::Internal(format!("threads could not be started: {error}")))
 }
 
-impl Engine for CpuEngine {
+/// Computes a batch on this thread. What comes back for a pair does not depend on what else is in the batch.
+fn compute_batch(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
+    // Whether matches are carried is decided for all that is computed together. Blocks of one class agree on that, but the
+    // longest query and the longest target may be those of different blocks.
+    let extent = batch.extent();
+    let carried = |extent: super::Extent| fits(&batch.band.scoring, extent.shorter.into(), extent.sum, true, 31);
+    let alone = |block: &super::Block| Batch { band: Arc::clone(&batch.band), blocks: vec![block.clone()] };
+    let together = match &batch.blocks[..] {
+        [] | [_] => true,
+        [first, ..] => carried(extent) == carried(alone(first).extent()),
+    };
+    if together {
+        return compute::run(batch, workspace);
+    }
+    let hits: Result<Vec<Vec<Hit>>> = batch.blocks.iter().map(|block| compute::run(&alone(block), workspace)).collect();
+    Ok(hits?.concat())
+}
+
+impl Engine for CpuWorker {
     fn name(&self) -> &str {
         "cpu"
     }
@@ -56,28 +117,29 @@ impl Engine for CpuEngine {
     }
 
     fn capacity(&self) -> Capacity {
-        let cells = CELLS_A_THREAD * self.pool.current_num_threads() as u64;
-        Capacity { cells, pairs: 1 << 20, store_bytes: u64::MAX, batches: 1 }
+        Capacity { cells: CELLS, pairs: PAIRS, store_bytes: u64::MAX, batches: 1 }
+    }
+
+    fn grain(&self) -> Grain {
+        Grain { seconds: LEAST_SECONDS, pairs: GROUP_PAIRS }
     }
 
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        self.waiting.insert(ticket, batch);
+        self.waiting.push_back((ticket, batch));
         Ok(ticket)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Report> {
-        let batch = self
-            .waiting
-            .remove(&ticket)
-            .ok_or_else(|| Error::Internal("a ticket that the CPU engine never gave".into()))?;
+        let place = self.waiting.iter().position(|(waiting, _)| *waiting == ticket);
+        let Some((_, batch)) = place.and_then(|place| self.waiting.remove(place)) else {
+            return Err(Error::Internal("a ticket that this worker never gave".into()));
+        };
         let begin = Instant::now();
-        let per_block: Result<Vec<Vec<Hit>>> = self.pool.install(|| {
-            let alone = |block: &Block| Batch { band: Arc::clone(&batch.band), blocks: vec![block.clone()] };
-            batch.blocks.par_iter().map_init(Workspace::default, |w, block| compute::run(&alone(block), w)).collect()
-        });
-        let hits = per_block?.concat();
-        Ok(Report { hits, kernel_time: Some(begin.elapsed()), ..Report::default() })
+        let hits = compute_batch(&batch, &mut self.compute)?;
+        let kernel_time = Some(begin.elapsed());
+        let traced = self.trace(&batch, &hits)?;
+        Ok(Report { hits, traced, kernel_time, ..Report::default() })
     }
 }

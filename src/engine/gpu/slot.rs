@@ -132,6 +132,10 @@ impl Slot {
         let words = flight.readback.read(gpu, limit, in_place)?;
         let header = nw_slice::OUTPUT_HEADER_WORDS as usize;
         let (status, values) = words[header..].split_at(flight.list.tasks.len());
+        let is_known = |status: u32| [nw_slice::STATUS_NONE, nw_slice::STATUS_DONE].contains(&status);
+        if let Some(status) = status.iter().find(|&&status| !is_known(status)) {
+            return Err(gpu.error(format!("status {status}, which the kernel does not know")));
+        }
         let mut unfinished: Vec<usize> = status
             .iter()
             .zip(&flight.list.blocks)

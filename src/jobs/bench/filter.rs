@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::measure::{Run, repeat};
 use super::{Bed, Experiment, data, mark};
-use crate::engine::cpu::CpuEngine;
+use crate::engine::cpu::{CpuEngine, workers};
 use crate::engine::gpu::{GpuEngine, tune};
 use crate::engine::{Batch, Capacity, Engine, Report, Ticket};
 use crate::error::{Error, Result};
@@ -177,7 +177,12 @@ impl Lent {
         let lent = Lent { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
         let options = RunOptions { interrupt: Arc::clone(&bed.bench.interrupt), ..RunOptions::default() };
         let begin = Instant::now();
-        let mut summary = job.run_on(vec![Box::new(lent)], &bed.pool, &options, &(), |pair| {
+        // The CPU works in a job as its threads do in any job.
+        let engines = match self.universal {
+            true => workers(bed.pool.current_num_threads(), &bed.bench.interrupt),
+            false => vec![Box::new(lent) as Box<dyn Engine>],
+        };
+        let mut summary = job.run_on(engines, &bed.pool, &options, &(), |pair| {
             sink(pair);
             Ok(())
         })?;

@@ -1,0 +1,247 @@
+//! Who runs a job's queue: starts a thread for every engine, hands results on, and watches that none is waited for in vain.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::pump::{self, Message};
+use super::queue::{BandInfo, Finished, Lease, WorkQueue};
+use super::stats::{EngineStats, Ran};
+use super::{Batch, Engine, Report};
+use crate::error::{Error, Result};
+use crate::plan::PlannedBand;
+
+/// Reports that may wait for the caller before engines have to; more where there are more engines.
+const WAITING_REPORTS: usize = 4;
+/// How long a device may be silent, if nothing else is said and it is not expected to need longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often the owner looks at its engines, if nothing is reported.
+const TICK: Duration = Duration::from_millis(200);
+/// How long it waits at the end for engines that compute what nobody wants any more, and for devices to be closed.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a job allows its engines.
+#[derive(Debug, Clone, Default)]
+pub struct Terms {
+    /// Set to end the job early.
+    pub interrupt: Arc<AtomicBool>,
+    /// How long a call of a device may last; `None` for 30 s. Never less than 20 times what is expected of it.
+    pub patience: Option<Duration>,
+}
+
+/// Finished work.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The band it belongs to.
+    pub band: Arc<BandInfo>,
+    /// The batch.
+    pub batch: Arc<Batch>,
+    /// Pairs of the batch that are finished.
+    pub pairs: u64,
+    /// Cells of the batch that are finished.
+    pub cells: u64,
+    /// Their results.
+    pub report: Report,
+}
+
+/// An engine as its owner knows it.
+struct Member {
+    stats: EngineStats,
+    universal: bool,
+    /// It takes work.
+    alive: bool,
+    /// Its thread will end, or nobody waits for that.
+    gone: bool,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Owner {
+    queue: Arc<WorkQueue>,
+    sender: SyncSender<Message>,
+    members: Vec<Member>,
+}
+
+/// Ends the work of all engines when the owner leaves, in whatever way.
+struct StopAtTheEnd(Arc<WorkQueue>);
+
+impl Drop for StopAtTheEnd {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Computes all bands on the engines and hands every outcome to `sink`, in no particular order.
+///
+/// An engine that fails, whose report cannot be right, or that does not answer in time is given up with a warning; its
+/// work goes to the others or, if none is left (or some is only for an engine that takes everything, and there is none),
+/// to the `reserve`.
+///
+/// # Errors
+/// What `sink` returns; [`Error::Interrupted`]; [`Error::Internal`] if the reserve fails as well.
+pub fn run(
+    engines: Vec<Box<dyn Engine>>,
+    reserve: impl FnOnce() -> Vec<Box<dyn Engine>>,
+    bands: impl Iterator<Item = PlannedBand> + Send + 'static,
+    cells: u64,
+    terms: &Terms,
+    mut sink: impl FnMut(Outcome) -> Result<()>,
+) -> Result<Ran> {
+    let begin = Instant::now();
+    let patience = terms.patience.unwrap_or(PATIENCE);
+    let tick = TICK.min(patience / 4);
+    let queue = WorkQueue::new(Box::new(bands), cells, Arc::clone(&terms.interrupt), WorkQueue::wall_clock());
+    let queue = Arc::new(queue);
+    let _stop = StopAtTheEnd(Arc::clone(&queue));
+    let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
+    let mut owner = Owner { queue, sender, members: Vec::new() };
+    let mut reserve = Some(reserve);
+    let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
+    let mut looked = Instant::now();
+
+    let mut done = |owner: &mut Owner, lease: &Lease, report: Report, finished: Finished| {
+        let outcome = outcome_of(lease, report);
+        let stats = &mut owner.members[lease.engine].stats;
+        stats.add(outcome.pairs, outcome.cells, outcome.report.kernel_time, finished);
+        if failure.is_none() {
+            failure = sink(outcome).err();
+        }
+        failure.is_some()
+    };
+    let mut failed = false;
+
+    owner.start(engines);
+    while owner.members.iter().any(|member| member.alive) {
+        match receiver.recv_timeout(tick) {
+            Ok(Message::Done { lease, report, finished }) => failed = done(&mut owner, &lease, report, finished),
+            Ok(message) => owner.hear(message),
+            Err(RecvTimeoutError::Timeout) => {}
+            // Cannot be: the owner holds a sender itself.
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        // Time in which this thread did not run, in `sink` or because the process was stopped, is nobody's fault.
+        let awake = looked.elapsed().min(2 * tick);
+        looked = Instant::now();
+        for (engine, silent) in owner.queue.overdue(awake, patience) {
+            owner.give_up(engine, silent);
+        }
+        if failed || terms.interrupt.load(Ordering::Relaxed) {
+            owner.queue.stop();
+            if ending.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                break;
+            }
+        } else if owner.needs_reserve() {
+            match reserve.take() {
+                Some(make) => owner.start(make()),
+                None => break,
+            }
+        }
+    }
+    // An engine that was given up may have done something before.
+    while let Ok(message) = receiver.try_recv() {
+        match message {
+            Message::Done { lease, report, finished } => _ = done(&mut owner, &lease, report, finished),
+            message => owner.hear(message),
+        }
+    }
+    owner.wait_for_threads(&receiver);
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    if terms.interrupt.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    if owner.queue.has_work() {
+        let last = owner.members.iter().rev().find_map(|member| member.stats.lost.as_deref());
+        return Err(Error::Internal(format!("no engine is left: {}", last.unwrap_or("there was none"))));
+    }
+    Ok(Ran::of(owner.members.into_iter().map(|member| member.stats), begin.elapsed().as_secs_f64()))
+}
+
+impl Owner {
+    /// Starts a thread for each engine. All join before any takes work, so that the first does not take all.
+    fn start(&mut self, engines: Vec<Box<dyn Engine>>) {
+        let joined: Vec<usize> =
+            engines.iter().map(|engine| self.queue.join(engine.universal(), engine.grain())).collect();
+        for (index, engine) in joined.into_iter().zip(engines) {
+            let (queue, sender) = (Arc::clone(&self.queue), self.sender.clone());
+            let universal = engine.universal();
+            let stats = EngineStats { name: engine.name().into(), threads: 1, ..Default::default() };
+            // Not a scoped thread: one whose device never answers is left behind.
+            let name = format!("pairwave-{index}-{}", engine.name());
+            let thread =
+                std::thread::Builder::new().name(name).spawn(move || pump::drive(index, engine, &queue, &sender));
+            let failed = thread.as_ref().err().map(|error| format!("no thread could be started: {error}"));
+            self.members.push(Member { stats, universal, alive: true, gone: false, thread: thread.ok() });
+            if failed.is_some() && self.queue.retire(index) {
+                self.members[index].gone = true;
+                self.ended(index, failed);
+            }
+        }
+    }
+
+    /// Hears what is not a result.
+    fn hear(&mut self, message: Message) {
+        match message {
+            Message::Ended { engine, error } => self.ended(engine, error),
+            Message::Gone { engine } => self.members[engine].gone = true,
+            Message::Unsuited | Message::Done { .. } => {}
+        }
+    }
+
+    fn ended(&mut self, engine: usize, error: Option<String>) {
+        let member = &mut self.members[engine];
+        member.alive = false;
+        if let Some(error) = error {
+            tracing::warn!("{} is given up, the others take over its work: {error}", member.stats.name);
+            member.stats.lost = Some(error);
+        }
+    }
+
+    /// Takes its work from an engine that does not answer, and leaves its thread behind.
+    fn give_up(&mut self, engine: usize, silent: Duration) {
+        if self.queue.retire(engine) {
+            let member = &mut self.members[engine];
+            (member.gone, member.thread) = (true, None);
+            self.ended(engine, Some(format!("no answer for {:.1} s", silent.as_secs_f64())));
+        }
+    }
+
+    fn needs_reserve(&self) -> bool {
+        let mut alive = self.members.iter().filter(|member| member.alive).peekable();
+        let nobody = alive.peek().is_none();
+        let nobody_universal = !alive.any(|member| member.universal);
+        nobody && self.queue.has_work() || nobody_universal && self.queue.has_universal_only()
+    }
+
+    /// Waits until the devices are closed, for a while.
+    fn wait_for_threads(&mut self, receiver: &Receiver<Message>) {
+        self.queue.stop();
+        let end = Instant::now() + GRACE;
+        while self.members.iter().any(|member| !member.gone) {
+            match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Message::Gone { engine }) => self.members[engine].gone = true,
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        for member in self.members.iter_mut().filter(|member| member.gone) {
+            // Nothing is left for it to do, and it cannot panic.
+            let _ = member.thread.take().map(JoinHandle::join);
+        }
+    }
+}
+
+fn outcome_of(lease: &Lease, report: Report) -> Outcome {
+    let left_out = report.unfinished.iter().map(|&index| &lease.batch.blocks[index]);
+    let (left_pairs, left_cells) =
+        left_out.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs(), cells + block.cells));
+    Outcome {
+        pairs: lease.batch.pairs() - left_pairs,
+        cells: lease.batch.cells() - left_cells,
+        band: Arc::clone(&lease.info),
+        batch: Arc::clone(&lease.batch),
+        report,
+    }
+}

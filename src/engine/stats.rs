@@ -1,0 +1,140 @@
+//! What engines did, in numbers.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::queue::Finished;
+
+/// What an engine did; the threads of the CPU are one row. Times are wall time. In a row of several threads they are
+/// averages over its threads, so that cells over busy time is the speed of the row.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct EngineStats {
+    /// Its name.
+    pub name: String,
+    /// Threads that compute in it: 1 for a GPU, whose thread sleeps.
+    pub threads: u64,
+    /// Batches that it finished.
+    pub batches: u64,
+    /// Pairs in them.
+    pub pairs: u64,
+    /// Cells in them.
+    pub cells: u64,
+    /// Its part of the job's cells, a fraction.
+    pub share: f64,
+    /// 10^9 cells a second while it was busy.
+    pub gcups: f64,
+    /// Seconds from when it could begin a batch to when it was done, summed over batches.
+    pub busy_seconds: f64,
+    /// Seconds of the job in which it was not busy.
+    pub idle_seconds: f64,
+    /// Seconds in the kernel, of a device or of the CPU's scoring; tracing is not in it.
+    pub kernel_seconds: f64,
+    /// When its last batch ended, in seconds after the job's begin; 0 if there was none.
+    pub finished_at: f64,
+    /// Why it was given up, if it was.
+    pub lost: Option<String>,
+}
+
+impl EngineStats {
+    /// A batch is done.
+    pub(super) fn add(&mut self, pairs: u64, cells: u64, kernel_time: Option<Duration>, finished: Finished) {
+        self.batches += 1;
+        self.pairs += pairs;
+        self.cells += cells;
+        self.kernel_seconds += kernel_time.unwrap_or_default().as_secs_f64();
+        self.busy_seconds += finished.busy_seconds;
+        self.finished_at = self.finished_at.max(finished.at);
+    }
+
+    /// Adds another thread of the same row.
+    fn merge(&mut self, other: EngineStats) {
+        self.threads += other.threads;
+        self.batches += other.batches;
+        self.pairs += other.pairs;
+        self.cells += other.cells;
+        self.busy_seconds += other.busy_seconds;
+        self.kernel_seconds += other.kernel_seconds;
+        self.finished_at = self.finished_at.max(other.finished_at);
+        self.lost = self.lost.take().or(other.lost);
+    }
+}
+
+/// What all engines did in a job.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ran {
+    /// A row for each engine, and one for the CPU's threads.
+    pub engines: Vec<EngineStats>,
+    /// Time between the first and the last engine's end, as a fraction of the job's time. Of those that computed anything
+    /// and were not lost, each thread by itself.
+    pub imbalance: f64,
+}
+
+impl Ran {
+    /// Sums up engines that worked in a job of so many seconds. Those of one name are one row: only the threads of the CPU
+    /// share one.
+    pub fn of(engines: impl IntoIterator<Item = EngineStats>, seconds: f64) -> Self {
+        let mut rows: Vec<EngineStats> = Vec::new();
+        let (mut first, mut last) = (f64::INFINITY, 0f64);
+        for engine in engines {
+            if engine.batches > 0 && engine.lost.is_none() {
+                first = first.min(engine.finished_at);
+                last = last.max(engine.finished_at);
+            }
+            match rows.iter_mut().find(|row| row.name == engine.name) {
+                Some(row) => row.merge(engine),
+                None => rows.push(engine),
+            }
+        }
+        let cells: u64 = rows.iter().map(|row| row.cells).sum();
+        for row in &mut rows {
+            let threads = row.threads.max(1) as f64;
+            row.busy_seconds /= threads;
+            row.kernel_seconds /= threads;
+            row.idle_seconds = (seconds - row.busy_seconds).max(0.0);
+            row.share = row.cells as f64 / cells.max(1) as f64;
+            row.gcups = if row.cells > 0 { row.cells as f64 / row.busy_seconds.max(1e-9) / 1e9 } else { 0.0 };
+        }
+        let imbalance = if last > first { (last - first) / seconds.max(1e-9) } else { 0.0 };
+        Ran { engines: rows, imbalance }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engine(name: &str, batches: &[(u64, f64, f64)]) -> EngineStats {
+        let mut stats = EngineStats { name: name.into(), threads: 1, ..Default::default() };
+        for &(cells, busy_seconds, at) in batches {
+            stats.add(1, cells, Some(Duration::from_secs_f64(busy_seconds / 2.0)), Finished { busy_seconds, at });
+        }
+        stats
+    }
+
+    #[test]
+    fn threads_of_the_cpu_are_one_row_and_end_one_by_one() {
+        let lost = EngineStats { lost: Some("gone".into()), ..engine("card", &[(50_000_000_000, 1.0, 1.0)]) };
+        let cpu = [engine("cpu", &[(20_000_000_000, 6.0, 8.0)]), engine("cpu", &[(30_000_000_000, 2.0, 9.0)])];
+        let idle = engine("late", &[]);
+        let ran = Ran::of([lost].into_iter().chain(cpu).chain([idle]), 10.0);
+        assert_eq!(ran.imbalance, 0.1);
+        let cpu = EngineStats {
+            name: "cpu".into(),
+            threads: 2,
+            batches: 2,
+            pairs: 2,
+            cells: 50_000_000_000,
+            share: 0.5,
+            gcups: 12.5,
+            busy_seconds: 4.0,
+            idle_seconds: 6.0,
+            kernel_seconds: 2.0,
+            finished_at: 9.0,
+            lost: None,
+        };
+        assert_eq!(ran.engines[1], cpu);
+        assert_eq!((ran.engines.len(), ran.engines[0].gcups, ran.engines[0].idle_seconds), (3, 50.0, 9.0));
+        assert_eq!((ran.engines[2].gcups, ran.engines[2].idle_seconds), (0.0, 10.0));
+    }
+}

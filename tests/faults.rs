@@ -1,0 +1,327 @@
+//! Engines that fail in every way: what they held is computed by others, each pair once, with one warning; and where
+//! nobody is left, the job ends with an error and does not hang.
+
+mod support;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pairwave::Error;
+use pairwave::engine::cpu::{CpuWorker, thread_pool};
+use pairwave::engine::mock::{Act, Gate, MockEngine, Wrong};
+use pairwave::engine::owner::{self, Terms};
+use pairwave::engine::sizing::Grain;
+use pairwave::engine::{Batch, Capacity, Engine, Report, Ticket};
+use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::plan::PlannedBand;
+use pairwave::score::Scoring;
+use pairwave::seq::Alphabet;
+use support::*;
+
+const FINE: Act = Act::Compute(Duration::ZERO);
+/// A device may be silent for so long, and four times as long in its first batch.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+fn all_aligned() -> AllPairs {
+    let lengths: Vec<usize> = (0..40).map(|index| 5 + (index * 7) % 60).collect();
+    let store = mixed_store(&mut rng(0xfa), Alphabet::Dna, &lengths);
+    AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::dna())) }
+}
+
+/// Every pair aligned; scores alone; the pairs above an identity.
+fn jobs() -> [AllPairs; 3] {
+    let aligned = all_aligned();
+    [
+        AllPairs { score_only: true, check: false, ..aligned.clone() },
+        AllPairs { min_identity: Some(0.4), ..aligned.clone() },
+        aligned,
+    ]
+}
+
+fn capacity(cells: u64) -> Capacity {
+    Capacity { cells, pairs: 64, store_bytes: u64::MAX, batches: 2 }
+}
+
+fn mock(name: &str, script: impl IntoIterator<Item = Act>) -> MockEngine {
+    MockEngine::new(name, capacity(8_000), script)
+}
+
+fn run(job: &AllPairs, engines: Vec<Box<dyn Engine>>) -> Result<(Vec<PairResult>, Summary), Error> {
+    let options = RunOptions { patience: Some(PATIENCE), ..RunOptions::default() };
+    let pool = thread_pool(2).expect("threads start");
+    let mut results = Vec::new();
+    let summary = job.run_on(engines, &pool, &options, &(), |result| {
+        results.push(result.clone());
+        Ok(())
+    })?;
+    Ok((results, summary))
+}
+
+fn expected(job: &AllPairs) -> Vec<PairResult> {
+    run(job, vec![Box::new(mock("well", []))]).expect("the job ends well").0
+}
+
+/// An engine that begins only when another one has: else it might do all before the other has begun.
+struct Meeting {
+    engine: Box<dyn Engine>,
+    gate: Gate,
+    opens: bool,
+}
+
+impl Meeting {
+    fn opening(engine: impl Engine + 'static, gate: &Gate) -> Box<dyn Engine> {
+        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens: true })
+    }
+
+    fn waiting(engine: impl Engine + 'static, gate: &Gate) -> Box<dyn Engine> {
+        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens: false })
+    }
+}
+
+impl Engine for Meeting {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+    fn universal(&self) -> bool {
+        self.engine.universal()
+    }
+    fn grain(&self) -> Grain {
+        self.engine.grain()
+    }
+    fn capacity(&self) -> Capacity {
+        self.engine.capacity()
+    }
+    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+        if self.opens {
+            self.gate.open();
+        } else {
+            self.gate.wait();
+        }
+        self.engine.submit(batch)
+    }
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+        self.engine.collect(ticket)
+    }
+}
+
+/// Runs jobs on a faulty engine alone, beside another one and beside the CPU: the results are always right, the engine is
+/// lost where it `gives_up`, and there is one warning about it.
+fn faulty(name: &str, gives_up: bool, script: impl Fn() -> Vec<Act>) {
+    warnings::record();
+    for (job, what) in jobs().iter().zip(["scores", "filter", "alignments"]) {
+        let expected = expected(job);
+        for others in ["alone", "beside another", "beside the cpu"] {
+            let name = format!("{name} {what} {others}");
+            let gate = Gate::default();
+            let mut engines = vec![Meeting::opening(mock(&name, script()), &gate)];
+            match others {
+                "beside another" => engines.push(Meeting::waiting(mock("another", []), &gate)),
+                "beside the cpu" => {
+                    engines.extend((0..2).map(|_| Meeting::waiting(CpuWorker::default(), &gate)));
+                }
+                _ => {}
+            }
+            let (results, summary) = run(job, engines).expect("the job ends well");
+            assert!(results == expected, "{name}: other results");
+            assert_eq!(summary.engines.iter().map(|engine| engine.pairs).sum::<u64>(), summary.pairs, "{name}");
+            assert_eq!(summary.engines[0].lost.is_some(), gives_up, "{name}: {:?}", summary.engines);
+            assert!(summary.engines[1..].iter().all(|engine| engine.lost.is_none()), "{name}");
+            let said = warnings::about(&name);
+            let given_up = said.iter().filter(|line| line.contains("is given up")).count();
+            assert_eq!(given_up, usize::from(gives_up), "{name}: {said:?}");
+            assert!(!gives_up || said.len() == 1, "{name}: {said:?}");
+        }
+    }
+}
+
+#[test]
+fn lost_at_submission() {
+    faulty("lost at submission", true, || vec![Act::FailSubmit]);
+    faulty("lost at submission later", true, || vec![FINE, Act::FailSubmit]);
+}
+
+#[test]
+fn out_of_memory() {
+    faulty("out of memory", true, || vec![Act::OutOfMemory]);
+}
+
+#[test]
+fn lost_at_collection() {
+    faulty("lost at collection", true, || vec![Act::FailCollect]);
+    faulty("lost at collection later", true, || vec![FINE, Act::FailCollect]);
+}
+
+#[test]
+fn panics() {
+    faulty("panics", true, || vec![Act::Panic]);
+}
+
+#[test]
+fn blocks_left_and_batches_refused() {
+    faulty("leaves all", false, || vec![Act::LeaveEvery(1)]);
+    faulty("leaves some", false, || vec![FINE, Act::LeaveEvery(3)]);
+    faulty("refuses", false, || vec![Act::Refuse, FINE, Act::Refuse]);
+}
+
+#[test]
+fn silent_for_too_long() {
+    // Never opened while the job runs: the threads are left behind.
+    let gate = Gate::default();
+    faulty("hangs", true, || vec![Act::Hang(gate.clone())]);
+    faulty("hangs later", true, || vec![FINE, Act::Hang(gate.clone())]);
+    gate.open();
+}
+
+#[test]
+fn reports_that_cannot_be_right() {
+    for wrong in [Wrong::Stranger, Wrong::Twice, Wrong::Alignment, Wrong::Block] {
+        // With a filter, some batches have no hit that could be wrong.
+        let engine = |name: &str| mock(name, []).with_last(Act::Wrong(wrong));
+        let name = format!("wrong {wrong:?}");
+        warnings::record();
+        let job = all_aligned();
+        let (results, summary) = run(&job, vec![Box::new(engine(&name))]).expect("the job ends well");
+        assert!(results == expected(&job), "{wrong:?}");
+        assert!(summary.engines[0].lost.is_some() && summary.engines[0].pairs == 0, "{wrong:?}");
+        assert_eq!(warnings::about(&name).len(), 1);
+    }
+    let aligned = all_aligned();
+    for (job, name) in [(&aligned, "one missing"), (&jobs()[0], "one score missing")] {
+        let engine = mock(name, [FINE, Act::Wrong(Wrong::Missing)]);
+        let (results, summary) = run(job, vec![Box::new(engine)]).expect("the job ends well");
+        assert!(results == expected(job), "{name}");
+        assert!(summary.engines[0].lost.is_some() && summary.engines[0].batches == 1, "{name}");
+        assert_eq!(warnings::about(name).len(), 1);
+    }
+}
+
+/// What an engine says after its work was taken from it does not count, though the job goes on.
+#[test]
+fn an_answer_that_comes_too_late_is_not_heard() {
+    let (job, begun, late) = (all_aligned(), Gate::default(), Gate::default());
+    let engine = Meeting::opening(mock("late", [Act::Hang(late.clone())]), &begun);
+    // Its first batch lasts until the other's answer has come.
+    let delay = Act::Compute(12 * PATIENCE);
+    let other = Meeting::waiting(mock("patient", [delay]).with_real_speed(1e9), &begun);
+    let opener = std::thread::spawn({
+        let late = late.clone();
+        move || {
+            begun.wait();
+            std::thread::sleep(8 * PATIENCE);
+            late.open();
+        }
+    });
+    struct Universal(Box<dyn Engine>);
+    impl Engine for Universal {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+        fn universal(&self) -> bool {
+            // Nobody waits for its answer in vain, so that it may take its time.
+            true
+        }
+        fn capacity(&self) -> Capacity {
+            self.0.capacity()
+        }
+        fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+            self.0.submit(batch)
+        }
+        fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+            self.0.collect(ticket)
+        }
+    }
+    let (results, summary) = run(&job, vec![engine, Box::new(Universal(other))]).expect("the job ends well");
+    opener.join().expect("it ends");
+    assert!(results == expected(&job));
+    assert_eq!((summary.engines[0].pairs, summary.engines[1].pairs), (0, summary.pairs));
+    assert!(summary.engines[0].lost.as_deref().is_some_and(|why| why.starts_with("no answer for ")));
+}
+
+#[test]
+fn a_panic_in_the_last_batch_and_in_all_engines_at_once() {
+    let job = all_aligned();
+    // One batch is the whole job.
+    let whole = MockEngine::new("whole", Capacity { pairs: u64::MAX, ..capacity(u64::MAX) }, [Act::Panic]);
+    let (results, summary) = run(&job, vec![Box::new(whole)]).expect("the reserve is there");
+    assert!(results == expected(&job));
+    assert_eq!((summary.engines[0].batches, summary.engines[1].name.as_str()), (0, "cpu"));
+
+    let names = ["all 1", "all 2", "all 3"];
+    let all = names.map(|name| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine>);
+    let (results, summary) = run(&job, all.into()).expect("the reserve is there");
+    assert!(results == expected(&job));
+    assert_eq!((summary.engines[3].name.as_str(), summary.engines[3].pairs), ("cpu", summary.pairs));
+    assert_eq!(summary.engines[3].threads, 2);
+}
+
+/// A job on engines and a reserve, without jobs' own.
+fn run_queue(
+    engines: Vec<Box<dyn Engine>>,
+    reserve: Vec<Box<dyn Engine>>,
+    bands: impl Iterator<Item = PlannedBand> + Send + 'static,
+) -> Result<u64, Error> {
+    let terms = Terms { patience: Some(PATIENCE), ..Terms::default() };
+    let mut pairs = 0;
+    owner::run(
+        engines,
+        || reserve,
+        bands,
+        all_aligned().job().cells(),
+        &terms,
+        |outcome| {
+            pairs += outcome.pairs;
+            Ok(())
+        },
+    )?;
+    Ok(pairs)
+}
+
+#[test]
+fn a_reserve_that_fails_as_well_is_an_error() {
+    let panicking = |name: &str| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine>;
+    let bands = || all_aligned().job().bands(u64::MAX, u64::MAX);
+    let begin = Instant::now();
+    for reserve in [vec![panicking("second")], vec![panicking("second"), panicking("third")], Vec::new()] {
+        let error = run_queue(vec![panicking("first")], reserve, bands()).expect_err("nobody is left");
+        assert_eq!(error.to_string(), "internal error: no engine is left: panicked: panicked by script");
+    }
+    // A job whose engines all hang, in reserve or not, ends too.
+    let gate = Gate::default();
+    let hanging = |name: &str| Box::new(mock(name, [Act::Hang(gate.clone())])) as Box<dyn Engine>;
+    let error = run_queue(vec![hanging("first")], vec![hanging("second")], bands()).expect_err("nobody is left");
+    assert!(error.to_string().contains("no answer for"), "{error}");
+    gate.open();
+    assert!(begin.elapsed() < Duration::from_secs(60));
+    // Work that only an engine that takes everything may have, and none that does.
+    let refusing = || Box::new(mock("refusing", []).with_last(Act::Refuse)) as Box<dyn Engine>;
+    run_queue(vec![refusing()], vec![refusing()], bands()).expect_err("nobody takes it");
+}
+
+/// A panic while the queue is locked: nobody hangs on it, and no pair is left out in silence.
+#[test]
+fn a_panic_in_planning_is_an_error() {
+    let engines = || ["first", "second"].map(|name| Box::new(mock(name, [])) as Box<dyn Engine>).into();
+    let bands = || all_aligned().job().bands(1, u64::MAX);
+    assert_eq!(run_queue(engines(), Vec::new(), bands()).expect("the job ends well"), 40 * 39 / 2);
+    let broken = bands().enumerate().map(|(index, band)| if index == 3 { panic!("no plan") } else { band });
+    let error = run_queue(engines(), vec![Box::new(CpuWorker::default())], broken).expect_err("pairs are missing");
+    assert!(error.to_string().contains("no plan"), "{error}");
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_an_engine_that_hangs() {
+    let gate = Gate::default();
+    let options = RunOptions { patience: Some(Duration::from_secs(3600)), ..RunOptions::default() };
+    let engine = mock("endless", [Act::Hang(gate.clone())]);
+    let interrupt = Arc::clone(&options.interrupt);
+    let setter = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let pool = thread_pool(1).expect("threads start");
+    let error =
+        all_aligned().run_on(vec![Box::new(engine)], &pool, &options, &(), |_| Ok(())).expect_err("interrupted");
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    setter.join().expect("it ends");
+    gate.open();
+}

@@ -1,0 +1,36 @@
+//! The warnings of all tests of a file, on tape.
+
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+fn tape() -> &'static Mutex<Vec<String>> {
+    static TAPE: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
+    TAPE.get_or_init(Mutex::default)
+}
+
+fn lock() -> MutexGuard<'static, Vec<String>> {
+    tape().lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Begins to record; once is enough.
+pub fn record() {
+    struct Tape;
+    impl Write for Tape {
+        fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+            lock().push(String::from_utf8_lossy(line).into_owned());
+            Ok(line.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    static STARTED: OnceLock<()> = OnceLock::new();
+    STARTED.get_or_init(|| {
+        tracing_subscriber::fmt().with_env_filter("pairwave=warn").with_ansi(false).with_writer(|| Tape).init();
+    });
+}
+
+/// The warnings with this text so far.
+pub fn about(text: &str) -> Vec<String> {
+    lock().iter().filter(|line| line.contains(text)).cloned().collect()
+}
