@@ -165,6 +165,10 @@ pub struct AllPairsArgs {
     #[arg(long, help_heading = COMPUTING)]
     pub tune: bool,
 
+    /// Write what each device did, and what the job took, to this file as JSON. The file appears when it is whole
+    #[arg(long, value_name = "FILE", help_heading = COMPUTING, value_hint = ValueHint::FilePath)]
+    pub stats: Option<PathBuf>,
+
     /// Rescore every alignment independently and stop at the first whose score is not what was computed
     #[arg(long, help_heading = COMPUTING)]
     pub check: bool,

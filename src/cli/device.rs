@@ -42,13 +42,19 @@ impl DeviceChoice {
         for text in texts {
             let choice = Self::parse(text)?;
             if choices.contains(&choice) {
+                if choice == DeviceChoice::Cpu {
+                    // There is one, however often it is named; an adapter named twice is a slip.
+                    continue;
+                }
                 return Err(Error::usage(format!("--device: '{choice}' is named twice")));
             }
             choices.push(choice);
         }
         let alone = choices.iter().find(|choice| matches!(choice, DeviceChoice::Auto | DeviceChoice::All));
+        // All devices have the CPU among them: that is no contradiction.
+        let company = choices.iter().filter(|&choice| *choice != DeviceChoice::Cpu).count();
         match alone {
-            Some(choice) if choices.len() > 1 => {
+            Some(choice) if company > 1 || *choice == DeviceChoice::Auto && choices.len() > 1 => {
                 Err(Error::usage(format!("--device: '{choice}' leaves no room for another device beside it")))
             }
             _ if choices.is_empty() => Ok(vec![DeviceChoice::Auto]),
@@ -110,10 +116,19 @@ mod tests {
     }
 
     #[test]
+    fn the_cpu_may_be_named_beside_all_and_again() {
+        use DeviceChoice::*;
+        assert_eq!(parse(&["all", "cpu"]).unwrap(), [All, Cpu]);
+        assert_eq!(parse(&["cpu", "ALL", "CPU"]).unwrap(), [Cpu, All]);
+        assert_eq!(parse(&["cpu", "0", "cpu"]).unwrap(), [Cpu, Index(0)]);
+    }
+
+    #[test]
     fn doubles_and_company_of_all_are_refused() {
         let message = |texts: &[&str]| parse(texts).unwrap_err().to_string();
         assert_eq!(message(&["0", "1", "0"]), "--device: '0' is named twice");
         assert_eq!(message(&["0", "all"]), "--device: 'all' leaves no room for another device beside it");
+        assert_eq!(message(&["auto", "cpu"]), "--device: 'auto' leaves no room for another device beside it");
         assert!(message(&["0", ""]).contains("missing"));
     }
 }

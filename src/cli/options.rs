@@ -46,6 +46,8 @@ pub struct AllPairs {
     pub format: Format,
     /// `None` is standard output.
     pub output: Option<PathBuf>,
+    /// Where to write what the job took.
+    pub stats: Option<PathBuf>,
     pub compute: Compute,
 }
 
@@ -135,8 +137,28 @@ impl TryFrom<AllPairsArgs> for AllPairs {
                 return Err(Error::usage(format!("--output {input} would replace the input of that name")));
             }
         }
-        Ok(AllPairs { seqs, against: args.against, alphabet, scoring, selection, format, output, compute })
+        let stats = args.stats;
+        if let Some(path) = &stats {
+            check_stats(path, [Some(Path::new(&seqs)), args.against.as_deref().map(Path::new)], output.as_deref())?;
+        }
+        Ok(AllPairs { seqs, against: args.against, alphabet, scoring, selection, format, output, stats, compute })
     }
+}
+
+/// `--stats` has a file of its own.
+fn check_stats(path: &Path, inputs: [Option<&Path>; 2], output: Option<&Path>) -> Result<()> {
+    let typed = path.display();
+    let standard = Path::new("-");
+    if path == standard && output.is_none() {
+        return Err(Error::usage("--stats - would be mixed with the results on standard output: name a file"));
+    }
+    if inputs.into_iter().flatten().any(|input| is_same_file(path, input)) {
+        return Err(Error::usage(format!("--stats {typed} would replace the input of that name")));
+    }
+    if output.is_some_and(|output| path == output || is_same_file(path, output)) {
+        return Err(Error::usage(format!("--stats {typed} would replace the output of that name")));
+    }
+    Ok(())
 }
 
 fn selection(args: &AllPairsArgs) -> Result<Selection> {

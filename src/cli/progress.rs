@@ -1,6 +1,7 @@
 //! Progress and the summary, on standard error.
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use pairwave::engine::stats::EngineStats;
 use pairwave::jobs::Summary;
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -42,6 +43,7 @@ impl Progress {
         self.clear();
         if !self.quiet {
             super::log::line(&summary_line(summary, is_filtered));
+            engine_lines(summary).iter().for_each(|line| super::log::line(line));
         }
     }
 
@@ -129,10 +131,37 @@ fn summary_line(summary: &Summary, is_filtered: bool) -> String {
     line
 }
 
+/// One line for each engine, if there are several.
+fn engine_lines(summary: &Summary) -> Vec<String> {
+    let several = summary.engines.len() > 1;
+    let engines = summary.engines.iter().filter(|_| several);
+    let line = |engine: &EngineStats| {
+        let mut line = format!("  {}", engine.name);
+        if engine.threads > 1 {
+            write!(line, ", {} threads", engine.threads).expect("a string takes all");
+        }
+        write!(
+            line,
+            ": {} pairs in {} batches, {} while busy, busy {:.3} s, idle {:.3} s, done after {:.3} s",
+            HumanCount(engine.pairs),
+            HumanCount(engine.batches),
+            gcups(engine.gcups * 1e9),
+            engine.busy_seconds,
+            engine.idle_seconds,
+            engine.finished_at,
+        )
+        .expect("a string takes all");
+        if engine.lost.is_some() {
+            line.push_str("; given up");
+        }
+        line
+    };
+    engines.map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pairwave::engine::stats::EngineStats;
     use pairwave::jobs::Progress as _;
 
     #[test]
@@ -152,6 +181,30 @@ mod tests {
         insta::assert_snapshot!(summary_line(&summary, true), @"13,418,790 pairs in 4.250 s: 3,157,362 pairs/s, 6727 GCUPS (kernels 3.875 s, 7378 GCUPS); 41,223 aligned, 13,377,567 (99.7%) saved by the filter, 40,112 written; NVIDIA H200 97.9%, cpu 2.1%");
         let small = Summary { pairs: 3, cells: 900, written: 3, ..Summary::default() };
         insta::assert_snapshot!(summary_line(&small, false), @"3 pairs in 0.000 s: 3,000,000 pairs/s, 0.900 GCUPS; 0 aligned, 3 written");
+    }
+
+    #[test]
+    fn a_line_for_each_of_several_engines() {
+        let card = EngineStats {
+            name: "NVIDIA H200".into(),
+            threads: 1,
+            batches: 42,
+            pairs: 13_000_000,
+            gcups: 7123.4,
+            busy_seconds: 3.9,
+            idle_seconds: 0.35,
+            finished_at: 4.2,
+            ..EngineStats::default()
+        };
+        let lost =
+            EngineStats { lost: Some("no answer for 31 s".into()), threads: 16, name: "cpu".into(), ..card.clone() };
+        let mut summary = Summary { engines: vec![card, lost], ..Summary::default() };
+        insta::assert_snapshot!(engine_lines(&summary).join("\n"), @r"
+          NVIDIA H200: 13,000,000 pairs in 42 batches, 7123 GCUPS while busy, busy 3.900 s, idle 0.350 s, done after 4.200 s
+          cpu, 16 threads: 13,000,000 pairs in 42 batches, 7123 GCUPS while busy, busy 3.900 s, idle 0.350 s, done after 4.200 s; given up
+        ");
+        summary.engines.pop();
+        assert!(engine_lines(&summary).is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::interrupt;
 use super::options::{AllPairs, Devices};
 use super::progress::Progress;
 use pairwave::engine::gpu::adapter::{self, Device};
+use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, RunOptions, devices};
 use pairwave::kernels::{KERNELS, Kernel, find};
 use pairwave::output::{self, Context, Output, Pair};
@@ -16,6 +17,8 @@ use std::sync::Arc;
 pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     let kernel = options.compute.kernel.as_deref().map(kernel_called).transpose()?;
     let devices = chosen(&options.compute.devices)?;
+    // Found out now and not after hours.
+    let stats = options.stats.as_deref().map(Output::create).transpose()?;
     let paths: Vec<&str> =
         [Some(&options.seqs), options.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
     let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
@@ -67,6 +70,12 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
         })
     })?;
     writer.finish()?;
+    if let Some(mut output) = stats {
+        serde_json::to_writer_pretty(output.buffer(), &JobStats::of(&summary))
+            .map_err(|error| Error::Internal(format!("statistics do not become JSON: {error}")))?;
+        output.buffer().push(b'\n');
+        output.finish()?;
+    }
     progress.finish(&summary, is_filtered);
     Ok(())
 }

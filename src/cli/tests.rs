@@ -153,7 +153,7 @@ fn contradictions() {
         "allpairs s.fa --memory -8G",
         "allpairs s.fa --memory 15M",
         "allpairs s.fa --device 0,0",
-        "allpairs s.fa --device cpu --device all",
+        "allpairs s.fa --device 0 --device all",
         "bench --seconds 0",
         "bench --seconds -1",
         "bench --seconds nan",

@@ -13,6 +13,7 @@ mod formats;
 mod kernels;
 mod pages;
 mod scoring;
+mod stats;
 mod streams;
 mod wrong;
 

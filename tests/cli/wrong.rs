@@ -148,7 +148,7 @@ fn devices_and_kernels() {
     }
     assert_snapshot!(all_refused(
         &folder,
-        &["@good.fa --kernel nw_slise --device cpu", "@good.fa --device cpu,cpu", "@good.fa --device all,0"]
+        &["@good.fa --kernel nw_slise --device cpu", "@good.fa --device 0,0", "@good.fa --device all,0"]
     ));
     pairwave(&["devices", "--device", "GeForce-256"])
         .assert()
