@@ -145,7 +145,7 @@ pub fn run(
             message => owner.hear(message),
         }
     }
-    owner.wait_for_threads(&receiver);
+    owner.wait_for_threads(&receiver, ending.unwrap_or_else(Instant::now) + GRACE);
     if let Some(error) = failure {
         return Err(error);
     }
@@ -215,10 +215,9 @@ impl Owner {
         nobody && self.queue.has_work() || nobody_universal && self.queue.has_universal_only()
     }
 
-    /// Waits until the devices are closed, for a while.
-    fn wait_for_threads(&mut self, receiver: &Receiver<Message>) {
+    /// Waits until the devices are closed, or `end` comes.
+    fn wait_for_threads(&mut self, receiver: &Receiver<Message>, end: Instant) {
         self.queue.stop();
-        let end = Instant::now() + GRACE;
         while self.members.iter().any(|member| !member.gone) {
             match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(Message::Gone { engine }) => self.members[engine].gone = true,

@@ -28,6 +28,9 @@ const CALL_PATIENCE: f64 = 20.0;
 /// How much longer an engine's first calls may last, in which it compiles and uploads.
 const FIRST_CALL_PATIENCE: f64 = 4.0;
 
+/// Parts of what waits that are not made equal.
+const MANY_PARTS: u64 = 64;
+
 /// A band as the caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BandInfo {
@@ -359,7 +362,15 @@ fn next_pair_cells(pile: &Pile) -> Option<u64> {
 fn take_blocks(pile: &mut Pile, room: Room, group: u64) -> Option<(LengthClass, Vec<Block>)> {
     let class = pile.blocks.front()?.0;
     // Equal parts rather than whole ones and a remainder: every batch ends with a time in which the device runs dry.
-    let waiting: u64 = pile.blocks.iter().take_while(|(next, _)| *next == class).map(|(_, block)| block.cells).sum();
+    let mut waiting = 0u64;
+    for (_, block) in pile.blocks.iter().take_while(|(next, _)| *next == class) {
+        waiting = waiting.saturating_add(block.cells);
+        if waiting / MANY_PARTS > room.cells {
+            // Of so many parts, the last may be a remainder; a pull should not look at every block of a large band.
+            waiting = room.cells;
+            break;
+        }
+    }
     let parts = waiting.div_ceil(room.cells.max(1)).max(1);
     let room = Room { cells: waiting.div_ceil(parts).max(1), ..room };
     let one_block = pile.band.targets.packed_bytes().len() as u64 > room.target_bytes;

@@ -28,8 +28,8 @@ const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
 const BAND_PAIRS_SCORED: u64 = 1 << 22;
 /// The same where a filter lets few pairs through.
 const BAND_PAIRS_FILTERED: u64 = 1 << 26;
-/// Results without tracing that are not worth waking other threads for: more come from a GPU only.
-const FEW_RESULTS: usize = 1 << 14;
+/// Traced results that are not worth waking other threads for: more come from a GPU only.
+const FEW_RESULTS: usize = 1 << 16;
 /// Batches of all engines in a band: several, so that the next band begins before the last one ends.
 const BATCHES_A_BAND: u64 = 4;
 
