@@ -1,11 +1,16 @@
 //! The CPU engine: several targets at once against one query, in vector lanes, over all threads.
 //!
-//! It computes the recurrence of `nw_slice` on the same padded, offset values ([`crate::score::OffsetScoring`]), in
-//! 32-bit lanes with the matches carried where they fit, and in 64-bit lanes where 32 bits do not hold the score.
+//! Global scores come from differences between cells ([`crate::score::difference`]), local ones from the cells
+//! themselves, in the narrowest lanes that hold them.
 
 pub mod compute;
-mod lanes;
-mod vector;
+mod difference;
+mod group;
+mod local;
+mod pair_difference;
+mod pair_local;
+mod simd;
+mod skew;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,8 +21,8 @@ use rayon::prelude::*;
 use super::{Batch, Block, Capacity, Engine, Hit, Report, Ticket};
 use crate::error::{Error, Result};
 
-pub use compute::Workspace;
-pub use lanes::{LANES, lane_kind};
+pub use compute::{Form, Workspace};
+pub use simd::Isa;
 
 /// Cells a thread and batch: about half a second.
 const CELLS_A_THREAD: u64 = 2_000_000_000;
