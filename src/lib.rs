@@ -92,7 +92,7 @@ use std::sync::Arc;
 
 pub use error::{Error, Place, Result};
 pub use jobs::{AllPairs, PairResult, RunOptions, Summary};
-pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Scoring, SubstitutionMatrix};
+pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 pub use trace::{Alignment, Cigar};
 
@@ -104,7 +104,8 @@ use trace::{Hint, Workspace};
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
-/// Aligns two strings over their whole length (with [`EndGaps::Free`], without charge for what hangs over).
+/// Aligns two strings over their whole length (with [`EndGaps::Free`], without charge for what hangs over), or with
+/// [`Mode::Local`] the two parts that score most.
 ///
 /// Letters of either case of the scheme's alphabet; `U` is `T`. An empty string is aligned with gaps. The alignment is
 /// the canonical one of [`trace`]. Many pairs are aligned faster by [`AllPairs`].
@@ -114,10 +115,14 @@ struct ReadMe;
 /// in bytes from 1.
 ///
 /// ```
-/// use pairwave::{EndGaps, Gaps, Scoring, align};
+/// use pairwave::{EndGaps, Gaps, Mode, Scoring, align};
 ///
 /// let overlap = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::dna() };
 /// assert_eq!(align("ccACGTACGT", "ACGTACGTgg", &overlap)?.cigar.to_string(), "2I8=2D");
+///
+/// let local = Scoring { mode: Mode::Local, ..Scoring::dna() };
+/// let part = align("ccACGTACGT", "ACGTACGTgg", &local)?;
+/// assert_eq!((part.query_range(), part.target_range(), part.cigar.to_string().as_str()), (2..10, 0..8, "8="));
 ///
 /// let error = align("ACGT", "AC-T", &overlap).unwrap_err();
 /// assert_eq!(error.to_string(), "target, column 3: '-' is not a letter of DNA/RNA");

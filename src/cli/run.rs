@@ -43,6 +43,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
         scoring: Arc::new(scoring.clone()),
         definition: selection.identity,
         min_identity: selection.min_identity,
+        min_score: None,
         score_only: selection.score_only || !needs_alignment && !options.compute.check,
         max_hits: selection.max_hits.map(|most| most.get() as usize),
         check: options.compute.check,
@@ -62,6 +63,8 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
             target: result.target,
             score: result.score,
             alignment: result.alignment.as_ref().map(|alignment| &alignment.cigar),
+            query_start: result.alignment.as_ref().map_or(0, |alignment| alignment.query_start),
+            target_start: result.alignment.as_ref().map_or(0, |alignment| alignment.target_start),
             counts: result.alignment.is_some().then_some(result.counts),
         })
     })?;
