@@ -56,6 +56,7 @@
 //!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
 //!    ([`kernels`]), and takes the one that should be cheapest ([`plan::cost`]); some of them also trace the pairs back, and
 //!    leave their alignments as runs ([`trace::packed`]).
+//!    Local alignments ([`Mode::Local`]) are scored on the CPU, and nothing is filtered: no score bounds their identity.
 //! 5. Pairs that came back without an alignment are traced ([`trace::traceback()`]) on CPU threads while engines go on.
 //!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
 //!    [`output`].
@@ -66,7 +67,8 @@
 //! # Reading order
 //!
 //! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`reference::needleman_wunsch`] is the
-//! recurrence as the textbook has it, [`score::offset`] the form in which it is computed, [`kernels::nw_slice`] and its
+//! recurrence as the textbook has it ([`reference::smith_waterman`] that of local alignments, [`trace::local`] how they are
+//! found), [`score::offset`] the form in which it is computed, [`kernels::nw_slice`] and its
 //! shader the way it is computed, [`kernels::matrix`] how directions are stored and walked back, [`engine`] and
 //! [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
 //!
