@@ -1,8 +1,8 @@
 //! The production traceback of local alignments: where the canonical one ends, where it begins, and, by the global
 //! traceback, what lies between.
 //!
-//! The end is found by [`forward`], a sweep over all rows that keeps one of them (Smith and Waterman 1981, with Gotoh's
-//! states of 1982); the beginning by [`backward`], a sweep from the end over the reversed prefixes that keeps to the
+//! The end is found by `forward`, a sweep over all rows that keeps one of them (Smith and Waterman 1981, with Gotoh's
+//! states of 1982); the beginning by `backward`, a sweep from the end over the reversed prefixes that keeps to the
 //! cells from which the score can still be reached. Both take memory in proportion to the target's length. Between the
 //! two places lies a global alignment of known score, for which the global traceback needs a narrow band only.
 
