@@ -197,6 +197,23 @@ fn long_gaps() {
     }
 }
 
+/// Rows are computed in pieces: a gap that begins at the end of one, wherever that is, and gains hardly more than it
+/// costs, so that nothing in the next piece says that it comes. (No three symbols of the tail are the head.)
+#[test]
+fn short_gaps_at_every_column() {
+    let letters = |text: &str| -> Vec<Code> {
+        text.bytes().map(|letter| Alphabet::Dna.encode(letter).expect("a letter")).collect()
+    };
+    let scoring = local(Scoring { gaps: Gaps::from_blast(9, 1), ..Scoring::dna() });
+    let (head, tail) = (letters("ACG"), letters("GCACCGAACCGCAC"));
+    for (before, gap) in (45..75).flat_map(|before| [(before, 1), (before, 3), (before, 4)]) {
+        let target = [&vec![8; before][..], &head, &vec![8; gap], &tail].concat();
+        let query = [&head[..], &tail].concat();
+        check(&query, &target, &scoring).unwrap();
+        check(&target, &query, &scoring).unwrap();
+    }
+}
+
 #[test]
 fn the_judge_refuses_wrong_answers() {
     let expected =
@@ -419,14 +436,16 @@ impl Engine for Liar {
 
 #[test]
 fn wrong_scores_of_an_engine_are_found_out() {
-    let honest = job(&sequences(9, &DNA[0]), &DNA[0]);
+    let honest = job(&support::store(Alphabet::Dna, &[vec![1, 2, 4, 8, 1], vec![1, 2, 4, 8, 1]]), &DNA[0]);
     let lie = |by: i64, check: bool| {
         let job = AllPairs { check, ..honest.clone() };
         run_on(&job, Box::new(Liar { engine: support::cpu(), by })).map(|(results, _)| results)
     };
     assert_eq!(lie(0, true).unwrap(), run(&honest).0);
-    for (by, check) in [(1, false), (1, true), (-1, true), (-5, true)] {
+    for (by, check) in [(1, false), (1, true), (-1, false), (-1, true), (-5, true), (-25, true)] {
         let error = lie(by, check).unwrap_err();
         assert!(matches!(error, Error::Internal(_)), "{by} {check}: {error}");
     }
+    // The score of an earlier row: who is told it looks no further, so that only a check finds it out.
+    assert_eq!(lie(-5, false).unwrap()[0].score, 20);
 }
