@@ -122,11 +122,8 @@ impl<E: DifferenceElement + PairDifferenceElement> Differences for Buffers<E> {
                 hits.extend(ids.iter().zip(values).filter_map(|(&target, value)| {
                     let (m, n) = (query.len() as u32, band.targets.length(target));
                     let (score, matches) = form.decode(value, m, n);
-                    let keep = match &band.want {
-                        Want::Reaching(filter) => filter.may_reach(score, matches, m, n),
-                        Want::Scores | Want::Alignments => true,
-                    };
-                    keep.then_some(Hit { query: block.query, target, score, matches })
+                    let hit = Hit { query: block.query, target, score, matches };
+                    is_wanted(band, score, matches, m, n).then_some(hit)
                 }));
             }
         }
@@ -161,9 +158,12 @@ impl<E: LocalElement + PairLocalElement> Locals for Buffers<E> {
                 }
             }
             for (&target, value) in ids.iter().zip(values) {
-                match form.decode(value) {
-                    Some(score) => hits.push(Hit { query: id, target, score, matches: None }),
-                    None => wider.push(target),
+                let Some(score) = form.decode(value) else {
+                    wider.push(target);
+                    continue;
+                };
+                if is_wanted(band, score, None, query.len() as u32, band.targets.length(target)) {
+                    hits.push(Hit { query: id, target, score, matches: None });
                 }
             }
         }
@@ -188,6 +188,14 @@ fn run_local(batch: &Batch, plan: Plan, buffers: &mut AllBuffers) -> Result<Vec<
         }
     }
     Ok(hits)
+}
+
+/// Whether a pair of `m` and `n` symbols is to be reported.
+fn is_wanted(band: &Band, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
+    match &band.want {
+        Want::Reaching(filter) => filter.may_reach(score, matches, m, n),
+        Want::Scores | Want::Alignments => true,
+    }
 }
 
 /// Numbers of the targets in a range of a band's order.
