@@ -58,6 +58,7 @@
 //!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
 //!    ([`kernels`]), and takes the one that should be cheapest ([`plan::cost`]); some of them also trace the pairs back, and
 //!    leave their alignments as runs ([`trace::packed`]).
+//!    Local alignments ([`Mode::Local`]) are scored on the CPU, and nothing is filtered: no score bounds their identity.
 //! 5. Threads of the CPU trace what they computed ([`trace::traceback()`]). Pairs that a GPU sent back without an
 //!    alignment are traced on CPU threads while engines go on.
 //!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
@@ -69,7 +70,8 @@
 //! # Reading order
 //!
 //! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`reference::needleman_wunsch`] is the
-//! recurrence as the textbook has it, [`score::offset`] the form in which it is computed, [`kernels::nw_slice`] and its
+//! recurrence as the textbook has it ([`reference::smith_waterman`] that of local alignments, `trace/local.rs` how they are
+//! found), [`score::offset`] the form in which it is computed, [`kernels::nw_slice`] and its
 //! shader the way it is computed, [`kernels::matrix`] how directions are stored and walked back, [`engine`] and
 //! [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
 //!
@@ -95,7 +97,7 @@ use std::sync::Arc;
 
 pub use error::{Error, Place, Result};
 pub use jobs::{AllPairs, PairResult, RunOptions, Summary};
-pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Scoring, SubstitutionMatrix};
+pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 pub use trace::{Alignment, Cigar};
 
@@ -107,7 +109,8 @@ use trace::{Hint, Workspace};
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
-/// Aligns two strings over their whole length (with [`EndGaps::Free`], without charge for what hangs over).
+/// Aligns two strings over their whole length (with [`EndGaps::Free`], without charge for what hangs over), or with
+/// [`Mode::Local`] the two parts that score most.
 ///
 /// Letters of either case of the scheme's alphabet; `U` is `T`. An empty string is aligned with gaps. The alignment is
 /// the canonical one of [`trace`]. Many pairs are aligned faster by [`AllPairs`].
@@ -117,10 +120,14 @@ struct ReadMe;
 /// in bytes from 1.
 ///
 /// ```
-/// use pairwave::{EndGaps, Gaps, Scoring, align};
+/// use pairwave::{EndGaps, Gaps, Mode, Scoring, align};
 ///
 /// let overlap = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::dna() };
 /// assert_eq!(align("ccACGTACGT", "ACGTACGTgg", &overlap)?.cigar.to_string(), "2I8=2D");
+///
+/// let local = Scoring { mode: Mode::Local, ..Scoring::dna() };
+/// let part = align("ccACGTACGT", "ACGTACGTgg", &local)?;
+/// assert_eq!((part.query_range(), part.target_range(), part.cigar.to_string().as_str()), (2..10, 0..8, "8="));
 ///
 /// let error = align("ACGT", "AC-T", &overlap).unwrap_err();
 /// assert_eq!(error.to_string(), "target, column 3: '-' is not a letter of DNA/RNA");

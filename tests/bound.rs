@@ -78,7 +78,7 @@ struct Seen {
 fn device_keeps(filter: &IdentityFilter, scoring: &Scoring, seen: Seen, with_matches: bool) -> Option<bool> {
     let Seen { score, matches, m, n } = seen;
     let (shorter, sum) = (m.min(n) as u64, m as u64 + n as u64);
-    let match_bits = OffsetScoring::<i32>::new(scoring, shorter, sum, with_matches)?.match_bits();
+    let match_bits = OffsetScoring::new(scoring, shorter, sum, with_matches)?.match_bits();
     let offset_score = score + scoring.gaps.next as i64 * sum as i64;
     let value = i32::try_from((offset_score << match_bits) + if with_matches { matches as i64 } else { 0 }).ok()?;
     let form = filter.device_form(with_matches);

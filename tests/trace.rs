@@ -201,7 +201,7 @@ fn wrong_hints_are_found_out() {
 #[test]
 fn the_judge_refuses_wrong_answers() {
     let expected = ReferenceAlignment { score: 10, matches: 2, cigar: "2=1I".parse().unwrap() };
-    judge(&Alignment { score: 10, cigar: "2=1I".parse().unwrap() }, &expected).unwrap();
-    judge(&Alignment { score: 9, cigar: "2=1I".parse().unwrap() }, &expected).unwrap_err();
-    judge(&Alignment { score: 10, cigar: "1=1I1=".parse().unwrap() }, &expected).unwrap_err();
+    judge(&Alignment::whole(10, "2=1I".parse().unwrap()), &expected).unwrap();
+    judge(&Alignment::whole(9, "2=1I".parse().unwrap()), &expected).unwrap_err();
+    judge(&Alignment::whole(10, "1=1I1=".parse().unwrap()), &expected).unwrap_err();
 }

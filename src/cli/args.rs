@@ -38,10 +38,10 @@ pub enum Command {
     },
 }
 
-/// Align all pairs of sequences globally
+/// Align all pairs of sequences, as wholes or their best parts
 ///
-/// Every sequence is aligned with every later one of the file, or with every one of another file (--against), over
-/// their whole length. Scores, alignments and the order of the output do not depend on the devices that compute them.
+/// Every sequence is aligned with every later one of the file, or with every one of another file (--against): over
+/// their whole length, or with --mode local the two parts of them that score most. Scores, alignments and the order of the output do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave allpairs [OPTIONS] <SEQS>", after_long_help = ALLPAIRS_EXAMPLES)]
 pub struct AllPairsArgs {
@@ -56,6 +56,10 @@ pub struct AllPairsArgs {
     /// Kind of sequences [default: detected from the letters of all of them]
     #[arg(long, value_name = "ALPHABET", value_enum)]
     pub alphabet: Option<AlphabetName>,
+
+    /// Which parts of two sequences are aligned [default: global]
+    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum)]
+    pub mode: Option<ModeName>,
 
     /// Score of two nucleotides that match [default: 5]
     #[arg(long = "match", value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
@@ -87,13 +91,17 @@ pub struct AllPairsArgs {
     #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<i32>,
 
-    /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing
-    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, default_value_t)]
-    pub end_gaps: EndGapsName,
+    /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing [default: charged]
+    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum)]
+    pub end_gaps: Option<EndGapsName>,
 
     /// Write only pairs of at least this identity, a fraction from 0 to 1
     #[arg(long, value_name = "FRACTION", help_heading = SELECTION, allow_negative_numbers = true)]
     pub min_identity: Option<f64>,
+
+    /// Write only pairs of at least this score
+    #[arg(long, value_name = "SCORE", help_heading = SELECTION, allow_negative_numbers = true)]
+    pub min_score: Option<i64>,
 
     /// Definition of identity, by vsearch's numbers [default: 2]
     ///
@@ -101,13 +109,15 @@ pub struct AllPairsArgs {
     /// 1: matches / columns of the alignment.
     /// 2: matches / columns without the end gaps.
     /// 3: 1 - (mismatches + gap openings) / length of the longer sequence.
-    /// 4: as 1 in a global alignment.
+    /// 4: as 1.
+    ///
+    /// In a local alignment 2 is as 1, and there is no 3.
     #[arg(long, value_name = "NUMBER", help_heading = SELECTION, verbatim_doc_comment)]
     #[arg(value_parser = clap::value_parser!(u8).range(0..=4))]
     pub iddef: Option<u8>,
 
-    /// Write at most this many pairs for each query: the best by identity, then by score, then by input order. What is
-    /// left stays in input order
+    /// Write at most this many pairs for each query: the best by identity, then by score, then by input order (with
+    /// --mode local by score first). What is left stays in input order
     #[arg(long, value_name = "N", help_heading = SELECTION)]
     pub max_hits: Option<u32>,
 
@@ -126,8 +136,9 @@ pub struct AllPairsArgs {
     /// Fields of tsv and jsonl, separated by commas; --fields help lists them
     ///
     /// The default of tsv is query,target,identity,score,matches,columns,gaps,query_length,target_length, and
-    /// query,target,score with --score-only. vsearch's names of fields and its + between them are understood.
-    /// Identities and coverages are fractions with six digits.
+    /// query,target,score with --score-only; with --mode local query_start, query_end, target_start and target_end stand
+    /// before the lengths. BLAST's and vsearch's names of fields and vsearch's + between them are understood. Identities
+    /// and coverages are fractions with six digits; positions count from 1 and include the last.
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,
 
@@ -281,7 +292,9 @@ Examples:
   The best five proteins of a second file for each of the first:
     pairwave allpairs queries.fa --against targets.fa --max-hits 5 --format blast6
   The alignments themselves:
-    pairwave allpairs genes.fa --fields query,target,identity,cigar";
+    pairwave allpairs genes.fa --fields query,target,identity,cigar
+  Parts of proteins that are alike:
+    pairwave allpairs proteins.fa --mode local --min-score 60 --format blast6";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
@@ -352,10 +365,22 @@ pub enum AmbiguityName {
     Zero,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeName {
+    /// Both sequences as wholes (Needleman-Wunsch)
+    #[value(alias = "nw")]
+    Global,
+    /// Both as wholes, but what hangs over at either end of either costs nothing: the same as --end-gaps free
+    #[value(alias = "overlap", alias = "sg")]
+    SemiGlobal,
+    /// The two parts that score most (Smith-Waterman), computed on the CPU
+    #[value(alias = "sw")]
+    Local,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EndGapsName {
     /// They cost what inner gaps cost
-    #[default]
     Charged,
     /// They cost nothing, at both ends of both sequences
     Free,

@@ -6,7 +6,7 @@ use super::device::DeviceChoice;
 use super::scoring::ScoringChoice;
 use super::size;
 use pairwave::output::{Distance, Field, Format, MatrixShape};
-use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition};
+use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition, Mode};
 use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::{Error, Result};
@@ -56,6 +56,7 @@ pub struct AllPairs {
 pub struct Selection {
     /// From 0 to 1.
     pub min_identity: Option<f64>,
+    pub min_score: Option<i64>,
     pub identity: IdentityDefinition,
     pub max_hits: Option<NonZeroU32>,
     pub score_only: bool,
@@ -113,12 +114,13 @@ impl TryFrom<AllPairsArgs> for AllPairs {
 
     fn try_from(args: AllPairsArgs) -> Result<Self> {
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
-        let scoring = ScoringChoice::new(&args, args.ambiguity.map(Ambiguity::from), args.end_gaps.into())?;
+        let (mode, end_gaps) = mode(args.mode, args.end_gaps)?;
+        let scoring = ScoringChoice::new(&args, args.ambiguity.map(Ambiguity::from), mode, end_gaps)?;
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             scoring.resolve(alphabet)?;
         }
-        let selection = selection(&args)?;
-        let format = format(&args)?;
+        let selection = selection(&args, mode)?;
+        let format = format(&args, mode)?;
         let compute = Compute {
             devices: DeviceChoice::parse_all(&args.device)?,
             kernel: args.kernel,
@@ -161,7 +163,25 @@ fn check_stats(path: &Path, inputs: [Option<&Path>; 2], output: Option<&Path>) -
     Ok(())
 }
 
-fn selection(args: &AllPairsArgs) -> Result<Selection> {
+/// What is aligned, and what the ends cost: two options that can say the same, or contradict each other.
+fn mode(mode: Option<ModeName>, end_gaps: Option<EndGapsName>) -> Result<(Mode, EndGaps)> {
+    match (mode, end_gaps) {
+        (Some(ModeName::Local), Some(_)) => {
+            Err(Error::usage("--end-gaps with --mode local: a local alignment has no end gaps, leave it out"))
+        }
+        (Some(ModeName::SemiGlobal), Some(EndGapsName::Charged)) => Err(Error::usage(
+            "--mode semi-global leaves end gaps free, --end-gaps charged does not: leave one of them out",
+        )),
+        (Some(ModeName::Global), Some(EndGapsName::Free)) => Err(Error::usage(
+            "--mode global charges end gaps, --end-gaps free does not: use --mode semi-global, or leave --mode out",
+        )),
+        (Some(ModeName::Local), None) => Ok((Mode::Local, EndGaps::Charged)),
+        (Some(ModeName::SemiGlobal), _) => Ok((Mode::Global, EndGaps::Free)),
+        (_, end_gaps) => Ok((Mode::Global, end_gaps.map_or(EndGaps::default(), EndGaps::from))),
+    }
+}
+
+fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
     if let Some(given) = args.min_identity {
         if given > 1.0 && given <= 100.0 {
             return Err(Error::usage(format!(
@@ -189,17 +209,23 @@ fn selection(args: &AllPairsArgs) -> Result<Selection> {
             .ok_or_else(|| Error::usage(format!("--iddef {number}: there are 0 to 4")))?,
         None => IdentityDefinition::default(),
     };
+    if mode == Mode::Local && identity == IdentityDefinition::Mbl {
+        return Err(Error::usage(
+            "--iddef 3 compares whole sequences, but --mode local leaves parts of them out: use 0, 1, 2 or 4",
+        ));
+    }
     let max_hits =
         args.max_hits.map(|hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing")));
     Ok(Selection {
         min_identity: args.min_identity,
+        min_score: args.min_score,
         identity,
         max_hits: max_hits.transpose()?,
         score_only: args.score_only,
     })
 }
 
-fn format(args: &AllPairsArgs) -> Result<Format> {
+fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
     let name = args.format;
     let typed = clap::ValueEnum::to_possible_value(&name).expect("no format is hidden").get_name().to_owned();
     let is_matrix = name == FormatName::Phylip;
@@ -218,7 +244,16 @@ fn format(args: &AllPairsArgs) -> Result<Format> {
         )));
     }
     if is_matrix {
-        let filters = [("--min-identity", args.min_identity.is_some()), ("--max-hits", args.max_hits.is_some())];
+        if mode == Mode::Local {
+            return Err(Error::usage(
+                "phylip has distances of whole sequences, but --mode local leaves parts of them out",
+            ));
+        }
+        let filters = [
+            ("--min-identity", args.min_identity.is_some()),
+            ("--min-score", args.min_score.is_some()),
+            ("--max-hits", args.max_hits.is_some()),
+        ];
         if let Some((option, _)) = filters.iter().find(|(_, given)| *given) {
             return Err(Error::usage(format!("{option} would leave holes in the matrix: phylip needs every pair")));
         }
@@ -229,13 +264,24 @@ fn format(args: &AllPairsArgs) -> Result<Format> {
             return Err(Error::usage("--iddef counts only with --distance identity"));
         }
     }
-    let fields = |defaults: fn(bool) -> Vec<&'static Field>| match &args.fields {
-        Some(list) => Field::parse_list(list, args.score_only),
+    let is_local = mode == Mode::Local;
+    let fields = |defaults: fn(bool) -> Vec<&'static Field>, of_local: fn() -> Vec<&'static Field>| match &args.fields {
+        Some(list) => {
+            let fields = Field::parse_list(list, args.score_only)?;
+            match fields.iter().find(|field| is_local && field.needs_whole_sequences()) {
+                Some(field) => Err(Error::usage(format!(
+                    "--fields: '{}' compares whole sequences, but --mode local leaves parts of them out",
+                    field.name
+                ))),
+                None => Ok(fields),
+            }
+        }
+        None if is_local && !args.score_only => Ok(of_local()),
         None => Ok(defaults(args.score_only)),
     };
     Ok(match name {
-        FormatName::Tsv => Format::Tsv(fields(Field::tsv_defaults)?),
-        FormatName::Jsonl => Format::JsonLines(fields(Field::json_defaults)?),
+        FormatName::Tsv => Format::Tsv(fields(Field::tsv_defaults, Field::local_tsv_defaults)?),
+        FormatName::Jsonl => Format::JsonLines(fields(Field::json_defaults, Field::local_json_defaults)?),
         FormatName::Blast6 => Format::Blast6,
         FormatName::Paf => Format::Paf,
         FormatName::Phylip => Format::Phylip {

@@ -20,6 +20,9 @@ const CITATION: &str = concat!(
     "Global alignment\n",
     "  Needleman SB, Wunsch CD (1970)\n",
     "  A general method applicable to the search for similarities in the amino acid sequence of two proteins\n\n",
+    "Local alignment\n",
+    "  Smith TF, Waterman MS (1981)\n",
+    "  Identification of common molecular subsequences\n\n",
     "Affine gap costs\n",
     "  Gotoh O (1982)\n",
     "  An improved algorithm for matching biological sequences\n"

@@ -8,7 +8,8 @@ use pairwave::engine::gpu::adapter::{self, Device};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, RunOptions, devices};
 use pairwave::kernels::{KERNELS, Kernel, find};
-use pairwave::output::{self, Context, Output, Pair};
+use pairwave::output::{self, Context, Format, Output, Pair};
+use pairwave::score::Mode;
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
 use std::sync::Arc;
@@ -47,6 +48,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
         scoring: Arc::new(scoring.clone()),
         definition: selection.identity,
         min_identity: selection.min_identity,
+        min_score: least_score(selection.min_score, &options.format, scoring.mode),
         score_only: selection.score_only || !needs_alignment && !options.compute.check,
         max_hits: selection.max_hits.map(|most| most.get() as usize),
         check: options.compute.check,
@@ -66,6 +68,8 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
             target: result.target,
             score: result.score,
             alignment: result.alignment.as_ref().map(|alignment| &alignment.cigar),
+            query_start: result.alignment.as_ref().map_or(0, |alignment| alignment.query_start),
+            target_start: result.alignment.as_ref().map_or(0, |alignment| alignment.target_start),
             counts: result.alignment.is_some().then_some(result.counts),
         })
     })?;
@@ -78,6 +82,13 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     }
     progress.finish(&summary, is_filtered);
     Ok(())
+}
+
+/// The least score of a pair that is written. A local alignment without a column is no hit: formats of hits, whose
+/// readers expect a place, leave it out.
+fn least_score(given: Option<i64>, format: &Format, mode: Mode) -> Option<i64> {
+    let has_hits = mode == Mode::Local && matches!(format, Format::Blast6 | Format::Paf);
+    if has_hits { Some(given.unwrap_or(1).max(1)) } else { given }
 }
 
 /// `pairwave devices`.

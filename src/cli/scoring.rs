@@ -1,7 +1,7 @@
 //! The scoring that was asked for. It is complete only when the alphabet is known, which may take reading the input.
 
 use super::args::AllPairsArgs;
-use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Scoring, SubstitutionMatrix};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 
@@ -11,6 +11,7 @@ pub struct ScoringChoice {
     table: Option<Table>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
+    mode: Mode,
     end_gaps: EndGaps,
 }
 
@@ -29,6 +30,7 @@ pub struct Scheme {
     pub alphabet: Alphabet,
     pub table: Table,
     pub gaps: Gaps,
+    pub mode: Mode,
     pub end_gaps: EndGaps,
 }
 
@@ -37,7 +39,7 @@ const MISMATCH: i32 = -4;
 
 impl ScoringChoice {
     /// Checks what does not depend on the alphabet.
-    pub fn new(args: &AllPairsArgs, ambiguity: Option<Ambiguity>, end_gaps: EndGaps) -> Result<Self> {
+    pub fn new(args: &AllPairsArgs, ambiguity: Option<Ambiguity>, mode: Mode, end_gaps: EndGaps) -> Result<Self> {
         if let Some(score) = args.mismatch.filter(|&score| score > 0) {
             return Err(Error::usage(format!(
                 "--mismatch {score} would reward mismatches: a score is added, so did you mean --mismatch -{score}?"
@@ -84,7 +86,7 @@ impl ScoringChoice {
         {
             return Err(Error::usage(format!("a match ({match_score}) must score more than a mismatch ({mismatch})")));
         }
-        Ok(ScoringChoice { table, gap_open: args.gap_open, gap_extend: args.gap_extend, end_gaps })
+        Ok(ScoringChoice { table, gap_open: args.gap_open, gap_extend: args.gap_extend, mode, end_gaps })
     }
 
     /// The scheme for sequences of this alphabet.
@@ -110,21 +112,22 @@ impl ScoringChoice {
             Alphabet::Protein => (11, 1),
         };
         let gaps = Gaps::from_blast(self.gap_open.unwrap_or(open), self.gap_extend.unwrap_or(extend));
-        Ok(Scheme { alphabet, table, gaps, end_gaps: self.end_gaps })
+        Ok(Scheme { alphabet, table, gaps, mode: self.mode, end_gaps: self.end_gaps })
     }
 }
 
 impl Scheme {
     /// The scheme as engines take it.
     pub fn scoring(&self) -> Result<Scoring> {
-        match &self.table {
+        let scoring = match &self.table {
             &Table::Nucleotide { match_score, mismatch, ambiguity } => {
-                Scoring::nucleotide(match_score, mismatch, ambiguity, self.gaps, self.end_gaps)
+                Scoring::nucleotide(match_score, mismatch, ambiguity, self.gaps, self.end_gaps)?
             }
             Table::Matrix(name) => {
-                Scoring::matrix(self.alphabet, &SubstitutionMatrix::open(name)?, self.gaps, self.end_gaps)
+                Scoring::matrix(self.alphabet, &SubstitutionMatrix::open(name)?, self.gaps, self.end_gaps)?
             }
-        }
+        };
+        Ok(Scoring { mode: self.mode, ..scoring })
     }
 }
 
@@ -133,7 +136,7 @@ mod tests {
     use super::*;
 
     fn choice(args: AllPairsArgs) -> Result<ScoringChoice> {
-        ScoringChoice::new(&args, None, EndGaps::Charged)
+        ScoringChoice::new(&args, None, Mode::Global, EndGaps::Charged)
     }
 
     #[test]

@@ -66,6 +66,7 @@ fn everything_at_once() {
             first: 3,
             next: 1,
         },
+        mode: Global,
         end_gaps: Free,
     }
     ");
@@ -104,6 +105,28 @@ fn formats_and_their_longer_names() {
 }
 
 #[test]
+fn modes() {
+    use pairwave::score::{EndGaps, Mode};
+    let mode = |line: &str| {
+        let scheme = allpairs(&format!("seqs.fa {line}")).scoring.resolve(Alphabet::Dna).unwrap();
+        let scoring = scheme.scoring().unwrap();
+        (scoring.mode, scoring.end_gaps)
+    };
+    for line in ["", "--mode global", "--mode global --end-gaps charged", "--end-gaps charged"] {
+        assert_eq!(mode(line), (Mode::Global, EndGaps::Charged), "{line}");
+    }
+    for line in ["--end-gaps free", "--mode semi-global", "--mode semi-global --end-gaps free"] {
+        assert_eq!(mode(line), (Mode::Global, EndGaps::Free), "{line}");
+    }
+    assert_eq!(mode("--mode local").0, Mode::Local);
+    let Format::Tsv(fields) = allpairs("seqs.fa --mode local").format else { panic!() };
+    assert_eq!((fields.len(), fields[7].name), (13, "query_start"));
+    let Format::Tsv(fields) = allpairs("seqs.fa --mode local --score-only").format else { panic!() };
+    assert_eq!(fields.len(), 3);
+    assert_eq!(allpairs("seqs.fa --min-score -7").selection.min_score, Some(-7));
+}
+
+#[test]
 fn tasks_that_only_print() {
     assert!(matches!(options("--citation").unwrap().task, Task::Citation));
     assert!(matches!(options("allpairs --fields help").unwrap().task, Task::Fields));
@@ -139,6 +162,14 @@ fn contradictions() {
         "allpairs s.fa --format phylip --max-hits 3",
         "allpairs s.fa --format phylip --against t.fa --matrix-shape lower",
         "allpairs s.fa --format phylip --distance kimura --iddef 1",
+        "allpairs s.fa --format phylip --min-score 5",
+        "allpairs s.fa --format phylip --mode local",
+        "allpairs s.fa --mode local --end-gaps charged",
+        "allpairs s.fa --mode local --end-gaps free",
+        "allpairs s.fa --mode semi-global --end-gaps charged",
+        "allpairs s.fa --mode global --end-gaps free",
+        "allpairs s.fa --mode local --iddef 3",
+        "allpairs s.fa --mode local --fields query,id3",
         "allpairs s.fa --match 5 --matrix EDNAFULL",
         "allpairs s.fa --mismatch -4 --matrix EDNAFULL",
         "allpairs s.fa --ambiguity zero --matrix EDNAFULL",

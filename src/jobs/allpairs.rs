@@ -3,6 +3,10 @@
 //! Engines compute scores ([`crate::engine::owner`]); pairs that may reach the identity asked for are traced back by
 //! them, or on CPU threads while they go on, and handed over in input order: by query, then by target. An all-against-all
 //! gives each pair once, with the earlier sequence as the query.
+//!
+//! Local alignments ([`Mode::Local`]) take the same way. No score bounds their identity, so that with an identity to reach
+//! every pair with a column is traced and tested. Pairs in which nothing scores more than 0 are handed over like others,
+//! with an empty alignment: [`AllPairs::min_score`] of 1 leaves them out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,9 +22,9 @@ use crate::engine::queue::BandInfo;
 use crate::engine::{Engine, Hit, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
-use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Scoring};
+use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
-use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify};
+use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify_alignment};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
@@ -46,10 +50,12 @@ pub struct AllPairs {
     pub definition: IdentityDefinition,
     /// Hand over only pairs with at least this identity, a fraction.
     pub min_identity: Option<f64>,
+    /// Hand over only pairs with at least this score. It is tested before anything is aligned.
+    pub min_score: Option<i64>,
     /// Scores only, no alignments. Not together with `min_identity`.
     pub score_only: bool,
     /// At most this many pairs a query: those of greatest identity, then score, then earliest target. (With
-    /// `score_only` by score.)
+    /// `score_only` by score; of local alignments those of greatest score, then identity.)
     pub max_hits: Option<usize>,
     /// Rescore every alignment and fail if it does not have the score that was computed.
     pub check: bool,
@@ -81,6 +87,7 @@ impl AllPairs {
             scoring,
             definition: IdentityDefinition::default(),
             min_identity: None,
+            min_score: None,
             score_only: false,
             max_hits: None,
             check: false,
@@ -113,6 +120,10 @@ impl AllPairs {
         }
     }
 
+    fn is_local(&self) -> bool {
+        self.scoring.mode == Mode::Local
+    }
+
     /// Whether the job makes sense.
     fn validate(&self) -> Result<()> {
         if let Some(wrong) = self.min_identity.filter(|identity| !(0.0..=1.0).contains(identity)) {
@@ -124,6 +135,11 @@ impl AllPairs {
         }
         if self.score_only && self.min_identity.is_some() {
             return Err(Error::usage("scores alone have no identity: leave out either the identity or score-only"));
+        }
+        if self.is_local() && self.definition == IdentityDefinition::Mbl {
+            return Err(Error::usage(
+                "identity definition 3 compares whole sequences: a local alignment leaves parts of them out",
+            ));
         }
         let (scored, stores) = (self.scoring.alphabet, [&self.queries, self.targets()]);
         if let Some(store) = stores.iter().find(|store| store.alphabet() != scored) {
@@ -219,6 +235,11 @@ impl Aligner<'_> {
         }
     }
 
+    /// Whether a pair's score is enough.
+    fn scores_enough(&self, hit: &Hit) -> bool {
+        self.job.min_score.is_none_or(|least| hit.score >= least)
+    }
+
     /// A result without alignment.
     fn scored(&self, hit: &Hit) -> PairResult {
         let (query, target) = self.orient(hit);
@@ -234,6 +255,9 @@ impl Aligner<'_> {
 
     /// Engines may keep more pairs than this exact test does; how many are aligned must not depend on the engine.
     fn may_reach(&self, hit: &Hit) -> bool {
+        if !self.scores_enough(hit) {
+            return false;
+        }
         let Some(filter) = &self.filter else { return true };
         let (m, n) = (self.job.queries.length(hit.query), self.job.targets().length(hit.target));
         filter.may_reach(hit.score, hit.matches, m, n)
@@ -247,27 +271,33 @@ impl Aligner<'_> {
         let job = self.job;
         let (query, target) = self.orient(hit);
         let (a, b) = (job.queries.codes(query), job.targets().codes(target));
-        let alignment = match traced {
-            Some(cigar) => Alignment { score: hit.score, cigar },
+        let alignment = match traced.filter(|_| !job.is_local()) {
+            Some(cigar) => Alignment::whole(hit.score, cigar),
             None => {
-                let hint = Hint { score: Some(hit.score), matches: hit.matches };
+                // A local traceback that is told the score ends there; checked, it looks for a greater one.
+                let score = (!(job.is_local() && job.check)).then_some(hit.score);
                 // Fails if the engine's score or matches are not what the traceback finds.
-                traceback(a, b, &job.scoring, hint, workspace)?
+                traceback(a, b, &job.scoring, Hint { score, matches: hit.matches }, workspace)?
             }
         };
         let counts = alignment.cigar.counts();
-        let spans = (alignment.cigar.query_span(), alignment.cigar.target_span());
-        if spans != (a.len() as u64, b.len() as u64) || hit.matches.is_some_and(|matches| matches != counts.matches) {
+        let (in_query, in_target) = (alignment.query_range(), alignment.target_range());
+        let fits = if job.is_local() {
+            in_query.end <= a.len() && in_target.end <= b.len()
+        } else {
+            (in_query, in_target) == (0..a.len(), 0..b.len())
+        };
+        if !fits || hit.matches.is_some_and(|matches| matches != counts.matches) {
             let names = (job.queries.name(query), job.targets().name(target));
             return Err(Error::Internal(format!("{} and {}: the device's alignment is damaged", names.0, names.1)));
         }
         if job.check {
-            let rescored = verify(&alignment.cigar, a, b, &job.scoring)?;
-            if rescored != alignment.score {
+            let rescored = verify_alignment(&alignment, a, b, &job.scoring)?;
+            if rescored != hit.score {
                 let names = (job.queries.name(query), job.targets().name(target));
                 return Err(Error::Internal(format!(
                     "{} and {}: the alignment has score {rescored}, not {}",
-                    names.0, names.1, alignment.score
+                    names.0, names.1, hit.score
                 )));
             }
         }
@@ -293,7 +323,7 @@ impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
         let hits = outcome.report.hits;
         let aligner = &self.aligner;
         let results = if aligner.job.score_only {
-            hits.iter().map(|hit| aligner.scored(hit)).collect()
+            hits.iter().filter(|hit| aligner.scores_enough(hit)).map(|hit| aligner.scored(hit)).collect()
         } else {
             let traced = outcome.report.traced;
             let open: Vec<usize> = (0..hits.len()).filter(|&place| aligner.may_reach(&hits[place])).collect();
@@ -336,7 +366,7 @@ impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
             self.next += 1;
             band.results.sort_unstable_by_key(|result| (result.query, result.target));
             if let Some(most) = self.aligner.job.max_hits {
-                keep_best(&mut band.results, most);
+                keep_best(&mut band.results, most, self.aligner.job.is_local());
             }
             debug_assert!(band.results.iter().all(|result| band.info.queries.contains(&result.query)));
             for result in &band.results {
@@ -355,12 +385,17 @@ impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
     }
 }
 
-/// Keeps at most `most` results of each query, in place and in order. `results` are sorted by query and target.
-fn keep_best(results: &mut Vec<PairResult>, most: usize) {
+/// Keeps at most `most` results of each query, in place and in order: the best by identity and then score, or by score
+/// and then identity (a local alignment of few symbols often has an identity of 1). `results` are sorted by query and
+/// target.
+fn keep_best(results: &mut Vec<PairResult>, most: usize, score_first: bool) {
     let mut kept = Vec::with_capacity(results.len());
     for hits in results.chunk_by_mut(|a, b| a.query == b.query) {
         // Stable: equal hits stay in the order of their targets.
-        hits.sort_by(|a, b| b.identity.total_cmp(&a.identity).then(b.score.cmp(&a.score)));
+        hits.sort_by(|a, b| {
+            let (by_identity, by_score) = (b.identity.total_cmp(&a.identity), b.score.cmp(&a.score));
+            if score_first { by_score.then(by_identity) } else { by_identity.then(by_score) }
+        });
         let most = most.min(hits.len());
         let best = &mut hits[..most];
         best.sort_by_key(|result| result.target);

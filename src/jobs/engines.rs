@@ -9,7 +9,7 @@ use crate::engine::cpu::workers;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::engine::gpu::tune;
 use crate::error::{Error, Result};
-use crate::score::Scoring;
+use crate::score::{Mode, Scoring};
 
 /// Opens engines for the devices, all at once; the CPU is so many of them, a thread each. A device that cannot be opened is
 /// left out with a warning; if none is left, the CPU.
@@ -17,7 +17,7 @@ use crate::score::Scoring;
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
 pub fn open(options: &RunOptions, threads: usize, scoring: &Arc<Scoring>, cells: u64) -> Result<Vec<Box<dyn Engine>>> {
-    let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
+    let chosen = devices_for(options, scoring.mode)?;
     let adapters = adapters_and_memory(&chosen, options.memory);
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
     let begin = Instant::now();
@@ -34,6 +34,19 @@ pub fn open(options: &RunOptions, threads: usize, scoring: &Arc<Scoring>, cells:
         engines.extend(workers(threads, &options.interrupt));
     }
     Ok(engines)
+}
+
+/// The devices that a job is to use: those that were chosen, or the best. No kernel aligns locally, so for local
+/// alignments that is the CPU, with a warning to whoever named a GPU.
+fn devices_for(options: &RunOptions, mode: Mode) -> Result<Vec<Device>> {
+    if mode == Mode::Local {
+        let is_gpu = |device: &Device| matches!(device, Device::Adapter(_));
+        if options.devices.iter().any(is_gpu) || options.kernel.is_some() {
+            tracing::warn!("local alignments are computed on the CPU: GPUs are not used");
+        }
+        return Ok(vec![Device::Cpu]);
+    }
+    if options.devices.is_empty() { choose(&[]) } else { Ok(options.devices.clone()) }
 }
 
 /// The adapters, each with the bytes that an engine may take there. Those that are there several times are numbered, and
@@ -64,6 +77,18 @@ fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapte
 mod tests {
     use super::*;
     use crate::engine::gpu::adapter::enumerate;
+
+    #[test]
+    fn local_jobs_run_on_the_cpu() {
+        let Some(found) = enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        let named = RunOptions { devices: vec![Device::Adapter(Box::new(found))], ..RunOptions::default() };
+        for options in [&named, &RunOptions::default()] {
+            assert!(matches!(devices_for(options, Mode::Local).unwrap()[..], [Device::Cpu]));
+        }
+        assert!(matches!(devices_for(&named, Mode::Global).unwrap()[..], [Device::Adapter(_)]));
+    }
 
     #[test]
     fn engines_of_one_adapter_divide_its_memory() {

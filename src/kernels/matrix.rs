@@ -32,7 +32,7 @@ pub const DROPPED: u32 = u32::MAX - 1;
 pub const WALK_WORKGROUP: u32 = 64;
 
 /// What a value that stands for minus infinity is in every form.
-const NEVER: i32 = <i32 as offset::Value>::NEVER;
+const NEVER: i32 = offset::NEVER;
 
 /// How a kernel goes over the matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

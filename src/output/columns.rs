@@ -43,18 +43,20 @@ impl Range32 {
 }
 
 impl Columns {
-    /// The facts of `cigar` with these counts, an alignment of a query and a target of these lengths in symbols.
-    pub fn of(cigar: &Cigar, counts: AlignmentCounts, query_length: u32, target_length: u32) -> Self {
+    /// The facts of `cigar` with these counts, an alignment of these parts of a query and a target (a global one: of all
+    /// of them).
+    pub fn of(cigar: &Cigar, counts: AlignmentCounts, query: Range32, target: Range32) -> Self {
         let runs = cigar.iter().count();
         let first = cigar.iter().next().filter(|run| is_gap(run.1));
         let last = cigar.iter().last().filter(|run| runs > 1 && is_gap(run.1));
         let gap = |run: Option<(u32, Op)>, op: Op| run.filter(|run| run.1 == op).map_or(0, |run| run.0);
-        let inner = |op: Op, length: u32| Range32 { start: gap(first, op), end: length - gap(last, op) };
+        let inner =
+            |op: Op, part: Range32| Range32 { start: part.start + gap(first, op), end: part.end - gap(last, op) };
         Columns {
             counts,
             inner_gap_openings: counts.gap_openings - u64::from(first.is_some()) - u64::from(last.is_some()),
-            query: inner(Op::Insertion, query_length),
-            target: inner(Op::Deletion, target_length),
+            query: inner(Op::Insertion, query),
+            target: inner(Op::Deletion, target),
             leading: first.is_some(),
             trailing: last.is_some(),
         }
@@ -101,10 +103,10 @@ pub(super) fn push_runs(out: &mut Vec<u8>, runs: impl Iterator<Item = (u32, Op)>
     }
 }
 
-/// Appends one row of the alignment: the letters of `codes`, with `-` in the columns where `gap` says that this
-/// sequence has a gap.
-pub(super) fn push_row(out: &mut Vec<u8>, cigar: &Cigar, codes: &[Code], alphabet: Alphabet, gap: Op) {
-    let mut at = 0;
+/// Appends one row of the alignment: the letters of `codes` from position `at` on, with `-` in the columns where `gap`
+/// says that this sequence has a gap.
+pub(super) fn push_row(out: &mut Vec<u8>, cigar: &Cigar, (codes, at): (&[Code], u32), alphabet: Alphabet, gap: Op) {
+    let mut at = at as usize;
     for (length, op) in cigar.iter() {
         let length = length as usize;
         if op == gap {
@@ -132,9 +134,13 @@ pub fn aligned_ranges(cigar: &Cigar) -> impl Iterator<Item = (Range<usize>, Rang
 mod tests {
     use super::*;
 
+    fn whole(length: u32) -> Range32 {
+        Range32 { start: 0, end: length }
+    }
+
     fn columns(cigar: &str, query: u32, target: u32) -> Columns {
         let cigar: Cigar = cigar.parse().unwrap();
-        Columns::of(&cigar, cigar.counts(), query, target)
+        Columns::of(&cigar, cigar.counts(), whole(query), whole(target))
     }
 
     #[test]
@@ -147,9 +153,17 @@ mod tests {
     }
 
     #[test]
+    fn a_local_alignment_lies_where_its_part_does() {
+        let cigar: Cigar = "3=1I2=2D1=".parse().unwrap();
+        let columns = Columns::of(&cigar, cigar.counts(), Range32 { start: 10, end: 17 }, Range32 { start: 0, end: 8 });
+        assert_eq!((columns.query.one_based(), columns.target.one_based()), ((11, 17), (1, 8)));
+        assert_eq!((columns.total(), columns.inner_total(), columns.inner_gap_openings), (9, 9, 2));
+    }
+
+    #[test]
     fn only_the_outermost_run_is_an_end_gap() {
         let cigar: Cigar = "2I3D10=".parse().unwrap();
-        let columns = Columns::of(&cigar, cigar.counts(), 12, 13);
+        let columns = Columns::of(&cigar, cigar.counts(), whole(12), whole(13));
         assert_eq!(columns.inner_gap_openings, 1);
         assert_eq!((columns.query.start, columns.target.start), (2, 0));
         assert_eq!(columns.inner_runs(&cigar).collect::<Vec<_>>(), [(3, Op::Deletion), (10, Op::Match)]);
@@ -169,8 +183,11 @@ mod tests {
         let cigar: Cigar = "1I2=1D1X".parse().unwrap();
         let codes: Vec<Code> = b"ACGT".iter().map(|&letter| Alphabet::Dna.encode(letter).unwrap()).collect();
         let mut rows = (Vec::new(), Vec::new());
-        push_row(&mut rows.0, &cigar, &codes, Alphabet::Dna, Op::Deletion);
-        push_row(&mut rows.1, &cigar, &codes, Alphabet::Dna, Op::Insertion);
+        push_row(&mut rows.0, &cigar, (&codes, 0), Alphabet::Dna, Op::Deletion);
+        push_row(&mut rows.1, &cigar, (&codes, 0), Alphabet::Dna, Op::Insertion);
         assert_eq!((rows.0.as_slice(), rows.1.as_slice()), (b"ACG-T".as_slice(), b"-ACGT".as_slice()));
+        let mut part = Vec::new();
+        push_row(&mut part, &"1=1D1=".parse().unwrap(), (&codes, 2), Alphabet::Dna, Op::Deletion);
+        assert_eq!(part, b"G-T");
     }
 }

@@ -1,4 +1,7 @@
 //! The table of fields: what can be said of a pair.
+//!
+//! Positions count from 1 and include the last one, as BLAST's do. A local alignment has no end gaps: what is said to
+//! lie between them is all of it.
 
 use super::columns::{Columns, push_row, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
@@ -16,6 +19,8 @@ pub struct Field {
     /// vsearch's name of the same thing, which `--fields` takes as well. (vsearch prints percentages; a fraction here
     /// is a fraction under either name.)
     pub vsearch: Option<&'static str>,
+    /// BLAST's name of the same thing (in `-outfmt 6`), which `--fields` takes as well.
+    pub blast: Option<&'static str>,
     /// What it is.
     pub description: &'static str,
     value: Value,
@@ -56,7 +61,12 @@ enum Count {
 }
 
 const fn field(name: &'static str, vsearch: Option<&'static str>, description: &'static str, value: Value) -> Field {
-    Field { name, vsearch, description, value }
+    Field { name, vsearch, blast: None, description, value }
+}
+
+/// A field that BLAST has under this name.
+const fn also(blast: &'static str, field: Field) -> Field {
+    Field { blast: Some(blast), ..field }
 }
 
 /// Every field, in the order in which help lists them.
@@ -67,34 +77,42 @@ pub const FIELDS: &[Field] = {
     use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Target,
                 TargetCoverage, TargetLength, TargetRow};
     &[
-        field("query", None, "name of the sequence that is first in the input", Query),
-        field("target", None, "name of the other sequence", Target),
+        also("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
+        also("sseqid", field("target", None, "name of the other sequence", Target)),
         field("identity", Some("id"), "identity as --iddef defines it, a fraction from 0 to 1", Identity),
         field("id0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
         field("id1", None, "matches / columns", IdentityBy(Id::Columns)),
-        field("id2", None, "matches / columns between the end gaps", IdentityBy(Id::InnerColumns)),
+        field("id2", None, "matches / columns between the end gaps (in a local alignment as id1)",
+              IdentityBy(Id::InnerColumns)),
         field("id3", None, "1 - (mismatches + gap openings) / length of the longer sequence", IdentityBy(Id::Mbl)),
-        field("id4", None, "as id1 in a global alignment", IdentityBy(Id::Blast)),
+        field("id4", None, "as id1 (BLAST's)", IdentityBy(Id::Blast)),
         field("score", Some("raw"), "score of the alignment", Score),
-        field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches)),
-        field("mismatches", Some("mism"), "columns of two symbols that do not match", Value::Count(Mismatches)),
+        also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches))),
+        also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
+              Value::Count(Mismatches))),
         field("columns", None, "columns of the alignment, end gaps included", Value::Count(Columns)),
         field("gaps", None, "columns with a gap, end gaps included", Value::Count(Gaps)),
         field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(GapOpenings)),
-        field("inner_columns", Some("alnlen"), "columns between the end gaps", Value::Count(InnerColumns)),
+        also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
+              Value::Count(InnerColumns))),
         field("inner_gaps", None, "columns with a gap between the end gaps (vsearch calls these gaps)",
               Value::Count(InnerGaps)),
-        field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps", Value::Count(InnerGapOpenings)),
-        field("query_length", Some("ql"), "length of the query in symbols", QueryLength),
-        field("target_length", Some("tl"), "length of the target in symbols", TargetLength),
-        field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(QueryStart)),
-        field("query_end", Some("qihi"), "last query symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(QueryEnd)),
-        field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(TargetStart)),
-        field("target_end", Some("tihi"), "last target symbol between the end gaps, from 1; 0 if there is none",
-              Value::Count(TargetEnd)),
+        also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
+              Value::Count(InnerGapOpenings))),
+        also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
+        also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
+        also("qstart",
+             field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(QueryStart))),
+        also("qend",
+             field("query_end", Some("qihi"), "last query symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(QueryEnd))),
+        also("sstart",
+             field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(TargetStart))),
+        also("send",
+             field("target_end", Some("tihi"), "last target symbol between the end gaps, from 1; 0 if there is none",
+              Value::Count(TargetEnd))),
         field("query_coverage", Some("qcov"), "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
         field("target_coverage", Some("tcov"), "(matches + mismatches) / target_length, a fraction from 0 to 1",
@@ -111,13 +129,18 @@ const TSV: &str = "query,target,identity,score,matches,columns,gaps,query_length
 /// What `jsonl` writes if nothing else is asked for.
 const JSON: &str = "query,target,identity,score,matches,mismatches,columns,gaps,gap_openings,query_length,\
                     target_length,cigar";
+/// The same of local alignments, which say where they lie.
+const LOCAL_TSV: &str = "query,target,identity,score,matches,columns,gaps,query_start,query_end,query_length,\
+                         target_start,target_end,target_length";
+const LOCAL_JSON: &str = "query,target,identity,score,matches,mismatches,columns,gaps,gap_openings,query_start,\
+                          query_end,query_length,target_start,target_end,target_length,cigar";
 /// What either writes if only scores are computed and nothing else is asked for.
 const SCORES: &str = "query,target,score";
 
 impl Field {
-    /// The field of this name, ours or vsearch's.
+    /// The field of this name: ours, vsearch's or BLAST's.
     pub fn named(name: &str) -> Option<&'static Field> {
-        FIELDS.iter().find(|field| field.name == name || field.vsearch == Some(name))
+        FIELDS.iter().find(|field| field.name == name || field.vsearch == Some(name) || field.blast == Some(name))
     }
 
     /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
@@ -133,6 +156,21 @@ impl Field {
     /// The fields that `jsonl` writes by default.
     pub fn json_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { JSON })
+    }
+
+    /// The fields that `tsv` writes by default of local alignments.
+    pub fn local_tsv_defaults() -> Vec<&'static Field> {
+        defaults(LOCAL_TSV)
+    }
+
+    /// The fields that `jsonl` writes by default of local alignments.
+    pub fn local_json_defaults() -> Vec<&'static Field> {
+        defaults(LOCAL_JSON)
+    }
+
+    /// Whether it says something of whole sequences, which a local alignment does not tell.
+    pub fn needs_whole_sequences(&self) -> bool {
+        self.value == Value::IdentityBy(IdentityDefinition::Mbl)
     }
 
     /// The fields of a list of names separated by commas (or by `+`, as in vsearch).
@@ -160,10 +198,11 @@ impl Field {
     /// The table of fields as text, one field a line.
     pub fn table() -> String {
         let width = FIELDS.iter().map(|field| field.name.len()).max().unwrap_or(0);
-        let mut text = format!("{:width$}  {:8}  {}\n", "FIELD", "VSEARCH", "MEANING");
+        let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
         for field in FIELDS {
-            let vsearch = field.vsearch.unwrap_or("");
-            writeln!(text, "{:width$}  {vsearch:8}  {}", field.name, field.description).expect("a string takes all");
+            let (vsearch, blast) = (field.vsearch.unwrap_or(""), field.blast.unwrap_or(""));
+            writeln!(text, "{:width$}  {vsearch:8}  {blast:8}  {}", field.name, field.description)
+                .expect("a string takes all");
         }
         text
     }
@@ -224,10 +263,22 @@ impl<'a> Facts<'a> {
                     Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
                     Value::Cigar => text(out, &|out| push_runs(out, cigar.iter())),
                     Value::QueryRow => text(out, &|out| {
-                        push_row(out, cigar, context.queries.codes(pair.query), alphabet, Op::Deletion);
+                        push_row(
+                            out,
+                            cigar,
+                            (context.queries.codes(pair.query), pair.query_start),
+                            alphabet,
+                            Op::Deletion,
+                        );
                     }),
                     Value::TargetRow => text(out, &|out| {
-                        push_row(out, cigar, context.targets.codes(pair.target), alphabet, Op::Insertion);
+                        push_row(
+                            out,
+                            cigar,
+                            (context.targets.codes(pair.target), pair.target_start),
+                            alphabet,
+                            Op::Insertion,
+                        );
                     }),
                     _ => push_fraction(out, identity(context.identity)),
                 }
@@ -271,7 +322,8 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_lower_case() {
-        let names: Vec<&str> = FIELDS.iter().flat_map(|field| [Some(field.name), field.vsearch]).flatten().collect();
+        let names: Vec<&str> =
+            FIELDS.iter().flat_map(|field| [Some(field.name), field.vsearch, field.blast]).flatten().collect();
         for (at, name) in names.iter().enumerate() {
             assert!(!names[..at].contains(name), "{name} twice");
             assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'));
@@ -290,10 +342,11 @@ mod tests {
     }
 
     #[test]
-    fn lists_take_commas_plus_signs_and_vsearch_names() {
+    fn lists_take_commas_plus_signs_and_other_programs_names() {
         let names = |list: &str| Field::parse_list(list, false).unwrap().iter().map(|f| f.name).collect::<Vec<_>>();
         assert_eq!(names("query, target,cigar"), ["query", "target", "cigar"]);
         assert_eq!(names("query+target+id+alnlen"), ["query", "target", "identity", "inner_columns"]);
+        assert_eq!(names("qstart,qend,sstart,send"), ["query_start", "query_end", "target_start", "target_end"]);
     }
 
     #[test]

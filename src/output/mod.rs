@@ -23,12 +23,12 @@ mod phylip;
 mod tsv;
 
 use crate::error::{Error, Result};
-use crate::score::{AlignmentCounts, IdentityDefinition, Scoring};
+use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::Cigar;
 use std::sync::Arc;
 
-pub use columns::Columns;
+pub use columns::{Columns, Range32};
 pub use distance::Distance;
 pub use fields::{FIELDS, Field};
 pub use phylip::MatrixShape;
@@ -45,6 +45,10 @@ pub struct Pair<'a> {
     pub score: i64,
     /// That alignment; `None` if only scores were asked for.
     pub alignment: Option<&'a Cigar>,
+    /// Query symbols before its first column; 0 unless it is local.
+    pub query_start: u32,
+    /// Target symbols before its first column.
+    pub target_start: u32,
     /// Its columns, if they are counted already: going over a million alignments again takes longer than writing them.
     pub counts: Option<AlignmentCounts>,
 }
@@ -71,8 +75,13 @@ impl Context {
     /// The facts of one alignment of `pair`; an error if it was only scored.
     fn columns(&self, pair: &Pair<'_>) -> Result<Columns> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let lengths = (self.queries.length(pair.query), self.targets.length(pair.target));
-        Ok(Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), lengths.0, lengths.1))
+        let whole = |length| Range32 { start: 0, end: length };
+        let part = |start: u32, symbols: u64| Range32 { start, end: start + symbols as u32 };
+        let (query, target) = match self.scoring.mode {
+            Mode::Global => (whole(self.queries.length(pair.query)), whole(self.targets.length(pair.target))),
+            Mode::Local => (part(pair.query_start, cigar.query_span()), part(pair.target_start, cigar.target_span())),
+        };
+        Ok(Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target))
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The line describes what the score covers. With charged end gaps that is the whole of both sequences: the spans are 0
 //! to the length, and `cg` holds every column. With free end gaps the end gaps are left out, as minimap2 leaves out
-//! what it clips. Either way the symbols that `cg` consumes add up to the spans, as readers check.
+//! what it clips, and a local alignment has the spans of its two parts. In any case the symbols that `cg` consumes add
+//! up to the spans, as readers check.
 //!
 //! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is always +. `NM` counts
 //! mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
@@ -12,7 +13,7 @@ use super::columns::{Range32, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
 use super::{Body, Context, Output, Pair};
 use crate::error::{Error, Result};
-use crate::score::EndGaps;
+use crate::score::{EndGaps, Mode};
 
 pub struct Paf;
 
@@ -23,7 +24,7 @@ impl Body for Paf {
         let counts = columns.counts;
         let query_length = context.queries.length(pair.query);
         let target_length = context.targets.length(pair.target);
-        let is_whole = context.scoring.end_gaps == EndGaps::Charged;
+        let is_whole = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
         let (query, target, total, gaps, openings) = if is_whole {
             let all = |length| Range32 { start: 0, end: length };
             (all(query_length), all(target_length), columns.total(), counts.gap_columns, counts.gap_openings)

@@ -15,6 +15,7 @@ use super::distance::{Distance, Substitutions};
 use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Body, Context, Output, Pair};
 use crate::error::{Error, Result};
+use crate::score::Mode;
 
 /// Which part of a matrix is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,6 +44,9 @@ pub struct Phylip {
 impl Phylip {
     pub fn new(distance: Distance, shape: MatrixShape, context: &Context) -> Result<Self> {
         let (rows, columns) = (context.queries.len(), context.targets.len());
+        if context.scoring.mode == Mode::Local {
+            return Err(Error::usage("distances compare whole sequences: local alignments give no matrix of them"));
+        }
         if !context.is_one_set() && shape == MatrixShape::Lower {
             return Err(Error::usage("a matrix of two files has no lower triangle"));
         }

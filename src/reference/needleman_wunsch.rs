@@ -20,7 +20,7 @@ type Value = (i64, i64);
 /// What no path reaches: far below every score, and far from overflow.
 const UNREACHABLE: Value = (i64::MIN / 4, 0);
 
-/// The canonical alignment of two sequences (the rule is in [`crate::trace`]).
+/// The canonical global alignment of two sequences (the rule is in [`crate::trace`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferenceAlignment {
     /// The greatest score of any alignment.
@@ -96,14 +96,14 @@ enum State {
 }
 
 /// Each `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
-struct Matrices {
-    h: Vec<Vec<Value>>,
+pub(super) struct Matrices {
+    pub(super) h: Vec<Vec<Value>>,
     insertion: Vec<Vec<Value>>,
     deletion: Vec<Vec<Value>>,
 }
 
 impl Matrices {
-    fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Matrices {
+    pub(super) fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Matrices {
         let (m, n) = (query.len(), target.len());
         let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
         let end_gap = |length: usize| match scoring.end_gaps {

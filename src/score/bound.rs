@@ -42,8 +42,12 @@
 //! With the score alone, (1) still says `S' >= p' M + q' X - opening O` with `O <= m + n - 2 (M + X)`: linear in M and X.
 //! Each definition confines (M, X) to a polygon, and S' is at least the least of its corners. The corners are linear in
 //! min(m, n) and max(m, n): [`DeviceFilter::forms`].
+//!
+//! None of this holds for local alignments: how many symbols such an alignment leaves out is not known from its score,
+//! so that any score above 0 may have any identity. They are all kept, but for empty ones, whose identity is 0. There is
+//! no form for kernels of that.
 
-use super::gaps::EndGaps;
+use super::gaps::{EndGaps, Mode};
 use super::identity::IdentityDefinition;
 use super::scoring::Scoring;
 
@@ -56,6 +60,7 @@ pub struct IdentityFilter {
     next: i64,
     opening: i64,
     free_ends: bool,
+    local: bool,
     /// p, P, q, Q of the module's text.
     match_low: i64,
     match_high: i64,
@@ -106,6 +111,7 @@ impl IdentityFilter {
             next: scoring.gaps.next as i64,
             opening: scoring.gaps.opening() as i64,
             free_ends: scoring.end_gaps == EndGaps::Free,
+            local: scoring.mode == Mode::Local,
             match_low: match_low as i64,
             match_high: match_high as i64,
             mismatch_low: mismatch_low as i64,
@@ -131,6 +137,9 @@ impl IdentityFilter {
     /// Whether a pair of `m` and `n` symbols with this score (and matches, if known) can reach the identity. Never false
     /// for a pair that does.
     pub fn may_reach(&self, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
+        if self.local {
+            return score > 0 || self.passes(0.0);
+        }
         let (shorter, longer) = (m.min(n) as f64, m.max(n) as f64);
         let Some(matches) = matches else {
             let bound = self.forms().iter().map(|form| form[0] * shorter + form[1] * longer).fold(f64::MAX, f64::min);
@@ -253,7 +262,7 @@ impl IdentityFilter {
         }
     }
 
-    /// The filter for a kernel that carries matches, or for one that knows only the score.
+    /// The filter for a kernel that carries matches, or for one that knows only the score. Global alignments only.
     pub fn device_form(&self, carries_matches: bool) -> DeviceFilter {
         let forms = self.forms().map(|form| [form[0] as f32, form[1] as f32, 0.0, 0.0]);
         let mode = match (carries_matches, self.definition) {

@@ -60,6 +60,6 @@ pub enum Mode {
     #[default]
     Global,
     /// The two parts that score most, or none if nothing scores more than 0 (Smith and Waterman 1981). There are no end
-    /// gaps.
+    /// gaps, so [`EndGaps`] is of no account.
     Local,
 }

@@ -3,6 +3,10 @@
 //! They are ratios of counts of columns, and each is what vsearch 2.22 prints, given the same alignment. (The alignments
 //! may differ: vsearch's default gap costs are others, and it breaks ties its own way.) In vsearch's `=` columns two
 //! codes' sets of bases meet, as under [`super::Ambiguity::Overlap`] and [`super::Ambiguity::Zero`].
+//!
+//! Of a local alignment the columns are those of the two parts: definitions 1, 2 and 4 are one, BLAST's; 0 is the share
+//! of the shorter sequence that matches; and 3, which charges differences alone, would call any short match of two long
+//! sequences nearly identical, so that jobs refuse it.
 
 /// Columns of an alignment, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]

@@ -1,15 +1,19 @@
 //! Scores: substitution tables, gap costs, identity. The only place that knows a gap convention.
 
 pub mod bound;
+pub mod difference;
 pub mod gaps;
 pub mod identity;
+pub mod local;
 pub mod matrix;
 pub mod offset;
 pub mod scoring;
 
 pub use bound::IdentityFilter;
+pub use difference::DifferenceScoring;
 pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};
+pub use local::LocalScoring;
 pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;
 pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};

@@ -18,41 +18,11 @@
 use super::gaps::EndGaps;
 use super::scoring::Scoring;
 
-/// An integer that holds a cell: 32 bits on devices, 64 bits where these do not suffice.
-pub trait Value:
-    Copy + Ord + Send + Sync + Default + std::ops::Add<Output = Self> + std::ops::Sub<Output = Self>
-{
-    /// Bits without the sign.
-    const BITS: u32;
-    /// Stands for minus infinity: far below every value, far enough from overflow.
-    const NEVER: Self;
-    /// The value of a number that is known to fit.
-    fn of(number: i64) -> Self;
-    /// The number.
-    fn number(self) -> i64;
-}
+/// Bits of a device's value without the sign.
+const BITS: u32 = i32::BITS - 1;
 
-impl Value for i32 {
-    const BITS: u32 = 31;
-    const NEVER: i32 = -(1 << 30);
-    fn of(number: i64) -> i32 {
-        number as i32
-    }
-    fn number(self) -> i64 {
-        self as i64
-    }
-}
-
-impl Value for i64 {
-    const BITS: u32 = 63;
-    const NEVER: i64 = -(1 << 62);
-    fn of(number: i64) -> i64 {
-        number
-    }
-    fn number(self) -> i64 {
-        self
-    }
-}
+/// Stands for minus infinity: far below every value, far enough from overflow.
+pub const NEVER: i32 = -(1 << 30);
 
 /// Bits that matches up to `shorter` take.
 fn match_bits(shorter: u64) -> u32 {
@@ -78,24 +48,32 @@ pub fn fits(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool, bits
     greatest + 1 < limit && least < limit / 4
 }
 
+/// Whether engines report the matches of pairs up to given lengths beside their scores: where 32 bits hold both, and where
+/// 32 bits do not even hold the score, which then no device computes. All engines keep to it, so that it does not depend
+/// on the engine which pairs a filter leaves.
+pub fn carries_matches(scoring: &Scoring, shorter: u64, sum: u64) -> bool {
+    let fits = |carry_matches| fits(scoring, shorter, sum, carry_matches, BITS);
+    fits(true) || !fits(false)
+}
+
 /// A scoring scheme in the kernels' form, for pairs up to given lengths.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OffsetScoring<V = i32> {
+pub struct OffsetScoring {
     size: usize,
-    table: Vec<V>,
+    table: Vec<i32>,
     match_bits: u32,
     next: i64,
-    opening: V,
-    edge_opening: V,
-    edge_step: V,
+    opening: i32,
+    edge_opening: i32,
+    edge_step: i32,
     free_ends: bool,
 }
 
-impl<V: Value> OffsetScoring<V> {
+impl OffsetScoring {
     /// The transform for pairs whose shorter sequence has at most `shorter` symbols and whose lengths sum to at most
     /// `sum`; with the matches carried if `carry_matches`. `None` if a value could overflow.
     pub fn new(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool) -> Option<Self> {
-        if !fits(scoring, shorter, sum, carry_matches, V::BITS) {
+        if !fits(scoring, shorter, sum, carry_matches, BITS) {
             return None;
         }
         let match_bits = if carry_matches { match_bits(shorter) } else { 0 };
@@ -103,17 +81,17 @@ impl<V: Value> OffsetScoring<V> {
         let free = scoring.end_gaps == EndGaps::Free;
         let substitution = &scoring.substitution;
         let size = substitution.size();
-        let mut table = vec![V::NEVER; size * size];
-        table[0] = V::of(0);
+        let mut table = vec![NEVER; size * size];
+        table[0] = 0;
         for code in 1..size {
             if free {
-                table[code] = V::of(next << match_bits);
-                table[code * size] = V::of(next << match_bits);
+                table[code] = (next << match_bits) as i32;
+                table[code * size] = (next << match_bits) as i32;
             }
             for other in 1..size {
                 let score = substitution.score(code as u8, other as u8) as i64 + 2 * next;
                 let is_match = carry_matches && substitution.is_match(code as u8, other as u8);
-                table[code * size + other] = V::of((score << match_bits) + is_match as i64);
+                table[code * size + other] = ((score << match_bits) + is_match as i64) as i32;
             }
         }
         Some(OffsetScoring {
@@ -121,9 +99,9 @@ impl<V: Value> OffsetScoring<V> {
             table,
             match_bits,
             next,
-            opening: V::of(opening << match_bits),
-            edge_opening: V::of(if free { 0 } else { -(opening << match_bits) }),
-            edge_step: V::of(if free { next << match_bits } else { 0 }),
+            opening: (opening << match_bits) as i32,
+            edge_opening: if free { 0 } else { -(opening << match_bits) as i32 },
+            edge_step: if free { (next << match_bits) as i32 } else { 0 },
             free_ends: free,
         })
     }
@@ -143,7 +121,7 @@ impl<V: Value> OffsetScoring<V> {
     ///   below B that a gap from a border cell leaves in E or F are what the first real cell would get from it anyway.
     /// - Free end gaps, PAD against a symbol adds `next`: the diagonal step from B(k - 1) gives B(k) exactly, and no
     ///   other step gives more, since B does not fall along a border.
-    pub fn table(&self) -> &[V] {
+    pub fn table(&self) -> &[i32] {
         &self.table
     }
 
@@ -158,17 +136,17 @@ impl<V: Value> OffsetScoring<V> {
     }
 
     /// Value subtracted when a gap opens; 0 under linear gaps.
-    pub fn opening(&self) -> V {
+    pub fn opening(&self) -> i32 {
         self.opening
     }
 
     /// Value of a border cell after one or more real symbols, without the part that grows.
-    pub fn edge_opening(&self) -> V {
+    pub fn edge_opening(&self) -> i32 {
         self.edge_opening
     }
 
     /// Growth of the border's value a symbol; 0 if end gaps are charged. Also what a free gap at the end adds a symbol.
-    pub fn edge_step(&self) -> V {
+    pub fn edge_step(&self) -> i32 {
         self.edge_step
     }
 
@@ -178,16 +156,16 @@ impl<V: Value> OffsetScoring<V> {
     }
 
     /// Value of the border after `symbols` real symbols.
-    pub fn edge(&self, symbols: u32) -> V {
+    pub fn edge(&self, symbols: u32) -> i32 {
         if symbols == 0 {
-            return V::of(0);
+            return 0;
         }
-        V::of(self.edge_opening.number() + self.edge_step.number() * symbols as i64)
+        (self.edge_opening as i64 + self.edge_step as i64 * symbols as i64) as i32
     }
 
     /// The score and, if carried, the matches that a pair's final value holds.
-    pub fn decode(&self, value: V, query_symbols: u32, target_symbols: u32) -> (i64, Option<u64>) {
-        let value = value.number();
+    pub fn decode(&self, value: i32, query_symbols: u32, target_symbols: u32) -> (i64, Option<u64>) {
+        let value = value as i64;
         let offset = self.next * (query_symbols as i64 + target_symbols as i64);
         let score = (value >> self.match_bits) - offset;
         let matches = value & ((1i64 << self.match_bits) - 1);
@@ -206,7 +184,7 @@ mod tests {
 
     #[test]
     fn values_decode_to_score_and_matches() {
-        let offset = OffsetScoring::<i32>::new(&scoring(Gaps::linear(10), EndGaps::Charged), 100, 200, true).unwrap();
+        let offset = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Charged), 100, 200, true).unwrap();
         assert_eq!(offset.match_bits(), 7);
         // A match of A with A and a mismatch of A with C: 5 - 4, offset 2 * 10 each.
         let (a, c) = (1, 2);
@@ -224,7 +202,7 @@ mod tests {
             (Gaps::from_blast(11, 1), EndGaps::Free, 0),
         ] {
             for carry in [false, true] {
-                let offset = OffsetScoring::<i32>::new(&scoring(gaps, end_gaps), 50, 100, carry).unwrap();
+                let offset = OffsetScoring::new(&scoring(gaps, end_gaps), 50, 100, carry).unwrap();
                 assert_eq!(offset.decode(offset.edge(7), 7, 0), (expected, carry.then_some(0)));
                 assert_eq!(offset.decode(offset.edge(0), 0, 0), (0, carry.then_some(0)));
             }
@@ -240,16 +218,15 @@ mod tests {
         assert!(fits(&scoring, 8192, 16_384, false, 31));
         assert!(!fits(&scoring, 1 << 27, 1 << 28, false, 31));
         assert!(fits(&scoring, u32::MAX as u64, 1 << 33, false, 63));
-        assert!(OffsetScoring::<i32>::new(&scoring, 8192, 16_384, true).is_none());
-        assert!(OffsetScoring::<i64>::new(&scoring, 8192, 16_384, true).is_some());
+        assert!(OffsetScoring::new(&scoring, 8192, 16_384, true).is_none());
     }
 
     #[test]
     fn padding_is_never_a_step_under_charged_end_gaps_and_a_gap_under_free_ones() {
-        let charged = OffsetScoring::<i32>::new(&scoring(Gaps::linear(10), EndGaps::Charged), 9, 18, true).unwrap();
-        let free = OffsetScoring::<i32>::new(&scoring(Gaps::linear(10), EndGaps::Free), 9, 18, true).unwrap();
+        let charged = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Charged), 9, 18, true).unwrap();
+        let free = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Free), 9, 18, true).unwrap();
         for code in 1..16 {
-            assert_eq!((charged.table()[code], charged.table()[code * 16]), (i32::NEVER, i32::NEVER));
+            assert_eq!((charged.table()[code], charged.table()[code * 16]), (NEVER, NEVER));
             assert_eq!((free.table()[code], free.table()[code * 16]), (free.edge_step(), free.edge_step()));
         }
         assert_eq!((charged.table()[0], free.table()[0]), (0, 0));

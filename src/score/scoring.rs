@@ -100,7 +100,7 @@ pub struct Scoring {
     pub substitution: Substitution,
     /// Costs of gaps.
     pub gaps: Gaps,
-    /// Whether end gaps are charged.
+    /// Whether end gaps are charged; of no account in local alignments.
     pub end_gaps: EndGaps,
     /// What is aligned.
     pub mode: Mode,

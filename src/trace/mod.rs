@@ -13,12 +13,24 @@
 //!    this is among the best, else from the last column's best cell with the longest part of the query, else from the
 //!    last row's with the longest part of the target. What lies beyond is one end gap.
 //!
+//! A local alignment ([`Mode::Local`](crate::score::Mode::Local)) is one of two parts:
+//!
+//! 1. If nothing scores more than 0, it is empty: score 0, no columns, and both parts are empty and begin at 0.
+//! 2. Else it ends where the best score is reached first: of all cells (i, j) of the matrix with the best score, that
+//!    with the shortest beginning of the query (least i), and among these of the target (least j).
+//! 3. Among all alignments with this score that end there, it has the fewest query symbols, and among these the fewest
+//!    target symbols.
+//! 4. Between these two places it is the canonical global alignment of the two parts, with charged end gaps.
+//!
+//! So a local alignment begins and ends with two symbols, and no part at either end of it adds nothing to its score.
+//!
 //! Every engine gives the same alignment, so output never depends on who computed it.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod band;
 pub mod cigar;
+mod local;
 pub mod packed;
 mod sweep;
 pub mod traceback;
@@ -26,15 +38,40 @@ pub mod verify;
 mod walk;
 mod wavefront;
 
+use std::ops::Range;
+
 pub use cigar::{Cigar, Op, ParseCigarError};
 pub use traceback::{Hint, Workspace, traceback};
-pub use verify::verify;
+pub use verify::{verify, verify_alignment};
 
-/// An alignment of query and target.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An alignment of query and target, or of a part of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Alignment {
     /// Its score.
     pub score: i64,
+    /// Query symbols before its first column: 0 in a global alignment and in an empty one.
+    pub query_start: u32,
+    /// Target symbols before its first column.
+    pub target_start: u32,
     /// Its columns.
     pub cigar: Cigar,
+}
+
+impl Alignment {
+    /// An alignment that begins where both sequences do.
+    pub fn whole(score: i64, cigar: Cigar) -> Self {
+        Alignment { score, query_start: 0, target_start: 0, cigar }
+    }
+
+    /// The part of the query that its columns hold, counted from 0.
+    pub fn query_range(&self) -> Range<usize> {
+        let start = self.query_start as usize;
+        start..start + self.cigar.query_span() as usize
+    }
+
+    /// The part of the target that its columns hold, counted from 0.
+    pub fn target_range(&self) -> Range<usize> {
+        let start = self.target_start as usize;
+        start..start + self.cigar.target_span() as usize
+    }
 }

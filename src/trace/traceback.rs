@@ -7,13 +7,14 @@ use super::band::{Band, ScoreRange};
 use super::sweep::{Ends, Sweep};
 use super::walk::{Tracer, Walk};
 use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, Value, Wave};
-use super::{Alignment, Cigar, Op};
+use super::{Alignment, Cigar, Op, local};
 use crate::error::{Error, Result};
-use crate::score::{EndGaps, Scoring};
+use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
 
 /// What an engine already found out about a pair's canonical alignment. It narrows the band, and the traceback must come
-/// to the same, or ends in an error.
+/// to the same, or ends in an error. (A local traceback looks no further than where it first finds as great a score: one
+/// that is too low may pass unnoticed.)
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hint {
     /// The score.
@@ -35,6 +36,7 @@ pub struct Workspace {
     directions: Directions,
     wave_32: Wave<i32>,
     wave_64: Wave<i64>,
+    pub(super) local: local::Buffers,
 }
 
 impl Workspace {
@@ -55,6 +57,7 @@ impl Workspace {
             directions: Directions::default(),
             wave_32: Wave::default(),
             wave_64: Wave::default(),
+            local: local::Buffers::default(),
         }
     }
 }
@@ -71,6 +74,20 @@ impl Default for Workspace {
 /// # Errors
 /// [`Error::Internal`] if the alignment has not the score or the matches of `hint`: one of the two was computed wrongly.
 pub fn traceback(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    hint: Hint,
+    workspace: &mut Workspace,
+) -> Result<Alignment> {
+    match scoring.mode {
+        Mode::Global => global(query, target, scoring, hint, workspace),
+        Mode::Local => local::traceback(query, target, scoring, hint, workspace),
+    }
+}
+
+/// The canonical global alignment of two sequences, whatever the mode.
+pub(super) fn global(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
@@ -116,7 +133,7 @@ fn one_is_empty(m: usize, n: usize, scoring: &Scoring) -> Alignment {
         EndGaps::Charged => -scoring.gaps.cost((m + n) as u64),
         EndGaps::Free => 0,
     };
-    Alignment { score, cigar }
+    Alignment::whole(score, cigar)
 }
 
 fn run_length(symbols: usize) -> u32 {
@@ -233,7 +250,7 @@ impl<'a> Pair<'a> {
 
         let packed = best.0.to_wide();
         let score = i64::try_from(packed.div_euclid(self.weight)).expect("scores and lengths are bounded");
-        (Alignment { score, cigar: walk.finish() }, packed.rem_euclid(self.weight) as u64)
+        (Alignment::whole(score, walk.finish()), packed.rem_euclid(self.weight) as u64)
     }
 }
 
@@ -255,7 +272,7 @@ mod tests {
                 for ambiguity in [Ambiguity::Overlap, Ambiguity::Zero] {
                     let scoring = Scoring::nucleotide(5, -4, ambiguity, gaps, end_gaps).unwrap();
                     let expected = reference::align(&query, &target, &scoring);
-                    let expected = (Alignment { score: expected.score, cigar: expected.cigar }, expected.matches);
+                    let expected = (Alignment::whole(expected.score, expected.cigar), expected.matches);
                     let pair = Pair::new(&query, &target, &scoring, Hint::NONE);
                     let workspace = &mut Workspace::with_budget(1_000);
                     assert!(i32::holds(pair.magnitude()));

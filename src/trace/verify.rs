@@ -3,9 +3,10 @@
 //! Nothing here knows how an alignment was found, so what it accepts is an alignment of these two sequences with this
 //! score, whoever made it. (It cannot say whether a better one exists; that is the oracles' work.)
 
+use super::Alignment;
 use super::cigar::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::score::{EndGaps, Scoring};
+use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::{Code, PAD};
 
 /// Checks that `cigar` aligns all of `query` with all of `target`, that each `=` and `X` says what
@@ -14,9 +15,11 @@ use crate::seq::{Code, PAD};
 ///
 /// # Errors
 /// [`Error::Internal`] with what is wrong: an alignment that fails here was made by a fault of ours.
+///
+/// Under [`Mode::Local`] the two sequences are the two parts that are aligned, and no gap is free.
 pub fn verify(cigar: &Cigar, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<i64> {
     let runs: Vec<(u32, Op)> = cigar.iter().collect();
-    let free = scoring.end_gaps == EndGaps::Free;
+    let free = scoring.mode == Mode::Global && scoring.end_gaps == EndGaps::Free;
     let (mut i, mut j) = (0usize, 0usize);
     let mut score = 0i64;
     for (position, &(length, op)) in runs.iter().enumerate() {
@@ -61,6 +64,33 @@ pub fn verify(cigar: &Cigar, query: &[Code], target: &[Code], scoring: &Scoring)
         return wrong(cigar, format!("it spans {i} and {j} symbols of sequences of {lengths}"));
     }
     Ok(score)
+}
+
+/// [`verify`] of an alignment with its place: a global one must begin where both sequences do and end where they end; a
+/// local one must lie within them, and begin and end with two symbols.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_alignment(alignment: &Alignment, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<i64> {
+    let cigar = &alignment.cigar;
+    let (in_query, in_target) = (alignment.query_range(), alignment.target_range());
+    if scoring.mode == Mode::Global {
+        if (in_query.start, in_target.start) != (0, 0) {
+            return wrong(cigar, format!("it begins at {} and {}, not at 0", in_query.start, in_target.start));
+        }
+        return verify(cigar, query, target, scoring);
+    }
+    let ends = [cigar.iter().next(), cigar.iter().next_back()];
+    if ends.into_iter().flatten().any(|run| run.1.is_gap()) {
+        return wrong(cigar, "a local alignment begins or ends with a gap".into());
+    }
+    match (query.get(in_query.clone()), target.get(in_target.clone())) {
+        (Some(query), Some(target)) => verify(cigar, query, target, scoring),
+        _ => {
+            let lengths = format!("{} and {}", query.len(), target.len());
+            wrong(cigar, format!("symbols {in_query:?} and {in_target:?} are not all in sequences of {lengths}"))
+        }
+    }
 }
 
 fn wrong(cigar: &Cigar, message: String) -> Result<i64> {
@@ -109,6 +139,33 @@ mod tests {
         assert_eq!(run("2I1D1=", "CCA", "GA", &free).unwrap(), 5 - 10);
         assert_eq!(run("2I3D", "CC", "GGG", &free).unwrap(), 0);
         assert_eq!(run("3D", "", "GGG", &free).unwrap(), 0);
+    }
+
+    #[test]
+    fn local_alignments_are_parts_without_free_gaps() {
+        let free = scoring(Gaps::linear(10), EndGaps::Free);
+        let (query, target) = (codes("TTACGACC"), codes("GACGCC"));
+        let run = |mode, query_start, target_start, cigar: &str| {
+            let alignment = Alignment { score: 0, query_start, target_start, cigar: cigar.parse().unwrap() };
+            verify_alignment(&alignment, &query, &target, &Scoring { mode, ..free.clone() })
+        };
+        assert_eq!(run(Mode::Local, 2, 1, "3=1I2=").unwrap(), 25 - 10);
+        assert_eq!(run(Mode::Local, 2, 1, "3=").unwrap(), 15);
+        assert_eq!(run(Mode::Local, 0, 0, "").unwrap(), 0);
+        for (query_start, target_start, cigar, word) in [
+            (2, 0, "3=", "are no '='"),
+            (2, 1, "3=1I3=", "are not all in sequences of 8 and 6"),
+            (9, 0, "", "are not all in sequences of 8 and 6"),
+            (1, 1, "1I3=", "begins or ends with a gap"),
+            (2, 1, "3=1D", "begins or ends with a gap"),
+        ] {
+            let error = run(Mode::Local, query_start, target_start, cigar).unwrap_err();
+            assert!(error.to_string().contains(word), "{cigar}: {error}");
+        }
+        let moved = run(Mode::Global, 2, 1, "3=1I2=").unwrap_err();
+        assert!(moved.to_string().contains("it begins at 2 and 1, not at 0"), "{moved}");
+        // TT-ACGACC against --GACG-CC: the first run is free, the second is not.
+        assert_eq!(run(Mode::Global, 0, 0, "2I1D3=1I2=").unwrap(), 25 - 10 - 10);
     }
 
     #[test]

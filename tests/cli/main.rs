@@ -11,6 +11,7 @@ mod bench;
 mod ends;
 mod formats;
 mod kernels;
+mod local;
 mod pages;
 mod scoring;
 mod stats;

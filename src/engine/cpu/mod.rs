@@ -1,12 +1,17 @@
 //! The CPU: every thread an engine of its own, which computes several targets at once against one query, in vector lanes,
 //! and traces its own pairs back.
 //!
-//! It computes the recurrence of `nw_slice` on the same padded, offset values ([`crate::score::OffsetScoring`]), in
-//! 32-bit lanes with the matches carried where they fit, and in 64-bit lanes where 32 bits do not hold the score.
+//! Global scores come from differences between cells ([`crate::score::difference`]), local ones from the cells
+//! themselves, in the narrowest lanes that hold them.
 
 pub mod compute;
-mod lanes;
-mod vector;
+mod difference;
+mod group;
+mod local;
+mod pair_difference;
+mod pair_local;
+mod simd;
+mod skew;
 mod whole;
 
 use std::collections::VecDeque;
@@ -18,11 +23,10 @@ use super::sizing::Grain;
 use super::{Batch, Capacity, Engine, Hit, Report, Ticket, Traced, Want};
 use crate::error::{Error, Result};
 use crate::score::Mode;
-use crate::score::offset::fits;
 use crate::trace::{self, Hint, packed, traceback};
 
-pub use compute::Workspace;
-pub use lanes::{LANES, lane_kind};
+pub use compute::{Form, Workspace};
+pub use simd::Isa;
 pub use whole::CpuEngine;
 
 /// Cells a batch at most: some tenths of a second. What is computed is not interrupted.
@@ -89,22 +93,16 @@ pub fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
         .map_err(|error| Error::Internal(format!("threads could not be started: {error}")))
 }
 
-/// Computes a batch on this thread. What comes back for a pair does not depend on what else is in the batch.
+/// Computes a batch on this thread, block by block: the width of numbers, and whether matches are carried, is decided for
+/// all that is computed together, and of a block alone it is what its longest target asks for. So what comes back for a
+/// pair does not depend on what else is in the batch.
 fn compute_batch(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    // Whether matches are carried is decided for all that is computed together. Blocks of one class agree on that, but the
-    // longest query and the longest target may be those of different blocks.
-    let extent = batch.extent();
-    let carried = |extent: super::Extent| fits(&batch.band.scoring, extent.shorter.into(), extent.sum, true, 31);
-    let alone = |block: &super::Block| Batch { band: Arc::clone(&batch.band), blocks: vec![block.clone()] };
-    let together = match &batch.blocks[..] {
-        [] | [_] => true,
-        [first, ..] => carried(extent) == carried(alone(first).extent()),
-    };
-    if together {
-        return compute::run(batch, workspace);
+    let mut hits = Vec::new();
+    for block in &batch.blocks {
+        let alone = Batch { band: Arc::clone(&batch.band), blocks: vec![block.clone()] };
+        hits.append(&mut compute::run(&alone, workspace)?);
     }
-    let hits: Result<Vec<Vec<Hit>>> = batch.blocks.iter().map(|block| compute::run(&alone(block), workspace)).collect();
-    Ok(hits?.concat())
+    Ok(hits)
 }
 
 impl Engine for CpuWorker {

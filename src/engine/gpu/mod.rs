@@ -40,6 +40,7 @@ use crate::error::{Error, Result};
 use crate::kernels::nw_slice;
 use crate::kernels::{KERNELS, Kernel};
 use crate::plan::cost::{Speeds, Work};
+use crate::score::Mode;
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
 const BATCH_SECONDS: f64 = 0.7;
@@ -304,6 +305,9 @@ impl Engine for GpuEngine {
 
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
         self.gpu.check()?;
+        if batch.band.scoring.mode == Mode::Local {
+            return Err(self.gpu.unsuited("local alignments are computed on the CPU"));
+        }
         let extent = batch.extent();
         let Some(scoring) = nw_slice::offset_scoring(&batch, &extent) else {
             return Err(self.gpu.unsuited("scores of this length do not fit 32 bits"));

@@ -272,7 +272,7 @@ impl Bench {
 }
 
 fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
-    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::engine::cpu::lane_kind());
+    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::engine::cpu::Isa::best().name());
     match device {
         Device::Cpu => cpu,
         Device::Adapter(found) => {

@@ -1,0 +1,70 @@
+//! Speed of one thread of the CPU engine: every set of instructions of this machine, either form, every kind of score.
+//!
+//! A throughput of 1 Gelem/s is 1 GCUPS. Batches are one store against itself, so that all lanes are full; sequences are
+//! random, from a seed that is printed. Run it on an idle machine.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use pairwave::engine::cpu::{Form, Isa, Workspace, compute};
+use pairwave::engine::{Batch, Want};
+use pairwave::plan::Job;
+use pairwave::score::{Gaps, Mode, Scoring};
+
+/// Lengths in symbols: a protein, a gene.
+const LENGTHS: [usize; 2] = [300, 1500];
+
+/// What is computed, and the width of lanes that it goes in.
+fn works() -> Vec<(&'static str, Scoring, Want)> {
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() };
+    let local = |scoring| Scoring { mode: Mode::Local, ..scoring };
+    vec![
+        ("dna_linear_8", Scoring::dna(), Want::Scores),
+        ("dna_linear_matches_16", Scoring::dna(), Want::Alignments),
+        ("dna_affine_8", affine.clone(), Want::Scores),
+        ("dna_affine_matches_16", affine, Want::Alignments),
+        ("protein_affine_8", Scoring::protein(), Want::Scores),
+        ("protein_local_8", local(Scoring::protein()), Want::Scores),
+        ("dna_local_8", local(Scoring::dna()), Want::Scores),
+    ]
+}
+
+/// A store of so many sequences against itself.
+fn batch(scoring: &Scoring, want: Want, length: usize, count: usize) -> Batch {
+    let mut rng = support::rng(length as u64);
+    let sequences: Vec<Vec<u8>> =
+        (0..count).map(|_| support::random_codes(&mut rng, scoring.alphabet, length)).collect();
+    let store = support::store(scoring.alphabet, &sequences);
+    let job = Job { queries: Arc::clone(&store), against: Some(store), scoring: Arc::new(scoring.clone()), want };
+    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
+    Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+}
+
+fn cpu(criterion: &mut Criterion) {
+    for isa in Isa::available() {
+        for form in [Form::Targets, Form::Rows] {
+            for (name, scoring, want) in works() {
+                let mut group = criterion.benchmark_group(format!("{}/{form:?}/{name}", isa.name()));
+                group.sample_size(10).sampling_mode(SamplingMode::Flat);
+                group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
+                for length in LENGTHS {
+                    let count = if form == Form::Targets { 64 } else { 8 };
+                    let batch = batch(&scoring, want.clone(), length, count);
+                    let mut workspace = Workspace::with(isa, form);
+                    group.throughput(Throughput::Elements(batch.cells()));
+                    group.bench_function(BenchmarkId::from_parameter(length), |bencher| {
+                        bencher.iter(|| compute::run(&batch, &mut workspace).expect("the batch is computed").len())
+                    });
+                }
+                group.finish();
+            }
+        }
+    }
+}
+
+criterion_group!(benches, cpu);
+criterion_main!(benches);

@@ -1,0 +1,99 @@
+//! Targets side by side: one a lane, aligned with one query (inter-sequence vectors, as in SWIPE: Rognes 2011).
+
+use super::simd::MAX_LANES;
+use crate::seq::{Code, PAD};
+
+/// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
+pub const ROWS: usize = 4;
+
+/// Codes of all lanes in [`ROWS`] rows.
+pub type Strip = [[Code; MAX_LANES]; ROWS];
+
+/// Targets with padding in front, so that all end together, in a multiple of [`ROWS`] rows.
+pub struct Group<'a> {
+    targets: &'a [&'a [Code]],
+    rows: usize,
+}
+
+impl<'a> Group<'a> {
+    /// Targets, at most as many as there are lanes.
+    pub fn new(targets: &'a [&'a [Code]]) -> Self {
+        let longest = targets.iter().map(|target| target.len()).max().unwrap_or(0);
+        Group { targets, rows: longest.next_multiple_of(ROWS) }
+    }
+
+    /// Rows with the padding.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Length of a lane's target; spare lanes have none.
+    pub fn symbols(&self, lane: usize) -> usize {
+        self.targets.get(lane).map_or(0, |target| target.len())
+    }
+
+    /// Real symbols of a lane up to and with row `r`; 0 within the padding.
+    pub fn done(&self, r: usize, lane: usize) -> usize {
+        (r + 1 + self.symbols(lane)).saturating_sub(self.rows)
+    }
+
+    /// Whether row `r` is the second real one, or a later one, of every target that has any.
+    pub fn is_inside(&self, r: usize) -> bool {
+        self.targets.iter().all(|target| target.is_empty() || r > self.rows - target.len())
+    }
+
+    /// The codes of rows `r` to `r + ROWS - 1`.
+    #[inline(always)]
+    pub fn strip(&self, r: usize, strip: &mut Strip) {
+        let mut words = [0u32; MAX_LANES];
+        for (word, target) in words.iter_mut().zip(self.targets) {
+            let pad = self.rows - target.len();
+            *word = match r.checked_sub(pad) {
+                Some(first) => {
+                    let mut codes = [PAD; ROWS];
+                    codes.copy_from_slice(&target[first..first + ROWS]);
+                    u32::from_le_bytes(codes)
+                }
+                // The padding ends within these rows, or after them.
+                None => (0..ROWS).fold(0, |word, k| match (r + k).checked_sub(pad) {
+                    Some(at) => word | (target[at] as u32) << (8 * k),
+                    None => word,
+                }),
+            };
+        }
+        for (k, codes) in strip.iter_mut().enumerate() {
+            for (code, word) in codes.iter_mut().zip(words) {
+                *code = (word >> (8 * k)) as Code;
+            }
+        }
+    }
+}
+
+/// Codes that a sequence has, in rising order.
+pub fn codes_of(sequence: &[Code]) -> Vec<Code> {
+    let present = sequence.iter().fold(0u32, |set, &code| set | 1 << code);
+    (0..32).filter(|code| present >> code & 1 == 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_end_together() {
+        let (long, short, empty) = (vec![1, 2, 4, 8, 1], vec![3, 5], vec![]);
+        let targets: Vec<&[Code]> = vec![&long, &short, &empty];
+        let group = Group::new(&targets);
+        assert_eq!(group.rows(), 8);
+        let mut strip = [[9; MAX_LANES]; ROWS];
+        group.strip(0, &mut strip);
+        let rows = |strip: &Strip| strip.map(|codes| [codes[0], codes[1], codes[2], codes[63]]);
+        assert_eq!(rows(&strip), [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]]);
+        group.strip(4, &mut strip);
+        assert_eq!(rows(&strip), [[2, 0, 0, 0], [4, 0, 0, 0], [8, 3, 0, 0], [1, 5, 0, 0]]);
+        assert_eq!((group.done(2, 0), group.done(3, 0), group.done(7, 0), group.done(7, 2)), (0, 1, 5, 0));
+        assert!(!group.is_inside(6) && group.is_inside(7));
+        assert!(Group::new(&targets[..1]).is_inside(4) && !Group::new(&targets[..1]).is_inside(3));
+        assert_eq!(codes_of(&[8, 1, 8]), [1, 8]);
+    }
+}

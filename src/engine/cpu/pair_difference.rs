@@ -1,0 +1,187 @@
+//! The global score of one pair, rows side by side ([`super::skew`]), from differences between neighbouring cells.
+//!
+//! Operations on a vector of cells: those of [`super::difference`], two to move dh (and f) down a row, and in 8 bits
+//! with 64 lanes 7 blends for the scores.
+
+use super::simd::{Lanes, Lines, MAX_LANES, kernel};
+use super::skew::{Skew, SkewBuffers, Strips};
+use crate::score::DifferenceScoring;
+use crate::score::difference::Element;
+use crate::seq::Code;
+
+/// Buffers that live from pair to pair.
+#[derive(Debug, Clone, Default)]
+pub struct Buffers<E> {
+    skew: SkewBuffers<E>,
+    /// dh of the row above the strip, one a column, from index [`MAX_LANES`].
+    dh: Lines<E>,
+    /// f of the row above, likewise.
+    f: Lines<E>,
+}
+
+/// One pair.
+pub struct Task<'a, E> {
+    /// The scheme, which holds the pair.
+    pub form: &'a DifferenceScoring<E>,
+    /// The sequence that is cut into strips; better the shorter one.
+    pub rows: &'a [Code],
+    /// The other one.
+    pub columns: &'a [Code],
+    /// The codes that `columns` has.
+    pub codes: &'a [Code],
+    /// Room.
+    pub buffers: &'a mut Buffers<E>,
+    /// What comes out: the final value, for [`DifferenceScoring::decode`].
+    pub value: &'a mut i64,
+}
+
+kernel! {
+    /// Elements with a kernel for the global score of one pair.
+    trait PairDifferenceElement {
+        fn align_pair(Task) = align;
+    }
+}
+
+#[inline(always)]
+unsafe fn align<W: Lanes>(task: Task<'_, W::Elem>) {
+    let Task { form, rows, columns, codes, buffers, value } = task;
+    let n = columns.len();
+    let Buffers { skew, dh, f } = buffers;
+    let mut skew = Skew::<W>::new(columns, form.size(), skew);
+    let strips = Strips::new(rows, W::COUNT);
+    // Before and behind the columns there is room for the other lanes of a vector.
+    let dh = dh.at_least(n + 2 * MAX_LANES);
+    let f = f.at_least(n + 2 * MAX_LANES);
+    for j in 0..n {
+        let above = form.edge_difference(j + 1);
+        dh[MAX_LANES + j] = above;
+        f[MAX_LANES + j] = W::Elem::of(above.number() - form.opening());
+    }
+    let mut best = form.edge(n) + form.edge_step() * rows.len() as i64;
+    let mut last = form.edge(n);
+    let mut lanes = [0; MAX_LANES];
+    let mut edges = [W::Elem::default(); MAX_LANES];
+    for strip in 0..strips.count() {
+        strips.codes(strip, &mut lanes);
+        for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
+            *edge = form.edge_difference(strips.done(strip, lane));
+        }
+        // SAFETY: the caller's: W's instructions are there; dh and f have n columns and a vector's room on either side.
+        unsafe {
+            skew.begin(form.table(), codes, &lanes);
+            let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
+            let ends = if form.opening() == 0 {
+                strip_of::<W, false>(form, n, &edges, dh, f, &mut skew)
+            } else {
+                strip_of::<W, true>(form, n, &edges, dh, f, &mut skew)
+            };
+            if form.free_ends() {
+                // The last column, downwards: a free gap takes in the rows that are left.
+                for lane in (0..W::COUNT).rev() {
+                    last += form.difference(ends[lane]);
+                    let left = rows.len() - strips.done(strip, lane);
+                    best = best.max(last + form.edge_step() * left as i64);
+                }
+            }
+        }
+    }
+    let mut along = form.edge(rows.len());
+    for j in 0..=n {
+        // The last row: a free gap takes in the columns that are left.
+        best = best.max(along + form.edge_step() * (n - j) as i64);
+        if j < n {
+            along += form.difference(dh[MAX_LANES + j]);
+        }
+    }
+    *value = if form.free_ends() { best } else { along };
+}
+
+/// One strip, in place: `dh` and `f` come in from the row above and leave with the last row. Gives dv of the last column,
+/// lane by lane.
+#[inline(always)]
+unsafe fn strip_of<W: Lanes, const AFFINE: bool>(
+    form: &DifferenceScoring<W::Elem>,
+    n: usize,
+    edges: &[W::Elem; MAX_LANES],
+    dh: *mut W::Elem,
+    f: *mut W::Elem,
+    skew: &mut Skew<'_, W>,
+) -> [W::Elem; MAX_LANES] {
+    let mut ends = *edges;
+    if n == 0 {
+        return ends;
+    }
+    // SAFETY: the caller's.
+    unsafe {
+        let opening = W::splat(W::Elem::of(form.opening()));
+        let dv = W::load(edges.as_ptr());
+        let mut state = State { dv, e: dv.sub(opening), h: dv, f: dv, opening };
+        // Lanes begin one after the other; one that has not begun keeps its border.
+        let mut begun = W::splat(W::Elem::of(0));
+        for t in 0..W::COUNT - 1 {
+            begun = begun.shift_down(W::Elem::of(-1));
+            let before = state;
+            state.step::<AFFINE>(skew.step(t), dh, f, t);
+            state.dv = before.dv.blend(state.dv, begun);
+            state.e = before.e.blend(state.e, begun);
+            state.end(n, t, &mut ends);
+        }
+        let inner = n.max(W::COUNT - 1);
+        for t in W::COUNT - 1..inner {
+            state.step::<AFFINE>(skew.step(t), dh, f, t);
+        }
+        state.end(n, inner - 1, &mut ends);
+        for t in inner..n + W::COUNT - 1 {
+            state.step::<AFFINE>(skew.step(t), dh, f, t);
+            state.end(n, t, &mut ends);
+        }
+        ends
+    }
+}
+
+/// What a strip's lanes keep from step to step.
+#[derive(Clone, Copy)]
+struct State<W> {
+    dv: W,
+    e: W,
+    h: W,
+    f: W,
+    opening: W,
+}
+
+impl<W: Lanes> State<W> {
+    /// Step `t`: a cell a lane. The first row's dh and f come from memory, where the lanes' are left.
+    #[inline(always)]
+    unsafe fn step<const AFFINE: bool>(&mut self, scores: W, dh: *mut W::Elem, f: *mut W::Elem, t: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            let above = self.h.shift_down(*dh.add(t));
+            let z = if AFFINE {
+                let gap = self.f.shift_down(*f.add(t));
+                let z = scores.max(self.e).max(gap);
+                let opened = z.sub(self.opening);
+                self.e = opened.max(self.e).sub(above);
+                self.f = opened.max(gap).sub(self.dv);
+                self.f.store(f.add(t + 1).sub(W::COUNT));
+                z
+            } else {
+                scores.max_unsigned(self.dv).max_unsigned(above)
+            };
+            self.h = z.sub(self.dv);
+            self.dv = z.sub(above);
+            self.h.store(dh.add(t + 1).sub(W::COUNT));
+        }
+    }
+
+    /// Notes dv of the lane, if there is one, that has computed its last column in step `t`.
+    #[inline(always)]
+    unsafe fn end(&self, n: usize, t: usize, ends: &mut [W::Elem; MAX_LANES]) {
+        let Some(behind) = (t + 1).checked_sub(n) else { return };
+        if behind < W::COUNT {
+            let mut all = [W::Elem::default(); MAX_LANES];
+            // SAFETY: the caller's; there is room for the most lanes.
+            unsafe { self.dv.store(all.as_mut_ptr()) };
+            ends[W::COUNT - 1 - behind] = all[W::COUNT - 1 - behind];
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Vectors of x86-64: SSE4.1, AVX2 and AVX-512BW.
+
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+use super::portable::lookup_each;
+use super::{Lanes, STEPS};
+use crate::seq::Code;
+
+/// One register of 128 bits (SSE4.1).
+#[derive(Clone, Copy)]
+pub struct Sse41<E>(__m128i, PhantomData<E>);
+
+/// One register of 256 bits (AVX2).
+#[derive(Clone, Copy)]
+pub struct Avx2<E>(__m256i, PhantomData<E>);
+
+/// One register of 512 bits (AVX-512F and AVX-512BW).
+#[derive(Clone, Copy)]
+pub struct Avx512<E>(__m512i, PhantomData<E>);
+
+/// What differs between the registers: names of instructions. What differs between the elements: their width.
+macro_rules! lanes {
+    ($vector:ident, $register:ty, $elem:ty, $count:literal, $load:ident, $store:ident, $splat:ident, $add:ident,
+     $sub:ident, $max:ident, $max_unsigned:ident, $blend:ident, $shift:ident, $lookup:ident) => {
+        // SAFETY: used only inside functions compiled for the instructions, after their detection; loads and stores are
+        // of a whole register at any alignment.
+        unsafe impl Lanes for $vector<$elem> {
+            type Elem = $elem;
+            const COUNT: usize = $count;
+            #[inline(always)]
+            unsafe fn splat(value: $elem) -> Self {
+                $vector(unsafe { $splat(value) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const $elem) -> Self {
+                $vector(unsafe { $load(from.cast()) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $elem) {
+                unsafe { $store(to.cast(), self.0) }
+            }
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                $vector(unsafe { $add(self.0, other.0) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn sub(self, other: Self) -> Self {
+                $vector(unsafe { $sub(self.0, other.0) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn max(self, other: Self) -> Self {
+                $vector(unsafe { $max(self.0, other.0) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn max_unsigned(self, other: Self) -> Self {
+                $vector(unsafe { $max_unsigned(self.0, other.0) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn shift_down(self, last: $elem) -> Self {
+                $vector(unsafe { $shift::<{ size_of::<$elem>() as i32 }>(self.0, $splat(last)) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn blend(self, other: Self, mask: Self) -> Self {
+                $vector(unsafe { $blend(self.0, other.0, mask.0) }, PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
+                unsafe { $lookup(table, codes) }
+            }
+        }
+    };
+}
+
+lanes!(
+    Sse41,
+    __m128i,
+    i8,
+    16,
+    _mm_loadu_si128,
+    _mm_storeu_si128,
+    _mm_set1_epi8,
+    _mm_add_epi8,
+    _mm_sub_epi8,
+    _mm_max_epi8,
+    _mm_max_epu8,
+    _mm_blendv_epi8,
+    shift_128,
+    lookup_bytes_128
+);
+lanes!(
+    Sse41,
+    __m128i,
+    i16,
+    8,
+    _mm_loadu_si128,
+    _mm_storeu_si128,
+    _mm_set1_epi16,
+    _mm_add_epi16,
+    _mm_sub_epi16,
+    _mm_max_epi16,
+    _mm_max_epu16,
+    _mm_blendv_epi8,
+    shift_128,
+    lookup_words_128
+);
+lanes!(
+    Sse41,
+    __m128i,
+    i32,
+    4,
+    _mm_loadu_si128,
+    _mm_storeu_si128,
+    _mm_set1_epi32,
+    _mm_add_epi32,
+    _mm_sub_epi32,
+    _mm_max_epi32,
+    _mm_max_epu32,
+    _mm_blendv_epi8,
+    shift_128,
+    lookup_doubles_128
+);
+lanes!(
+    Avx2,
+    __m256i,
+    i8,
+    32,
+    _mm256_loadu_si256,
+    _mm256_storeu_si256,
+    _mm256_set1_epi8,
+    _mm256_add_epi8,
+    _mm256_sub_epi8,
+    _mm256_max_epi8,
+    _mm256_max_epu8,
+    _mm256_blendv_epi8,
+    shift_256,
+    lookup_bytes_256
+);
+lanes!(
+    Avx2,
+    __m256i,
+    i16,
+    16,
+    _mm256_loadu_si256,
+    _mm256_storeu_si256,
+    _mm256_set1_epi16,
+    _mm256_add_epi16,
+    _mm256_sub_epi16,
+    _mm256_max_epi16,
+    _mm256_max_epu16,
+    _mm256_blendv_epi8,
+    shift_256,
+    lookup_words_256
+);
+lanes!(
+    Avx2,
+    __m256i,
+    i32,
+    8,
+    _mm256_loadu_si256,
+    _mm256_storeu_si256,
+    _mm256_set1_epi32,
+    _mm256_add_epi32,
+    _mm256_sub_epi32,
+    _mm256_max_epi32,
+    _mm256_max_epu32,
+    _mm256_blendv_epi8,
+    shift_256,
+    lookup_doubles_256
+);
+lanes!(
+    Avx512,
+    __m512i,
+    i8,
+    64,
+    _mm512_loadu_si512,
+    _mm512_storeu_si512,
+    _mm512_set1_epi8,
+    _mm512_add_epi8,
+    _mm512_sub_epi8,
+    _mm512_max_epi8,
+    _mm512_max_epu8,
+    blend_512,
+    shift_512,
+    lookup_bytes_512
+);
+lanes!(
+    Avx512,
+    __m512i,
+    i16,
+    32,
+    _mm512_loadu_si512,
+    _mm512_storeu_si512,
+    _mm512_set1_epi16,
+    _mm512_add_epi16,
+    _mm512_sub_epi16,
+    _mm512_max_epi16,
+    _mm512_max_epu16,
+    blend_512,
+    shift_512,
+    lookup_words_512
+);
+lanes!(
+    Avx512,
+    __m512i,
+    i32,
+    16,
+    _mm512_loadu_si512,
+    _mm512_storeu_si512,
+    _mm512_set1_epi32,
+    _mm512_add_epi32,
+    _mm512_sub_epi32,
+    _mm512_max_epi32,
+    _mm512_max_epu32,
+    blend_512,
+    shift_512,
+    lookup_doubles_512
+);
+
+/// `alignr` shifts by a constant that depends on the element, so one arm for each width.
+macro_rules! align_by {
+    ($size:expr, $align:ident, $high:expr, $low:expr) => {
+        match $size {
+            1 => $align::<1>($high, $low),
+            2 => $align::<2>($high, $low),
+            _ => $align::<4>($high, $low),
+        }
+    };
+}
+
+#[inline(always)]
+unsafe fn shift_128<const SIZE: i32>(lanes: __m128i, last: __m128i) -> __m128i {
+    unsafe { align_by!(SIZE, _mm_alignr_epi8, last, lanes) }
+}
+
+#[inline(always)]
+unsafe fn shift_256<const SIZE: i32>(lanes: __m256i, last: __m256i) -> __m256i {
+    // `alignr` works within halves: the upper neighbours' half first.
+    unsafe {
+        let above = _mm256_permute2x128_si256::<0x21>(lanes, last);
+        align_by!(SIZE, _mm256_alignr_epi8, above, lanes)
+    }
+}
+
+#[inline(always)]
+unsafe fn shift_512<const SIZE: i32>(lanes: __m512i, last: __m512i) -> __m512i {
+    // As for 256 bits, within quarters.
+    unsafe {
+        let above = _mm512_alignr_epi64::<2>(last, lanes);
+        align_by!(SIZE, _mm512_alignr_epi8, above, lanes)
+    }
+}
+
+/// Bits of `b` where the mask has ones, of `a` where it has none.
+#[inline(always)]
+unsafe fn blend_512(a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
+    unsafe { _mm512_ternarylogic_epi64::<0xca>(mask, b, a) }
+}
+
+/// A table of 32 bytes in two registers of 16: the codes' fifth bit, moved to the top, chooses.
+#[inline(always)]
+unsafe fn lookup_bytes_128(table: &[i8; STEPS], codes: *const Code) -> Sse41<i8> {
+    unsafe {
+        let (low, high) = (_mm_loadu_si128(table.as_ptr().cast()), _mm_loadu_si128(table.as_ptr().add(16).cast()));
+        let codes = _mm_loadu_si128(codes.cast());
+        let (low, high) = (_mm_shuffle_epi8(low, codes), _mm_shuffle_epi8(high, codes));
+        Sse41(_mm_blendv_epi8(low, high, _mm_slli_epi16::<3>(codes)), PhantomData)
+    }
+}
+
+#[inline(always)]
+unsafe fn lookup_bytes_256(table: &[i8; STEPS], codes: *const Code) -> Avx2<i8> {
+    unsafe {
+        let half = |from: *const i8| _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
+        let (low, high) = (half(table.as_ptr()), half(table.as_ptr().add(16)));
+        let codes = _mm256_loadu_si256(codes.cast());
+        let (low, high) = (_mm256_shuffle_epi8(low, codes), _mm256_shuffle_epi8(high, codes));
+        Avx2(_mm256_blendv_epi8(low, high, _mm256_slli_epi16::<3>(codes)), PhantomData)
+    }
+}
+
+#[inline(always)]
+unsafe fn lookup_bytes_512(table: &[i8; STEPS], codes: *const Code) -> Avx512<i8> {
+    unsafe {
+        let quarter = |from: *const i8| _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
+        let (low, high) = (quarter(table.as_ptr()), quarter(table.as_ptr().add(16)));
+        let codes = _mm512_loadu_si512(codes.cast());
+        let is_high = _mm512_test_epi8_mask(codes, _mm512_set1_epi8(16));
+        let low = _mm512_shuffle_epi8(low, codes);
+        Avx512(_mm512_mask_shuffle_epi8(low, is_high, high, codes), PhantomData)
+    }
+}
+
+#[inline(always)]
+unsafe fn lookup_words_128(table: &[i16; STEPS], codes: *const Code) -> Sse41<i16> {
+    unsafe { Sse41::load(lookup_each::<i16, 8>(table, codes).as_ptr()) }
+}
+
+#[inline(always)]
+unsafe fn lookup_words_256(table: &[i16; STEPS], codes: *const Code) -> Avx2<i16> {
+    unsafe { Avx2::load(lookup_each::<i16, 16>(table, codes).as_ptr()) }
+}
+
+#[inline(always)]
+unsafe fn lookup_words_512(table: &[i16; STEPS], codes: *const Code) -> Avx512<i16> {
+    unsafe {
+        let codes = _mm512_cvtepu8_epi16(_mm256_loadu_si256(codes.cast()));
+        Avx512(_mm512_permutexvar_epi16(codes, _mm512_loadu_si512(table.as_ptr().cast())), PhantomData)
+    }
+}
+
+#[inline(always)]
+unsafe fn lookup_doubles_128(table: &[i32; STEPS], codes: *const Code) -> Sse41<i32> {
+    unsafe { Sse41::load(lookup_each::<i32, 4>(table, codes).as_ptr()) }
+}
+
+#[inline(always)]
+unsafe fn lookup_doubles_256(table: &[i32; STEPS], codes: *const Code) -> Avx2<i32> {
+    unsafe {
+        let codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(codes.cast()));
+        Avx2(_mm256_i32gather_epi32::<4>(table.as_ptr(), codes), PhantomData)
+    }
+}
+
+#[inline(always)]
+unsafe fn lookup_doubles_512(table: &[i32; STEPS], codes: *const Code) -> Avx512<i32> {
+    unsafe {
+        let codes = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes.cast()));
+        let (low, high) = (table.as_ptr().cast(), table.as_ptr().add(16).cast());
+        Avx512(_mm512_permutex2var_epi32(_mm512_loadu_si512(low), codes, _mm512_loadu_si512(high)), PhantomData)
+    }
+}

@@ -1,0 +1,215 @@
+//! Scores as differences between neighbouring cells: narrow numbers for sequences of any length.
+//!
+//! With the gap-offset transform ([`super::offset`]) V\[i,j\] = H\[i,j\] + next * (i + j), kernels on the CPU do not keep
+//! V but how it changes from cell to cell (Suzuki and Kasahara 2018, BMC Bioinformatics 19:45, equations 5 to 8; the
+//! transform takes the extension costs out of them):
+//!
+//! ```text
+//! z       = V[i,j]   - V[i-1,j-1] = max(step(a[i], b[j]), e, f)
+//! dv[i,j] = V[i,j]   - V[i-1,j]   = z - dh[i-1,j]
+//! dh[i,j] = V[i,j]   - V[i,j-1]   = z - dv[i,j-1]
+//! e  next = E[i,j+1] - V[i-1,j]   = max(z - opening, e) - dh[i-1,j]
+//! f  next = F[i+1,j] - V[i,j-1]   = max(z - opening, f) - dv[i,j-1]
+//! ```
+//!
+//! Under linear gaps `opening` is 0, e is dv\[i,j-1\] and f is dh\[i-1,j\], and no number is negative. Differences are
+//! bounded by the scheme alone ([`DifferenceScoring::new`]), so 8 bits serve for scores of any length, and nothing can
+//! overflow: there is no rerun. The score is the sum of differences along a path of cells, taken in 64 bits.
+//!
+//! To carry the matches every score is multiplied by a weight that is greater than any number of matches, and a match
+//! adds 1: the greatest sum is the greatest score and, among equal scores, the most matches.
+
+use super::gaps::EndGaps;
+use super::scoring::Scoring;
+
+/// Codes a side of the table of steps: those of every alphabet, filled up.
+pub const STEPS: usize = 32;
+
+/// An integer that holds a difference.
+pub trait Element: bytemuck::Pod + Default + Eq + Ord + std::fmt::Debug + Send + Sync {
+    /// Its least and greatest number.
+    const LEAST: i64;
+    /// The greatest number.
+    const GREATEST: i64;
+    /// A number that is known to fit (its low bits otherwise).
+    fn of(number: i64) -> Self;
+    /// The number.
+    fn number(self) -> i64;
+    /// The number that its bits are without a sign.
+    fn unsigned(self) -> i64;
+}
+
+macro_rules! elements {
+    ($($type:ty, $unsigned:ty;)*) => { $(
+        impl Element for $type {
+            const LEAST: i64 = <$type>::MIN as i64;
+            const GREATEST: i64 = <$type>::MAX as i64;
+            fn of(number: i64) -> Self {
+                number as $type
+            }
+            fn number(self) -> i64 {
+                self as i64
+            }
+            fn unsigned(self) -> i64 {
+                self as $unsigned as i64
+            }
+        }
+    )* };
+}
+elements!(i8, u8; i16, u16; i32, u32; i64, u64;);
+
+/// A scoring scheme in the form of differences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DifferenceScoring<E> {
+    size: usize,
+    table: Vec<[E; STEPS]>,
+    weight: i64,
+    next: i64,
+    opening: i64,
+    edge_opening: i64,
+    edge_step: i64,
+    free_ends: bool,
+}
+
+impl<E: Element> DifferenceScoring<E> {
+    /// The form for pairs whose shorter sequence has at most `shorter` symbols, with the matches carried if
+    /// `carry_matches`. `None` if a difference could be more than an `E` holds.
+    ///
+    /// Bounds, with `s` the greatest step, `t` the least and `o` the opening, each times the weight. z is at most
+    /// `max(s, 2 next)`: an alignment of (i, j) without its last diagonal step and moved by one is one of (i-1, j-1).
+    /// z is at least `max(t, -2 o)`, dv and dh at least `-o`, e and f at least `-2 o`, and `z - opening` is the least
+    /// number that is compared. What is only added and subtracted may wrap. A step below `-2 o` is never taken, since a
+    /// gap in either sequence is better, and is raised to it.
+    pub fn new(scoring: &Scoring, shorter: u64, carry_matches: bool) -> Option<Self> {
+        // At least 2: a weight of 1 says that there are none.
+        let weight = if carry_matches { i64::try_from(shorter.max(1)).ok()?.checked_add(1)? } else { 1 };
+        let weighted = |score: i64| i64::try_from(score as i128 * weight as i128).ok();
+        let next = scoring.gaps.next as i64;
+        let linear = scoring.gaps.is_linear();
+        let opening = weighted(scoring.gaps.opening() as i64)?;
+        let free = scoring.end_gaps == EndGaps::Free;
+        let substitution = &scoring.substitution;
+        let step = |score: i32| score as i64 + 2 * next;
+        let greatest = weighted(step(substitution.max_score()).max(2 * next))?.checked_add(1)?;
+        let floor = opening.checked_mul(-2)?;
+        let least = weighted(step(substitution.min_score()))?.max(floor).min(-opening);
+        let fits = if linear {
+            // Compared without a sign.
+            greatest <= E::GREATEST.saturating_mul(2)
+        } else {
+            greatest <= E::GREATEST && floor >= E::LEAST && least.checked_sub(opening)? >= E::LEAST
+        };
+        if !fits {
+            return None;
+        }
+        let size = substitution.size();
+        let gap = E::of(if free { weighted(next)? } else { floor });
+        let mut table = vec![[E::of(floor); STEPS]; size];
+        table[0][..size].fill(gap);
+        table[0][0] = E::of(0);
+        for (a, row) in table.iter_mut().enumerate().skip(1) {
+            row[0] = gap;
+            for (b, entry) in row[..size].iter_mut().enumerate().skip(1) {
+                let score = weighted(step(substitution.score(a as u8, b as u8)))?;
+                let is_match = carry_matches && substitution.is_match(a as u8, b as u8);
+                *entry = E::of((score + is_match as i64).max(floor));
+            }
+        }
+        Some(DifferenceScoring {
+            size,
+            table,
+            weight,
+            next,
+            opening,
+            edge_opening: if free { 0 } else { -opening },
+            edge_step: if free { weighted(next)? } else { 0 },
+            free_ends: free,
+        })
+    }
+
+    /// Codes, [`crate::seq::PAD`] included.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Step of each code against each other one, symmetric. [`crate::seq::PAD`]'s row and column make padded cells, which
+    /// are in front, repeat the border, as [`super::OffsetScoring::table`] says.
+    pub fn table(&self) -> &[[E; STEPS]] {
+        &self.table
+    }
+
+    /// What opening a gap costs; 0 under linear gaps.
+    pub fn opening(&self) -> i64 {
+        self.opening
+    }
+
+    /// Whether end gaps are free.
+    pub fn free_ends(&self) -> bool {
+        self.free_ends
+    }
+
+    /// What a free end gap adds a symbol; 0 if end gaps are charged.
+    pub fn edge_step(&self) -> i64 {
+        self.edge_step
+    }
+
+    /// Value of the border after `symbols` real symbols.
+    pub fn edge(&self, symbols: usize) -> i64 {
+        if symbols == 0 { 0 } else { self.edge_opening + self.edge_step * symbols as i64 }
+    }
+
+    /// By how much the border's value changes with its `symbols`-th real symbol; 0 within the padding (`symbols` 0).
+    pub fn edge_difference(&self, symbols: usize) -> E {
+        E::of(if symbols == 0 { 0 } else { self.edge(symbols) - self.edge(symbols - 1) })
+    }
+
+    /// What a dv or dh that was stored in its low bits is: it is `-opening` at least.
+    #[inline(always)]
+    pub fn difference(&self, stored: E) -> i64 {
+        E::of(stored.number().wrapping_add(self.opening)).unsigned() - self.opening
+    }
+
+    /// The score and, if carried, the matches that a pair's final value holds.
+    pub fn decode(&self, value: i64, query_symbols: u32, target_symbols: u32) -> (i64, Option<u64>) {
+        let offset = self.next * (query_symbols as i64 + target_symbols as i64);
+        let score = value.div_euclid(self.weight) - offset;
+        (score, (self.weight > 1).then(|| value.rem_euclid(self.weight) as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::Gaps;
+
+    fn scoring(gaps: Gaps, end_gaps: EndGaps) -> Scoring {
+        Scoring { gaps, end_gaps, ..Scoring::dna() }
+    }
+
+    #[test]
+    fn widths_hold_what_the_bounds_say() {
+        let linear = scoring(Gaps::linear(10), EndGaps::Charged);
+        // Steps up to 25, whatever the length; 26 for each of L + 1 in 16 bits without a sign: 25 (L + 1) + 1 <= 65534.
+        assert!(DifferenceScoring::<i8>::new(&linear, u32::MAX as u64, false).is_some());
+        assert!(DifferenceScoring::<i8>::new(&linear, 100, true).is_none());
+        assert!(DifferenceScoring::<i16>::new(&linear, 2_620, true).is_some());
+        assert!(DifferenceScoring::<i16>::new(&linear, 2_621, true).is_none());
+        assert!(DifferenceScoring::<i32>::new(&linear, 50_000_000, true).is_some());
+        // Affine, 10 + k: the least that is compared is -20 (L + 1).
+        let affine = scoring(Gaps::from_blast(10, 1), EndGaps::Charged);
+        assert!(DifferenceScoring::<i16>::new(&affine, 1_637, true).is_some());
+        assert!(DifferenceScoring::<i16>::new(&affine, 1_638, true).is_none());
+        assert!(DifferenceScoring::<i8>::new(&scoring(Gaps::from_blast(70, 1), EndGaps::Charged), 1, false).is_none());
+    }
+
+    #[test]
+    fn values_decode_to_score_and_matches() {
+        let form = DifferenceScoring::<i32>::new(&scoring(Gaps::linear(10), EndGaps::Charged), 100, true).unwrap();
+        let (a, c) = (1, 2);
+        let value = form.table()[a][a].number() + form.table()[a][c].number();
+        assert_eq!(form.decode(value, 2, 2), (1, Some(1)));
+        assert_eq!(form.decode(form.edge(1), 1, 0), (-10, Some(0)));
+        let free = DifferenceScoring::<i8>::new(&scoring(Gaps::from_blast(10, 1), EndGaps::Free), 9, false).unwrap();
+        assert_eq!(free.decode(free.edge(7), 7, 0), (0, None));
+    }
+}

@@ -1,0 +1,189 @@
+//! The production traceback of local alignments: where the canonical one ends, where it begins, and, by the global
+//! traceback, what lies between.
+//!
+//! The end is found by `forward`, a sweep over all rows that keeps one of them (Smith and Waterman 1981, with Gotoh's
+//! states of 1982); the beginning by `backward`, a sweep from the end over the reversed prefixes that keeps to the
+//! cells from which the score can still be reached. Both take memory in proportion to the target's length. Between the
+//! two places lies a global alignment of known score, for which the global traceback needs a narrow band only.
+
+mod backward;
+mod forward;
+
+use std::ops::{Add, Sub};
+
+use super::traceback::global;
+use super::{Alignment, Hint, Workspace};
+use crate::error::{Error, Result};
+use crate::score::{EndGaps, Scoring};
+use crate::seq::Code;
+
+/// An integer that holds a score: 32 bits, which vectors hold more of, or 64 bits.
+trait Number: Copy + Ord + Default + From<i32> + Into<i64> + Add<Output = Self> + Sub<Output = Self> {}
+
+impl Number for i32 {}
+impl Number for i64 {}
+
+/// Buffers that sweeps use again and again; one for each thread.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    profile: forward::Profile,
+    rows_32: forward::Rows<i32>,
+    rows_64: forward::Rows<i64>,
+    anchored_32: backward::Row<i32>,
+    anchored_64: backward::Row<i64>,
+}
+
+/// The canonical local alignment of two sequences (the rule is in [`crate::trace`]). `scoring.end_gaps` is of no
+/// account: a local alignment has none.
+///
+/// # Errors
+/// [`Error::Internal`] if the alignment has not the score or the matches of `hint`.
+pub(super) fn traceback(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    hint: Hint,
+    workspace: &mut Workspace,
+) -> Result<Alignment> {
+    let wrong = |found: String| Err(Error::Internal(format!("the traceback found {found}")));
+    let end = match hint.score {
+        // The empty alignment; there is nothing to look for.
+        Some(0) => None,
+        score => find_end(query, target, scoring, score, &mut workspace.local),
+    };
+    let score = end.map_or(0, |end| end.score);
+    if let Some(hinted) = hint.score.filter(|&hinted| hinted != score) {
+        return wrong(format!("local score {score}, the engine {hinted}"));
+    }
+    let Some(end) = end else {
+        return match hint.matches {
+            None | Some(0) => Ok(Alignment::default()),
+            Some(hinted) => wrong(format!("no columns, the engine {hinted} matches")),
+        };
+    };
+    let (query, target) = (&query[..end.query], &target[..end.target]);
+    let Some((from_query, from_target)) = find_begin(query, target, scoring, score, &mut workspace.local) else {
+        return wrong(format!("no beginning of a local alignment with score {score}"));
+    };
+
+    let charged;
+    let scoring = match scoring.end_gaps {
+        EndGaps::Charged => scoring,
+        EndGaps::Free => {
+            charged = Scoring { end_gaps: EndGaps::Charged, ..scoring.clone() };
+            &charged
+        }
+    };
+    let hint = Hint { score: Some(score), matches: hint.matches };
+    let between = global(&query[from_query..], &target[from_target..], scoring, hint, workspace)?;
+    let position = |symbols: usize| u32::try_from(symbols).expect("a sequence of fewer than 2^32 symbols");
+    Ok(Alignment { query_start: position(from_query), target_start: position(from_target), ..between })
+}
+
+/// The cell where the canonical alignment ends; none if it is empty. `enough` is the greatest score, if it is known.
+fn find_end(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    enough: Option<i64>,
+    buffers: &mut Buffers,
+) -> Option<forward::End> {
+    let Buffers { profile, rows_32, rows_64, .. } = buffers;
+    if fits_32(query, target, scoring) {
+        forward::sweep(query, target, scoring, enough, profile, rows_32)
+    } else {
+        forward::sweep(query, target, scoring, enough, profile, rows_64)
+    }
+}
+
+/// How many symbols of query and target lie before the canonical alignment, which ends where both do.
+fn find_begin(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    score: i64,
+    buffers: &mut Buffers,
+) -> Option<(usize, usize)> {
+    if fits_32(query, target, scoring) {
+        backward::sweep(query, target, scoring, score, &mut buffers.anchored_32)
+    } else {
+        backward::sweep(query, target, scoring, score, &mut buffers.anchored_64)
+    }
+}
+
+/// Whether 32 bits hold all values of both sweeps. A path's value is at most the greatest score of two symbols times the
+/// symbols of the shorter sequence, and since none falls below 0 for more than a step, no value falls further than one
+/// score or one gap's first symbol. (64 bits hold the values of all sequences, for scores up to
+/// [`MAX_SCORE`](crate::score::MAX_SCORE).)
+fn fits_32(query: &[Code], target: &[Code], scoring: &Scoring) -> bool {
+    let substitution = &scoring.substitution;
+    let step = i64::from(substitution.max_score()).abs().max(i64::from(substitution.min_score()).abs());
+    let shorter = query.len().min(target.len()) as i128;
+    i128::from(step) * (shorter + 1) + i128::from(scoring.gaps.first) < 1 << 29
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::smith_waterman;
+    use crate::score::{Ambiguity, Gaps, Mode};
+
+    fn pair() -> (Vec<Code>, Vec<Code>) {
+        // A fixed recipe: two relatives with a run left out, between ends that are not related.
+        let query: Vec<Code> = (0..160u32).map(|k| 1 << ((k * k * 7 + k / 5) % 11 % 4)).collect();
+        let mut target: Vec<Code> = (0..50u32).map(|k| 1 << ((k * 5 + k / 3) % 7 % 4)).collect();
+        target.extend(&query[40..80]);
+        target.extend(&query[83..130]);
+        (target[60], target[100]) = (15, 2);
+        (query, target)
+    }
+
+    #[test]
+    fn numbers_of_both_widths_give_the_same() {
+        let (query, target) = pair();
+        for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2), Gaps::linear(0)] {
+            let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
+            let scoring = Scoring { mode: Mode::Local, ..scoring };
+            let expected = smith_waterman::align(&query, &target, &scoring);
+            let mut buffers = Buffers::default();
+            let Buffers { profile, rows_32, rows_64, anchored_32, anchored_64 } = &mut buffers;
+            let narrow = forward::sweep(&query, &target, &scoring, None, profile, rows_32).unwrap();
+            let wide = forward::sweep(&query, &target, &scoring, None, profile, rows_64).unwrap();
+            assert_eq!(narrow, wide);
+            assert_eq!(
+                (wide.score, wide.query, wide.target),
+                (expected.score, expected.query.end, expected.target.end)
+            );
+            let (query, target) = (&query[..wide.query], &target[..wide.target]);
+            let begin = Some((expected.query.start, expected.target.start));
+            assert_eq!(backward::sweep(query, target, &scoring, wide.score, anchored_32), begin);
+            assert_eq!(backward::sweep(query, target, &scoring, wide.score, anchored_64), begin);
+        }
+    }
+
+    #[test]
+    fn widths_are_chosen_by_what_values_can_be() {
+        let fits = |length: usize, scoring: &Scoring| fits_32(&vec![1; length], &vec![1; length + 9], scoring);
+        assert!(fits(1_000_000, &Scoring::dna()) && !fits(200_000_000, &Scoring::dna()));
+        let huge = 1_000_000;
+        let extreme = Scoring::nucleotide(huge, -huge, Ambiguity::Overlap, Gaps::linear(1), EndGaps::Charged).unwrap();
+        assert!(fits(500, &extreme) && !fits(600, &extreme));
+    }
+
+    #[test]
+    fn a_score_that_no_alignment_has_is_found_out() {
+        let (query, target) = pair();
+        let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+        let right = smith_waterman::align(&query, &target, &scoring);
+        let mut workspace = Workspace::default();
+        let mut error = |score: Option<i64>, matches: Option<u64>| {
+            let found = traceback(&query, &target, &scoring, Hint { score, matches }, &mut workspace);
+            found.expect_err("the hint is wrong").to_string()
+        };
+        assert!(error(Some(right.score + 1), None).contains("found local score 0, the engine"));
+        assert!(error(Some(i64::MAX), None).contains("found local score"));
+        assert!(error(Some(-1), None).contains("found local score"));
+        assert!(error(None, Some(right.matches + 1)).contains("found matches"));
+        assert!(error(Some(0), Some(3)).contains("found no columns, the engine 3 matches"));
+    }
+}

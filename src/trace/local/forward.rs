@@ -1,0 +1,185 @@
+//! Where a local alignment ends: Smith and Waterman's recurrence, row by row.
+//!
+//! ```text
+//! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)
+//! D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next)
+//! H[i,j] = max(0, H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
+//! ```
+//!
+//! Only D depends on its own row. So a row is computed in two passes over short pieces of it: all but D at once, which
+//! compilers turn into vectors, then D from left to right. A D that is not positive changes no H, so that a piece which
+//! no positive D enters and in which none begins (no value is above `first`) needs no second pass. As D never
+//! betters the cell that it came from, the greatest value of a row is known after the first pass.
+
+use super::Number;
+use crate::score::Scoring;
+use crate::seq::Code;
+
+/// Columns of a piece: a few vectors, and short enough for the first level of cache.
+const PIECE: usize = 64;
+
+/// Where the best score is reached first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// The greatest score, above 0.
+    pub score: i64,
+    /// Query symbols up to there.
+    pub query: usize,
+    /// Target symbols up to there.
+    pub target: usize,
+}
+
+/// Scores of every target symbol against each code that the query has, as they are first asked for.
+#[derive(Debug, Default)]
+pub struct Profile {
+    scores: Vec<i32>,
+    is_filled: Vec<bool>,
+}
+
+impl Profile {
+    fn reset(&mut self, codes: usize, symbols: usize) {
+        self.is_filled.clear();
+        self.is_filled.resize(codes, false);
+        if self.scores.len() < codes * symbols {
+            self.scores.resize(codes * symbols, 0);
+        }
+    }
+
+    fn row(&mut self, code: Code, target: &[Code], scoring: &Scoring) -> &[i32] {
+        let place = usize::from(code);
+        let row = &mut self.scores[place * target.len()..][..target.len()];
+        if !self.is_filled[place] {
+            self.is_filled[place] = true;
+            for (score, &other) in row.iter_mut().zip(target) {
+                *score = scoring.substitution.score(code, other);
+            }
+        }
+        row
+    }
+}
+
+/// Two rows of H, with column 0, and one of I, without it.
+#[derive(Debug, Default)]
+pub struct Rows<T> {
+    above: Vec<T>,
+    h: Vec<T>,
+    insertion: Vec<T>,
+}
+
+#[derive(Clone, Copy)]
+struct Costs<T> {
+    first: T,
+    next: T,
+}
+
+/// The end of the canonical local alignment; none if nothing scores more than 0, or nothing as much as `enough`.
+///
+/// With `enough` the first row that reaches it is the last one that is computed.
+pub fn sweep<T: Number>(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    enough: Option<i64>,
+    profile: &mut Profile,
+    rows: &mut Rows<T>,
+) -> Option<End> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the machine has AVX2.
+        return unsafe { sweep_avx2(query, target, scoring, enough, profile, rows) };
+    }
+    sweep_rows(query, target, scoring, enough, profile, rows)
+}
+
+/// The same code, which the compiler may use AVX2 for.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn sweep_avx2<T: Number>(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    enough: Option<i64>,
+    profile: &mut Profile,
+    rows: &mut Rows<T>,
+) -> Option<End> {
+    sweep_rows(query, target, scoring, enough, profile, rows)
+}
+
+#[inline(always)]
+fn sweep_rows<T: Number>(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    enough: Option<i64>,
+    profile: &mut Profile,
+    rows: &mut Rows<T>,
+) -> Option<End> {
+    let n = target.len();
+    profile.reset(scoring.substitution.size(), n);
+    for (row, columns) in [(&mut rows.above, n + 1), (&mut rows.h, n + 1), (&mut rows.insertion, n)] {
+        row.clear();
+        // An I that is not positive changes no H: before the first row 0 stands for all of them.
+        row.resize(columns, T::default());
+    }
+    let costs = Costs { first: T::from(scoring.gaps.first), next: T::from(scoring.gaps.next) };
+    let mut best: Option<End> = None;
+    for (i, &code) in query.iter().enumerate() {
+        let greatest = row(profile.row(code, target, scoring), rows, costs);
+        let score: i64 = greatest.into();
+        if score > enough.map_or(0, |enough| enough - 1) && best.is_none_or(|best| score > best.score) {
+            let column = rows.h.iter().position(|&value| value == greatest)?;
+            best = Some(End { score, query: i + 1, target: column });
+            if enough.is_some() {
+                break;
+            }
+        }
+        std::mem::swap(&mut rows.above, &mut rows.h);
+    }
+    best
+}
+
+/// Computes a row of H below `rows.above`, and gives its greatest value.
+#[inline(always)]
+fn row<T: Number>(scores: &[i32], rows: &mut Rows<T>, costs: Costs<T>) -> T {
+    let n = scores.len();
+    let Rows { above, h, insertion } = rows;
+    let (above, h, insertion) = (&above[..n + 1], &mut h[..n + 1], &mut insertion[..n]);
+    let zero = T::default();
+    let mut greatest = zero;
+    let mut deletion = zero;
+    let mut from = 0;
+    while from < n {
+        let to = (from + PIECE).min(n);
+        let piece = &mut h[from + 1..to + 1];
+        let in_piece = first_pass(&above[from..to + 1], &scores[from..to], &mut insertion[from..to], piece, costs);
+        greatest = greatest.max(in_piece);
+        if deletion > zero || in_piece > costs.first {
+            for value in piece {
+                let begins = *value - costs.first;
+                *value = deletion.max(*value);
+                deletion = begins.max(deletion - costs.next);
+            }
+        } else {
+            deletion = zero;
+        }
+        from = to;
+    }
+    greatest
+}
+
+/// H without D of a piece of a row, and I; gives the greatest H. `above` has one column more, before the others.
+#[inline(always)]
+fn first_pass<T: Number>(above: &[T], scores: &[i32], insertion: &mut [T], h: &mut [T], costs: Costs<T>) -> T {
+    let columns = scores.len();
+    let (diagonal, above) = (&above[..columns], &above[1..columns + 1]);
+    let (insertion, h) = (&mut insertion[..columns], &mut h[..columns]);
+    let mut greatest = T::default();
+    for j in 0..columns {
+        let gap = (insertion[j] - costs.next).max(above[j] - costs.first);
+        insertion[j] = gap;
+        let value = (diagonal[j] + T::from(scores[j])).max(gap).max(T::default());
+        h[j] = value;
+        greatest = greatest.max(value);
+    }
+    greatest
+}

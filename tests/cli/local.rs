@@ -1,0 +1,136 @@
+//! `--mode`: local alignments in every format that has them, and what the modes have in common with other options.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+/// A scheme under which the genes' ends, which differ most, stay out of many alignments.
+const SCHEME: &[&str] =
+    &["--mode", "local", "--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2", "--check"];
+
+fn genes(arguments: &[&str]) -> String {
+    allpairs(&[&[GENES], SCHEME, arguments].concat())
+}
+
+/// Proteins that share parts, and short ones, of which some pairs share nothing.
+const PROTEINS: &str = "\
+>kinase_a\nMGLLSRWTEKPVFDHELGRGAFGVVYLAKDRSTGREVAIKVISKKWHCPPNDQ
+>kinase_b\nQQNNDDPPCLGKGSFGTVYKARERATGKVVAIKIIAKKAMGHEYVSTLLRWWPE
+>tail\nSSTTAIKVISKKGGNN
+>glycine\nGGGG
+>none\nWW\n";
+
+fn proteins(folder: &TempDir, arguments: &[&str]) -> String {
+    let input = file(folder, "proteins.fa", PROTEINS);
+    allpairs_each(ALL_WAYS, &[&[input.as_str(), "--mode", "local", "--check"], arguments].concat())
+}
+
+#[test]
+fn tsv() {
+    let table = genes(&[]);
+    assert_eq!(table.lines().count(), 1 + 66);
+    let inside = |row: &[&str]| row[7] != "1" || row[8] != row[9] || row[10] != "1" || row[11] != row[12];
+    assert!(cells(&table)[1..].iter().any(|row| inside(row)), "every alignment is of whole sequences");
+    assert_snapshot!(table);
+}
+
+#[test]
+fn tsv_with_chosen_fields() {
+    let fields = "query,target,id0,id1,id2,id4,qstart,qend,sstart,send,query_coverage,cigar";
+    assert_snapshot!(genes(&["--min-identity", "0.95", "--fields", fields]));
+}
+
+#[test]
+fn blast6() {
+    assert_snapshot!(genes(&["--min-identity", "0.9", "--format", "blast6"]));
+}
+
+#[test]
+fn paf() {
+    let text = genes(&["--min-score", "700", "--format", "paf"]);
+    for row in cells(&text) {
+        let number = |at: usize| row[at].parse::<u64>().expect("a number");
+        let cigar: pairwave::Cigar =
+            row.iter().find_map(|tag| tag.strip_prefix("cg:Z:")).expect("a cg tag").parse().expect("a CIGAR");
+        assert_eq!((number(3) - number(2), number(8) - number(7)), (cigar.query_span(), cigar.target_span()));
+        assert!(number(3) <= number(1) && number(8) <= number(6));
+    }
+    assert_snapshot!(text);
+}
+
+#[test]
+fn json_lines() {
+    assert_snapshot!(genes(&["--min-identity", "0.97", "--format", "jsonl"]));
+}
+
+/// Parts of proteins, with their rows. A pair in which nothing scores above 0 is a line of the table, and no hit.
+#[test]
+fn proteins_in_every_format() {
+    let folder = folder();
+    let fields = "query,target,score,identity,qstart,qend,sstart,send,query_row,target_row";
+    let table = proteins(&folder, &["--fields", fields]);
+    assert_eq!(table.lines().count(), 1 + 10);
+    let empty = |row: &Vec<&str>| row[2] == "0";
+    let count = cells(&table)[1..].iter().filter(|row| empty(row)).count();
+    assert!(count > 0, "every pair scores");
+    for row in cells(&table)[1..].iter().filter(|row| empty(row)) {
+        assert_eq!(row[3..], ["0.000000", "0", "0", "0", "0", "", ""]);
+    }
+    let blast6 = proteins(&folder, &["--format", "blast6"]);
+    let paf = proteins(&folder, &["--format", "paf"]);
+    assert_eq!((blast6.lines().count(), paf.lines().count()), (10 - count, 10 - count));
+    assert_eq!(proteins(&folder, &["--format", "paf", "--min-score", "-5"]), paf);
+    let json = proteins(&folder, &["--format", "jsonl", "--min-score", "20"]);
+    assert_snapshot!([table, blast6, paf, json].join("\n"));
+}
+
+/// Scores alone are those of the alignments.
+#[test]
+fn scores_alone() {
+    let folder = folder();
+    let scores = proteins(&folder, &["--fields", "query,target,score"]);
+    let input = path(&folder, "proteins.fa");
+    assert_eq!(allpairs(&[&input, "--mode", "local", "--score-only"]), scores);
+    let least = allpairs(&[&input, "--mode", "local", "--score-only", "--min-score", "20"]);
+    let kept = |row: &Vec<&str>| row[2].parse::<i64>().is_ok_and(|score| score >= 20);
+    assert_eq!(cells(&least)[1..], cells(&scores)[1..].iter().filter(|row| kept(row)).cloned().collect::<Vec<_>>());
+    assert!(least.lines().count() > 1 && least.lines().count() < scores.lines().count());
+}
+
+/// `--max-hits` takes the greatest scores: a short part is often identical.
+#[test]
+fn max_hits() {
+    let folder = folder();
+    let best = proteins(&folder, &["--max-hits", "1"]);
+    let rows = cells(&best);
+    assert_eq!((rows[1][0], rows[1][1]), ("kinase_a", "kinase_b"), "{best}");
+    let all = proteins(&folder, &[]);
+    let of_tail = cells(&all).into_iter().find(|row| row[0] == "kinase_a" && row[1] == "tail").expect("a pair");
+    assert!(of_tail[2] > rows[1][2], "{all}");
+}
+
+#[test]
+fn semi_global_is_free_end_gaps() {
+    let overlap = allpairs(&[GENES, "--mode", "semi-global", "--min-identity", "0.9", "--check"]);
+    assert_eq!(overlap, allpairs_each(&TWO_WAYS[..1], &[GENES, "--end-gaps", "free", "--min-identity", "0.9"]));
+    let global = allpairs_each(&TWO_WAYS[..1], &[GENES, "--min-identity", "0.9"]);
+    assert_ne!(overlap, global);
+    assert_eq!(allpairs_each(&TWO_WAYS[..1], &[GENES, "--mode", "global", "--min-identity", "0.9"]), global);
+}
+
+/// A GPU that was named is not used, and that is said once; without a name nothing is.
+#[test]
+fn a_named_gpu_is_not_used() {
+    needs_adapter();
+    let folder = folder();
+    let input = file(&folder, "proteins.fa", PROTEINS);
+    let message = "pairwave: warning: local alignments are computed on the CPU: GPUs are not used\n";
+    for (arguments, expected) in
+        [(&["--device", "0"][..], 1), (&["--kernel", "nw_rows"], 1), (&["--device", "cpu"], 0), (&[], 0)]
+    {
+        let run = pairwave(&["allpairs", &input, "--mode", "local"]).args(arguments).assert().success();
+        let stderr = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+        assert_eq!(stderr.matches(message).count(), expected, "{arguments:?}: {stderr}");
+        assert!(stderr.lines().last().is_some_and(|line| line.ends_with("; cpu")), "{stderr}");
+    }
+}
