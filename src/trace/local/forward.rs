@@ -10,6 +10,13 @@
 //! compilers turn into vectors, then D from left to right. A D that is not positive changes no H, so that a piece which
 //! no positive D enters and in which none begins (no value is above `first`) needs no second pass. As D never
 //! betters the cell that it came from, the greatest value of a row is known after the first pass.
+//!
+//! **A score that is known** is a band of diagonals. With S the score and s the greatest of two symbols, its alignment has
+//! at least `P = S / s` columns of two symbols. At most min(i, j) of them lie before a cell (i, j) that it passes, and
+//! min(m - i, n - j) after it, so that the cell's diagonal i - j is from `P - n` to `m - P`. Beyond the band cells count as
+//! 0: no value is greater than it would be without the band, and those along the alignment are the same.
+
+use std::ops::Range;
 
 use super::Number;
 use crate::score::Scoring;
@@ -122,13 +129,18 @@ fn sweep_rows<T: Number>(
         row.resize(columns, T::default());
     }
     let costs = Costs { first: T::from(scoring.gaps.first), next: T::from(scoring.gaps.next) };
+    let pairs = least_pairs(enough, scoring);
+    let (Some(above_band), Some(below_band)) = (n.checked_sub(pairs), query.len().checked_sub(pairs)) else {
+        return None;
+    };
     let mut best: Option<End> = None;
     for (i, &code) in query.iter().enumerate() {
-        let greatest = row(profile.row(code, target, scoring), rows, costs);
+        let band = i.saturating_sub(below_band)..(i + 1).saturating_add(above_band).min(n);
+        let greatest = row(profile.row(code, target, scoring), rows, band.clone(), costs);
         let score: i64 = greatest.into();
         if score > enough.map_or(0, |enough| enough - 1) && best.is_none_or(|best| score > best.score) {
-            let column = rows.h.iter().position(|&value| value == greatest)?;
-            best = Some(End { score, query: i + 1, target: column });
+            let column = rows.h[band.start + 1..=band.end].iter().position(|&value| value == greatest)?;
+            best = Some(End { score, query: i + 1, target: band.start + 1 + column });
             if enough.is_some() {
                 break;
             }
@@ -138,18 +150,26 @@ fn sweep_rows<T: Number>(
     best
 }
 
-/// Computes a row of H below `rows.above`, and gives its greatest value.
+/// Least number of columns of two symbols in an alignment of this score.
+fn least_pairs(score: Option<i64>, scoring: &Scoring) -> usize {
+    let greatest = i64::from(scoring.substitution.max_score());
+    match score {
+        Some(score) if score > 0 && greatest > 0 => ((score - 1) / greatest + 1) as usize,
+        _ => 0,
+    }
+}
+
+/// Computes the columns `band` of a row of H below `rows.above`, and gives the greatest value of these. Columns of the
+/// band that the row above had not have never been written.
 #[inline(always)]
-fn row<T: Number>(scores: &[i32], rows: &mut Rows<T>, costs: Costs<T>) -> T {
-    let n = scores.len();
+fn row<T: Number>(scores: &[i32], rows: &mut Rows<T>, band: Range<usize>, costs: Costs<T>) -> T {
     let Rows { above, h, insertion } = rows;
-    let (above, h, insertion) = (&above[..n + 1], &mut h[..n + 1], &mut insertion[..n]);
     let zero = T::default();
     let mut greatest = zero;
     let mut deletion = zero;
-    let mut from = 0;
-    while from < n {
-        let to = (from + PIECE).min(n);
+    let mut from = band.start;
+    while from < band.end {
+        let to = (from + PIECE).min(band.end);
         let piece = &mut h[from + 1..to + 1];
         let in_piece = first_pass(&above[from..to + 1], &scores[from..to], &mut insertion[from..to], piece, costs);
         greatest = greatest.max(in_piece);

@@ -1,0 +1,156 @@
+//! The production traceback against the textbook.
+
+use pairwave::reference::smith_waterman;
+use pairwave::score::{Gaps, Scoring};
+use pairwave::seq::{Alphabet, Code};
+use pairwave::trace::{Hint, Workspace, traceback, verify_alignment};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Traces a pair in every way there is.
+fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
+    let expected = smith_waterman::align(query, target, scoring);
+    let (score, matches) = (Some(expected.score), Some(expected.matches));
+    let mut workspace = Workspace::new();
+    for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }, Hint { score: None, matches }] {
+        let context = |error: String| format!("{hint:?}: {error}");
+        let answer = traceback(query, target, scoring, hint, &mut workspace).map_err(|e| context(e.to_string()))?;
+        judge(&answer, &expected).map_err(context)?;
+        let rescored = verify_alignment(&answer, query, target, scoring).map_err(|e| context(e.to_string()))?;
+        if rescored != answer.score {
+            return Err(context(format!("rescored {rescored}")));
+        }
+    }
+    Ok(())
+}
+
+fn dna_code() -> impl Strategy<Value = Code> {
+    prop_oneof![30 => prop_oneof![Just(1u8), Just(2), Just(4), Just(8)], 1 => 1u8..16]
+}
+
+fn protein_code() -> impl Strategy<Value = Code> {
+    prop_oneof![20 => prop::sample::select((b'A'..=b'Z').collect::<Vec<u8>>()).prop_map(|l| l - b'A' + 1), 1 => 1u8..28]
+}
+
+/// Two sequences that share a part with changes in it, each between ends of its own.
+fn sharing_a_part<C: Strategy<Value = Code>>(
+    code: impl Fn() -> C,
+    shared: std::ops::RangeInclusive<usize>,
+) -> impl Strategy<Value = (Vec<Code>, Vec<Code>)> {
+    let end = || prop::collection::vec(code(), 0..30);
+    let change = (any::<prop::sample::Index>(), 0..3u8, prop::collection::vec(code(), 1..6));
+    let changes = prop::collection::vec(change, 0..6);
+    (prop::collection::vec(code(), shared), changes, [end(), end(), end(), end()]).prop_map(
+        |(shared, changes, [before, after, other_before, other_after])| {
+            let mut changed = shared.clone();
+            for (at, kind, codes) in changes {
+                let at = at.index(changed.len() + 1);
+                let end = (at + codes.len()).min(changed.len());
+                match kind {
+                    0 => drop(changed.splice(at..end, codes)),
+                    1 => drop(changed.splice(at..at, codes)),
+                    _ => drop(changed.drain(at..end)),
+                }
+            }
+            ([before, shared, after].concat(), [other_before, changed, other_after].concat())
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn dna_that_shares_a_part((query, target) in sharing_a_part(dna_code, 0..=60), scheme in 0..DNA.len()) {
+        check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
+        check(&target, &query, &DNA[scheme]).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn unrelated_dna(
+        query in prop::collection::vec(dna_code(), 0..80),
+        target in prop::collection::vec(dna_code(), 0..80),
+        scheme in 0..DNA.len(),
+    ) {
+        check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn two_letters(
+        query in prop::collection::vec(1u8..3, 0..24),
+        target in prop::collection::vec(1u8..3, 0..24),
+        scheme in 0..DNA.len(),
+    ) {
+        check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn proteins((query, target) in sharing_a_part(protein_code, 0..=50), scheme in 0..PROTEIN.len()) {
+        check(&query, &target, &PROTEIN[scheme]).map_err(TestCaseError::fail)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Rows of several pieces, with gaps that go from one piece to the next.
+    #[test]
+    fn long_dna((query, target) in sharing_a_part(dna_code, 150..=260), scheme in 0..DNA.len()) {
+        check(&query, &target, &DNA[scheme]).map_err(TestCaseError::fail)?;
+    }
+}
+
+#[test]
+fn every_pair_of_short_lengths_under_every_scheme() {
+    let (query, target): (Vec<Code>, Vec<Code>) =
+        ((0..10).map(|k| 1 << (k % 3)).collect(), vec![2, 1, 1, 4, 15, 8, 2, 1]);
+    for scoring in DNA.iter() {
+        for m in [0, 1, 2, 3, 7, 8, 9, 10] {
+            for n in 0..=target.len() {
+                check(&query[..m], &target[..n], scoring).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn all_equal_and_all_different() {
+    for scoring in DNA.iter().chain(PROTEIN.iter()) {
+        check(&[1; 40], &[1; 33], scoring).unwrap();
+        check(&[1; 33], &[1; 140], scoring).unwrap();
+        check(&[1; 30], &[2; 30], scoring).unwrap();
+        check(&[1; 5], &[2; 90], scoring).unwrap();
+    }
+}
+
+/// A gap as long as two pieces of a row, each way.
+#[test]
+fn long_gaps() {
+    let mut rng = support::rng(0x9a9);
+    for gaps in [Gaps::linear(1), Gaps::from_blast(20, 1), Gaps::from_blast(60, 0)] {
+        let scoring = local(Scoring { gaps, ..Scoring::dna() });
+        let shared = support::random_codes(&mut rng, Alphabet::Dna, 160);
+        let between = support::random_codes(&mut rng, Alphabet::Dna, 140);
+        let longer = [&shared[..80], &between, &shared[80..]].concat();
+        check(&shared, &longer, &scoring).unwrap();
+        check(&longer, &shared, &scoring).unwrap();
+    }
+}
+
+/// Rows are computed in pieces: a gap that begins at the end of one, wherever that is, and gains hardly more than it
+/// costs, so that nothing in the next piece says that it comes. (No three symbols of the tail are the head.)
+#[test]
+fn short_gaps_at_every_column() {
+    let letters = |text: &str| -> Vec<Code> {
+        text.bytes().map(|letter| Alphabet::Dna.encode(letter).expect("a letter")).collect()
+    };
+    let scoring = local(Scoring { gaps: Gaps::from_blast(9, 1), ..Scoring::dna() });
+    let (head, tail) = (letters("ACG"), letters("GCACCGAACCGCAC"));
+    for (before, gap) in (45..75).flat_map(|before| [(before, 1), (before, 3), (before, 4)]) {
+        let target = [&vec![8; before][..], &head, &vec![8; gap], &tail].concat();
+        let query = [&head[..], &tail].concat();
+        check(&query, &target, &scoring).unwrap();
+        check(&target, &query, &scoring).unwrap();
+    }
+}
