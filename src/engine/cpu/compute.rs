@@ -104,28 +104,31 @@ impl<E: DifferenceElement + PairDifferenceElement> Differences for Buffers<E> {
         for block in &batch.blocks {
             let query = band.queries.codes(block.query);
             let codes = &codes_of(query);
-            for ids in targets_of(band, block.targets.clone()).chunks(E::lanes(plan.isa)) {
-                let mut values = [0; MAX_LANES];
-                let targets = symbols_of(band, ids);
-                if plan.is_by_targets(query, &targets, E::lanes(plan.isa)) {
-                    let (group, buffers) = (Group::new(&targets), &mut self.difference);
+            let ids = targets_of(band, block.targets.clone());
+            let mut found = vec![0; ids.len()];
+            plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.isa), |work, places| match work {
+                Work::Together(targets) => {
+                    let mut values = [0; MAX_LANES];
+                    let (group, buffers) = (Group::new(targets), &mut self.difference);
                     let task = difference::Task { form: &form, query, codes, group, buffers, values: &mut values };
                     E::align_group(plan.isa, task);
-                } else {
-                    for (target, value) in targets.iter().zip(&mut values) {
-                        let (rows, columns) = by_length(query, target);
-                        let (codes, buffers) = (&codes_of(columns), &mut self.pair_difference);
-                        let task = pair_difference::Task { form: &form, rows, columns, codes, buffers, value };
-                        E::align_pair(plan.isa, task);
-                    }
+                    places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
                 }
-                hits.extend(ids.iter().zip(values).filter_map(|(&target, value)| {
-                    let (m, n) = (query.len() as u32, band.targets.length(target));
-                    let (score, matches) = form.decode(value, m, n);
-                    let hit = Hit { query: block.query, target, score, matches };
-                    is_wanted(band, score, matches, m, n).then_some(hit)
-                }));
-            }
+                Work::Alone { rows, columns } => {
+                    let (codes, buffers) = (&codes_of(columns), &mut self.pair_difference);
+                    let value = &mut found[places[0]];
+                    E::align_pair(
+                        plan.isa,
+                        pair_difference::Task { form: &form, rows, columns, codes, buffers, value },
+                    );
+                }
+            });
+            hits.extend(ids.iter().zip(found).filter_map(|(&target, value)| {
+                let (m, n) = (query.len() as u32, band.targets.length(target));
+                let (score, matches) = form.decode(value, m, n);
+                let hit = Hit { query: block.query, target, score, matches };
+                is_wanted(band, score, matches, m, n).then_some(hit)
+            }));
         }
         Some(hits)
     }
@@ -133,41 +136,32 @@ impl<E: DifferenceElement + PairDifferenceElement> Differences for Buffers<E> {
 
 /// Local scores in one width.
 trait Locals {
-    /// Scores of a query against targets. Those that need greater width stay in `targets`.
-    fn run(&mut self, band: &Band, plan: Plan, id: SequenceId, targets: &mut Vec<SequenceId>, hits: &mut Vec<Hit>);
+    /// Scores of a query against those targets that have none yet, where the width holds them.
+    fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]);
 }
 
 impl<E: LocalElement + PairLocalElement> Locals for Buffers<E> {
-    fn run(&mut self, band: &Band, plan: Plan, id: SequenceId, targets: &mut Vec<SequenceId>, hits: &mut Vec<Hit>) {
+    fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]) {
         let Some(form) = LocalScoring::<E>::new(&band.scoring) else { return };
-        let query = band.queries.codes(id);
+        let open: Vec<usize> = (0..ids.len()).filter(|&place| scores[place].is_none()).collect();
+        let targets: Vec<&[Code]> = open.iter().map(|&place| band.targets.codes(ids[place])).collect();
         let codes = &codes_of(query);
-        let mut wider = Vec::new();
-        for ids in targets.chunks(E::lanes(plan.isa)) {
-            let mut values = [E::default(); MAX_LANES];
-            let symbols = symbols_of(band, ids);
-            if plan.is_by_targets(query, &symbols, E::lanes(plan.isa)) {
-                let (group, buffers) = (Group::new(&symbols), &mut self.local);
-                let task = local::Task { form: &form, query, codes, group, buffers, values: &mut values };
-                E::align_group(plan.isa, task);
-            } else {
-                for (target, value) in symbols.iter().zip(&mut values) {
-                    let (rows, columns) = by_length(query, target);
+        plan.share_out(query, &targets, E::lanes(plan.isa), |work, places| {
+            let mut values = [form.zero(); MAX_LANES];
+            match work {
+                Work::Together(targets) => {
+                    let (group, buffers) = (Group::new(targets), &mut self.local);
+                    let task = local::Task { form: &form, query, codes, group, buffers, values: &mut values };
+                    E::align_group(plan.isa, task);
+                }
+                Work::Alone { rows, columns } => {
                     let (codes, buffers) = (&codes_of(columns), &mut self.pair_local);
+                    let value = &mut values[0];
                     E::align_pair(plan.isa, pair_local::Task { form: &form, rows, columns, codes, buffers, value });
                 }
             }
-            for (&target, value) in ids.iter().zip(values) {
-                let Some(score) = form.decode(value) else {
-                    wider.push(target);
-                    continue;
-                };
-                if is_wanted(band, score, None, query.len() as u32, band.targets.length(target)) {
-                    hits.push(Hit { query: id, target, score, matches: None });
-                }
-            }
-        }
-        *targets = wider;
+            places.iter().zip(values).for_each(|(&place, value)| scores[open[place]] = form.decode(value));
+        });
     }
 }
 
@@ -176,15 +170,20 @@ fn run_local(batch: &Batch, plan: Plan, buffers: &mut AllBuffers) -> Result<Vec<
     let band = &batch.band;
     let mut hits = Vec::new();
     for block in &batch.blocks {
-        let mut targets = targets_of(band, block.targets.clone()).to_vec();
+        let query = band.queries.codes(block.query);
+        let ids = targets_of(band, block.targets.clone());
+        let mut scores = vec![None; ids.len()];
         let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
         for width in widths {
-            if !targets.is_empty() {
-                width.run(band, plan, block.query, &mut targets, &mut hits);
+            if scores.contains(&None) {
+                width.run(band, plan, query, ids, &mut scores);
             }
         }
-        if !targets.is_empty() {
-            return Err(Error::Internal("local scores that do not fit 64 bits".into()));
+        for (&target, score) in ids.iter().zip(scores) {
+            let score = score.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))?;
+            if is_wanted(band, score, None, query.len() as u32, band.targets.length(target)) {
+                hits.push(Hit { query: block.query, target, score, matches: None });
+            }
         }
     }
     Ok(hits)
@@ -211,25 +210,87 @@ fn symbols_of<'a>(band: &'a Band, ids: &[SequenceId]) -> Vec<&'a [Code]> {
 /// How much longer a vector of cells takes where one pair fills it than where many do.
 const ROWS_COST: u64 = 5;
 
+/// What is computed at once.
+enum Work<'w, 'a> {
+    /// Targets, one a lane.
+    Together(&'w [&'a [Code]]),
+    /// One pair, the shorter sequence in rows.
+    Alone { rows: &'a [Code], columns: &'a [Code] },
+}
+
 impl Plan {
-    /// Whether targets are computed one a lane, rather than each over all lanes.
-    fn is_by_targets(self, query: &[Code], targets: &[&[Code]], lanes: usize) -> bool {
+    /// Hands all targets to `compute`, with their places among `targets`: by falling length, so that little is padded,
+    /// and those that are much longer than others alone.
+    fn share_out<'a>(
+        self,
+        query: &'a [Code],
+        targets: &[&'a [Code]],
+        lanes: usize,
+        mut compute: impl FnMut(Work<'_, 'a>, &[usize]),
+    ) {
+        let mut places: Vec<usize> = (0..targets.len()).collect();
+        places.sort_by_key(|&place| std::cmp::Reverse(targets[place].len()));
+        let sorted: Vec<&[Code]> = places.iter().map(|&place| targets[place]).collect();
+        let mut from = 0;
+        while from < sorted.len() {
+            let alone = self.alone(query.len(), &sorted[from..], lanes);
+            for (target, place) in sorted[from..][..alone].iter().zip(&places[from..]) {
+                let (rows, columns) = if query.len() <= target.len() { (query, *target) } else { (*target, query) };
+                compute(Work::Alone { rows, columns }, std::slice::from_ref(place));
+            }
+            from += alone;
+            let to = sorted.len().min(from + lanes);
+            if from < to {
+                compute(Work::Together(&sorted[from..to]), &places[from..to]);
+            }
+            from = to;
+        }
+    }
+
+    /// How many of the first targets, which are the longest, had better be computed each by itself.
+    fn alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
         match self.form {
-            Form::Targets => true,
-            Form::Rows => false,
-            Form::Cheaper => {
-                let together = (Group::new(targets).rows() * query.len()) as u64;
-                let alone = |target: &&[Code]| {
-                    let (rows, columns) = by_length(query, target);
-                    (rows.len().div_ceil(lanes) * (columns.len() + lanes)) as u64
-                };
-                together <= ROWS_COST * targets.iter().map(alone).sum::<u64>()
+            Form::Targets => return 0,
+            Form::Rows => return targets.len(),
+            Form::Cheaper => {}
+        }
+        let together = |count: usize| targets.get(count).map_or(0, |longest| (longest.len() * query_symbols) as u64);
+        let (mut best, mut least) = (0, together(0));
+        let mut alone = 0;
+        for (count, target) in targets.iter().enumerate().take(lanes) {
+            let (rows, columns) = (query_symbols.min(target.len()), query_symbols.max(target.len()));
+            alone += ROWS_COST * (rows.div_ceil(lanes) * (columns + lanes)) as u64;
+            if alone >= least {
+                break;
+            }
+            if alone + together(count + 1) < least {
+                (best, least) = (count + 1, alone + together(count + 1));
             }
         }
+        best
     }
 }
 
-/// The shorter one of two sequences, then the longer one.
-fn by_length<'a>(a: &'a [Code], b: &'a [Code]) -> (&'a [Code], &'a [Code]) {
-    if a.len() <= b.len() { (a, b) } else { (b, a) }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_that_are_much_longer_go_alone() {
+        let code = [1 as Code; 9_000];
+        let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
+        let plan = Plan { isa: Isa::Portable, form: Form::Cheaper };
+        let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
+        assert_eq!(alone(&[300; 64]), 0);
+        assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);
+        // Few enough that the lanes would be nearly empty.
+        assert_eq!((alone(&[300; 8]), alone(&[300; 40])), (8, 0));
+        let mut seen = Vec::new();
+        let mixed = targets(&[10, 300, 9_000, 20, 300]);
+        plan.share_out(&code[..300], &mixed, 2, |work, places| {
+            seen.push((matches!(work, Work::Together(_)), places.to_vec()));
+        });
+        // By falling length, two and two, and the last lane empty.
+        assert_eq!(seen, [(true, vec![2, 1]), (true, vec![4, 3]), (true, vec![0])]);
+    }
 }

@@ -29,8 +29,9 @@ pub use compute::{Form, Workspace};
 pub use simd::Isa;
 pub use whole::CpuEngine;
 
-/// Cells a batch at most: some tenths of a second. What is computed is not interrupted.
-const CELLS: u64 = 1 << 29;
+/// Cells a batch at most: some hundredths of a second, or a tenth where many are traced. What is computed is not
+/// interrupted.
+const CELLS: u64 = 1 << 31;
 /// Pairs a batch at most: of very short sequences, whose alignments take longer than their scores.
 const PAIRS: u64 = 1 << 16;
 /// Seconds of work that are worth a batch.
