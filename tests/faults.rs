@@ -70,20 +70,30 @@ fn expected(job: &AllPairs) -> Vec<PairResult> {
     run(job, vec![Box::new(mock("well", []))]).expect("the job ends well").0
 }
 
-/// An engine that begins only when another one has: else it might do all before the other has begun.
+/// An engine that begins only when another one has come to the end of its script: else it might do all before.
 struct Meeting {
     engine: Box<dyn Engine>,
     gate: Gate,
-    opens: bool,
+    /// Submissions after which the gate opens; `None` for one that waits.
+    opens_after: Option<usize>,
 }
 
 impl Meeting {
-    fn opening(engine: impl Engine + 'static, gate: &Gate) -> Box<dyn Engine> {
-        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens: true })
+    fn opening(engine: impl Engine + 'static, gate: &Gate, lines: usize) -> Box<dyn Engine> {
+        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens_after: Some(lines) })
     }
 
     fn waiting(engine: impl Engine + 'static, gate: &Gate) -> Box<dyn Engine> {
-        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens: false })
+        Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens_after: None })
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        // Whatever became of it, nobody waits for an engine that is gone.
+        if self.opens_after.is_some() {
+            self.gate.open();
+        }
     }
 }
 
@@ -101,10 +111,14 @@ impl Engine for Meeting {
         self.engine.capacity()
     }
     fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
-        if self.opens {
-            self.gate.open();
-        } else {
-            self.gate.wait();
+        match &mut self.opens_after {
+            None => self.gate.wait(),
+            Some(left) => {
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    self.gate.open();
+                }
+            }
         }
         self.engine.submit(batch)
     }
@@ -128,7 +142,7 @@ fn faulty_in(which: &[&str], patience: Option<Duration>, name: &str, gives_up: b
         for others in ["alone", "beside another", "beside the cpu"] {
             let name = format!("{name} {what} {others}");
             let gate = Gate::default();
-            let mut engines = vec![Meeting::opening(mock(&name, script()), &gate)];
+            let mut engines = vec![Meeting::opening(mock(&name, script()), &gate, script().len())];
             match others {
                 "beside another" => engines.push(Meeting::waiting(mock("another", []), &gate)),
                 "beside the cpu" => {
@@ -225,7 +239,7 @@ fn a_slow_caller_is_no_engines_fault() {
 #[test]
 fn an_answer_that_comes_too_late_is_not_heard() {
     let (job, begun, late) = (all_aligned(), Gate::default(), Gate::default());
-    let engine = Meeting::opening(mock("late", [Act::Hang(late.clone())]), &begun);
+    let engine = Meeting::opening(mock("late", [Act::Hang(late.clone())]), &begun, 1);
     // Its first batch lasts until the other's answer has come.
     let delay = Act::Compute(8 * PATIENCE);
     let other = Meeting::waiting(mock("patient", [delay]).with_real_speed(1e9), &begun);

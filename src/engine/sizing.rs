@@ -21,6 +21,9 @@ const PROBES_A_JOB: u64 = 256;
 const PROBES_AN_ENGINE: u64 = 16;
 /// By how much a batch may be larger than any that the engine has finished.
 const GROWTH: u64 = 8;
+/// The part of the time that the job still takes which a batch may take by the engine's speed so far, even if it is larger
+/// than that: a GPU's first batches are too small to show what it can do, and each takes as long as a larger one.
+const PART_OF_TIME: f64 = 0.05;
 /// The part of an engine's share of all that is left that it gets at once.
 const PART_OF_SHARE: f64 = 0.5;
 /// Weight of the last batch in an engine's speed. Its second batch replaces the first, in which it got ready.
@@ -127,10 +130,11 @@ impl Sizing {
             // Alone, an engine has nobody to keep waiting.
             return Some(capacity.cells);
         }
-        let most = capacity.cells.min(own.trusted.max(self.probe()));
+        let mut most = capacity.cells.min(own.trusted.max(self.probe()));
         let Some(speed) = own.speed else { return Some(most) };
         let pair = waiting.next_pair as f64;
         // What is not yet known is not reckoned with.
+        let all_known = others.clone().all(|(_, other)| other.speed.is_some());
         let mut known: Vec<Pace> = others.by_ref().filter_map(|(_, other)| Pace::of(other, now)).collect();
         let backlog = own.backlog(now);
         if !known.is_empty() {
@@ -141,7 +145,11 @@ impl Sizing {
             }
         }
         known.push(Pace { speed, backlog });
-        let share = (all_end(&mut known, waiting.cells as f64) - backlog) * speed;
+        let end = all_end(&mut known, waiting.cells as f64);
+        if all_known {
+            most = capacity.cells.min(most.max((end * PART_OF_TIME * speed) as u64));
+        }
+        let share = (end - backlog) * speed;
         let piece = (share * PART_OF_SHARE).max(own.grain.seconds * speed);
         Some((piece as u64).clamp(1, most.max(1)))
     }
@@ -325,6 +333,20 @@ mod tests {
         sizing.took(engine, 1 << 10, 0.0);
         assert_eq!(sizing.finished(engine, 1 << 10, 1 << 10, 0.0, 0.001), 0.001);
         assert_eq!(sizing.cells(engine, &LARGE, waiting(256 << 10, 1), 0.001), Some(8 << 10));
+    }
+
+    #[test]
+    fn a_known_speed_is_trusted_with_a_part_of_the_time_left() {
+        let mut sizing = seen(&[1e6, 1e6]);
+        sizing.engines[0].trusted = 8_000_000;
+        // 1,000 s are left, and a twentieth of it is more than what it was seen to finish; 10 s are not.
+        assert_eq!(sizing.cells(0, &LARGE, waiting(2_000_000_000, 1), 1.0), Some(50_000_000));
+        assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(5_000_000));
+        (sizing.engines[0].trusted, sizing.job_cells) = (1_000, 1 << 16);
+        assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(500_000));
+        // Nobody knows yet how long it will be.
+        sizing.engines[1].speed = None;
+        assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(1_000));
     }
 
     #[test]
