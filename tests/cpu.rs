@@ -48,7 +48,7 @@ fn global_scores_in_every_width_equal_the_textbook() {
     let mut rng = rng(0xc9a);
     for base in scorings() {
         // Lengths around strips of 4 rows and vectors of 4 to 64 lanes.
-        let lengths = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 66, 127, 129];
+        let lengths = [0, 1, 3, 4, 5, 9, 16, 17, 31, 33, 63, 64, 65, 129];
         let store = mixed_store(&mut rng, base.alphabet, &lengths);
         for factor in FACTORS {
             let scoring = times(&base, factor);
@@ -65,7 +65,7 @@ fn global_scores_in_every_width_equal_the_textbook() {
 fn matches_ride_along_in_every_width() {
     let mut rng = rng(0x3a7c);
     for base in scorings() {
-        let store = mixed_store(&mut rng, base.alphabet, &[0, 1, 3, 4, 16, 17, 40, 64, 65, 66, 80]);
+        let store = mixed_store(&mut rng, base.alphabet, &[0, 1, 4, 17, 40, 64, 65, 80]);
         // Without 10,000,000: where 32 bits hold the score alone, no engine reports matches.
         for factor in [1, 30, 3_000] {
             let scoring = times(&base, factor);

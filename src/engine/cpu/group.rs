@@ -6,6 +6,9 @@ use crate::seq::{Code, PAD};
 /// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
 pub const ROWS: usize = 4;
 
+/// Bytes of a cache line, about.
+const CACHE_LINE: usize = 64;
+
 /// Codes of all lanes in [`ROWS`] rows.
 pub type Strip = [[Code; MAX_LANES]; ROWS];
 
@@ -19,6 +22,9 @@ impl<'a> Group<'a> {
     /// Targets, at most as many as there are lanes.
     pub fn new(targets: &'a [&'a [Code]]) -> Self {
         let longest = targets.iter().map(|target| target.len()).max().unwrap_or(0);
+        // Strips read a few symbols here and there, which no prefetcher follows: each cache line is asked for at once.
+        let lines = targets.iter().flat_map(|target| target.iter().step_by(CACHE_LINE));
+        std::hint::black_box(lines.fold(0, |all, code| all ^ code));
         Group { targets, rows: longest.next_multiple_of(ROWS) }
     }
 
