@@ -51,6 +51,7 @@ unsafe fn align<W: Lanes>(task: Task<'_, W::Elem>) {
     h[..n + 2 * MAX_LANES].fill(form.zero());
     f[..n + 2 * MAX_LANES].fill(form.zero());
     let mut lanes = [0; MAX_LANES];
+    *value = form.zero();
     // SAFETY: the caller's: W's instructions are there; h and f have n columns and a vector's room on either side.
     unsafe {
         let (first, next, zero) = (W::splat(form.first()), W::splat(form.next()), W::splat(form.zero()));
@@ -74,9 +75,13 @@ unsafe fn align<W: Lanes>(task: Task<'_, W::Elem>) {
                 gap.store(f.add(t + 1).sub(W::COUNT));
                 diagonal = above;
             }
+            let mut all = [form.zero(); MAX_LANES];
+            best.store(all.as_mut_ptr());
+            *value = all[..W::COUNT].iter().copied().max().unwrap_or(form.zero());
+            if form.decode(*value).is_none() {
+                // Wider numbers are needed, whatever the other strips hold.
+                return;
+            }
         }
-        let mut all = [form.zero(); MAX_LANES];
-        best.store(all.as_mut_ptr());
-        *value = all[..W::COUNT].iter().copied().max().unwrap_or(form.zero());
     }
 }
