@@ -71,9 +71,9 @@
 //!
 //! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`reference::needleman_wunsch`] is the
 //! recurrence as the textbook has it ([`reference::smith_waterman`] that of local alignments, `trace/local.rs` how they are
-//! found), [`score::offset`] the form in which it is computed, [`kernels::nw_slice`] and its
-//! shader the way it is computed, [`kernels::matrix`] how directions are stored and walked back, [`engine`] and
-//! [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
+//! found), [`score::offset`] the form in which devices compute it and [`score::difference`] that of the CPU
+//! ([`engine::cpu`]), [`kernels::nw_slice`] and its shader the way it is computed, [`kernels::matrix`] how directions are
+//! stored and walked back, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
 //!
 //! # Conventions
 //!
