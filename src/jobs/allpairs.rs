@@ -164,7 +164,7 @@ impl AllPairs {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
         let pool = thread_pool(options.threads)?;
-        let engines = super::engines::open(options, pool.current_num_threads(), &self.scoring, self.job().cells())?;
+        let engines = super::engines::open(options, pool.current_num_threads(), &self.job())?;
         self.run_on(engines, &pool, options, progress, sink)
     }
 

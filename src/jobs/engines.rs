@@ -1,22 +1,24 @@
 //! From devices to the engines that a job runs on.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::RunOptions;
-use crate::engine::Engine;
 use crate::engine::cpu::workers;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::engine::gpu::tune;
+use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::score::{Mode, Scoring};
+use crate::plan::Job;
+use crate::score::Mode;
 
-/// Opens engines for the devices, all at once; the CPU is so many of them, a thread each. A device that cannot be opened is
-/// left out with a warning; if none is left, the CPU.
+/// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
+/// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). A device that cannot be opened is left
+/// out with a warning; if none is left, the CPU.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
-pub fn open(options: &RunOptions, threads: usize, scoring: &Arc<Scoring>, cells: u64) -> Result<Vec<Box<dyn Engine>>> {
+pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<dyn Engine>>> {
+    let (scoring, cells) = (&job.scoring, job.cells());
     let chosen = devices_for(options, scoring.mode)?;
     let adapters = adapters_and_memory(&chosen, options.memory);
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
@@ -31,9 +33,17 @@ pub fn open(options: &RunOptions, threads: usize, scoring: &Arc<Scoring>, cells:
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        let threads = worker_threads(threads, !engines.is_empty(), &job.want);
         engines.extend(workers(threads, &options.interrupt));
     }
     Ok(engines)
+}
+
+/// Threads that compute. Beside GPUs that align every pair half of them: taking over the GPUs' alignments is work for
+/// the others, and on which such a job waits. (An H200 and 16 threads, 2,500 genes: 28% slower than the GPU alone with 16
+/// that compute, 4% with 12, not slower with 8.)
+fn worker_threads(threads: usize, beside_gpus: bool, want: &Want) -> usize {
+    if beside_gpus && matches!(want, Want::Alignments) { threads.div_ceil(2) } else { threads }
 }
 
 /// The devices that a job is to use: those that were chosen, or the best. No kernel aligns locally, so for local
@@ -77,6 +87,14 @@ fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapte
 mod tests {
     use super::*;
     use crate::engine::gpu::adapter::enumerate;
+
+    #[test]
+    fn half_of_the_threads_take_over_what_gpus_align() {
+        let threads = |beside_gpus, want| [1, 2, 5, 16].map(|threads| worker_threads(threads, beside_gpus, &want));
+        assert_eq!(threads(true, Want::Alignments), [1, 1, 3, 8]);
+        assert_eq!(threads(true, Want::Scores), [1, 2, 5, 16]);
+        assert_eq!(threads(false, Want::Alignments), [1, 2, 5, 16]);
+    }
 
     #[test]
     fn local_jobs_run_on_the_cpu() {
