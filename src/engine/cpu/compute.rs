@@ -7,7 +7,7 @@ use super::local::{self, LocalElement};
 use super::pair_difference::{self, PairDifferenceElement};
 use super::pair_local::{self, PairLocalElement};
 use super::simd::{Isa, MAX_LANES};
-use crate::engine::{Band, Batch, Hit, Want};
+use crate::engine::{Band, Batch, Block, Hit, Want};
 use crate::error::{Error, Result};
 use crate::score::{DifferenceScoring, LocalScoring, Mode, offset};
 use crate::seq::{Code, SequenceId};
@@ -71,66 +71,75 @@ impl Default for Workspace {
     }
 }
 
-/// Computes all pairs of a batch on this thread: the score of every pair, or of every one that may reach the identity
+/// Computes all pairs of a batch on this thread, block by block ([`run_block`]).
+///
+/// # Errors
+/// As [`run_block`].
+pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
+    let mut hits = Vec::new();
+    for block in &batch.blocks {
+        hits.append(&mut run_block(&batch.band, block, workspace)?);
+    }
+    Ok(hits)
+}
+
+/// Computes all pairs of a block on this thread: the score of every pair, or of every one that may reach the identity
 /// that is wanted, with its matches where they are carried (never in local mode).
+///
+/// The width of numbers, and whether matches are carried, is decided for all that is computed together, and of a block it
+/// is what its longest target asks for. So what comes back for a pair does not depend on what else is in a batch.
 ///
 /// # Errors
 /// [`Error::Internal`] if no number format holds the scores.
-pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
+pub fn run_block(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     let Workspace { plan, buffers } = workspace;
-    match batch.band.scoring.mode {
+    match band.scoring.mode {
         Mode::Global => {
             let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
-            let hits = widths.into_iter().find_map(|width| width.run(batch, *plan));
+            let hits = widths.into_iter().find_map(|width| width.run(band, block, *plan));
             hits.ok_or_else(|| Error::Internal("scores that do not fit 64 bits".into()))
         }
-        Mode::Local => run_local(batch, *plan, buffers),
+        Mode::Local => run_local(band, block, *plan, buffers),
     }
 }
 
 /// Global scores in one width.
 trait Differences {
-    /// All pairs of a batch; `None` if the width does not hold them.
-    fn run(&mut self, batch: &Batch, plan: Plan) -> Option<Vec<Hit>>;
+    /// All pairs of a block; `None` if the width does not hold them.
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>>;
 }
 
 impl<E: DifferenceElement + PairDifferenceElement> Differences for Buffers<E> {
-    fn run(&mut self, batch: &Batch, plan: Plan) -> Option<Vec<Hit>> {
-        let (band, extent) = (&batch.band, batch.extent());
-        let (shorter, sum) = (extent.shorter as u64, extent.sum);
-        let carry = !matches!(band.want, Want::Scores) && offset::carries_matches(&band.scoring, shorter, sum);
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>> {
+        let query = band.queries.codes(block.query);
+        let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
+        let shorter = m.min(longest);
+        let carry = !matches!(band.want, Want::Scores) && offset::carries_matches(&band.scoring, shorter, m + longest);
         let form = DifferenceScoring::<E>::new(&band.scoring, shorter, carry)?;
-        let mut hits = Vec::new();
-        for block in &batch.blocks {
-            let query = band.queries.codes(block.query);
-            let codes = &codes_of(query);
-            let ids = targets_of(band, block.targets.clone());
-            let mut found = vec![0; ids.len()];
-            plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.isa), |work, places| match work {
-                Work::Together(targets) => {
-                    let mut values = [0; MAX_LANES];
-                    let (group, buffers) = (Group::new(targets), &mut self.difference);
-                    let task = difference::Task { form: &form, query, codes, group, buffers, values: &mut values };
-                    E::align_group(plan.isa, task);
-                    places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
-                }
-                Work::Alone { rows, columns } => {
-                    let (codes, buffers) = (&codes_of(columns), &mut self.pair_difference);
-                    let value = &mut found[places[0]];
-                    E::align_pair(
-                        plan.isa,
-                        pair_difference::Task { form: &form, rows, columns, codes, buffers, value },
-                    );
-                }
-            });
-            hits.extend(ids.iter().zip(found).filter_map(|(&target, value)| {
-                let (m, n) = (query.len() as u32, band.targets.length(target));
-                let (score, matches) = form.decode(value, m, n);
-                let hit = Hit { query: block.query, target, score, matches };
-                is_wanted(band, score, matches, m, n).then_some(hit)
-            }));
-        }
-        Some(hits)
+        let codes = &codes_of(query);
+        let ids = targets_of(band, block);
+        let mut found = vec![0; ids.len()];
+        plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.isa), |work, places| match work {
+            Work::Together(targets) => {
+                let mut values = [0; MAX_LANES];
+                let (group, buffers) = (Group::new(targets), &mut self.difference);
+                let task = difference::Task { form: &form, query, codes, group, buffers, values: &mut values };
+                E::align_group(plan.isa, task);
+                places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
+            }
+            Work::Alone { rows, columns } => {
+                let (codes, buffers) = (&codes_of(columns), &mut self.pair_difference);
+                let value = &mut found[places[0]];
+                E::align_pair(plan.isa, pair_difference::Task { form: &form, rows, columns, codes, buffers, value });
+            }
+        });
+        let hits = ids.iter().zip(found).filter_map(|(&target, value)| {
+            let (m, n) = (query.len() as u32, band.targets.length(target));
+            let (score, matches) = form.decode(value, m, n);
+            let hit = Hit { query: block.query, target, score, matches };
+            is_wanted(band, score, matches, m, n).then_some(hit)
+        });
+        Some(hits.collect())
     }
 }
 
@@ -166,24 +175,21 @@ impl<E: LocalElement + PairLocalElement> Locals for Buffers<E> {
 }
 
 /// Local scores: every target in 8 bits, those whose scores these do not hold again in 16, and so on.
-fn run_local(batch: &Batch, plan: Plan, buffers: &mut AllBuffers) -> Result<Vec<Hit>> {
-    let band = &batch.band;
-    let mut hits = Vec::new();
-    for block in &batch.blocks {
-        let query = band.queries.codes(block.query);
-        let ids = targets_of(band, block.targets.clone());
-        let mut scores = vec![None; ids.len()];
-        let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
-        for width in widths {
-            if scores.contains(&None) {
-                width.run(band, plan, query, ids, &mut scores);
-            }
+fn run_local(band: &Band, block: &Block, plan: Plan, buffers: &mut AllBuffers) -> Result<Vec<Hit>> {
+    let query = band.queries.codes(block.query);
+    let ids = targets_of(band, block);
+    let mut scores = vec![None; ids.len()];
+    let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
+    for width in widths {
+        if scores.contains(&None) {
+            width.run(band, plan, query, ids, &mut scores);
         }
-        for (&target, score) in ids.iter().zip(scores) {
-            let score = score.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))?;
-            if is_wanted(band, score, None, query.len() as u32, band.targets.length(target)) {
-                hits.push(Hit { query: block.query, target, score, matches: None });
-            }
+    }
+    let mut hits = Vec::new();
+    for (&target, score) in ids.iter().zip(scores) {
+        let score = score.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))?;
+        if is_wanted(band, score, None, query.len() as u32, band.targets.length(target)) {
+            hits.push(Hit { query: block.query, target, score, matches: None });
         }
     }
     Ok(hits)
@@ -197,9 +203,9 @@ fn is_wanted(band: &Band, score: i64, matches: Option<u64>, m: u32, n: u32) -> b
     }
 }
 
-/// Numbers of the targets in a range of a band's order.
-fn targets_of(band: &Band, range: std::ops::Range<u32>) -> &[SequenceId] {
-    &band.order[range.start as usize..range.end as usize]
+/// Numbers of a block's targets.
+fn targets_of<'a>(band: &'a Band, block: &Block) -> &'a [SequenceId] {
+    &band.order[block.targets.start as usize..block.targets.end as usize]
 }
 
 /// Symbols of targets.

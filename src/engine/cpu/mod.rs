@@ -94,18 +94,6 @@ pub fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
         .map_err(|error| Error::Internal(format!("threads could not be started: {error}")))
 }
 
-/// Computes a batch on this thread, block by block: the width of numbers, and whether matches are carried, is decided for
-/// all that is computed together, and of a block alone it is what its longest target asks for. So what comes back for a
-/// pair does not depend on what else is in the batch.
-fn compute_batch(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    let mut hits = Vec::new();
-    for block in &batch.blocks {
-        let alone = Batch { band: Arc::clone(&batch.band), blocks: vec![block.clone()] };
-        hits.append(&mut compute::run(&alone, workspace)?);
-    }
-    Ok(hits)
-}
-
 impl Engine for CpuWorker {
     fn name(&self) -> &str {
         "cpu"
@@ -136,7 +124,7 @@ impl Engine for CpuWorker {
             return Err(Error::Internal("a ticket that this worker never gave".into()));
         };
         let begin = Instant::now();
-        let hits = compute_batch(&batch, &mut self.compute)?;
+        let hits = compute::run(&batch, &mut self.compute)?;
         let kernel_time = Some(begin.elapsed());
         let traced = self.trace(&batch, &hits)?;
         Ok(Report { hits, traced, kernel_time, ..Report::default() })

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::{Workspace, compute_batch};
-use crate::engine::{Batch, Block, Capacity, Engine, Hit, Report, Ticket};
+use super::{Workspace, compute};
+use crate::engine::{Batch, Capacity, Engine, Hit, Report, Ticket};
 use crate::error::{Error, Result};
 
 /// Cells a thread and batch: about half a second.
@@ -56,9 +56,8 @@ impl Engine for CpuEngine {
             .ok_or_else(|| Error::Internal("a ticket that the CPU engine never gave".into()))?;
         let begin = Instant::now();
         let per_block: Result<Vec<Vec<Hit>>> = self.pool.install(|| {
-            let alone = |block: &Block| Batch { band: Arc::clone(&batch.band), blocks: vec![block.clone()] };
-            let blocks = batch.blocks.par_iter();
-            blocks.map_init(Workspace::default, |workspace, block| compute_batch(&alone(block), workspace)).collect()
+            let run = |workspace: &mut Workspace, block| compute::run_block(&batch.band, block, workspace);
+            batch.blocks.par_iter().map_init(Workspace::default, run).collect()
         });
         let hits = per_block?.concat();
         Ok(Report { hits, kernel_time: Some(begin.elapsed()), ..Report::default() })
