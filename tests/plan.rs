@@ -79,7 +79,7 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
             assert_eq!(block.cells, block_cells, "cells of {block:?}");
             in_band = (in_band.0 + block_cells, in_band.1 + block.pairs());
         }
-        let batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         assert_eq!((batch.cells(), batch.pairs()), in_band);
         let before_last = (in_band.0 - of_last.0, in_band.1 - of_last.1);
         let one = queries.len() == 1;

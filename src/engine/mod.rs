@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod cpu;
+pub mod edit;
 pub mod gpu;
 pub mod mock;
 pub mod owner;
@@ -9,12 +10,14 @@ pub mod pump;
 pub mod queue;
 pub mod sizing;
 pub mod stats;
+pub mod work;
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use self::sizing::Grain;
+pub use self::work::{Alignment, Reported, Work};
 use crate::error::Result;
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
@@ -79,12 +82,12 @@ pub enum Want {
 }
 
 /// Blocks of one band that are computed together.
-#[derive(Debug, Clone)]
-pub struct Batch {
+#[derive(Debug)]
+pub struct Batch<W: Work = Alignment> {
     /// What they share.
-    pub band: Arc<Band>,
+    pub band: Arc<W::Band>,
     /// The blocks. All of one length class (see [`crate::plan`]).
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<W::Block>,
 }
 
 /// Greatest lengths in a batch, which decide the number format.
@@ -100,17 +103,25 @@ pub struct Extent {
     pub sum: u64,
 }
 
-impl Batch {
+impl<W: Work> Clone for Batch<W> {
+    fn clone(&self) -> Self {
+        Batch { band: Arc::clone(&self.band), blocks: self.blocks.clone() }
+    }
+}
+
+impl<W: Work> Batch<W> {
     /// Cells of all pairs.
     pub fn cells(&self) -> u64 {
-        self.blocks.iter().map(|block| block.cells).sum()
+        self.blocks.iter().map(W::cells).sum()
     }
 
     /// Number of pairs.
     pub fn pairs(&self) -> u64 {
-        self.blocks.iter().map(Block::pairs).sum()
+        self.blocks.iter().map(W::pairs).sum()
     }
+}
 
+impl Batch {
     /// The greatest lengths.
     pub fn extent(&self) -> Extent {
         let mut extent = Extent::default();
@@ -188,8 +199,8 @@ pub struct Capacity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// Something that computes batches. Submitting never blocks on the computation; collecting does.
-pub trait Engine: Send {
+/// Something that computes batches of one kind of work. Submitting never blocks on the computation; collecting does.
+pub trait Engine<W: Work = Alignment>: Send {
     /// A short name for messages and summaries.
     fn name(&self) -> &str;
 
@@ -213,8 +224,8 @@ pub trait Engine: Send {
     }
 
     /// Takes a batch. An error means that none of it was or will be computed.
-    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket>;
+    fn submit(&mut self, batch: Arc<Batch<W>>) -> Result<Ticket>;
 
     /// Waits for a batch. Tickets may be collected in any order, each once.
-    fn collect(&mut self, ticket: Ticket) -> Result<Report>;
+    fn collect(&mut self, ticket: Ticket) -> Result<W::Report>;
 }

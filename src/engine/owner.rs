@@ -7,11 +7,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::pump::{self, Message};
-use super::queue::{BandInfo, Finished, Lease, WorkQueue};
+use super::queue::{self, BandInfo, Finished, Lease, Planned, WorkQueue};
 use super::stats::{EngineStats, Ran};
-use super::{Batch, Engine, Report};
+use super::{Alignment, Batch, Engine, Reported, Work};
 use crate::error::{Error, Result};
-use crate::plan::PlannedBand;
 
 /// Reports that may wait for the caller before engines have to; more where there are more engines.
 const WAITING_REPORTS: usize = 4;
@@ -33,17 +32,17 @@ pub struct Terms {
 
 /// Finished work.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Outcome<W: Work = Alignment> {
     /// The band it belongs to.
     pub band: Arc<BandInfo>,
     /// The batch.
-    pub batch: Arc<Batch>,
+    pub batch: Arc<Batch<W>>,
     /// Pairs of the batch that are finished.
     pub pairs: u64,
     /// Cells of the batch that are finished.
     pub cells: u64,
     /// Their results.
-    pub report: Report,
+    pub report: W::Report,
 }
 
 /// An engine as its owner knows it.
@@ -57,16 +56,16 @@ struct Member {
     thread: Option<JoinHandle<()>>,
 }
 
-struct Owner {
-    queue: Arc<WorkQueue>,
-    sender: SyncSender<Message>,
+struct Owner<W: Work> {
+    queue: Arc<WorkQueue<W>>,
+    sender: SyncSender<Message<W>>,
     members: Vec<Member>,
 }
 
 /// Ends the work of all engines when the owner leaves, in whatever way.
-struct StopAtTheEnd(Arc<WorkQueue>);
+struct StopAtTheEnd<W: Work>(Arc<WorkQueue<W>>);
 
-impl Drop for StopAtTheEnd {
+impl<W: Work> Drop for StopAtTheEnd<W> {
     fn drop(&mut self) {
         self.0.stop();
     }
@@ -80,18 +79,18 @@ impl Drop for StopAtTheEnd {
 ///
 /// # Errors
 /// What `sink` returns; [`Error::Interrupted`]; [`Error::Internal`] if the reserve fails as well.
-pub fn run(
-    engines: Vec<Box<dyn Engine>>,
-    reserve: impl FnOnce() -> Vec<Box<dyn Engine>>,
-    bands: impl Iterator<Item = PlannedBand> + Send + 'static,
+pub fn run<W: Work>(
+    engines: Vec<Box<dyn Engine<W>>>,
+    reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
+    bands: impl Iterator<Item = Planned<W>> + Send + 'static,
     cells: u64,
     terms: &Terms,
-    mut sink: impl FnMut(Outcome) -> Result<()>,
+    mut sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
     let begin = Instant::now();
     let patience = terms.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
-    let queue = WorkQueue::new(Box::new(bands), cells, Arc::clone(&terms.interrupt), WorkQueue::wall_clock());
+    let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&terms.interrupt), queue::wall_clock());
     let queue = Arc::new(queue);
     let _stop = StopAtTheEnd(Arc::clone(&queue));
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
@@ -100,10 +99,10 @@ pub fn run(
     let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
     let mut looked = Instant::now();
 
-    let mut done = |owner: &mut Owner, lease: &Lease, report: Report, finished: Finished| {
+    let mut done = |owner: &mut Owner<W>, lease: &Lease<W>, report: W::Report, finished: Finished| {
         let outcome = outcome_of(lease, report);
         let stats = &mut owner.members[lease.engine].stats;
-        stats.add(outcome.pairs, outcome.cells, outcome.report.kernel_time, finished);
+        stats.add(outcome.pairs, outcome.cells, outcome.report.kernel_time(), finished);
         if failure.is_none() {
             failure = sink(outcome).err();
         }
@@ -159,9 +158,9 @@ pub fn run(
     Ok(Ran::of(owner.members.into_iter().map(|member| member.stats), begin.elapsed().as_secs_f64()))
 }
 
-impl Owner {
+impl<W: Work> Owner<W> {
     /// Starts a thread for each engine. All join before any takes work, so that the first does not take all.
-    fn start(&mut self, engines: Vec<Box<dyn Engine>>) {
+    fn start(&mut self, engines: Vec<Box<dyn Engine<W>>>) {
         let joined: Vec<usize> =
             engines.iter().map(|engine| self.queue.join(engine.universal(), engine.grain())).collect();
         for (index, engine) in joined.into_iter().zip(engines) {
@@ -182,7 +181,7 @@ impl Owner {
     }
 
     /// Hears what is not a result.
-    fn hear(&mut self, message: Message) {
+    fn hear(&mut self, message: Message<W>) {
         match message {
             Message::Ended { engine, error } => self.ended(engine, error),
             Message::Gone { engine } => self.members[engine].gone = true,
@@ -216,7 +215,7 @@ impl Owner {
     }
 
     /// Waits until the devices are closed, or `end` comes.
-    fn wait_for_threads(&mut self, receiver: &Receiver<Message>, end: Instant) {
+    fn wait_for_threads(&mut self, receiver: &Receiver<Message<W>>, end: Instant) {
         self.queue.stop();
         while self.members.iter().any(|member| !member.gone) {
             match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -232,10 +231,10 @@ impl Owner {
     }
 }
 
-fn outcome_of(lease: &Lease, report: Report) -> Outcome {
-    let left_out = report.unfinished.iter().map(|&index| &lease.batch.blocks[index]);
+fn outcome_of<W: Work>(lease: &Lease<W>, report: W::Report) -> Outcome<W> {
+    let left_out = report.unfinished().iter().map(|&index| &lease.batch.blocks[index]);
     let (left_pairs, left_cells) =
-        left_out.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs(), cells + block.cells));
+        left_out.fold((0, 0), |(pairs, cells), block| (pairs + W::pairs(block), cells + W::cells(block)));
     Outcome {
         pairs: lease.batch.pairs() - left_pairs,
         cells: lease.batch.cells() - left_cells,

@@ -5,17 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 
 use super::queue::{Finished, Lease, Pull, WorkQueue};
-use super::{Engine, Report, Ticket, check};
+use super::{Alignment, Engine, Reported, Ticket, Work};
 use crate::error::{Error, Result};
 
 /// What a pump tells the queue's owner.
-pub enum Message {
+pub enum Message<W: Work = Alignment> {
     /// A batch is done, up to the blocks that its report calls unfinished.
     Done {
         /// The work.
-        lease: Lease,
+        lease: Lease<W>,
         /// What came of it.
-        report: Report,
+        report: W::Report,
         /// When.
         finished: Finished,
     },
@@ -37,7 +37,12 @@ pub enum Message {
 
 /// Runs an engine until the queue is finished or the engine fails. Whatever happens, no lease is lost: the queue knows
 /// them all. An engine that was given up in the meantime has nothing more to say.
-pub fn drive(index: usize, mut engine: Box<dyn Engine>, queue: &WorkQueue, sender: &SyncSender<Message>) {
+pub fn drive<W: Work>(
+    index: usize,
+    mut engine: Box<dyn Engine<W>>,
+    queue: &WorkQueue<W>,
+    sender: &SyncSender<Message<W>>,
+) {
     let ended = catch_unwind(AssertUnwindSafe(|| work(index, engine.as_mut(), queue, sender)));
     let error = match ended {
         Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
@@ -55,8 +60,13 @@ pub fn drive(index: usize, mut engine: Box<dyn Engine>, queue: &WorkQueue, sende
     let _ = sender.send(Message::Gone { engine: index });
 }
 
-fn work(index: usize, engine: &mut dyn Engine, queue: &WorkQueue, sender: &SyncSender<Message>) -> Result<()> {
-    let mut in_flight: VecDeque<(Ticket, Lease)> = VecDeque::new();
+fn work<W: Work>(
+    index: usize,
+    engine: &mut dyn Engine<W>,
+    queue: &WorkQueue<W>,
+    sender: &SyncSender<Message<W>>,
+) -> Result<()> {
+    let mut in_flight: VecDeque<(Ticket, Lease<W>)> = VecDeque::new();
     let mut warned = false;
     loop {
         // Submit the next ...
@@ -83,13 +93,13 @@ fn work(index: usize, engine: &mut dyn Engine, queue: &WorkQueue, sender: &SyncS
         // ... collect the last.
         let Some((ticket, lease)) = in_flight.pop_front() else { continue };
         let report = queue.watched(index, || engine.collect(ticket))?;
-        if let Err(wrong) = check::report(&lease.batch, &report) {
+        if let Err(wrong) = W::check(&lease.batch, &report) {
             return Err(Error::Device { device: engine.name().into(), message: wrong });
         }
         // The lease was taken away: somebody else computes it, and this engine was given up.
-        let Some(finished) = queue.finish(&lease, &report.unfinished) else { return Ok(()) };
-        if !report.unfinished.is_empty() {
-            let count = report.unfinished.len();
+        let Some(finished) = queue.finish(&lease, report.unfinished()) else { return Ok(()) };
+        if !report.unfinished().is_empty() {
+            let count = report.unfinished().len();
             tracing::warn!("{} left {count} blocks unfinished; the CPU takes them over", engine.name());
         }
         // Nobody listens only if the job has ended.

@@ -15,8 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::sizing::{Grain, Sizing, Waiting};
-use super::{Band, Batch, Block, Capacity};
-use crate::plan::{LengthClass, PlannedBand, Room, split_block};
+use super::{Alignment, Batch, Capacity, Work};
+use crate::plan::Room;
 use crate::seq::SequenceId;
 
 /// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
@@ -44,7 +44,7 @@ pub struct BandInfo {
 
 /// Work that an engine holds.
 #[derive(Debug, Clone)]
-pub struct Lease {
+pub struct Lease<W: Work = Alignment> {
     /// Names it; every lease of a queue has its own number.
     pub id: u64,
     /// Who holds it.
@@ -52,9 +52,9 @@ pub struct Lease {
     /// The band.
     pub info: Arc<BandInfo>,
     /// The class of all blocks.
-    pub class: LengthClass,
+    pub class: W::Class,
     /// The work.
-    pub batch: Arc<Batch>,
+    pub batch: Arc<Batch<W>>,
     /// When it was taken, in seconds by the queue's clock.
     pub since: f64,
 }
@@ -62,11 +62,17 @@ pub struct Lease {
 /// Seconds since the job began.
 pub type Clock = Box<dyn Fn() -> f64 + Send + Sync>;
 
+/// A clock that begins now.
+pub fn wall_clock() -> Clock {
+    let begin = Instant::now();
+    Box::new(move || begin.elapsed().as_secs_f64())
+}
+
 /// How the queue answers a pull.
 #[derive(Debug)]
-pub enum Pull {
+pub enum Pull<W: Work = Alignment> {
     /// Work.
-    Work(Lease),
+    Work(Lease<W>),
     /// None for this engine now; some may come back.
     Nothing,
     /// None, and none will come.
@@ -82,22 +88,26 @@ pub struct Finished {
     pub at: f64,
 }
 
+/// A band with its work: its queries in input order, what its blocks share, and the blocks, which together hold every
+/// pair once.
+pub type Planned<W> = (Range<SequenceId>, Arc<<W as Work>::Band>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
+
 /// Blocks that wait, all of one band.
-struct Pile {
+struct Pile<W: Work> {
     info: Arc<BandInfo>,
-    band: Arc<Band>,
-    blocks: VecDeque<(LengthClass, Block)>,
+    band: Arc<W::Band>,
+    blocks: VecDeque<(W::Class, W::Block)>,
     /// Some engine could not do these: only one that does anything may take them.
     universal_only: bool,
 }
 
-struct State {
+struct State<W: Work> {
     /// `None` while the next band is planned; for good if that panicked.
-    bands: Option<Box<dyn Iterator<Item = PlannedBand> + Send>>,
+    bands: Option<Box<dyn Iterator<Item = Planned<W>> + Send>>,
     next_band: usize,
-    piles: VecDeque<Pile>,
+    piles: VecDeque<Pile<W>>,
     exhausted: bool,
-    leases: BTreeMap<u64, Lease>,
+    leases: BTreeMap<u64, Lease<W>>,
     next_lease: u64,
     remaining_cells: u64,
     sizing: Sizing,
@@ -110,17 +120,17 @@ struct State {
 }
 
 /// The queue that engines pull from.
-pub struct WorkQueue {
-    state: Mutex<State>,
+pub struct WorkQueue<W: Work = Alignment> {
+    state: Mutex<State<W>>,
     changed: Condvar,
     interrupt: Arc<AtomicBool>,
     clock: Clock,
 }
 
-impl WorkQueue {
+impl<W: Work> WorkQueue<W> {
     /// The work of `bands`, of `cells` cells in all.
     pub fn new(
-        bands: Box<dyn Iterator<Item = PlannedBand> + Send>,
+        bands: Box<dyn Iterator<Item = Planned<W>> + Send>,
         cells: u64,
         interrupt: Arc<AtomicBool>,
         clock: Clock,
@@ -142,13 +152,7 @@ impl WorkQueue {
         WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock }
     }
 
-    /// A clock that begins now.
-    pub fn wall_clock() -> Clock {
-        let begin = Instant::now();
-        Box::new(move || begin.elapsed().as_secs_f64())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
         // A panic while the lock is held can only be one in planning, which leaves no bands; the rest is consistent.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -163,7 +167,7 @@ impl WorkQueue {
 
     /// Work for an engine, as much as it likes and is fair near the end. `wait`: sleep until there is some or the queue
     /// is finished.
-    pub fn pull(&self, engine: usize, capacity: Capacity, wait: bool) -> Pull {
+    pub fn pull(&self, engine: usize, capacity: Capacity, wait: bool) -> Pull<W> {
         let mut state = self.lock();
         loop {
             if state.stopped || !state.sizing.is_present(engine) || self.interrupt.load(Ordering::Relaxed) {
@@ -189,7 +193,7 @@ impl WorkQueue {
 
     /// A lease is done but for these of its blocks, which go to an engine that takes everything. `None` if it was taken
     /// from the engine before: the results are not wanted.
-    pub fn finish(&self, lease: &Lease, unfinished: &[usize]) -> Option<Finished> {
+    pub fn finish(&self, lease: &Lease<W>, unfinished: &[usize]) -> Option<Finished> {
         let mut state = self.lock();
         state.leases.remove(&lease.id)?;
         let at = (self.clock)();
@@ -201,7 +205,7 @@ impl WorkQueue {
     }
 
     /// A lease does not suit its engine: it goes to one that takes everything.
-    pub fn refuse(&self, lease: &Lease) {
+    pub fn refuse(&self, lease: &Lease<W>) {
         let mut state = self.lock();
         if state.leases.remove(&lease.id).is_some() {
             state.put_back(lease, 0..lease.batch.blocks.len(), true);
@@ -218,7 +222,7 @@ impl WorkQueue {
         }
         state.sizing.leave(engine);
         state.calls[engine] = None;
-        let held: Vec<Lease> = state.leases.values().filter(|lease| lease.engine == engine).cloned().collect();
+        let held: Vec<Lease<W>> = state.leases.values().filter(|lease| lease.engine == engine).cloned().collect();
         for lease in held.iter().rev() {
             state.leases.remove(&lease.id);
             state.put_back(lease, 0..lease.batch.blocks.len(), false);
@@ -273,7 +277,7 @@ impl WorkQueue {
     }
 }
 
-impl State {
+impl<W: Work> State<W> {
     fn is_done(&self) -> bool {
         self.exhausted && self.piles.is_empty() && self.leases.is_empty()
     }
@@ -283,7 +287,7 @@ impl State {
         self.bands.is_none() && self.piles.is_empty() && self.leases.is_empty()
     }
 
-    fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Option<Lease> {
+    fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Option<Lease<W>> {
         let universal = self.universal[engine];
         loop {
             let place = self.piles.iter().position(|pile| universal || !pile.universal_only);
@@ -321,7 +325,7 @@ impl State {
         // Gone while it plans: if that panics, nobody goes on with bands that may be missing some.
         let Some(mut bands) = self.bands.take() else { return false };
         for (queries, band, blocks) in bands.by_ref() {
-            let pairs: u64 = blocks.iter().map(|(_, block)| block.pairs()).sum();
+            let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
             if pairs == 0 {
                 continue;
             }
@@ -337,11 +341,11 @@ impl State {
     }
 
     /// Some blocks of a lease wait again, before all others; gives their cells.
-    fn put_back(&mut self, lease: &Lease, which: impl Iterator<Item = usize>, universal_only: bool) -> u64 {
+    fn put_back(&mut self, lease: &Lease<W>, which: impl Iterator<Item = usize>, universal_only: bool) -> u64 {
         let blocks = which.map(|index| (lease.class, lease.batch.blocks[index].clone()));
         let (info, band) = (Arc::clone(&lease.info), Arc::clone(&lease.batch.band));
         let pile = Pile { info, band, blocks: blocks.collect(), universal_only };
-        let cells: u64 = pile.blocks.iter().map(|(_, block)| block.cells).sum();
+        let cells: u64 = pile.blocks.iter().map(|(_, block)| W::cells(block)).sum();
         self.remaining_cells = self.remaining_cells.saturating_add(cells);
         if !pile.blocks.is_empty() {
             self.piles.push_front(pile);
@@ -351,20 +355,18 @@ impl State {
 }
 
 /// Cells of the pair that the next batch of a pile begins with.
-fn next_pair_cells(pile: &Pile) -> Option<u64> {
-    let (_, block) = pile.blocks.front()?;
-    let target = *pile.band.order.get(block.targets.start as usize)?;
-    Some(u64::from(pile.band.queries.length(block.query)) * u64::from(pile.band.targets.length(target)))
+fn next_pair_cells<W: Work>(pile: &Pile<W>) -> Option<u64> {
+    W::first_cells(&pile.band, &pile.blocks.front()?.1)
 }
 
 /// Takes blocks of one class from a pile, splitting the last to fit the room, at a multiple of `group` pairs if there are
 /// as many; at least one pair.
-fn take_blocks(pile: &mut Pile, room: Room, group: u64) -> Option<(LengthClass, Vec<Block>)> {
+fn take_blocks<W: Work>(pile: &mut Pile<W>, room: Room, group: u64) -> Option<(W::Class, Vec<W::Block>)> {
     let class = pile.blocks.front()?.0;
     // Equal parts rather than whole ones and a remainder: every batch ends with a time in which the device runs dry.
     let mut waiting = 0u64;
     for (_, block) in pile.blocks.iter().take_while(|(next, _)| *next == class) {
-        waiting = waiting.saturating_add(block.cells);
+        waiting = waiting.saturating_add(W::cells(block));
         if waiting / MANY_PARTS > room.cells {
             // Of so many parts, the last may be a remainder; a pull should not look at every block of a large band.
             waiting = room.cells;
@@ -373,22 +375,22 @@ fn take_blocks(pile: &mut Pile, room: Room, group: u64) -> Option<(LengthClass, 
     }
     let parts = waiting.div_ceil(room.cells.max(1)).max(1);
     let room = Room { cells: waiting.div_ceil(parts).max(1), ..room };
-    let one_block = pile.band.targets.packed_bytes().len() as u64 > room.target_bytes;
-    let (mut blocks, mut left): (Vec<Block>, Room) = (Vec::new(), room);
+    let one_block = W::one_block(&pile.band, room.target_bytes);
+    let (mut blocks, mut left): (Vec<W::Block>, Room) = (Vec::new(), room);
     while let Some((_, block)) = pile.blocks.pop_front_if(|(next, _)| *next == class) {
         // A sliver at the end of a batch is not worth a split.
-        let sliver = block.cells > left.cells && left.cells < room.cells / 16;
+        let sliver = W::cells(&block) > left.cells && left.cells < room.cells / 16;
         if !blocks.is_empty() && (one_block || sliver || left.cells == 0 || left.pairs == 0) {
             pile.blocks.push_front((class, block));
             break;
         }
-        let (mut head, mut tail) = split_block(&pile.band, block.clone(), left);
-        let over = head.pairs() % group.max(1);
-        if tail.is_some() && over > 0 && head.pairs() > over {
-            (head, tail) = split_block(&pile.band, block, Room { pairs: head.pairs() - over, ..left });
+        let (mut head, mut tail) = W::split(&pile.band, block.clone(), left);
+        let over = W::pairs(&head) % group.max(1);
+        if tail.is_some() && over > 0 && W::pairs(&head) > over {
+            (head, tail) = W::split(&pile.band, block, Room { pairs: W::pairs(&head) - over, ..left });
         }
-        left.cells = left.cells.saturating_sub(head.cells);
-        left.pairs = left.pairs.saturating_sub(head.pairs());
+        left.cells = left.cells.saturating_sub(W::cells(&head));
+        left.pairs = left.pairs.saturating_sub(W::pairs(&head));
         blocks.push(head);
         if let Some(tail) = tail {
             pile.blocks.push_front((class, tail));

@@ -6,11 +6,13 @@
 //! in length.
 
 pub mod cost;
+pub mod edit;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{Band, Block, Want};
+use crate::engine::queue::Planned;
+use crate::engine::{Alignment, Band, Block, Want};
 use crate::score::Scoring;
 use crate::score::offset::fits;
 use crate::seq::{SequenceId, SequenceStore};
@@ -86,9 +88,8 @@ impl Job {
     }
 }
 
-/// A band with its work: its queries in input order, what its blocks share, and the blocks, which together hold every
-/// pair once. In an all-against-all of one store a block's query may be either member of a pair.
-pub type PlannedBand = (Range<SequenceId>, Arc<Band>, Vec<(LengthClass, Block)>);
+/// A band with its work. In an all-against-all of one store a block's query may be either member of a pair.
+pub type PlannedBand = Planned<Alignment>;
 
 /// Iterator over bands.
 #[derive(Debug)]

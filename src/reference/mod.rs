@@ -1,5 +1,6 @@
 //! Oracles: the textbook algorithm of each recurrence, slow and obviously right. Fast engines answer to these in tests.
 
+pub mod levenshtein;
 pub mod needleman_wunsch;
 pub mod smith_waterman;
 

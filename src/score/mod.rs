@@ -2,6 +2,7 @@
 
 pub mod bound;
 pub mod difference;
+pub mod edit;
 pub mod gaps;
 pub mod identity;
 pub mod local;
@@ -11,6 +12,7 @@ pub mod scoring;
 
 pub use bound::IdentityFilter;
 pub use difference::DifferenceScoring;
+pub use edit::{EditMode, EditScheme, Equality, Found, Limit};
 pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};
 pub use local::LocalScoring;

@@ -1,0 +1,71 @@
+//! Levenshtein distance by the textbook (Chacon et al. 2014, equation 1): one cell after the other.
+
+use crate::score::{EditMode, EditScheme, Found};
+use crate::seq::Code;
+
+/// Distances of the whole pattern to parts of the text that end at every position: entry j is the least distance to a
+/// part that ends after j symbols, from any start in infix mode, from the text's begin in the other modes.
+pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<u32> {
+    let mut column: Vec<u32> = (0..=pattern.len() as u32).collect();
+    let mut row = vec![pattern.len() as u32];
+    for (j, &symbol) in text.iter().enumerate() {
+        let mut diagonal = column[0];
+        column[0] = if scheme.mode == EditMode::Infix { 0 } else { j as u32 + 1 };
+        for (i, &own) in pattern.iter().enumerate() {
+            let substituted = diagonal + u32::from(!scheme.equality.is_match(own, symbol));
+            diagonal = column[i + 1];
+            column[i + 1] = substituted.min(column[i] + 1).min(diagonal + 1);
+        }
+        row.push(column[pattern.len()]);
+    }
+    row
+}
+
+/// What engines have to find.
+pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
+    let (m, n) = (pattern.len() as u32, text.len() as u32);
+    let row = last_row(pattern, text, scheme);
+    let limit = scheme.limit(m, n);
+    if scheme.mode == EditMode::Global {
+        return Found { distance: row[text.len()], end: n }.within(limit);
+    }
+    let first = usize::from(m > 0 && n > 0);
+    let ends = row.iter().enumerate().skip(first).take(if m == 0 { 1 } else { usize::MAX });
+    let best = ends.min_by_key(|&(end, &distance)| (distance, end));
+    best.map_or(Found::NONE, |(end, &distance)| Found { distance, end: end as u32 }.within(limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::{Equality, Limit};
+    use crate::seq::Alphabet;
+
+    fn codes(letters: &str) -> Vec<Code> {
+        letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect()
+    }
+
+    fn found(mode: EditMode, limit: Limit, pattern: &str, text: &str) -> Found {
+        let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Protein), limit };
+        find(&codes(pattern), &codes(text), &scheme)
+    }
+
+    #[test]
+    fn textbook_pairs() {
+        let global = |a, b| found(EditMode::Global, Limit::None, a, b).distance;
+        assert_eq!(global("KITTEN", "SITTING"), 3);
+        assert_eq!(global("SATURDAY", "SUNDAY"), 3);
+        assert_eq!((global("", "ABC"), global("ABC", ""), global("", "")), (3, 3, 0));
+        // Table 1 of the paper: the last row is 5 4 4 3 3 2 2.
+        let scheme =
+            EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Protein), limit: Limit::None };
+        assert_eq!(last_row(&codes("TAGAC"), &codes("ATCGAG"), &scheme), [5, 4, 4, 3, 3, 2, 2]);
+        let infix = |a, b| found(EditMode::Infix, Limit::None, a, b);
+        assert_eq!(infix("TAGAC", "ATCGAG"), Found { distance: 2, end: 5 });
+        assert_eq!(infix("A", "T"), Found { distance: 1, end: 1 });
+        assert_eq!(infix("", "T"), Found { distance: 0, end: 0 });
+        assert_eq!(infix("AC", ""), Found { distance: 2, end: 0 });
+        assert_eq!(found(EditMode::Prefix, Limit::None, "AC", "GACT"), Found { distance: 1, end: 3 });
+        assert_eq!(found(EditMode::Prefix, Limit::Distance(0), "AC", "GACT"), Found::NONE);
+    }
+}

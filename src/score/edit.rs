@@ -1,0 +1,209 @@
+//! Levenshtein distance: what is compared, what counts as equal, and how far apart two sequences may be.
+//!
+//! A substitution, an insertion and a deletion cost 1 each (Chacon et al. 2014, equation 1). The *pattern* is P of m
+//! symbols, the *text* T of n.
+
+use super::scoring::Ambiguity;
+use crate::error::{Error, Result};
+use crate::seq::{Alphabet, Code};
+
+/// Which part of the text the whole pattern is compared with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EditMode {
+    /// All of it (edlib's NW).
+    #[default]
+    Global,
+    /// Any part, the one of least distance: approximate string matching (edlib's HW).
+    Infix,
+    /// Any part that begins where the text does (edlib's SHW).
+    Prefix,
+}
+
+/// The greatest distance that is of interest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    /// Any.
+    #[default]
+    None,
+    /// So many edits.
+    Distance(u32),
+    /// So many edits a symbol of the pattern, in global mode of the longer of the two, rounded down; from 0 to 1.
+    Rate(f64),
+}
+
+/// Which codes are equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Equality {
+    alphabet: Alphabet,
+    table: Vec<bool>,
+}
+
+impl Equality {
+    /// Codes are equal if they are the same.
+    pub fn literal(alphabet: Alphabet) -> Self {
+        Equality::from_fn(alphabet, |a, b| a == b)
+    }
+
+    /// IUPAC codes of DNA under a rule for ambiguous ones; `n_matches`: whether N equals what the rule says, or nothing.
+    pub fn dna(rule: Ambiguity, n_matches: bool) -> Self {
+        const N: Code = 15;
+        Equality::from_fn(Alphabet::Dna, |a, b| {
+            let by_rule = match rule {
+                Ambiguity::Overlap | Ambiguity::Zero => a & b != 0,
+                Ambiguity::Mismatch => a == b && a.count_ones() == 1,
+            };
+            by_rule && (n_matches || a != N && b != N)
+        })
+    }
+
+    /// A table from a symmetric relation of codes other than [`crate::seq::PAD`].
+    fn from_fn(alphabet: Alphabet, is_equal: impl Fn(Code, Code) -> bool) -> Self {
+        let size = alphabet.size();
+        let mut table = vec![false; size * size];
+        for a in 1..size {
+            for b in 1..size {
+                table[a * size + b] = is_equal(a as Code, b as Code);
+            }
+        }
+        Equality { alphabet, table }
+    }
+
+    /// The alphabet.
+    pub fn alphabet(&self) -> Alphabet {
+        self.alphabet
+    }
+
+    /// Whether two codes are equal. Symmetric.
+    #[inline]
+    pub fn is_match(&self, a: Code, b: Code) -> bool {
+        self.table[a as usize * self.alphabet.size() + b as usize]
+    }
+
+    /// Of DNA: the bases A, C, G, T (bits 0 to 3) that make up what a code of the text equals, if that is the union of
+    /// what these bases equal.
+    pub fn bases_of(&self, code: Code) -> Option<u8> {
+        debug_assert_eq!(self.alphabet, Alphabet::Dna);
+        (0..16u8).find(|set| {
+            (1..16).all(|other: Code| {
+                let of_bases = (0..4).any(|bit| set >> bit & 1 == 1 && self.is_match(other, 1 << bit));
+                of_bases == self.is_match(other, code)
+            })
+        })
+    }
+}
+
+/// What is computed of every pair.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EditScheme {
+    /// Which part of the text.
+    pub mode: EditMode,
+    /// What is equal.
+    pub equality: Equality,
+    /// The greatest distance of interest.
+    pub limit: Limit,
+}
+
+impl EditScheme {
+    /// Whether the limit makes sense.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a rate that is not from 0 to 1.
+    pub fn validate(&self) -> Result<()> {
+        match self.limit {
+            Limit::Rate(rate) if !(0.0..=1.0).contains(&rate) => {
+                Err(Error::usage(format!("a greatest distance of {rate} a symbol is not a rate from 0 to 1")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The greatest distance of interest for a pattern of m and a text of n symbols; no distance is above `max(m, n)`.
+    pub fn limit(&self, m: u32, n: u32) -> u32 {
+        let most = m.max(n);
+        match self.limit {
+            Limit::None => most,
+            Limit::Distance(distance) => distance.min(most),
+            Limit::Rate(rate) => {
+                let whole = if self.mode == EditMode::Global { most } else { m };
+                // A rate is given in decimal: 0.2 of 15 is 3, whatever 0.2 is in binary.
+                ((rate * f64::from(whole) * (1.0 + 1e-12)) as u32).min(most)
+            }
+        }
+    }
+
+    /// What comes of a pair without symbols in one of the two; `None` if both have some.
+    pub fn trivial(&self, m: u32, n: u32) -> Option<Found> {
+        let found = match self.mode {
+            _ if m > 0 && n > 0 => return None,
+            EditMode::Global => Found { distance: m.max(n), end: n },
+            _ => Found { distance: m, end: 0 },
+        };
+        Some(found.within(self.limit(m, n)))
+    }
+}
+
+/// The distance of a pair, and where it is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C)]
+pub struct Found {
+    /// The least distance, or [`Found::NONE`]'s if it is above the limit.
+    pub distance: u32,
+    /// Symbols of the text (or of its region) up to the end of the part of least distance: the least such number, at
+    /// least 1 unless pattern or text is empty. In global mode the text's length.
+    pub end: u32,
+}
+
+impl Found {
+    /// No distance within the limit.
+    pub const NONE: Found = Found { distance: u32::MAX, end: 0 };
+
+    /// This, or [`Found::NONE`] if it is above the limit.
+    pub fn within(self, limit: u32) -> Found {
+        if self.distance <= limit { self } else { Found::NONE }
+    }
+
+    /// Whether there is a distance within the limit.
+    pub fn is_some(self) -> bool {
+        self.distance != u32::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_equal_as_the_rule_says() {
+        let code = |letter| Alphabet::Dna.encode(letter).unwrap();
+        let equal = |equality: &Equality, a, b| {
+            assert_eq!(equality.is_match(code(a), code(b)), equality.is_match(code(b), code(a)));
+            equality.is_match(code(a), code(b))
+        };
+        let overlap = Equality::dna(Ambiguity::Overlap, true);
+        assert!(equal(&overlap, b'A', b'R') && equal(&overlap, b'N', b'C') && !equal(&overlap, b'Y', b'R'));
+        let no_n = Equality::dna(Ambiguity::Overlap, false);
+        assert!(equal(&no_n, b'A', b'R') && !equal(&no_n, b'N', b'C') && !equal(&no_n, b'N', b'N'));
+        let strict = Equality::dna(Ambiguity::Mismatch, true);
+        assert!(equal(&strict, b'A', b'A') && !equal(&strict, b'R', b'R') && !equal(&strict, b'N', b'A'));
+        let literal = Equality::literal(Alphabet::Dna);
+        assert!(equal(&literal, b'N', b'N') && equal(&literal, b'R', b'R') && !equal(&literal, b'A', b'R'));
+        assert_eq!(overlap.bases_of(code(b'R')), Some(0b0101));
+        assert_eq!(no_n.bases_of(code(b'N')), Some(0));
+        assert_eq!(literal.bases_of(code(b'T')), Some(0b1000));
+        assert_eq!(literal.bases_of(code(b'N')), None);
+    }
+
+    #[test]
+    fn rates_are_decimal() {
+        let scheme =
+            |mode, rate| EditScheme { mode, equality: Equality::literal(Alphabet::Protein), limit: Limit::Rate(rate) };
+        for m in 1..2000 {
+            assert_eq!(scheme(EditMode::Infix, 0.2).limit(m, 5000), m / 5);
+            assert_eq!(scheme(EditMode::Global, 0.1).limit(m, 3), m.max(3) / 10);
+        }
+        assert!(scheme(EditMode::Infix, 1.5).validate().is_err());
+        assert!(scheme(EditMode::Infix, f64::NAN).validate().is_err());
+    }
+}
