@@ -6,6 +6,7 @@
 
 pub mod layout;
 pub mod matrix;
+pub mod myers;
 pub mod nw_slice;
 
 pub use matrix::Scan;

@@ -10,6 +10,7 @@ mod choice;
 mod decode;
 pub mod device;
 mod dispatch;
+pub mod edit;
 mod matrix;
 pub mod memory;
 mod pipeline;

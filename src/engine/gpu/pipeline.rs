@@ -122,7 +122,7 @@ impl Pipelines {
 
 /// Bindings of a kernel: parameters with a dynamic offset, five read-only storage buffers, the output, and `count` scratch
 /// buffers from binding `first` on.
-fn bind_group_layout(device: &wgpu::Device, first: u32, count: u32) -> wgpu::BindGroupLayout {
+pub(super) fn bind_group_layout(device: &wgpu::Device, first: u32, count: u32) -> wgpu::BindGroupLayout {
     let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -137,7 +137,8 @@ fn bind_group_layout(device: &wgpu::Device, first: u32, count: u32) -> wgpu::Bin
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("nw"), entries: &entries })
 }
 
-fn build(
+/// Compiles a shader. With `runtime_checks`, wgpu's bounds and loop checks are in it.
+pub(super) fn build(
     gpu: &Gpu,
     layout: &wgpu::BindGroupLayout,
     (source, overrides): (String, &[(&str, f64)]),

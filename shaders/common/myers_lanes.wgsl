@@ -1,0 +1,111 @@
+// The words of a pattern over LANES lanes: lane l keeps WORDS of them and is l columns behind lane 0, so that what the last
+// row of its left neighbour does along a column has arrived by one exchange a step. The carries of the long addition and of
+// the shift (Chacon et al. 2014, algorithm 2) are these same two bits, and none of them is waited for.
+// More rows than LANES * WORDS * 32 come in strips, a pass each, and many columns in parts, a dispatch each.
+// Layout:     scratch of a task, if there are strips or parts: a word for 16 columns, two bits each: whether the last row of
+//             the last strip is there one more (of 2), or one less (of 1), than a column before; then, from params.kept on,
+//             for every lane its differences, score, best and end.
+//             out[2 * task]: the distance, out[2 * task + 1]: columns up to its end.
+// Invariant:  before step s a lane l has made its columns up to s - l - 1, and `sent` is what it did in the last of them.
+
+// Columns of a pair between params.column_begin and params.column_end.
+fn columns_of(pair: Pair) -> u32 {
+    let end = min(pair.n, params.column_end);
+    return max(end, params.column_begin) - params.column_begin;
+}
+
+// Computes the passes of a pair. To be called by all invocations that exchange; `columns`, which is the same for all of them,
+// is at least the pair's.
+fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
+    let strips = (pair.words + LANES * WORDS - 1u) / (LANES * WORDS);
+    let pads = strips * (LANES * WORDS) - pair.words;
+    let count = columns_of(pair);
+    let is_last = lane == LANES - 1u;
+    let border = (task - params.first_workgroup * (WG / LANES)) * params.scratch_words;
+    let kept = border + params.kept + lane * (2u * WORDS + 3u);
+    for (var pass_index = params.pass_begin; pass_index < params.pass_end; pass_index++) {
+        // Passes that a pair does not have are idle: all lanes stay together.
+        let own_count = select(0u, count, pass_index < strips);
+        let first = (pass_index * LANES + lane) * WORDS;
+        var column: Column;
+        // Of the last row: its value, the least one, and where that is.
+        var score = pair.m;
+        var best = 0xffffffffu;
+        var best_end = 0u;
+        if (own_count > 0u) {
+            load_rows(pair, first, pads, t);
+            for (var w = 0u; w < WORDS; w++) {
+                column.more[w] = first_differences(pair, first + w, pads);
+                column.less[w] = 0u;
+            }
+        }
+        if (STRIPS) {
+            // Safe: what the last lane wrote in the pass before is lane 0's from here on.
+            storageBarrier();
+            if (params.column_begin > 0u && own_count > 0u) {
+                for (var w = 0u; w < WORDS; w++) {
+                    column.more[w] = scratch[kept + 2u * w];
+                    column.less[w] = scratch[kept + 2u * w + 1u];
+                }
+                score = scratch[kept + 2u * WORDS];
+                best = scratch[kept + 2u * WORDS + 1u];
+                best_end = scratch[kept + 2u * WORDS + 2u];
+            }
+        }
+        var sent = vec2<u32>(0u, 0u);
+        var along = 0u;
+        for (var step = 0u; step < columns + LANES - 1u; step += SYMBOLS) {
+            // Before column 0 this wraps around, which is beyond every end.
+            let begin = step - lane;
+            var symbols = symbols_from(pair.at + params.column_begin + begin);
+            var above_bits = 0u;
+            if (STRIPS && pass_index > 0u && lane == 0u && own_count > 0u) {
+                let at = params.column_begin + begin;
+                above_bits = scratch[border + at / 16u] >> (2u * (at % 16u));
+            }
+            for (var c = 0u; c < SYMBOLS; c++) {
+                let left = bitcast<vec2<u32>>(from_left(bitcast<vec2<i32>>(sent), step + c));
+                let j = begin + c;
+                if (j < own_count) {
+                    var above = left;
+                    if (lane == 0u) {
+                        above = vec2<u32>(INPUT, 0u);
+                        if (STRIPS && pass_index > 0u) {
+                            above = vec2<u32>(above_bits << 30u, above_bits << 31u);
+                        }
+                    }
+                    sent = advance(&column, above, pair, row_of(symbols, pair, first, pads, t), first, pads);
+                    let more = sent.x >> 31u;
+                    let less = sent.y >> 31u;
+                    score += more - less;
+                    if (TRACK && score < best) {
+                        best = score;
+                        best_end = params.column_begin + j + 1u;
+                    }
+                    if (STRIPS && is_last) {
+                        along |= (more << 1u | less) << (2u * (j % 16u));
+                        if (j % 16u == 15u || j + 1u == own_count) {
+                            scratch[border + (params.column_begin + j) / 16u] = along;
+                            along = 0u;
+                        }
+                    }
+                }
+                symbols >>= BITS;
+                above_bits >>= 2u;
+            }
+        }
+        if (STRIPS && own_count > 0u) {
+            for (var w = 0u; w < WORDS; w++) {
+                scratch[kept + 2u * w] = column.more[w];
+                scratch[kept + 2u * w + 1u] = column.less[w];
+            }
+            scratch[kept + 2u * WORDS] = score;
+            scratch[kept + 2u * WORDS + 1u] = best;
+            scratch[kept + 2u * WORDS + 2u] = best_end;
+        }
+        if (is_last && own_count > 0u && pass_index + 1u == strips) {
+            out[2u * task] = select(score, best, TRACK);
+            out[2u * task + 1u] = select(pair.n, best_end, TRACK);
+        }
+    }
+}

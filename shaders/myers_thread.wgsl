@@ -1,0 +1,52 @@
+// myers_thread: edit distance, one pair per invocation, all words of a column in its registers (Chacon et al. 2014, r = 32).
+// Recurrence: that of common/myers.wgsl.
+// Owns:       invocation t of workgroup g has task g * WG + t, and of the workgroup's memory every WG-th word from t on.
+// Layout:     out[task]: the distance in global mode, else distance << POSITION_BITS | columns up to its end.
+// Uniform:    no barrier.
+// Limits:     patterns of 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS.
+// Oracle:     src/reference/levenshtein.rs
+//
+// The host prepends common/myers.wgsl and constants.
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let group = params.first_workgroup + workgroup.x + workgroup.y * workgroups.x;
+    let task = group * WG + t;
+    if (task >= params.task_count) {
+        return;
+    }
+    let pair = pair_of(group, task);
+    let pads = WORDS - pair.words;
+    load_rows(pair, 0u, pads, t);
+    var column: Column;
+    for (var w = 0u; w < WORDS; w++) {
+        column.more[w] = first_differences(pair, w, pads);
+        column.less[w] = 0u;
+    }
+    // Distance and position in one number, so that the least is the first end of the least distance.
+    var key = pair.m << POSITION_BITS;
+    var best = 0xffffffffu;
+    for (var j = 0u; j < pair.n; j += SYMBOLS) {
+        var symbols = symbols_from(pair.at + j);
+        for (var left = min(SYMBOLS, pair.n - j); left > 0u; left--) {
+            let last = advance(&column, vec2<u32>(INPUT, 0u), pair, row_of(symbols, pair, 0u, pads, t), 0u, pads);
+            symbols >>= BITS;
+            if (TRACK) {
+                key += 1u + (last.x >> 31u << POSITION_BITS) - (last.y >> 31u << POSITION_BITS);
+                best = min(best, key);
+            }
+        }
+    }
+    if (!TRACK) {
+        // Row 0 of the last column, and the differences from there on.
+        best = pair.n;
+        for (var w = 0u; w < WORDS; w++) {
+            best += countOneBits(column.more[w]) - countOneBits(column.less[w]);
+        }
+    }
+    out[task] = best;
+}

@@ -1,0 +1,43 @@
+// myers_workgroup: edit distance, one pair over LANES invocations of a workgroup, several pairs a workgroup (Chacon et al.
+//             2014, section 3.2, with shared memory).
+// Recurrence: that of common/myers.wgsl, as common/myers_lanes.wgsl divides it.
+// Owns:       the s-th LANES invocations of workgroup g have task g * (WG / LANES) + s.
+// Layout:     that of common/myers.wgsl and common/myers_lanes.wgsl; exchanges in workgroup memory
+//             (common/exchange_workgroup.wgsl).
+// Invariant:  that of common/myers_lanes.wgsl.
+// Uniform:    the number of steps comes from workgroupUniformLoad.
+// Limits:     LANES, a power of two, is at most WG.
+// Oracle:     src/reference/levenshtein.rs
+//
+// The host prepends common/myers.wgsl, common/exchange_workgroup.wgsl, common/myers_lanes.wgsl and constants; its twin with
+// subgroup operations is myers_subgroup.wgsl.
+
+var<workgroup> counts: array<u32, WG / LANES>;
+var<workgroup> most: u32;
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let group = params.first_workgroup + workgroup.x + workgroup.y * workgroups.x;
+    let task = group * (WG / LANES) + t / LANES;
+    own_lane = t;
+    var pair = Pair(0u, 0u, 0u, 0u, 0u);
+    if (task < params.task_count) {
+        pair = pair_of(group, task);
+    }
+    if (t % LANES == 0u) {
+        counts[t / LANES] = columns_of(pair);
+    }
+    workgroupBarrier();
+    if (t == 0u) {
+        var greatest = 0u;
+        for (var slot = 0u; slot < WG / LANES; slot++) {
+            greatest = max(greatest, counts[slot]);
+        }
+        most = greatest;
+    }
+    scan(pair, task, t % LANES, workgroupUniformLoad(&most), t);
+}

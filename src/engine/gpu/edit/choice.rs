@@ -1,0 +1,125 @@
+//! Which kernel computes a batch, with how many words a lane and how many lanes a pair.
+
+use crate::engine::edit::{EditBatch, words};
+use crate::engine::gpu::adapter::FoundAdapter;
+use crate::engine::gpu::device::Gpu;
+use crate::error::Result;
+use crate::kernels::myers::{Coding, Cooperation, EDIT_KERNELS, EditKernel, POSITION_BITS, THREAD_SYMBOLS, Variant};
+use crate::score::EditMode;
+
+/// Sizes of the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditShape {
+    /// Invocations a workgroup of `myers_thread`.
+    pub thread_workgroup: u32,
+    /// Words at most that `myers_thread` keeps.
+    pub thread_words: u32,
+    /// Invocations a workgroup of the others.
+    pub lanes_workgroup: u32,
+    /// Words at most that a lane of `myers_subgroup` keeps.
+    pub subgroup_words: u32,
+    /// Words at most that a lane of `myers_workgroup` keeps.
+    pub workgroup_words: u32,
+    /// Lanes of a pair: a fixed number, or as few as the words ask for.
+    pub lanes: Option<u32>,
+    /// Least subgroup size of the device.
+    pub subgroup_size: u32,
+    /// Columns that a dispatch of a pair in strips computes at most.
+    pub dispatch_columns: u32,
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u32,
+}
+
+impl EditShape {
+    /// The defaults for an adapter.
+    pub fn for_adapter(found: &FoundAdapter, device: &wgpu::Device) -> Self {
+        // On an H200, in TCUPS, m = 100 to 1,000 symbols: one invocation with 4 words 34, 7 to 13 words 41, 19 words 35, 25
+        // words 28; 2 to 32 lanes of 7 to 12 words 36 to 41, of 4 words 29 to 36, of 20 words 30; through workgroup memory 37
+        // with 8 words, 33 with 12.
+        let software = found.is_software();
+        EditShape {
+            thread_workgroup: if software { 16 } else { 32 },
+            thread_words: 16,
+            lanes_workgroup: if software { 16 } else { 64 },
+            subgroup_words: 12,
+            workgroup_words: 8,
+            lanes: None,
+            subgroup_size: found.adapter.get_info().subgroup_min_size.max(1),
+            dispatch_columns: u32::MAX,
+            workgroup_bytes: device.limits().max_compute_workgroup_storage_size,
+        }
+    }
+}
+
+/// Columns that fit a number of loop iterations: one each and one for the word of up to 16 that they come in, and some for
+/// what is around them.
+pub fn columns_within(loop_iterations: u64) -> u32 {
+    (loop_iterations * 3 / 5).min(u64::from(u32::MAX)) as u32 / 32 * 32
+}
+
+/// The kernel for a batch, as `kernel` says or as is expected to be fastest.
+///
+/// # Errors
+/// [`crate::Error::Unsuited`] if the kernel that was asked for cannot compute the batch.
+pub fn choose(
+    gpu: &Gpu,
+    shape: &EditShape,
+    kernel: Option<&'static EditKernel>,
+    batch: &EditBatch,
+    coding: &Coding,
+    loop_budget: Option<u64>,
+) -> Result<Variant> {
+    let band = &batch.band;
+    let mode = band.scheme.mode;
+    let pattern_symbols = batch.blocks.iter().map(|block| band.patterns.length(block.pattern)).max().unwrap_or(0);
+    let places = batch.blocks.iter().flat_map(|block| block.places.clone());
+    let text_symbols = places.map(|place| band.region(place).symbols()).max().unwrap_or(0);
+    let text_symbols = if mode == EditMode::Prefix { text_symbols.min(2 * pattern_symbols) } else { text_symbols };
+    let has_subgroups = gpu.device.features().contains(wgpu::Features::SUBGROUP) && shape.subgroup_size >= 4;
+    let columns = loop_budget.map_or(u32::MAX, columns_within).min(shape.dispatch_columns);
+    let base = Variant {
+        cooperation: Cooperation::Thread,
+        bits: coding.bits,
+        stride: coding.stride,
+        words: words(pattern_symbols),
+        workgroup: shape.thread_workgroup,
+        lanes: 1,
+        mode,
+        strips: false,
+    };
+    let thread_fits =
+        pattern_symbols <= THREAD_SYMBOLS && text_symbols < (1 << POSITION_BITS) && text_symbols <= columns;
+    let kernel = kernel.unwrap_or_else(|| {
+        let index = match () {
+            () if thread_fits && base.words <= shape.thread_words => 0,
+            () if has_subgroups => 1,
+            () => 2,
+        };
+        &EDIT_KERNELS[index]
+    });
+    let mut variant = match kernel.cooperation {
+        Cooperation::Thread if thread_fits => base,
+        Cooperation::Thread => return Err(gpu.unsuited("sequences too long for one invocation")),
+        Cooperation::Subgroup if !has_subgroups => return Err(gpu.unsuited("it has no subgroup operations")),
+        cooperation => {
+            let (most_lanes, most_words) = match cooperation {
+                Cooperation::Subgroup => (shape.subgroup_size.min(shape.lanes_workgroup), shape.subgroup_words),
+                _ => (shape.lanes_workgroup, shape.workgroup_words),
+            };
+            let few = base.words.div_ceil(most_words).next_power_of_two();
+            let lanes = shape.lanes.unwrap_or(few).min(most_lanes);
+            // Strips of equal height.
+            let strips = base.words.div_ceil(lanes * most_words);
+            let words = base.words.div_ceil(lanes * strips);
+            let strips = strips > 1 || text_symbols > columns;
+            Variant { cooperation, words, workgroup: shape.lanes_workgroup, lanes, strips, ..base }
+        }
+    };
+    while variant.workgroup_bytes() > shape.workgroup_bytes && variant.workgroup > variant.lanes {
+        variant.workgroup /= 2;
+    }
+    if variant.workgroup_bytes() > shape.workgroup_bytes {
+        return Err(gpu.unsuited("too little workgroup memory"));
+    }
+    Ok(variant)
+}

@@ -1,0 +1,270 @@
+//! Every kernel for Levenshtein distances against the textbook: all modes, alphabets and codings, lengths around every
+//! word, lane, subgroup and strip boundary, limits, regions of texts.
+
+mod support;
+
+use std::sync::Arc;
+
+use pairwave::engine::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region};
+use pairwave::engine::gpu::edit::{EditGpu, EditShape};
+use pairwave::engine::{Engine, Work};
+use pairwave::kernels::myers::{EDIT_KERNELS, EditKernel};
+use pairwave::plan::edit::{Against, EditJob};
+use pairwave::reference::levenshtein;
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
+use pairwave::seq::{Alphabet, Code, SequenceStore};
+
+const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
+
+/// A generator of pseudo-random numbers (xorshift), so that failures can be repeated.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound
+    }
+
+    fn codes(&mut self, length: usize, of: &[Code]) -> Vec<Code> {
+        (0..length).map(|_| of[self.below(of.len() as u64) as usize]).collect()
+    }
+
+    /// A copy with edits in about one place of `apart`.
+    fn mutated(&mut self, from: &[Code], of: &[Code], apart: u64) -> Vec<Code> {
+        let mut copy = Vec::new();
+        for &code in from {
+            match self.below(3 * apart) {
+                0 => {}
+                1 => copy.extend([code, of[self.below(of.len() as u64) as usize]]),
+                2 => copy.push(of[self.below(of.len() as u64) as usize]),
+                _ => copy.push(code),
+            }
+        }
+        copy
+    }
+}
+
+/// Small sizes with wgpu's checks, so that short sequences reach every edge.
+fn engine(kernel: &'static EditKernel, change: impl FnOnce(&mut EditShape)) -> EditGpu {
+    let found = support::adapter();
+    let engine = EditGpu::open(&found).expect("the adapter opens").with_runtime_checks().with_kernel(Some(kernel));
+    let mut shape = EditShape::for_adapter(&found, &engine.gpu().device);
+    change(&mut shape);
+    engine.with_shape(shape)
+}
+
+fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
+    let mut store = SequenceStore::builder(alphabet);
+    for (index, codes) in sequences.iter().enumerate() {
+        store.push(format!("s{index}"), codes);
+    }
+    Arc::new(store.build())
+}
+
+fn compute(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Vec<pairwave::score::Found> {
+    let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
+    let report = engine.collect(ticket).expect("the device answers");
+    Edit::check(batch, &report).expect("the report can be right");
+    report.found
+}
+
+/// Says which pair differs from the textbook.
+fn differences(batch: &EditBatch, found: &[pairwave::score::Found]) -> Option<String> {
+    let mut found = found.iter();
+    let band = &batch.band;
+    for block in &batch.blocks {
+        let pattern = band.patterns.codes(block.pattern);
+        for place in block.places.clone() {
+            let text = band.text(place);
+            let expected = levenshtein::find(pattern, text, &band.scheme);
+            let own = found.next().expect("a result for every pair");
+            if *own != expected {
+                let (m, n, mode) = (pattern.len(), text.len(), band.scheme.mode);
+                return Some(format!("{mode:?}, {m} and {n} symbols: {own:?}, not {expected:?}"));
+            }
+        }
+    }
+    None
+}
+
+/// All patterns against all texts on an engine, batch by batch.
+fn check(
+    engine: &mut dyn Engine<Edit>,
+    patterns: &Arc<SequenceStore>,
+    texts: &Arc<SequenceStore>,
+    scheme: &EditScheme,
+) {
+    let job = EditJob {
+        patterns: Arc::clone(patterns),
+        against: Against::Texts(Arc::clone(texts)),
+        scheme: Arc::new(scheme.clone()),
+    };
+    for (_, band, mut blocks) in job.bands(u64::MAX) {
+        while !blocks.is_empty() {
+            let class = blocks[0].0;
+            let own: Vec<EditBlock> =
+                blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
+            let batch = Arc::new(EditBatch { band: Arc::clone(&band), blocks: own });
+            let found = compute(engine, &batch);
+            assert_eq!(differences(&batch, &found), None, "{} words", class);
+        }
+    }
+}
+
+fn scheme(mode: EditMode, equality: Equality) -> EditScheme {
+    EditScheme { mode, equality, limit: Limit::None }
+}
+
+const BASES: [Code; 4] = [1, 2, 4, 8];
+
+/// Patterns of these lengths, and texts: random, all-equal, and copies of the patterns with edits inside random ends.
+fn sets(random: &mut Random, of: &[Code], lengths: &[usize]) -> (Vec<Vec<Code>>, Vec<Vec<Code>>) {
+    let mut patterns: Vec<Vec<Code>> = lengths.iter().map(|&length| random.codes(length, of)).collect();
+    let mut texts: Vec<Vec<Code>> = [0, 1, 2, 15, 16, 17, 33, 100].map(|length| random.codes(length, of)).into();
+    for apart in [4, 20] {
+        for pattern in &patterns {
+            let mut text = random.codes(7, of);
+            text.extend(random.mutated(pattern, of, apart));
+            text.extend(random.codes(9, of));
+            texts.push(text);
+        }
+    }
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    patterns.push(vec![of[0]; longest.min(70)]);
+    texts.push(vec![of[0]; longest + 5]);
+    texts.push(vec![of[of.len() - 1]; 40]);
+    (patterns, texts)
+}
+
+const WORD_EDGES: [usize; 12] = [0, 1, 2, 31, 32, 33, 63, 64, 65, 95, 97, 128];
+
+#[test]
+fn every_kernel_mode_and_coding_equals_the_textbook() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let iupac: Vec<Code> = (1..16).collect();
+    let residues: Vec<Code> = (1..25).collect();
+    let dna = [
+        (&BASES[..], Equality::dna(Ambiguity::Overlap, true)),
+        (&iupac, Equality::dna(Ambiguity::Overlap, true)),
+        (&iupac, Equality::dna(Ambiguity::Overlap, false)),
+        (&iupac, Equality::dna(Ambiguity::Mismatch, true)),
+        (&iupac, Equality::literal(Alphabet::Dna)),
+        (&residues, Equality::literal(Alphabet::Protein)),
+    ];
+    for kernel in EDIT_KERNELS {
+        for (of, equality) in &dna {
+            let (patterns, texts) = sets(&mut random, of, &WORD_EDGES);
+            let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
+            for mode in MODES {
+                // Two words a lane, so that the lengths reach every lane's edge.
+                let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
+                check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_patterns_come_in_strips_and_long_texts_in_parts() {
+    let mut random = Random(0xD1B5_4A32_D192_ED03);
+    let of = &BASES[..];
+    // Two lanes of one word: a strip of 64 rows.
+    let (patterns, texts) = sets(&mut random, of, &[1, 63, 64, 65, 127, 128, 129, 192, 1000]);
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    for kernel in &EDIT_KERNELS[1..] {
+        for mode in MODES {
+            for columns in [32, 64, 1 << 20] {
+                let mut engine = engine(kernel, |shape| {
+                    (shape.lanes, shape.subgroup_words, shape.workgroup_words) = (Some(2), 1, 1);
+                    shape.dispatch_columns = columns;
+                });
+                check(&mut engine, &patterns, &texts, &scheme(mode, Equality::literal(Alphabet::Dna)));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_lanes_equals_the_textbook() {
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let residues: Vec<Code> = (1..25).collect();
+    let (patterns, texts) = sets(&mut random, &residues, &[1, 32, 33, 250, 256, 257, 511, 513]);
+    let (patterns, texts) = (store(Alphabet::Protein, &patterns), store(Alphabet::Protein, &texts));
+    for kernel in &EDIT_KERNELS[1..] {
+        for lanes in [1, 4, 8, 16] {
+            let mut engine = engine(kernel, |shape| shape.lanes = Some(lanes));
+            for mode in MODES {
+                check(&mut engine, &patterns, &texts, &scheme(mode, Equality::literal(Alphabet::Protein)));
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_are_kept_to_the_edit() {
+    let mut random = Random(0x94D0_49BB_1331_11EB);
+    let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    let limits = [0, 1, 5, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
+    for limit in limits.chain([0.0, 0.03, 0.2, 0.5, 1.0].map(Limit::Rate)) {
+        for mode in MODES {
+            let scheme = EditScheme { mode, equality: Equality::dna(Ambiguity::Overlap, true), limit };
+            for kernel in EDIT_KERNELS {
+                check(&mut engine(kernel, |_| {}), &patterns, &texts, &scheme);
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_texts_are_compared_as_if_they_were_texts() {
+    let mut random = Random(0xBF58_476D_1CE4_E5B9);
+    let iupac: Vec<Code> = (1..16).collect();
+    let genome: Vec<Vec<Code>> = [700, 1, 333].map(|length| random.codes(length, &iupac)).into();
+    let patterns: Vec<Vec<Code>> = (0..40).map(|index| random.codes(1 + 7 * index, &iupac)).collect();
+    let (patterns, genome) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &genome));
+    let mut regions = Vec::new();
+    let mut blocks = Vec::new();
+    for pattern in 0..patterns.len() as u32 {
+        let begin = regions.len() as u32;
+        for _ in 0..random.below(50) {
+            let text = random.below(3) as u32;
+            let length = u64::from(genome.length(text));
+            let (one, other) = (random.below(length + 1) as u32, random.below(length + 1) as u32);
+            regions.push(Region { text, start: one.min(other), end: one.max(other) });
+        }
+        blocks.push(EditBlock { pattern, places: begin..regions.len() as u32, cells: 1 });
+    }
+    for mode in MODES {
+        let band = Arc::new(EditBand {
+            patterns: Arc::clone(&patterns),
+            texts: Arc::clone(&genome),
+            scheme: Arc::new(scheme(mode, Equality::dna(Ambiguity::Overlap, false))),
+            places: Places::Regions(Arc::new(regions.clone())),
+        });
+        let batch = Arc::new(EditBatch { band, blocks: blocks.clone() });
+        for kernel in EDIT_KERNELS {
+            let found = compute(&mut engine(kernel, |_| {}), &batch);
+            assert_eq!(differences(&batch, &found), None, "{}", kernel.stem);
+        }
+    }
+}
+
+#[test]
+fn the_comparison_finds_a_wrong_result() {
+    let (patterns, texts) = sets(&mut Random(7), &BASES, &[5, 40]);
+    let job = EditJob {
+        patterns: store(Alphabet::Dna, &patterns),
+        against: Against::Texts(store(Alphabet::Dna, &texts)),
+        scheme: Arc::new(scheme(EditMode::Infix, Equality::literal(Alphabet::Dna))),
+    };
+    let (_, band, blocks) = job.bands(u64::MAX).next().expect("a band");
+    let blocks: Vec<EditBlock> = blocks.into_iter().filter(|(class, _)| *class == 2).map(|(_, block)| block).collect();
+    let batch = Arc::new(EditBatch { band, blocks });
+    let mut found = compute(&mut engine(&EDIT_KERNELS[0], |_| {}), &batch);
+    assert_eq!(differences(&batch, &found), None);
+    found[0].end += 1;
+    assert!(differences(&batch, &found).is_some());
+}
