@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rayon::prelude::*;
+
 use super::{Batch, Reported, Work};
 use crate::plan::Room;
 use crate::score::{EditMode, EditScheme, Found};
@@ -129,6 +131,36 @@ impl Reported for EditReport {
     }
 }
 
+/// Blocks of a batch that are looked at together, and their pairs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Indices of the blocks.
+    pub blocks: Range<usize>,
+    /// Where their pairs are among those of the batch.
+    pub pairs: Range<usize>,
+}
+
+/// Cuts a batch into groups of so many pairs or, where a block is larger, more.
+pub fn groups(batch: &EditBatch, pairs: usize) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let mut open = Group { blocks: 0..0, pairs: 0..0 };
+    for (index, block) in batch.blocks.iter().enumerate() {
+        open.blocks.end = index + 1;
+        open.pairs.end += block.places.len();
+        if open.pairs.len() >= pairs {
+            let next = Group { blocks: index + 1..index + 1, pairs: open.pairs.end..open.pairs.end };
+            groups.push(std::mem::replace(&mut open, next));
+        }
+    }
+    if !open.blocks.is_empty() {
+        groups.push(open);
+    }
+    groups
+}
+
+/// Pairs that one thread looks at at a time.
+pub const GROUP_PAIRS: usize = 1 << 14;
+
 /// Words of 32 rows that kernels keep for a pattern: patterns of one class can share a batch. Exact up to 8 words, then in
 /// steps of at most a seventh.
 pub fn words(pattern_symbols: u32) -> u32 {
@@ -200,35 +232,63 @@ impl Work for Edit {
         if report.found.len() as u64 != batch.pairs() {
             return Err(format!("{} results for {} pairs", report.found.len(), batch.pairs()));
         }
-        let band = &batch.band;
-        let mut rest = report.found.as_slice();
-        for (block, finished) in batch.blocks.iter().zip(finished) {
-            let (own, others) = rest.split_at(block.places.len());
-            rest = others;
-            let m = band.patterns.length(block.pattern);
-            for (place, found) in block.places.clone().zip(own).filter(|_| finished) {
-                let n = band.region(place).symbols();
-                let is_none = *found == Found::NONE && band.scheme.limit(m, n) < m.max(n);
-                let (least, most) = match band.scheme.mode {
-                    EditMode::Global => (m.abs_diff(n), m.max(n)),
-                    EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
-                };
-                let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
-                if !is_none && !is_possible {
-                    return Err(format!(
-                        "distance {} up to symbol {} of pattern {} of {m} and a text of {n} symbols",
-                        found.distance, found.end, block.pattern
-                    ));
-                }
+        let groups = groups(batch, GROUP_PAIRS);
+        groups
+            .into_par_iter()
+            .try_for_each(|group| check_group(batch, &finished, &group, &report.found[group.pairs.clone()]))
+    }
+}
+
+fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &[Found]) -> Result<(), String> {
+    let (band, mut rest) = (&batch.band, found);
+    for index in group.blocks.clone() {
+        let block = &batch.blocks[index];
+        let (own, others) = rest.split_at(block.places.len());
+        rest = others;
+        let m = band.patterns.length(block.pattern);
+        for (place, found) in block.places.clone().zip(own).filter(|_| finished[index]) {
+            let n = band.region(place).symbols();
+            let (least, most) = match band.scheme.mode {
+                EditMode::Global => (m.abs_diff(n), m.max(n)),
+                EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
+            };
+            let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
+            if !is_possible && (*found != Found::NONE || band.scheme.limit(m, n) >= most) {
+                return Err(format!(
+                    "distance {} up to symbol {} of pattern {} of {m} and a text of {n} symbols",
+                    found.distance, found.end, block.pattern
+                ));
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_hold_every_block_and_pair_once() {
+        let mut store = SequenceStore::builder(crate::seq::Alphabet::Dna);
+        store.push("s", &[1, 2, 4]);
+        let store = Arc::new(store.build());
+        let scheme = EditScheme {
+            mode: EditMode::Global,
+            equality: crate::score::Equality::literal(crate::seq::Alphabet::Dna),
+            limit: crate::score::Limit::None,
+        };
+        let places = Places::Texts(vec![0; 40]);
+        let band = EditBand { patterns: Arc::clone(&store), texts: store, scheme: Arc::new(scheme), places };
+        let block = |places: Range<u32>| EditBlock { pattern: 0, places, cells: 1 };
+        let blocks = vec![block(0..3), block(0..0), block(3..4), block(0..40), block(5..5), block(7..9)];
+        let batch = EditBatch { band: Arc::new(band), blocks };
+        let cut =
+            |pairs| groups(&batch, pairs).into_iter().map(|group| (group.blocks, group.pairs)).collect::<Vec<_>>();
+        assert_eq!(cut(4), [(0..3, 0..4), (3..4, 4..44), (4..6, 44..46)]);
+        assert_eq!(cut(100), [(0..6, 0..46)]);
+        assert_eq!(cut(46), [(0..6, 0..46)]);
+    }
 
     #[test]
     fn classes_grow_by_a_seventh_at_most() {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::engine::edit::{EditBand, EditBatch};
+use crate::engine::edit::EditBatch;
 use crate::score::{EditMode, Equality, Found};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -331,45 +331,40 @@ pub struct Run {
     pub pattern_symbols: u32,
 }
 
-/// A batch as the kernels see it.
+/// A batch as the kernels see it, but for its places.
 #[derive(Debug, Clone, Default)]
 pub struct EditTasks {
     /// One a block that has pairs.
     pub runs: Vec<Run>,
-    /// First symbol and length of every place; counted from the first place of the batch.
-    pub places: Vec<[u32; 2]>,
+    /// The places that runs count from the first of.
+    pub places: Range<u32>,
     /// The run of each workgroup's first task, and the last run.
     pub first_runs: Vec<u32>,
     /// Pairs.
     pub tasks: u32,
-    /// Longest text.
-    pub text_symbols: u32,
     /// Longest pattern.
     pub pattern_symbols: u32,
 }
 
 impl EditTasks {
-    /// The tasks of a batch, so many a workgroup. `text_begins`: where texts begin on the device; `profile_begins`: the
-    /// same of patterns' profiles.
-    pub fn new(batch: &EditBatch, per_workgroup: u32, text_begins: &[u32], profile_begin: impl Fn(u32) -> u32) -> Self {
-        let band = &batch.band;
+    /// The tasks of a batch, so many a workgroup. `profile_begins`: first word of every pattern's profile.
+    pub fn new(batch: &EditBatch, per_workgroup: u32, profile_begins: &[u32]) -> Self {
         let blocks = batch.blocks.iter().filter(|block| !block.places.is_empty());
-        let mut list = EditTasks::default();
         let begin = blocks.clone().map(|block| block.places.start).min().unwrap_or(0);
         let end = blocks.clone().map(|block| block.places.end).max().unwrap_or(0);
-        list.places = places(band, begin..end, text_begins);
+        let mut list = EditTasks { places: begin..end, ..EditTasks::default() };
+        list.runs.reserve(batch.blocks.len());
         for block in blocks {
-            let pattern_symbols = band.patterns.length(block.pattern);
+            let pattern_symbols = batch.band.patterns.length(block.pattern);
             list.runs.push(Run {
                 task: list.tasks,
                 place: block.places.start - begin,
-                profile: profile_begin(block.pattern),
+                profile: profile_begins[block.pattern as usize],
                 pattern_symbols,
             });
             list.tasks += block.places.len() as u32;
             list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);
         }
-        list.text_symbols = list.places.iter().map(|place| place[1]).max().unwrap_or(0);
         let mut run = 0;
         for first in (0..list.tasks).step_by(per_workgroup as usize) {
             while list.runs.get(run + 1).is_some_and(|next| next.task <= first) {
@@ -380,14 +375,4 @@ impl EditTasks {
         list.first_runs.push(list.runs.len().saturating_sub(1) as u32);
         list
     }
-}
-
-/// First symbol and length of places.
-fn places(band: &EditBand, range: Range<u32>, text_begins: &[u32]) -> Vec<[u32; 2]> {
-    range
-        .map(|place| {
-            let region = band.region(place);
-            [text_begins[region.text as usize] + region.start, region.symbols()]
-        })
-        .collect()
 }

@@ -145,7 +145,7 @@ impl EditScheme {
 }
 
 /// The distance of a pair, and where it is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Found {
     /// The least distance, or [`Found::NONE`]'s if it is above the limit.

@@ -1,6 +1,8 @@
 //! Which kernel computes a batch, with how many words a lane and how many lanes a pair.
 
-use crate::engine::edit::{EditBatch, words};
+use rayon::prelude::*;
+
+use crate::engine::edit::{EditBatch, GROUP_PAIRS, Group, groups, words};
 use crate::engine::gpu::adapter::FoundAdapter;
 use crate::engine::gpu::device::Gpu;
 use crate::error::Result;
@@ -51,6 +53,31 @@ impl EditShape {
     }
 }
 
+/// Greatest lengths in a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Longest pattern.
+    pub pattern_symbols: u32,
+    /// Longest text, as far as it is looked at.
+    pub text_symbols: u32,
+}
+
+impl Extent {
+    /// Those of a batch.
+    pub fn of(batch: &EditBatch) -> Self {
+        let band = &batch.band;
+        let pattern_symbols = batch.blocks.iter().map(|block| band.patterns.length(block.pattern)).max().unwrap_or(0);
+        let longest = |group: Group| {
+            let places = batch.blocks[group.blocks].iter().flat_map(|block| block.places.clone());
+            places.map(|place| band.region(place).symbols()).max().unwrap_or(0)
+        };
+        let text_symbols = groups(batch, GROUP_PAIRS).into_par_iter().map(longest).max().unwrap_or(0);
+        // In prefix mode no distance beyond is less than the pattern's length.
+        let most = if band.scheme.mode == EditMode::Prefix { 2 * pattern_symbols } else { u32::MAX };
+        Extent { pattern_symbols, text_symbols: text_symbols.min(most) }
+    }
+}
+
 /// Columns that fit a number of loop iterations: one each and one for the word of up to 16 that they come in, and some for
 /// what is around them.
 pub fn columns_within(loop_iterations: u64) -> u32 {
@@ -65,16 +92,11 @@ pub fn choose(
     gpu: &Gpu,
     shape: &EditShape,
     kernel: Option<&'static EditKernel>,
-    batch: &EditBatch,
+    (mode, extent): (EditMode, Extent),
     coding: &Coding,
     loop_budget: Option<u64>,
 ) -> Result<Variant> {
-    let band = &batch.band;
-    let mode = band.scheme.mode;
-    let pattern_symbols = batch.blocks.iter().map(|block| band.patterns.length(block.pattern)).max().unwrap_or(0);
-    let places = batch.blocks.iter().flat_map(|block| block.places.clone());
-    let text_symbols = places.map(|place| band.region(place).symbols()).max().unwrap_or(0);
-    let text_symbols = if mode == EditMode::Prefix { text_symbols.min(2 * pattern_symbols) } else { text_symbols };
+    let Extent { pattern_symbols, text_symbols } = extent;
     let has_subgroups = gpu.device.features().contains(wgpu::Features::SUBGROUP) && shape.subgroup_size >= 4;
     let columns = loop_budget.map_or(u32::MAX, columns_within).min(shape.dispatch_columns);
     let base = Variant {

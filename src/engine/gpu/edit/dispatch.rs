@@ -25,7 +25,7 @@ pub struct EditPlan {
 /// Plans a batch.
 pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
     let variant = work.variant;
-    let (kept, scratch_words) = variant.scratch_words(list.text_symbols);
+    let (kept, scratch_words) = variant.scratch_words(work.text_symbols);
     let per_workgroup = 4 * u64::from(scratch_words) * u64::from(variant.tasks());
     let all = list.tasks.div_ceil(variant.tasks());
     let round =
@@ -55,7 +55,7 @@ pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
             dispatches.push(EditDispatch { params: base, workgroups });
             continue;
         }
-        let parts = list.text_symbols.div_ceil(columns).max(1);
+        let parts = work.text_symbols.div_ceil(columns).max(1);
         for pass in 0..strips {
             for part in 0..parts {
                 let params = Params {

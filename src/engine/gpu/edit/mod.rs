@@ -5,13 +5,14 @@ mod choice;
 mod dispatch;
 mod resident;
 mod slot;
+mod staging;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::choice::EditShape;
-use self::choice::choose;
+use self::choice::{Extent, choose};
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
 use super::adapter::{self, FoundAdapter};
@@ -155,7 +156,9 @@ impl EditGpu {
     fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<()> {
         self.make_resident(batch)?;
         let (Some(texts), Some(_)) = (&self.texts, &self.profiles) else { return Err(self.gpu.error("no texts")) };
-        let variant = choose(&self.gpu, &self.shape, self.kernel, batch, &texts.coding, self.loop_budget)?;
+        let extent = Extent::of(batch);
+        let (mode, shape) = (batch.band.scheme.mode, &self.shape);
+        let variant = choose(&self.gpu, shape, self.kernel, (mode, extent), &texts.coding, self.loop_budget)?;
         let pipeline = self.pipeline(variant)?;
         let (Some(texts), Some(profiles)) = (&self.texts, &self.profiles) else {
             return Err(self.gpu.error("no texts"));
@@ -167,6 +170,7 @@ impl EditGpu {
             layout: &self.layout,
             variant,
             scratch_budget: Shares::of(self.memory).scratch_bytes.min(self.binding),
+            text_symbols: extent.text_symbols,
             columns: self.loop_budget.map_or(u32::MAX, choice::columns_within).min(self.shape.dispatch_columns),
         };
         self.slots[slot].start(&self.gpu, batch, &work)

@@ -7,16 +7,14 @@ use rayon::prelude::*;
 
 use super::dispatch::plan_dispatches;
 use super::resident::{ResidentProfiles, ResidentTexts};
-use crate::engine::edit::{EditBatch, EditReport};
+use super::staging::Staging;
+use crate::engine::edit::{EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::gpu::device::{Gpu, GrowingBuffer};
 use crate::engine::gpu::readback::Readback;
 use crate::engine::gpu::upload::{Clock, TIME_BYTES};
 use crate::error::Result;
 use crate::kernels::myers::{EditTasks, Params, Variant};
 use crate::score::Found;
-
-/// Pairs that one thread decodes at a time.
-const DECODED_AT_ONCE: u64 = 1 << 16;
 
 /// What a batch needs beside its own lists.
 pub struct EditWork<'a> {
@@ -32,6 +30,8 @@ pub struct EditWork<'a> {
     pub variant: Variant,
     /// Bytes that its scratch memory may take.
     pub scratch_budget: u64,
+    /// The longest text.
+    pub text_symbols: u32,
     /// Columns that one dispatch may compute.
     pub columns: u32,
 }
@@ -45,6 +45,7 @@ struct InFlight {
 /// Buffers of one batch.
 pub struct EditSlot {
     params: GrowingBuffer,
+    staged_places: Staging,
     places: GrowingBuffer,
     runs: GrowingBuffer,
     first_runs: GrowingBuffer,
@@ -60,6 +61,7 @@ impl EditSlot {
     pub fn new(gpu: &Gpu) -> Self {
         EditSlot {
             params: GrowingBuffer::default(),
+            staged_places: Staging::default(),
             places: GrowingBuffer::default(),
             runs: GrowingBuffer::default(),
             first_runs: GrowingBuffer::default(),
@@ -74,8 +76,8 @@ impl EditSlot {
     /// Hands a batch to the device.
     pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &EditWork<'_>) -> Result<()> {
         let variant = work.variant;
-        let begins = &work.profiles.begins;
-        let list = EditTasks::new(batch, variant.tasks(), &work.texts.begins, |id| begins[id as usize]);
+        let band = &batch.band;
+        let list = EditTasks::new(batch, variant.tasks(), &work.profiles.begins);
         let plan = plan_dispatches(&list, work);
         let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
         let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
@@ -91,7 +93,14 @@ impl EditSlot {
         };
         let storage = wgpu::BufferUsages::STORAGE;
         let params = fill(&mut self.params, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
-        let places = fill(&mut self.places, "places", storage, bytemuck::cast_slice(&list.places))?;
+        let (first_place, place_count) = (list.places.start, list.places.len());
+        let staged = self.staged_places.fill(gpu, "places to be copied", place_count, |index| {
+            let region = band.region(first_place + index as u32);
+            let place = [work.texts.begins[region.text as usize] + region.start, region.symbols()];
+            bytemuck::cast::<[u32; 2], [u8; 8]>(place)
+        })?;
+        let place_bytes = 8 * place_count as u64;
+        let places = self.places.reserve(gpu, "places", place_bytes, storage | wgpu::BufferUsages::COPY_DST)?.clone();
         let runs = fill(&mut self.runs, "runs", storage, bytemuck::cast_slice(&list.runs))?;
         let first_runs = fill(&mut self.first_runs, "first runs", storage, bytemuck::cast_slice(&list.first_runs))?;
         let scratch = self.scratch.reserve(gpu, "scratch", plan.scratch_bytes, storage)?.clone();
@@ -120,6 +129,9 @@ impl EditSlot {
         for (index, dispatch) in plan.dispatches.iter().enumerate() {
             let (first, last) = (index == 0, index + 1 == plan.dispatches.len());
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            if first && place_bytes > 0 {
+                encoder.copy_buffer_to_buffer(&staged, 0, &places, 0, place_bytes);
+            }
             {
                 let mut pass = self.clock.begin_pass(&mut encoder, "myers", first, last);
                 pass.set_pipeline(work.pipeline);
@@ -151,29 +163,29 @@ impl EditSlot {
 
 /// Results of all pairs, from what the kernel wrote.
 fn decode(batch: &EditBatch, variant: Variant, words: &[u32]) -> Vec<Found> {
-    let band = &batch.band;
-    let (scheme, a_pair) = (&*band.scheme, variant.output_words() as usize);
-    let mut found = vec![Found::NONE; batch.pairs() as usize];
-    let (mut rest, mut words) = (found.as_mut_slice(), words);
-    let mut parts = Vec::new();
-    for block in &batch.blocks {
-        let count = block.places.len();
-        let (own, after) = std::mem::take(&mut rest).split_at_mut(count);
-        let (own_words, words_after) = words.split_at(a_pair * count);
-        (rest, words) = (after, words_after);
-        parts.push((block, own, own_words));
-    }
-    let decode_block = |(block, own, words): (&crate::engine::edit::EditBlock, &mut [Found], &[u32])| {
-        let m = band.patterns.length(block.pattern);
-        for ((place, found), output) in block.places.clone().zip(own).zip(words.chunks_exact(a_pair)) {
-            let n = band.region(place).symbols();
-            *found = scheme.trivial(m, n).unwrap_or_else(|| variant.decode(output, n).within(scheme.limit(m, n)));
+    let groups = groups(batch, GROUP_PAIRS);
+    let a_pair = variant.output_words() as usize;
+    // Not touched before the threads write it.
+    let mut found: Vec<Found> = bytemuck::zeroed_vec(groups.last().map_or(0, |group| group.pairs.end));
+    let mut rest = found.as_mut_slice();
+    let parts: Vec<(Group, &mut [Found])> = groups
+        .into_iter()
+        .map(|group| {
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(group.pairs.len());
+            rest = after;
+            (group, own)
+        })
+        .collect();
+    parts.into_par_iter().for_each(|(group, own)| {
+        let (band, scheme) = (&batch.band, &*batch.band.scheme);
+        let mut results = own.iter_mut().zip(words[a_pair * group.pairs.start..].chunks_exact(a_pair));
+        for block in &batch.blocks[group.blocks] {
+            let m = band.patterns.length(block.pattern);
+            for (place, (found, output)) in block.places.clone().zip(&mut results) {
+                let n = band.region(place).symbols();
+                *found = scheme.trivial(m, n).unwrap_or_else(|| variant.decode(output, n).within(scheme.limit(m, n)));
+            }
         }
-    };
-    if batch.pairs() > DECODED_AT_ONCE {
-        parts.into_par_iter().for_each(decode_block);
-    } else {
-        parts.into_iter().for_each(decode_block);
-    }
+    });
     found
 }
