@@ -8,11 +8,12 @@
 //             texts: BITS a symbol, the first lowest; 0 to 3 are bases, and with 4 bits params.sets says of what bases another
 //             code is made up. Before the first text and after the last is room to read.
 //             Tasks are numbered through; runs[r] = (first task, its place, first word of its profile, length of the pattern),
-//             places[p] = (first symbol of the text, length); first_runs[g] is the run of workgroup g's first task.
+//             places[p] = (first symbol of the text, length); first_runs[g] is the run of workgroup g's first task (of
+//             myers_band two numbers: run and first task of workgroup g).
 //
 // The host prepends constants: BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
 // pattern), INPUT (its top bit: whether row 0 is one more in each column), TRACK (ends are looked for: infix and prefix mode),
-// IS_PREFIX, POSITION_BITS, STRIPS.
+// IS_PREFIX, POSITION_BITS, STRIPS, ROW_WORDS (of a pattern in workgroup memory).
 
 struct Params {
     task_count: u32,
@@ -29,6 +30,10 @@ struct Params {
     kept: u32,
     // Words of texts.
     text_words: u32,
+    // The greatest distance that is of interest.
+    limit: u32,
+    // Workgroups of the batch.
+    groups: u32,
     spare: u32,
     // Of what bases a code is made up, 4 bits a code.
     sets: vec2<u32>,
@@ -45,12 +50,6 @@ struct Params {
 
 // Symbols a word.
 const SYMBOLS: u32 = 32u / BITS;
-const TOP: u32 = 0x80000000u;
-// Rows that each invocation keeps of its pattern; the fifth is for a code that is made up of several bases.
-const ROWS: u32 = select(select(4u, 5u, BITS == 4u), 0u, BITS == 8u);
-
-// Safe without barriers: an invocation reads only what it wrote.
-var<workgroup> rows: array<u32, max(ROWS * WORDS, 1u) * WG>;
 
 struct Pair {
     // First word of the profile, rows and words of the pattern.
@@ -84,95 +83,9 @@ fn pair_of(group: u32, task: u32) -> Pair {
     return Pair(run.z, run.w, (run.w + 31u) / 32u, place.x, n);
 }
 
-// Loads the rows of WORDS words from word `first` on, of which the pattern has those from `pads` on.
-fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
-    for (var row = 0u; row < min(ROWS, 4u); row++) {
-        for (var w = 0u; w < WORDS; w++) {
-            var bits = PADS;
-            if (first + w >= pads) {
-                bits = profile[pair.profile + row * pair.words + first + w - pads];
-            }
-            rows[(row * WORDS + w) * WG + t] = bits;
-        }
-    }
-}
-
-// Differences down the column before the first one: +1 in rows of the pattern.
-fn first_differences(pair: Pair, word: u32, pads: u32) -> u32 {
-    if (word < pads) {
-        return 0u;
-    }
-    return select(0xffffffffu, 0xffffffffu << (32u * pair.words - pair.m), word == pads);
-}
-
 // SYMBOLS symbols from one on, the first lowest.
 fn symbols_from(at: u32) -> u32 {
     let index = min(at / SYMBOLS, params.text_words - 2u);
     let shift = at % SYMBOLS * BITS;
     return texts[index] >> shift | texts[index + 1u] << 1u << (31u - shift);
-}
-
-// Where the match bits of the lowest symbol begin: in rows, or in the profile's vectors.
-fn row_of(symbols: u32, pair: Pair, first: u32, pads: u32, t: u32) -> u32 {
-    let code = symbols & ((1u << BITS) - 1u);
-    if (BITS == 8u) {
-        return code;
-    }
-    if (BITS == 4u && code >= 4u) {
-        let bases = params.sets[code >> 3u] >> (4u * (code & 7u));
-        for (var w = 0u; w < WORDS; w++) {
-            var bits = PADS & ~first_differences(pair, first + w, pads);
-            for (var row = 0u; row < 4u; row++) {
-                bits |= select(0u, rows[(row * WORDS + w) * WG + t], (bases >> row & 1u) == 1u);
-            }
-            rows[(4u * WORDS + w) * WG + t] = bits;
-        }
-        return 4u * WORDS * WG + t;
-    }
-    return code * (WORDS * WG) + t;
-}
-
-// Match bits of word w; `first`, `pads` as in load_rows.
-fn matches(pair: Pair, row: u32, w: u32, first: u32, pads: u32) -> u32 {
-    if (BITS != 8u) {
-        return rows[row + w * WG];
-    }
-    let word = first + w;
-    let bits = profile[pair.profile + (max(word, pads) - pads) * STRIDE + row];
-    return select(PADS, bits, word >= pads);
-}
-
-// Differences down a column, of WORDS words: bits of cells that are one more, and one less, than the cell above.
-struct Column {
-    more: array<u32, WORDS>,
-    less: array<u32, WORDS>,
-}
-
-// Makes a column of the one before it. The top bits of `above` say whether row -1 is one more, and one less, in the new
-// column than in the old; those of the result say the same of the last row.
-fn advance(
-    column: ptr<function, Column>,
-    above: vec2<u32>,
-    pair: Pair,
-    row: u32,
-    first: u32,
-    pads: u32,
-) -> vec2<u32> {
-    var last = above;
-    for (var w = 0u; w < WORDS; w++) {
-        let more = (*column).more[w];
-        let less = (*column).less[w];
-        let equal = matches(pair, row, w, first, pads);
-        // The carry of the long addition is the difference along the row: both are 1 where the row above the word is one
-        // less than in the old column.
-        let carry = last.y >> 31u;
-        let same = (((equal & more) + more + carry) ^ more) | equal | less;
-        let along_more = less | ~(same | more);
-        let along_less = more & same;
-        let shifted = along_more << 1u | last.x >> 31u;
-        (*column).more[w] = (along_less << 1u | carry) | ~(same | shifted);
-        (*column).less[w] = shifted & same;
-        last = vec2<u32>(along_more, along_less);
-    }
-    return last;
 }

@@ -3,11 +3,14 @@
 
 use std::ops::Range;
 
-use crate::engine::edit::EditBatch;
+use rayon::prelude::*;
+
+use crate::engine::edit::{EditBatch, GROUP_PAIRS, Group, groups};
 use crate::score::{EditMode, Equality, Found};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
 const COMMON_SHADER: &str = include_str!("../../shaders/common/myers.wgsl");
+const COLUMN_SHADER: &str = include_str!("../../shaders/common/myers_column.wgsl");
 const LANES_SHADER: &str = include_str!("../../shaders/common/myers_lanes.wgsl");
 const EXCHANGE_WORKGROUP: &str = include_str!("../../shaders/common/exchange_workgroup.wgsl");
 const EXCHANGE_SUBGROUP: &str = include_str!("../../shaders/common/exchange_subgroup.wgsl");
@@ -31,6 +34,8 @@ pub enum Cooperation {
     Subgroup,
     /// Through workgroup memory.
     Workgroup,
+    /// Not at all: one invocation a pair, which computes a band of diagonals; workgroups share a pattern.
+    Band,
 }
 
 /// What is known of a kernel without a device.
@@ -76,6 +81,14 @@ pub const EDIT_KERNELS: &[EditKernel] = &[
         cooperation: Cooperation::Workgroup,
         summary: "myers_subgroup without subgroup operations, through workgroup memory",
     },
+    EditKernel {
+        stem: "myers_band",
+        shader: include_str!("../../shaders/myers_band.wgsl"),
+        recurrence: "levenshtein",
+        features: wgpu::Features::empty(),
+        cooperation: Cooperation::Band,
+        summary: "global edit distances within a limit, one pair per invocation, a band of diagonals (Hyyro 2003)",
+    },
 ];
 
 /// The kernel with this stem.
@@ -102,6 +115,8 @@ pub struct Variant {
     pub mode: EditMode,
     /// Whether patterns may need several strips, or columns come in parts.
     pub strips: bool,
+    /// Words of a base's row in workgroup memory, of `myers_band`; else 0.
+    pub row_words: u32,
 }
 
 impl Variant {
@@ -115,9 +130,10 @@ impl Variant {
     pub fn source(&self) -> String {
         let infix = self.mode == EditMode::Infix;
         let parts = match self.cooperation {
-            Cooperation::Thread => vec![COMMON_SHADER],
-            Cooperation::Subgroup => vec![COMMON_SHADER, EXCHANGE_SUBGROUP, LANES_SHADER],
-            Cooperation::Workgroup => vec![COMMON_SHADER, EXCHANGE_WORKGROUP, LANES_SHADER],
+            Cooperation::Thread => vec![COMMON_SHADER, COLUMN_SHADER],
+            Cooperation::Subgroup => vec![COMMON_SHADER, COLUMN_SHADER, EXCHANGE_SUBGROUP, LANES_SHADER],
+            Cooperation::Workgroup => vec![COMMON_SHADER, COLUMN_SHADER, EXCHANGE_WORKGROUP, LANES_SHADER],
+            Cooperation::Band => vec![COMMON_SHADER],
         };
         let constants = [
             ("BITS", self.bits),
@@ -128,6 +144,7 @@ impl Variant {
             ("PADS", pad_bits(self.mode)),
             ("INPUT", if infix { 0 } else { 1 << 31 }),
             ("POSITION_BITS", POSITION_BITS),
+            ("ROW_WORDS", self.row_words),
         ];
         let flags = [
             ("TRACK", self.mode != EditMode::Global),
@@ -154,7 +171,7 @@ impl Variant {
 
     /// Words of the output a pair.
     pub fn output_words(&self) -> u32 {
-        if self.cooperation == Cooperation::Thread { 1 } else { 2 }
+        if matches!(self.cooperation, Cooperation::Thread | Cooperation::Band) { 1 } else { 2 }
     }
 
     /// Bytes of workgroup memory that a workgroup of so many invocations takes.
@@ -164,6 +181,9 @@ impl Variant {
             4 => 5,
             _ => 0,
         };
+        if self.cooperation == Cooperation::Band {
+            return 4 * (rows.min(4) * self.row_words).max(1);
+        }
         let exchange = if self.cooperation == Cooperation::Workgroup { 16 + 4 / self.lanes.max(1) + 4 } else { 0 };
         (4 * (rows * self.words).max(1) + exchange) * self.workgroup + 16
     }
@@ -185,7 +205,9 @@ impl Variant {
     /// What a pair's output says, of a text of so many symbols.
     pub fn decode(&self, output: &[u32], text_symbols: u32) -> Found {
         match (self.cooperation, self.mode) {
-            (Cooperation::Thread, EditMode::Global) => Found { distance: output[0], end: text_symbols },
+            (Cooperation::Thread | Cooperation::Band, EditMode::Global) => {
+                Found { distance: output[0], end: text_symbols }
+            }
             (Cooperation::Thread, _) => {
                 Found { distance: output[0] >> POSITION_BITS, end: output[0] & ((1 << POSITION_BITS) - 1) }
             }
@@ -221,6 +243,10 @@ pub struct Params {
     pub kept: u32,
     /// Words of texts.
     pub text_words: u32,
+    /// The greatest distance that is of interest.
+    pub limit: u32,
+    /// Workgroups of the batch.
+    pub groups: u32,
     /// Fills up to 8 bytes.
     pub spare: u32,
     /// Bases of every code, 4 bits a code.
@@ -332,14 +358,16 @@ pub struct Run {
 }
 
 /// A batch as the kernels see it, but for its places.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EditTasks {
-    /// One a block that has pairs.
+    /// One a block, and one that begins where the last ends.
     pub runs: Vec<Run>,
     /// The places that runs count from the first of.
     pub places: Range<u32>,
-    /// The run of each workgroup's first task, and the last run.
+    /// The run of each workgroup's first task, and the last run; of `myers_band` each workgroup's run and first task.
     pub first_runs: Vec<u32>,
+    /// Workgroups.
+    pub workgroups: u32,
     /// Pairs.
     pub tasks: u32,
     /// Longest pattern.
@@ -347,32 +375,147 @@ pub struct EditTasks {
 }
 
 impl EditTasks {
-    /// The tasks of a batch, so many a workgroup. `profile_begins`: first word of every pattern's profile.
-    pub fn new(batch: &EditBatch, per_workgroup: u32, profile_begins: &[u32]) -> Self {
+    /// The tasks of a batch for a kernel. `profile_begins`: first word of every pattern's profile.
+    pub fn new(batch: &EditBatch, variant: &Variant, profile_begins: &[u32]) -> Self {
         let blocks = batch.blocks.iter().filter(|block| !block.places.is_empty());
         let begin = blocks.clone().map(|block| block.places.start).min().unwrap_or(0);
-        let end = blocks.clone().map(|block| block.places.end).max().unwrap_or(0);
-        let mut list = EditTasks { places: begin..end, ..EditTasks::default() };
-        list.runs.reserve(batch.blocks.len());
-        for block in blocks {
-            let pattern_symbols = batch.band.patterns.length(block.pattern);
-            list.runs.push(Run {
-                task: list.tasks,
-                place: block.places.start - begin,
-                profile: profile_begins[block.pattern as usize],
-                pattern_symbols,
-            });
-            list.tasks += block.places.len() as u32;
-            list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);
+        let end = blocks.map(|block| block.places.end).max().unwrap_or(0);
+        let groups = groups(batch, GROUP_PAIRS);
+        let tasks = groups.last().map_or(0, |group| group.pairs.end) as u32;
+        let lists = groups.par_iter().map(|group| EditTasks::of_group(batch, group, variant, begin, profile_begins));
+        let mut list = EditTasks { places: begin..end, tasks, ..EditTasks::default() };
+        for part in lists.collect::<Vec<EditTasks>>() {
+            list.runs.extend(part.runs);
+            list.first_runs.extend(part.first_runs);
+            list.pattern_symbols = list.pattern_symbols.max(part.pattern_symbols);
         }
-        let mut run = 0;
-        for first in (0..list.tasks).step_by(per_workgroup as usize) {
-            while list.runs.get(run + 1).is_some_and(|next| next.task <= first) {
-                run += 1;
-            }
-            list.first_runs.push(run as u32);
+        if variant.cooperation == Cooperation::Band {
+            list.workgroups = list.first_runs.len() as u32 / 2;
+        } else {
+            list.workgroups = list.first_runs.len() as u32;
+            list.first_runs.push(list.runs.len().saturating_sub(1) as u32);
         }
-        list.first_runs.push(list.runs.len().saturating_sub(1) as u32);
+        list.runs.push(Run { task: tasks, place: 0, profile: 0, pattern_symbols: 0 });
         list
+    }
+
+    /// Runs of a group of blocks, and where workgroups begin that have their first task there.
+    fn of_group(batch: &EditBatch, group: &Group, variant: &Variant, begin: u32, profile_begins: &[u32]) -> Self {
+        let per_workgroup = variant.tasks();
+        let mut list = EditTasks::default();
+        let mut task = group.pairs.start as u32;
+        let mut first = task.next_multiple_of(per_workgroup);
+        for (index, block) in group.blocks.clone().zip(&batch.blocks[group.blocks.clone()]) {
+            let pattern_symbols = batch.band.patterns.length(block.pattern);
+            let (place, profile) = (block.places.start.wrapping_sub(begin), profile_begins[block.pattern as usize]);
+            list.runs.push(Run { task, place, profile, pattern_symbols });
+            list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);
+            let end = task + block.places.len() as u32;
+            if variant.cooperation == Cooperation::Band {
+                (task..end)
+                    .step_by(per_workgroup as usize)
+                    .for_each(|first| list.first_runs.extend([index as u32, first]));
+            }
+            task = end;
+            while variant.cooperation != Cooperation::Band && first < task {
+                list.first_runs.push(index as u32);
+                first += per_workgroup;
+            }
+        }
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::edit::{EditBand, EditBlock, Places};
+    use crate::score::{Ambiguity, EditScheme, Limit};
+
+    fn batch(sizes: &[u32]) -> EditBatch {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        for index in 0..sizes.len() {
+            store.push("s", &vec![1; index + 1]);
+        }
+        let store = Arc::new(store.build());
+        let scheme =
+            EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
+        let mut blocks = Vec::new();
+        let mut begin = 3;
+        for (pattern, &size) in (0..).zip(sizes) {
+            blocks.push(EditBlock { pattern, places: begin..begin + size, cells: 1 });
+            begin += size;
+        }
+        let places = Places::Texts(vec![0; begin as usize]);
+        let band = EditBand { patterns: Arc::clone(&store), texts: store, scheme: Arc::new(scheme), places };
+        EditBatch { band: Arc::new(band), blocks }
+    }
+
+    fn variant(cooperation: Cooperation, workgroup: u32) -> Variant {
+        let (mode, strips) = (EditMode::Global, false);
+        Variant { cooperation, bits: 2, stride: 4, words: 1, workgroup, lanes: 1, mode, strips, row_words: 0 }
+    }
+
+    #[test]
+    fn every_task_finds_its_run_from_where_its_workgroup_begins() {
+        // Groups end within a workgroup, blocks may be empty, and a block may have many workgroups.
+        for sizes in [&[20_000, 0, 7, 1, 1, 40_000, 33, 0][..], &[1], &[0, 5, 0], &[64, 64, 32], &[]] {
+            let batch = batch(sizes);
+            let begins: Vec<u32> = (0..sizes.len() as u32).map(|index| 10 * index).collect();
+            for per_workgroup in [1, 32, 64] {
+                let list = EditTasks::new(&batch, &variant(Cooperation::Thread, per_workgroup), &begins);
+                assert_eq!(list.tasks, sizes.iter().sum::<u32>());
+                assert_eq!(list.first_runs.len() as u32, list.tasks.div_ceil(per_workgroup) + 1);
+                assert_eq!(list.workgroups, list.tasks.div_ceil(per_workgroup));
+                let mut task = 0;
+                for (block, index) in batch.blocks.iter().zip(0u32..) {
+                    for place in block.places.clone() {
+                        let group = (task / per_workgroup) as usize;
+                        assert!(list.first_runs[group] <= index && index <= list.first_runs[group + 1]);
+                        let last = list.runs.iter().rposition(|run| run.task <= task).unwrap();
+                        assert_eq!(last as u32, index);
+                        assert_eq!(list.runs[last].place + task - list.runs[last].task, place - list.places.start);
+                        task += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn workgroups_of_the_band_share_a_pattern() {
+        let sizes = [20_000, 0, 7, 1, 1, 40_000, 33, 0];
+        let list = EditTasks::new(&batch(&sizes), &variant(Cooperation::Band, 32), &[0; 8]);
+        assert_eq!(list.workgroups as usize, sizes.iter().map(|&size| u32::div_ceil(size, 32) as usize).sum::<usize>());
+        let mut seen = vec![0; list.tasks as usize];
+        for group in list.first_runs.chunks(2) {
+            let end = list.runs[group[0] as usize + 1].task;
+            assert!(group[1] >= list.runs[group[0] as usize].task && group[1] < end);
+            (group[1]..end.min(group[1] + 32)).for_each(|task| seen[task as usize] += 1);
+        }
+        assert!(seen.iter().all(|&times| times == 1));
+    }
+
+    #[test]
+    fn symbols_take_as_few_bits_as_they_can() {
+        let coding = |letters: &str, equality: &Equality| {
+            let mut store = SequenceStore::builder(equality.alphabet());
+            store.push_letters("s", letters.as_bytes()).unwrap();
+            Coding::of(&store.build(), equality)
+        };
+        let overlap = Equality::dna(Ambiguity::Overlap, true);
+        assert_eq!(coding("ACGTTGCA", &overlap).bits, 2);
+        let with_others = coding("ACGTNR", &overlap);
+        assert_eq!((with_others.bits, with_others.stride), (4, 4));
+        // R is 4 (of A and G), N is 5.
+        assert_eq!(with_others.sets, [0b1111_0101 << 16, 0]);
+        let literal = Equality::literal(Alphabet::Dna);
+        assert_eq!((coding("ACGT", &literal).bits, coding("ACGTN", &literal).bits), (2, 8));
+        assert_eq!(coding("ACGTN", &literal).stride, 5);
+        let mut words = [0; 2];
+        with_others.pack(&[1, 2, 4, 8, 15, 5, 1, 1, 8], &mut words);
+        assert_eq!(words, [0x0045_3210, 3]);
     }
 }

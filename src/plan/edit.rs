@@ -3,10 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::engine::edit::{Edit, EditBand, EditBlock, Places, Region, words};
 use crate::engine::queue::Planned;
 use crate::score::{EditMode, EditScheme};
 use crate::seq::{SequenceId, SequenceStore};
+
+/// Candidates that one thread puts into blocks at a time.
+const CANDIDATES_AT_ONCE: usize = 1 << 15;
 
 /// What is compared with what.
 #[derive(Debug, Clone)]
@@ -163,18 +168,22 @@ impl EditBands {
         }
         self.next = end;
         let own = &candidates[begin as usize..end as usize];
-        let regions: Vec<Region> = own.iter().map(|candidate| candidate.region).collect();
-        let mut blocks: Vec<(u32, EditBlock)> = Vec::new();
-        for (place, candidate) in (0..).zip(own) {
-            let m = self.job.patterns.length(candidate.pattern);
-            let cells = u64::from(m) * u64::from(candidate.region.symbols());
-            match blocks.last_mut() {
-                Some((_, block)) if block.pattern == candidate.pattern => {
-                    block.places.end = place + 1;
-                    block.cells += cells;
-                }
-                _ => blocks.push((words(m), EditBlock { pattern: candidate.pattern, places: place..place + 1, cells })),
+        let regions: Vec<Region> = own.par_iter().map(|candidate| candidate.region).collect();
+        let parts = own.par_chunks(CANDIDATES_AT_ONCE).enumerate().map(|(index, part)| {
+            let mut blocks: Vec<(u32, EditBlock)> = Vec::new();
+            for (place, candidate) in ((index * CANDIDATES_AT_ONCE) as u32..).zip(part) {
+                let m = self.job.patterns.length(candidate.pattern);
+                let cells = u64::from(m) * u64::from(candidate.region.symbols());
+                let block = EditBlock { pattern: candidate.pattern, places: place..place + 1, cells };
+                add_block(&mut blocks, (words(m), block));
             }
+            blocks
+        });
+        let mut blocks = Vec::new();
+        for part in parts.collect::<Vec<_>>() {
+            let mut part = part.into_iter();
+            part.next().into_iter().for_each(|first| add_block(&mut blocks, first));
+            blocks.extend(part);
         }
         Some(self.planned(begin..end, Places::Regions(Arc::new(regions)), blocks))
     }
@@ -189,6 +198,17 @@ impl EditBands {
             places,
         };
         (range, Arc::new(band), blocks)
+    }
+}
+
+/// Adds a block, to the last one if that is of the same pattern.
+fn add_block(blocks: &mut Vec<(u32, EditBlock)>, (class, block): (u32, EditBlock)) {
+    match blocks.last_mut() {
+        Some((_, last)) if last.pattern == block.pattern && last.places.end == block.places.start => {
+            last.places.end = block.places.end;
+            last.cells += block.cells;
+        }
+        _ => blocks.push((class, block)),
     }
 }
 

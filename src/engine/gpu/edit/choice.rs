@@ -9,6 +9,13 @@ use crate::error::Result;
 use crate::kernels::myers::{Coding, Cooperation, EDIT_KERNELS, EditKernel, POSITION_BITS, THREAD_SYMBOLS, Variant};
 use crate::score::EditMode;
 
+/// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
+pub const BAND_WORKGROUP: u32 = 32;
+/// Words at most of a band.
+const BAND_WORDS: u32 = 16;
+/// What a column of `myers_band` costs, of a word and beside words, in units of a word of the other kernels.
+const BAND_COST: [f64; 2] = [1.4, 1.5];
+
 /// Sizes of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditShape {
@@ -54,12 +61,16 @@ impl EditShape {
 }
 
 /// Greatest lengths in a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
     /// Longest pattern.
     pub pattern_symbols: u32,
     /// Longest text, as far as it is looked at.
     pub text_symbols: u32,
+    /// Greatest distance of interest.
+    pub limit: u32,
+    /// Workgroups of so many pairs of one pattern that the pairs would fill at best, of so many that they need.
+    pub filled: f64,
 }
 
 impl Extent {
@@ -68,13 +79,30 @@ impl Extent {
         let band = &batch.band;
         let pattern_symbols = batch.blocks.iter().map(|block| band.patterns.length(block.pattern)).max().unwrap_or(0);
         let longest = |group: Group| {
-            let places = batch.blocks[group.blocks].iter().flat_map(|block| block.places.clone());
-            places.map(|place| band.region(place).symbols()).max().unwrap_or(0)
+            let blocks = batch.blocks[group.blocks].iter();
+            let lengths = blocks.flat_map(|block| {
+                let m = band.patterns.length(block.pattern);
+                block.places.clone().map(move |place| {
+                    let n = band.region(place).symbols();
+                    (n, band.scheme.limit(m, n))
+                })
+            });
+            lengths.fold((0, 0), |(longest, most), (n, limit)| (longest.max(n), most.max(limit)))
         };
-        let text_symbols = groups(batch, GROUP_PAIRS).into_par_iter().map(longest).max().unwrap_or(0);
+        let (text_symbols, limit) = groups(batch, GROUP_PAIRS)
+            .into_par_iter()
+            .map(longest)
+            .reduce(|| (0, 0), |one, other| (one.0.max(other.0), one.1.max(other.1)));
+        let needed: u64 =
+            batch.blocks.iter().map(|block| block.pairs().next_multiple_of(u64::from(BAND_WORKGROUP))).sum();
         // In prefix mode no distance beyond is less than the pattern's length.
         let most = if band.scheme.mode == EditMode::Prefix { 2 * pattern_symbols } else { u32::MAX };
-        Extent { pattern_symbols, text_symbols: text_symbols.min(most) }
+        Extent {
+            pattern_symbols,
+            text_symbols: text_symbols.min(most),
+            limit,
+            filled: batch.pairs() as f64 / needed.max(1) as f64,
+        }
     }
 }
 
@@ -96,7 +124,7 @@ pub fn choose(
     coding: &Coding,
     loop_budget: Option<u64>,
 ) -> Result<Variant> {
-    let Extent { pattern_symbols, text_symbols } = extent;
+    let Extent { pattern_symbols, text_symbols, .. } = extent;
     let has_subgroups = gpu.device.features().contains(wgpu::Features::SUBGROUP) && shape.subgroup_size >= 4;
     let columns = loop_budget.map_or(u32::MAX, columns_within).min(shape.dispatch_columns);
     let base = Variant {
@@ -108,11 +136,26 @@ pub fn choose(
         lanes: 1,
         mode,
         strips: false,
+        row_words: 0,
     };
+    let band_words = extent.limit / 32 + 1;
+    let band = Variant {
+        cooperation: Cooperation::Band,
+        words: band_words,
+        workgroup: BAND_WORKGROUP,
+        row_words: (base.words + 2 * band_words + 2) | 1,
+        ..base
+    };
+    let band_fits = mode == EditMode::Global
+        && band_words <= BAND_WORDS
+        && text_symbols <= columns
+        && band.workgroup_bytes() <= shape.workgroup_bytes;
+    let band_cost = (BAND_COST[0] * f64::from(band_words) + BAND_COST[1]) / extent.filled;
     let thread_fits =
         pattern_symbols <= THREAD_SYMBOLS && text_symbols < (1 << POSITION_BITS) && text_symbols <= columns;
     let kernel = kernel.unwrap_or_else(|| {
         let index = match () {
+            () if band_fits && band_cost < f64::from(base.words) => 3,
             () if thread_fits && base.words <= shape.thread_words => 0,
             () if has_subgroups => 1,
             () => 2,
@@ -122,6 +165,8 @@ pub fn choose(
     let mut variant = match kernel.cooperation {
         Cooperation::Thread if thread_fits => base,
         Cooperation::Thread => return Err(gpu.unsuited("sequences too long for one invocation")),
+        Cooperation::Band if band_fits => band,
+        Cooperation::Band => return Err(gpu.unsuited("the band needs whole sequences and a lower limit")),
         Cooperation::Subgroup if !has_subgroups => return Err(gpu.unsuited("it has no subgroup operations")),
         cooperation => {
             let (most_lanes, most_words) = match cooperation {

@@ -1,7 +1,7 @@
 //! A batch of pairs as dispatches: rounds of pairs whose scratch memory fits, strips of rows, parts of columns.
 
 use super::slot::EditWork;
-use crate::kernels::myers::{Cooperation, EditTasks, Params};
+use crate::kernels::myers::{EditTasks, Params};
 
 /// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
 const DISPATCH_CELLS: u64 = 1 << 31;
@@ -25,9 +25,9 @@ pub struct EditPlan {
 /// Plans a batch.
 pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
     let variant = work.variant;
-    let (kept, scratch_words) = variant.scratch_words(work.text_symbols);
+    let (kept, scratch_words) = variant.scratch_words(work.extent.text_symbols);
     let per_workgroup = 4 * u64::from(scratch_words) * u64::from(variant.tasks());
-    let all = list.tasks.div_ceil(variant.tasks());
+    let all = list.workgroups;
     let round =
         work.scratch_budget.checked_div(per_workgroup).map_or(all, |fit| fit.clamp(1, u64::from(all.max(1))) as u32);
     let strips = variant.strips_of(list.pattern_symbols);
@@ -41,10 +41,12 @@ pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
         scratch_words,
         kept,
         text_words: work.texts.words,
+        limit: work.extent.limit,
+        groups: list.workgroups,
         spare: 0,
         sets: work.texts.coding.sets,
     };
-    let whole = variant.cooperation == Cooperation::Thread || !variant.strips;
+    let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);
     let columns = (DISPATCH_CELLS / strip_rows).clamp(32, u64::from(work.columns)) as u32 / 32 * 32;
     let mut dispatches = Vec::new();
@@ -55,7 +57,7 @@ pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
             dispatches.push(EditDispatch { params: base, workgroups });
             continue;
         }
-        let parts = work.text_symbols.div_ceil(columns).max(1);
+        let parts = work.extent.text_symbols.div_ceil(columns).max(1);
         for pass in 0..strips {
             for part in 0..parts {
                 let params = Params {

@@ -170,7 +170,7 @@ impl EditGpu {
             layout: &self.layout,
             variant,
             scratch_budget: Shares::of(self.memory).scratch_bytes.min(self.binding),
-            text_symbols: extent.text_symbols,
+            extent,
             columns: self.loop_budget.map_or(u32::MAX, choice::columns_within).min(self.shape.dispatch_columns),
         };
         self.slots[slot].start(&self.gpu, batch, &work)

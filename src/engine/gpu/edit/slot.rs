@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::choice::Extent;
 use super::dispatch::plan_dispatches;
 use super::resident::{ResidentProfiles, ResidentTexts};
 use super::staging::Staging;
@@ -30,8 +31,8 @@ pub struct EditWork<'a> {
     pub variant: Variant,
     /// Bytes that its scratch memory may take.
     pub scratch_budget: u64,
-    /// The longest text.
-    pub text_symbols: u32,
+    /// Greatest lengths, and the greatest distance of interest.
+    pub extent: Extent,
     /// Columns that one dispatch may compute.
     pub columns: u32,
 }
@@ -77,7 +78,7 @@ impl EditSlot {
     pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &EditWork<'_>) -> Result<()> {
         let variant = work.variant;
         let band = &batch.band;
-        let list = EditTasks::new(batch, variant.tasks(), &work.profiles.begins);
+        let list = EditTasks::new(batch, &variant, &work.profiles.begins);
         let plan = plan_dispatches(&list, work);
         let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
         let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);

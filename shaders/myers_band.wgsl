@@ -1,0 +1,145 @@
+// myers_band: edit distance of wholes within a limit, one pair per invocation, a band of diagonals in its registers (Hyyro
+//             2003; the band of Ukkonen 1985).
+// Recurrence: that of common/myers.wgsl, in the cells whose diagonal j - i is from `low` to `high`, 32 * WORDS of them. Bit b of
+//             column j is row j - high + b; rows above row 0 are as row 0 is, rows below the last one match nothing.
+// Owns:       invocation t of workgroup g has task first_runs[2 g + 1] + t, of run first_runs[2 g].
+// Layout:     workgroup memory holds the profile of the workgroup's pattern, FRONT words of zeros before it and as many after.
+//             out[task]: the distance; 0xffffffff, or a number above it, if it is above params.limit.
+// Invariant:  `matched` counts the columns in which the lowest diagonal of the band went on without an edit.
+// Uniform:    all invocations reach the barrier; a workgroup beyond the last one leaves as a whole.
+// Limits:     params.limit < 32 * WORDS; patterns of 32 * (ROW_WORDS - 2 * FRONT) symbols.
+// Oracle:     src/reference/levenshtein.rs
+//
+// The host prepends common/myers.wgsl and constants.
+
+const FRONT: u32 = WORDS + 1u;
+const CAPACITY: i32 = i32(32u * WORDS) - 1;
+const NOTHING: u32 = 0xffffffffu;
+
+// Rows of bases; of symbols with 8 bits the profile is read where it is.
+var<workgroup> bases: array<u32, select(4u * ROW_WORDS, 1u, BITS == 8u)>;
+
+// Word `word` of the bits that a code matches.
+fn bits_of(code: u32, word: u32, begin: u32, words: u32) -> u32 {
+    if (BITS == 8u) {
+        let own = word - FRONT;
+        let bits = profile[begin + min(own, words - 1u) * STRIDE + code];
+        return select(0u, bits, own < words);
+    }
+    if (BITS == 4u && code >= 4u) {
+        let made_of = params.sets[code >> 3u] >> (4u * (code & 7u));
+        var bits = 0u;
+        for (var row = 0u; row < 4u; row++) {
+            bits |= select(0u, bases[row * ROW_WORDS + word], (made_of >> row & 1u) == 1u);
+        }
+        return bits;
+    }
+    return bases[code * ROW_WORDS + word];
+}
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let group = params.first_workgroup + workgroup.x + workgroup.y * workgroups.x;
+    if (group >= params.groups) {
+        return;
+    }
+    let index = first_runs[2u * group];
+    let run = runs[index];
+    let words = (run.w + 31u) / 32u;
+    if (BITS != 8u) {
+        for (var at = t; at < 4u * ROW_WORDS; at += WG) {
+            let own = at % ROW_WORDS - FRONT;
+            var bits = 0u;
+            if (own < words) {
+                bits = profile[run.z + at / ROW_WORDS * words + own];
+            }
+            bases[at] = bits;
+        }
+    }
+    workgroupBarrier();
+    let task = first_runs[2u * group + 1u] + t;
+    if (task >= runs[index + 1u].x) {
+        return;
+    }
+    let place = places[run.y + task - run.x];
+    let n = place.y;
+    let ahead = i32(n) - i32(run.w);
+    let spare = CAPACITY - abs(ahead);
+    out[task] = NOTHING;
+    if (spare < 0 || run.w == 0u) {
+        return;
+    }
+    let low = min(ahead, 0) - spare / 2;
+    let high = low + CAPACITY;
+
+    // Column 0, as column 1 has its rows: one more in each row from the first on.
+    var more: array<u32, WORDS>;
+    var less: array<u32, WORDS>;
+    for (var w = 0u; w < WORDS; w++) {
+        let zeros = clamp(high - i32(32u * w), 0, 32);
+        more[w] = select(0xffffffffu << u32(zeros), 0u, zeros == 32);
+        less[w] = 0u;
+    }
+    // Where in the profile the rows of a column begin.
+    var at = 32u * FRONT + (32u * words - run.w) - u32(high);
+    var matched = 0u;
+    for (var j = 0u; j < n; j += SYMBOLS) {
+        var symbols = symbols_from(place.x + j);
+        let count = min(SYMBOLS, n - j);
+        for (var left = count; left > 0u; left--) {
+            let code = symbols & ((1u << BITS) - 1u);
+            let word = at >> 5u;
+            let shift = at & 31u;
+            var lower = bits_of(code, word, run.z, words);
+            var same: array<u32, WORDS>;
+            var along_more: array<u32, WORDS>;
+            var along_less: array<u32, WORDS>;
+            var carry = 0u;
+            for (var w = 0u; w < WORDS; w++) {
+                let upper = bits_of(code, word + w + 1u, run.z, words);
+                let equal = lower >> shift | upper << 1u << (31u - shift);
+                lower = upper;
+                same[w] = (((equal & more[w]) + more[w] + carry) ^ more[w]) | equal | less[w];
+                along_more[w] = less[w] | ~(same[w] | more[w]);
+                along_less[w] = more[w] & same[w];
+                carry = along_less[w] >> 31u;
+            }
+            for (var w = 0u; w < WORDS; w++) {
+                // The row below is the same row of the next column.
+                var below = same[w] >> 1u;
+                if (w + 1u < WORDS) {
+                    below |= same[min(w + 1u, WORDS - 1u)] << 31u;
+                }
+                more[w] = along_less[w] | ~(below | along_more[w]);
+                less[w] = below & along_more[w];
+            }
+            matched += same[WORDS - 1u] >> 31u;
+            symbols >>= BITS;
+            at++;
+        }
+        // No cell of the column is less than the lowest one but for the steps up to it.
+        var least = i32(j + count - matched) - low;
+        for (var w = 0u; w < WORDS; w++) {
+            least -= i32(countOneBits(more[w]));
+        }
+        if (least > i32(params.limit)) {
+            return;
+        }
+    }
+    // From the band's lowest cell in the last column up to the pattern's last row.
+    var distance = i32(n - matched) - low;
+    let first = high - ahead;
+    for (var w = 0u; w < WORDS; w++) {
+        let zeros = clamp(first - i32(32u * w), 0, 32);
+        var mask = select(0xffffffffu << u32(zeros), 0u, zeros == 32);
+        if (w + 1u == WORDS) {
+            mask &= 0x7fffffffu;
+        }
+        distance -= i32(countOneBits(more[w] & mask)) - i32(countOneBits(less[w] & mask));
+    }
+    out[task] = u32(distance);
+}
