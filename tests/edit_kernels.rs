@@ -253,6 +253,20 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
 }
 
 #[test]
+fn long_texts_are_searched_in_pieces() {
+    let mut random = Random(0x0DDB_1A5E_5BAD_5EED);
+    let mut genome = random.codes(150_000, &BASES);
+    let patterns: Vec<Vec<Code>> = [20, 33, 100].map(|length| random.codes(length, &BASES)).into();
+    for (pattern, at) in patterns.iter().zip([65_530, 100_000, 3]) {
+        let copy = random.mutated(pattern, &BASES, 15);
+        genome.splice(at..at + copy.len(), copy);
+    }
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &[genome]));
+    let scheme = scheme(EditMode::Infix, Equality::literal(Alphabet::Dna));
+    check(&mut engine(&EDIT_KERNELS[0], |_| {}), &patterns, &texts, &scheme);
+}
+
+#[test]
 fn bands_equal_the_textbook_up_to_the_limit() {
     let mut random = Random(0x1234_5678_9ABC_DEF1);
     let iupac: Vec<Code> = (1..16).collect();

@@ -16,6 +16,9 @@ const BAND_WORDS: u32 = 16;
 /// What a column of `myers_band` costs, of a word and beside words, in units of a word of the other kernels.
 const BAND_COST: [f64; 2] = [1.4, 1.5];
 
+/// Cells of a pair that may come in one dispatch.
+const WHOLE_CELLS: u64 = 1 << 32;
+
 /// Sizes of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditShape {
@@ -178,7 +181,8 @@ pub fn choose(
             // Strips of equal height.
             let strips = base.words.div_ceil(lanes * most_words);
             let words = base.words.div_ceil(lanes * strips);
-            let strips = strips > 1 || text_symbols > columns;
+            let cells = u64::from(pattern_symbols) * u64::from(text_symbols);
+            let strips = strips > 1 || text_symbols > columns || cells > WHOLE_CELLS;
             Variant { cooperation, words, workgroup: shape.lanes_workgroup, lanes, strips, ..base }
         }
     };

@@ -3,6 +3,7 @@
 
 mod choice;
 mod dispatch;
+mod pieces;
 mod resident;
 mod slot;
 mod staging;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 pub use self::choice::EditShape;
 use self::choice::{Extent, choose};
+use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
 use super::adapter::{self, FoundAdapter};
@@ -30,6 +32,14 @@ const FIRST_SECONDS: f64 = 0.01;
 /// Pairs a batch at most: bounds lists and results to some hundred MiB.
 const MAX_PAIRS: u64 = 12 << 20;
 
+/// A batch that the device computes.
+struct Flight {
+    slot: usize,
+    cells: u64,
+    /// If it was cut.
+    pieces: Option<Pieces>,
+}
+
 /// A GPU that computes Levenshtein distances.
 pub struct EditGpu {
     gpu: Gpu,
@@ -41,7 +51,7 @@ pub struct EditGpu {
     profiles: Option<ResidentProfiles>,
     slots: Vec<EditSlot>,
     free_slots: Vec<usize>,
-    in_flight: HashMap<Ticket, (usize, u64)>,
+    in_flight: HashMap<Ticket, Flight>,
     next_ticket: u64,
     shape: EditShape,
     kernel: Option<&'static EditKernel>,
@@ -153,10 +163,15 @@ impl EditGpu {
         Ok(pipeline)
     }
 
-    fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<()> {
+    fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<Option<Pieces>> {
         self.make_resident(batch)?;
         let (Some(texts), Some(_)) = (&self.texts, &self.profiles) else { return Err(self.gpu.error("no texts")) };
-        let extent = Extent::of(batch);
+        let mut extent = Extent::of(batch);
+        let pieces = Pieces::cut(batch, extent.text_symbols);
+        let batch = pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
+        if pieces.is_some() {
+            extent = Extent::of(batch);
+        }
         let (mode, shape) = (batch.band.scheme.mode, &self.shape);
         let variant = choose(&self.gpu, shape, self.kernel, (mode, extent), &texts.coding, self.loop_budget)?;
         let pipeline = self.pipeline(variant)?;
@@ -173,7 +188,8 @@ impl EditGpu {
             extent,
             columns: self.loop_budget.map_or(u32::MAX, choice::columns_within).min(self.shape.dispatch_columns),
         };
-        self.slots[slot].start(&self.gpu, batch, &work)
+        self.slots[slot].start(&self.gpu, batch, &work)?;
+        Ok(pieces)
     }
 }
 
@@ -200,24 +216,30 @@ impl Engine<Edit> for EditGpu {
         let Some(index) = self.free_slots.pop() else {
             return Err(self.gpu.error("more batches than slots"));
         };
-        if let Err(error) = self.start(index, &batch) {
-            self.free_slots.push(index);
-            return Err(error);
-        }
+        let pieces = match self.start(index, &batch) {
+            Ok(pieces) => pieces,
+            Err(error) => {
+                self.free_slots.push(index);
+                return Err(error);
+            }
+        };
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        self.in_flight.insert(ticket, (index, batch.cells()));
+        self.in_flight.insert(ticket, Flight { slot: index, cells: batch.cells(), pieces });
         Ok(ticket)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
-        let Some((index, cells)) = self.in_flight.remove(&ticket) else {
+        let Some(Flight { slot, cells, pieces }) = self.in_flight.remove(&ticket) else {
             return Err(self.gpu.error("a ticket that was never given"));
         };
-        self.free_slots.push(index);
+        self.free_slots.push(slot);
         self.has_learnt = true;
         let limit = Duration::from_secs(60) + Duration::from_secs_f64(cells as f64 / self.speed) * 50;
-        let report = self.slots[index].finish(&self.gpu, limit)?;
+        let mut report = self.slots[slot].finish(&self.gpu, limit)?;
+        if let Some(pieces) = pieces {
+            report.found = pieces.join(&report.found);
+        }
         if let Some(seconds) = report.kernel_time.map(|time| time.as_secs_f64()) {
             let shown = cells as f64 / seconds.max(1e-4);
             // A short batch says no more than what the device can do at least.
