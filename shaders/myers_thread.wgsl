@@ -1,7 +1,7 @@
 // myers_thread: edit distance, one pair per invocation, all words of a column in its registers (Chacon et al. 2014, r = 32).
 // Recurrence: that of common/myers.wgsl.
 // Owns:       invocation t of workgroup g has task g * WG + t, and of the workgroup's memory every WG-th word from t on.
-// Layout:     out[task]: the distance in global mode, else distance << POSITION_BITS | columns up to its end.
+// Layout:     out[task]: the distance in global mode and of overlaps, else distance << POSITION_BITS | columns up to its end.
 // Uniform:    no barrier.
 // Limits:     patterns of 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS.
 // Oracle:     src/reference/levenshtein.rs
@@ -28,8 +28,10 @@ fn main(
         column.less[w] = 0u;
     }
     // Distance and position in one number, so that the least is the first end of the least distance.
-    var key = pair.m << POSITION_BITS;
+    var key = select(pair.m << POSITION_BITS, 0u, IS_OVERLAP);
     var best = 0xffffffffu;
+    // The first column that may end an overlap.
+    let first_end = max(unaligned(pair.m, pair.n), pair.n) - unaligned(pair.m, pair.n);
     for (var j = 0u; j < pair.n; j += SYMBOLS) {
         var symbols = symbols_from(pair.at + j);
         for (var left = min(SYMBOLS, pair.n - j); left > 0u; left--) {
@@ -37,7 +39,9 @@ fn main(
             symbols >>= BITS;
             if (TRACK) {
                 key += 1u + (last.x >> 31u << POSITION_BITS) - (last.y >> 31u << POSITION_BITS);
-                best = min(best, key);
+                if (!IS_OVERLAP || (key & ((1u << POSITION_BITS) - 1u)) >= first_end) {
+                    best = min(best, key);
+                }
             }
         }
     }
@@ -47,6 +51,9 @@ fn main(
         for (var w = 0u; w < WORDS; w++) {
             best += countOneBits(column.more[w]) - countOneBits(column.less[w]);
         }
+    }
+    if (IS_OVERLAP) {
+        best = min(best >> POSITION_BITS, least_of_column(&column, key >> POSITION_BITS, 0u, pair));
     }
     out[task] = best;
 }

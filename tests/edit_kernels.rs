@@ -11,7 +11,7 @@ use pairwave::engine::{Engine, Work};
 use pairwave::kernels::myers::{EDIT_KERNELS, EditKernel};
 use pairwave::plan::edit::{Against, EditJob};
 use pairwave::reference::levenshtein;
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
@@ -248,6 +248,33 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
         for kernel in &EDIT_KERNELS[..3] {
             let found = compute(&mut engine(kernel, |_| {}), &batch);
             assert_eq!(differences(&batch, &found), None, "{}", kernel.stem);
+        }
+    }
+}
+
+#[test]
+fn overlaps_equal_the_textbook() {
+    let mut random = Random(0xABCD_EF01_2345_6789);
+    let iupac: Vec<Code> = (1..16).collect();
+    let reaches = [(0, 0, 0, 1), (5, 8, 20, 25), (1, 0, 0, 1), (0, 1, 0, 8)];
+    for (of, equality) in
+        [(&BASES[..], Equality::dna(Ambiguity::Overlap, true)), (&iupac, Equality::dna(Ambiguity::Mismatch, true))]
+    {
+        let (mut patterns, mut texts) = sets(&mut random, of, &WORD_EDGES);
+        // Ends of one are begins of the other.
+        for (own, other) in [(60, 80), (100, 31), (64, 64)] {
+            let shared = random.codes(own, of);
+            let tail = random.codes(other, of);
+            texts.push(tail.iter().chain(&random.mutated(&shared, of, 20)).copied().collect());
+            patterns.push(shared.iter().chain(&random.codes(other / 2, of)).copied().collect());
+        }
+        let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+        for (sum, shorter, difference, divisor) in reaches {
+            let mode = EditMode::Overlap(Reach { sum, shorter, difference, divisor });
+            for kernel in &EDIT_KERNELS[..3] {
+                let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
+                check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));
+            }
         }
     }
 }

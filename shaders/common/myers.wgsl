@@ -13,7 +13,7 @@
 //
 // The host prepends constants: BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
 // pattern), INPUT (its top bit: whether row 0 is one more in each column), TRACK (ends are looked for: infix and prefix mode),
-// IS_PREFIX, POSITION_BITS, STRIPS, ROW_WORDS (of a pattern in workgroup memory).
+// IS_PREFIX, POSITION_BITS, STRIPS, IS_OVERLAP, ROW_WORDS (of a pattern in workgroup memory).
 
 struct Params {
     task_count: u32,
@@ -37,6 +37,11 @@ struct Params {
     spare: u32,
     // Of what bases a code is made up, 4 bits a code.
     sets: vec2<u32>,
+    // How many symbols an overlap may leave out (see `unaligned`).
+    reach_sum: u32,
+    reach_shorter: u32,
+    reach_difference: u32,
+    reach_divisor: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -88,4 +93,12 @@ fn symbols_from(at: u32) -> u32 {
     let index = min(at / SYMBOLS, params.text_words - 2u);
     let shift = at % SYMBOLS * BITS;
     return texts[index] >> shift | texts[index + 1u] << 1u << (31u - shift);
+}
+
+// Symbols of one sequence that may follow the parts that overlap: Reach of src/score/edit.rs.
+fn unaligned(m: u32, n: u32) -> u32 {
+    let shorter = min(m, n);
+    let all = params.reach_sum * (m + n) + params.reach_shorter * shorter
+        + params.reach_difference * (max(m, n) - shorter);
+    return all / params.reach_divisor;
 }

@@ -20,8 +20,13 @@ fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
     }
 }
 
-// Differences down the column before the first one: +1 in rows of the pattern.
+// Differences down the column before the first one: +1 in rows of the pattern, unless its begin costs nothing.
 fn first_differences(pair: Pair, word: u32, pads: u32) -> u32 {
+    return select(own_rows(pair, word, pads), 0u, IS_OVERLAP);
+}
+
+// Bits of the rows of the pattern.
+fn own_rows(pair: Pair, word: u32, pads: u32) -> u32 {
     if (word < pads) {
         return 0u;
     }
@@ -37,7 +42,7 @@ fn row_of(symbols: u32, pair: Pair, first: u32, pads: u32, t: u32) -> u32 {
     if (BITS == 4u && code >= 4u) {
         let bases = params.sets[code >> 3u] >> (4u * (code & 7u));
         for (var w = 0u; w < WORDS; w++) {
-            var bits = PADS & ~first_differences(pair, first + w, pads);
+            var bits = PADS & ~own_rows(pair, first + w, pads);
             for (var row = 0u; row < 4u; row++) {
                 bits |= select(0u, rows[(row * WORDS + w) * WG + t], (bases >> row & 1u) == 1u);
             }
@@ -91,4 +96,26 @@ fn advance(
         last = vec2<u32>(along_more, along_less);
     }
     return last;
+}
+
+// The least value of the last column in rows that may end an overlap. `value` is that of the last of these words, which has
+// `below` rows of the pattern after it.
+fn least_of_column(column: ptr<function, Column>, value: u32, below: u32, pair: Pair) -> u32 {
+    var least = 0xffffffffu;
+    var current = value;
+    var after = below;
+    let most = min(unaligned(pair.m, pair.n), pair.m - 1u);
+    for (var up = 0u; up < WORDS; up++) {
+        let w = WORDS - 1u - up;
+        var more = (*column).more[w];
+        var less = (*column).less[w];
+        for (var bit = 0u; bit < 32u && after <= most; bit++) {
+            least = min(least, current);
+            current += (less >> 31u) - (more >> 31u);
+            more <<= 1u;
+            less <<= 1u;
+            after++;
+        }
+    }
+    return least;
 }

@@ -21,6 +21,8 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
     let pads = strips * (LANES * WORDS) - pair.words;
     let count = columns_of(pair);
     let is_last = lane == LANES - 1u;
+    // The first column that may end an overlap.
+    let first_end = max(unaligned(pair.m, pair.n), pair.n) - unaligned(pair.m, pair.n);
     let border = (task - params.first_workgroup * (WG / LANES)) * params.scratch_words;
     let kept = border + params.kept + lane * (2u * WORDS + 3u);
     for (var pass_index = params.pass_begin; pass_index < params.pass_end; pass_index++) {
@@ -29,7 +31,7 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
         let first = (pass_index * LANES + lane) * WORDS;
         var column: Column;
         // Of the last row: its value, the least one, and where that is.
-        var score = pair.m;
+        var score = select(pair.m, 0u, IS_OVERLAP);
         var best = 0xffffffffu;
         var best_end = 0u;
         if (own_count > 0u) {
@@ -78,7 +80,7 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
                     let more = sent.x >> 31u;
                     let less = sent.y >> 31u;
                     score += more - less;
-                    if (TRACK && score < best) {
+                    if (TRACK && score < best && (!IS_OVERLAP || j + 1u >= first_end)) {
                         best = score;
                         best_end = params.column_begin + j + 1u;
                     }
@@ -102,6 +104,19 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
             scratch[kept + 2u * WORDS] = score;
             scratch[kept + 2u * WORDS + 1u] = best;
             scratch[kept + 2u * WORDS + 2u] = best_end;
+        }
+        if (IS_OVERLAP) {
+            // Every lane knows the values of its own rows; the least of all goes to the last lane.
+            let below = (LANES - 1u - lane) * WORDS * 32u;
+            var least = 0xffffffffu;
+            if (own_count > 0u) {
+                least = least_of_column(&column, score, below, pair);
+            }
+            for (var step = 0u; step < LANES - 1u; step++) {
+                let left = bitcast<vec2<u32>>(from_left(vec2<i32>(bitcast<i32>(least), 0), step));
+                least = min(least, select(left.x, least, lane == 0u));
+            }
+            best = min(best, least);
         }
         if (is_last && own_count > 0u && pass_index + 1u == strips) {
             out[2u * task] = select(score, best, TRACK);

@@ -251,6 +251,7 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &[Fou
             let (least, most) = match band.scheme.mode {
                 EditMode::Global => (m.abs_diff(n), m.max(n)),
                 EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
+                EditMode::Overlap(_) => (0, m.min(n)),
             };
             let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
             if !is_possible && (*found != Found::NONE || band.scheme.limit(m, n) >= most) {

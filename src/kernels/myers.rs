@@ -128,7 +128,7 @@ impl Variant {
 
     /// The shader's text.
     pub fn source(&self) -> String {
-        let infix = self.mode == EditMode::Infix;
+        let is_free = pad_bits(self.mode) != 0;
         let parts = match self.cooperation {
             Cooperation::Thread => vec![COMMON_SHADER, COLUMN_SHADER],
             Cooperation::Subgroup => vec![COMMON_SHADER, COLUMN_SHADER, EXCHANGE_SUBGROUP, LANES_SHADER],
@@ -142,7 +142,7 @@ impl Variant {
             ("WG", self.workgroup),
             ("LANES", self.lanes),
             ("PADS", pad_bits(self.mode)),
-            ("INPUT", if infix { 0 } else { 1 << 31 }),
+            ("INPUT", if is_free { 0 } else { 1 << 31 }),
             ("POSITION_BITS", POSITION_BITS),
             ("ROW_WORDS", self.row_words),
         ];
@@ -150,6 +150,7 @@ impl Variant {
             ("TRACK", self.mode != EditMode::Global),
             ("IS_PREFIX", self.mode == EditMode::Prefix),
             ("STRIPS", self.strips),
+            ("IS_OVERLAP", matches!(self.mode, EditMode::Overlap(_))),
         ];
         let mut source = String::new();
         for (name, value) in constants {
@@ -208,6 +209,7 @@ impl Variant {
             (Cooperation::Thread | Cooperation::Band, EditMode::Global) => {
                 Found { distance: output[0], end: text_symbols }
             }
+            (_, EditMode::Overlap(_)) => Found { distance: output[0], end: 0 },
             (Cooperation::Thread, _) => {
                 Found { distance: output[0] >> POSITION_BITS, end: output[0] & ((1 << POSITION_BITS) - 1) }
             }
@@ -218,7 +220,7 @@ impl Variant {
 
 /// Match bits of rows above a pattern.
 fn pad_bits(mode: EditMode) -> u32 {
-    if mode == EditMode::Infix { u32::MAX } else { 0 }
+    if matches!(mode, EditMode::Infix | EditMode::Overlap(_)) { u32::MAX } else { 0 }
 }
 
 /// The parameters of a dispatch, as `common/myers.wgsl` declares them.
@@ -251,6 +253,8 @@ pub struct Params {
     pub spare: u32,
     /// Bases of every code, 4 bits a code.
     pub sets: [u32; 2],
+    /// See [`crate::score::Reach`]: sum, shorter, difference and divisor.
+    pub reach: [u32; 4],
 }
 
 /// How symbols of texts are coded on the device.

@@ -130,7 +130,7 @@ impl EditBands {
             // The band's own sequences first: each meets those after it. A distance between wholes is the same from both
             // sides, so that these may lie by length as well; else the earlier one has to be the pattern.
             let mut order: Vec<SequenceId> = (begin..end).collect();
-            if self.job.scheme.mode == EditMode::Global {
+            if matches!(self.job.scheme.mode, EditMode::Global | EditMode::Overlap(_)) {
                 sort_by_length(&patterns, &mut order);
             }
             let mut later: Vec<SequenceId> = (end..total).collect();

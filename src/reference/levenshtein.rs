@@ -1,6 +1,6 @@
 //! Levenshtein distance by the textbook (Chacon et al. 2014, equation 1): one cell after the other.
 
-use crate::score::{EditMode, EditScheme, Found};
+use crate::score::{EditMode, EditScheme, Found, Reach};
 use crate::seq::Code;
 
 /// Distances of the whole pattern to parts of the text that end at every position: entry j is the least distance to a
@@ -24,6 +24,10 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Vec<u32
 /// What engines have to find.
 pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
+    if let EditMode::Overlap(reach) = scheme.mode {
+        let distance = overlap(pattern, text, reach, scheme);
+        return Found { distance, end: 0 }.within(scheme.limit(m, n));
+    }
     let row = last_row(pattern, text, scheme);
     let limit = scheme.limit(m, n);
     if scheme.mode == EditMode::Global {
@@ -33,6 +37,27 @@ pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
     let ends = row.iter().enumerate().skip(first).take(if m == 0 { 1 } else { usize::MAX });
     let best = ends.min_by_key(|&(end, &distance)| (distance, end));
     best.map_or(Found::NONE, |(end, &distance)| Found { distance, end: end as u32 }.within(limit))
+}
+
+/// The least distance of parts of which one begins its sequence and one ends it, before at most `reach.unaligned` symbols of
+/// the other.
+fn overlap(pattern: &[Code], text: &[Code], reach: Reach, scheme: &EditScheme) -> u32 {
+    let unaligned = reach.unaligned(pattern.len() as u32, text.len() as u32);
+    let mut column = vec![0u32; pattern.len() + 1];
+    let mut least = u32::MAX;
+    for (j, &symbol) in text.iter().enumerate() {
+        let mut diagonal = 0;
+        for (i, &own) in pattern.iter().enumerate() {
+            let substituted = diagonal + u32::from(!scheme.equality.is_match(own, symbol));
+            diagonal = column[i + 1];
+            column[i + 1] = substituted.min(column[i] + 1).min(diagonal + 1);
+        }
+        if (text.len() - j - 1) as u64 <= unaligned {
+            least = least.min(column[pattern.len()]);
+        }
+    }
+    let ends = column.iter().enumerate().skip(1).filter(|&(i, _)| (pattern.len() - i) as u64 <= unaligned);
+    ends.map(|(_, &distance)| distance).min().map_or(0, |last| least.min(last))
 }
 
 #[cfg(test)]

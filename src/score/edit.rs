@@ -3,7 +3,7 @@
 //! A substitution, an insertion and a deletion cost 1 each (Chacon et al. 2014, equation 1). The *pattern* is P of m
 //! symbols, the *text* T of n.
 
-use super::scoring::Ambiguity;
+use super::scoring::{Ambiguity, Scoring};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
 
@@ -18,6 +18,40 @@ pub enum EditMode {
     Infix,
     /// Any part that begins where the text does (edlib's SHW).
     Prefix,
+    /// A part of the pattern with a part of the text, such that one of them begins its sequence and one ends it: what is
+    /// left of an alignment of wholes without its end gaps. No more than [`Reach::unaligned`] symbols may follow the parts.
+    /// It has no end: [`Found::end`] is 0.
+    Overlap(Reach),
+}
+
+/// How many symbols an overlap may leave out: `(sum * (m + n) + shorter * min(m, n) + difference * |m - n|) / divisor`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Reach {
+    /// Of the sum of lengths.
+    pub sum: u32,
+    /// Of the shorter length.
+    pub shorter: u32,
+    /// Of the difference of lengths.
+    pub difference: u32,
+    /// Divides them; not 0.
+    pub divisor: u32,
+}
+
+impl Reach {
+    /// Symbols of a pattern of m or of a text of n symbols that may follow the parts that overlap.
+    pub fn unaligned(self, m: u32, n: u32) -> u64 {
+        let of = |factor: u32, symbols: u64| u64::from(factor) * symbols;
+        let all = of(self.sum, u64::from(m) + u64::from(n))
+            + of(self.shorter, u64::from(m.min(n)))
+            + of(self.difference, u64::from(m.abs_diff(n)));
+        all / u64::from(self.divisor)
+    }
+
+    /// Whether no step of this sum passes 32 bits for sequences of at most so many symbols.
+    pub fn fits(self, symbols: u32) -> bool {
+        let factors = 2 * u64::from(self.sum) + u64::from(self.shorter) + u64::from(self.difference);
+        u128::from(factors) * u128::from(symbols) <= u128::from(u32::MAX)
+    }
 }
 
 /// The greatest distance that is of interest.
@@ -31,6 +65,9 @@ pub enum Limit {
     Distance(u32),
     /// So many edits a symbol of the pattern, in global mode of the longer of the two, rounded down; from 0 to 1.
     Rate(f64),
+    /// So many edits a symbol of the shorter of the two, and so many a symbol that the longer one has more; rounded down
+    /// from a millionth more.
+    Shorter(f64, f64),
 }
 
 /// Which codes are equal.
@@ -41,6 +78,11 @@ pub struct Equality {
 }
 
 impl Equality {
+    /// Codes are equal that count as a match under a scoring scheme.
+    pub fn of_matches(scoring: &Scoring) -> Self {
+        Equality::from_fn(scoring.alphabet, |a, b| scoring.substitution.is_match(a, b))
+    }
+
     /// Codes are equal if they are the same.
     pub fn literal(alphabet: Alphabet) -> Self {
         Equality::from_fn(alphabet, |a, b| a == b)
@@ -130,6 +172,9 @@ impl EditScheme {
                 // A rate is given in decimal: 0.2 of 15 is 3, whatever 0.2 is in binary.
                 ((rate * f64::from(whole) * (1.0 + 1e-12)) as u32).min(most)
             }
+            Limit::Shorter(rate, further) => {
+                ((rate * f64::from(m.min(n)) + further * f64::from(m.abs_diff(n)) + 1e-6) as u32).min(most)
+            }
         }
     }
 
@@ -138,7 +183,8 @@ impl EditScheme {
         let found = match self.mode {
             _ if m > 0 && n > 0 => return None,
             EditMode::Global => Found { distance: m.max(n), end: n },
-            _ => Found { distance: m, end: 0 },
+            EditMode::Overlap(_) => Found { distance: 0, end: 0 },
+            EditMode::Infix | EditMode::Prefix => Found { distance: m, end: 0 },
         };
         Some(found.within(self.limit(m, n)))
     }
@@ -151,7 +197,7 @@ pub struct Found {
     /// The least distance, or [`Found::NONE`]'s if it is above the limit.
     pub distance: u32,
     /// Symbols of the text (or of its region) up to the end of the part of least distance: the least such number, at
-    /// least 1 unless pattern or text is empty. In global mode the text's length.
+    /// least 1 unless pattern or text is empty. In global mode the text's length, of an overlap 0.
     pub end: u32,
 }
 

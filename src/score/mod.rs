@@ -12,7 +12,7 @@ pub mod scoring;
 
 pub use bound::IdentityFilter;
 pub use difference::DifferenceScoring;
-pub use edit::{EditMode, EditScheme, Equality, Found, Limit};
+pub use edit::{EditMode, EditScheme, Equality, Found, Limit, Reach};
 pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};
 pub use local::LocalScoring;

@@ -186,6 +186,11 @@ pub fn choose(
             Variant { cooperation, words, workgroup: shape.lanes_workgroup, lanes, strips, ..base }
         }
     };
+    if let EditMode::Overlap(reach) = mode
+        && (variant.strips || !reach.fits(pattern_symbols.max(text_symbols)))
+    {
+        return Err(gpu.unsuited("overlaps of sequences as long as these are not computed"));
+    }
     while variant.workgroup_bytes() > shape.workgroup_bytes && variant.workgroup > variant.lanes {
         variant.workgroup /= 2;
     }

@@ -2,6 +2,7 @@
 
 use super::slot::EditWork;
 use crate::kernels::myers::{EditTasks, Params};
+use crate::score::EditMode;
 
 /// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
 const DISPATCH_CELLS: u64 = 1 << 31;
@@ -45,6 +46,10 @@ pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
         groups: list.workgroups,
         spare: 0,
         sets: work.texts.coding.sets,
+        reach: match variant.mode {
+            EditMode::Overlap(reach) => [reach.sum, reach.shorter, reach.difference, reach.divisor],
+            _ => [0, 0, 0, 1],
+        },
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);
