@@ -16,15 +16,12 @@ use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
-/// A generator of pseudo-random numbers (xorshift), so that failures can be repeated.
-struct Random(u64);
+/// Sequences to compare.
+struct Random(support::Rng);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
+        u64::from(self.0.below(bound as u32))
     }
 
     fn codes(&mut self, length: usize, of: &[Code]) -> Vec<Code> {
@@ -142,7 +139,7 @@ const WORD_EDGES: [usize; 12] = [0, 1, 2, 31, 32, 33, 63, 64, 65, 95, 97, 128];
 
 #[test]
 fn every_kernel_mode_and_coding_equals_the_textbook() {
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random(support::rng(0x9E37_79B9_7F4A_7C15));
     let iupac: Vec<Code> = (1..16).collect();
     let residues: Vec<Code> = (1..25).collect();
     let dna = [
@@ -168,7 +165,7 @@ fn every_kernel_mode_and_coding_equals_the_textbook() {
 
 #[test]
 fn long_patterns_come_in_strips_and_long_texts_in_parts() {
-    let mut random = Random(0xD1B5_4A32_D192_ED03);
+    let mut random = Random(support::rng(0xD1B5_4A32_D192_ED03));
     let of = &BASES[..];
     // Two lanes of one word: a strip of 64 rows.
     let (patterns, texts) = sets(&mut random, of, &[1, 63, 64, 65, 127, 128, 129, 192, 1000]);
@@ -188,7 +185,7 @@ fn long_patterns_come_in_strips_and_long_texts_in_parts() {
 
 #[test]
 fn every_number_of_lanes_equals_the_textbook() {
-    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let mut random = Random(support::rng(0x2545_F491_4F6C_DD1D));
     let residues: Vec<Code> = (1..25).collect();
     let (patterns, texts) = sets(&mut random, &residues, &[1, 32, 33, 250, 256, 257, 511, 513]);
     let (patterns, texts) = (store(Alphabet::Protein, &patterns), store(Alphabet::Protein, &texts));
@@ -204,7 +201,7 @@ fn every_number_of_lanes_equals_the_textbook() {
 
 #[test]
 fn limits_are_kept_to_the_edit() {
-    let mut random = Random(0x94D0_49BB_1331_11EB);
+    let mut random = Random(support::rng(0x94D0_49BB_1331_11EB));
     let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
     let limits = [0, 1, 5, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
@@ -220,7 +217,7 @@ fn limits_are_kept_to_the_edit() {
 
 #[test]
 fn regions_of_texts_are_compared_as_if_they_were_texts() {
-    let mut random = Random(0xBF58_476D_1CE4_E5B9);
+    let mut random = Random(support::rng(0xBF58_476D_1CE4_E5B9));
     let iupac: Vec<Code> = (1..16).collect();
     let genome: Vec<Vec<Code>> = [700, 1, 333].map(|length| random.codes(length, &iupac)).into();
     let patterns: Vec<Vec<Code>> = (0..40).map(|index| random.codes(1 + 7 * index, &iupac)).collect();
@@ -254,7 +251,7 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
 
 #[test]
 fn overlaps_equal_the_textbook() {
-    let mut random = Random(0xABCD_EF01_2345_6789);
+    let mut random = Random(support::rng(0xABCD_EF01_2345_6789));
     let iupac: Vec<Code> = (1..16).collect();
     let reaches = [(0, 0, 0, 1), (5, 8, 20, 25), (1, 0, 0, 1), (0, 1, 0, 8)];
     for (of, equality) in
@@ -281,7 +278,7 @@ fn overlaps_equal_the_textbook() {
 
 #[test]
 fn long_texts_are_searched_in_pieces() {
-    let mut random = Random(0x0DDB_1A5E_5BAD_5EED);
+    let mut random = Random(support::rng(0x0DDB_1A5E_5BAD_5EED));
     let mut genome = random.codes(150_000, &BASES);
     let patterns: Vec<Vec<Code>> = [20, 33, 100].map(|length| random.codes(length, &BASES)).into();
     for (pattern, at) in patterns.iter().zip([65_530, 100_000, 3]) {
@@ -295,7 +292,7 @@ fn long_texts_are_searched_in_pieces() {
 
 #[test]
 fn bands_equal_the_textbook_up_to_the_limit() {
-    let mut random = Random(0x1234_5678_9ABC_DEF1);
+    let mut random = Random(support::rng(0x1234_5678_9ABC_DEF1));
     let iupac: Vec<Code> = (1..16).collect();
     let residues: Vec<Code> = (1..25).collect();
     let kinds = [
@@ -325,7 +322,7 @@ fn bands_equal_the_textbook_up_to_the_limit() {
 
 #[test]
 fn the_comparison_finds_a_wrong_result() {
-    let (patterns, texts) = sets(&mut Random(7), &BASES, &[5, 40]);
+    let (patterns, texts) = sets(&mut Random(support::rng(7)), &BASES, &[5, 40]);
     let job = EditJob {
         patterns: store(Alphabet::Dna, &patterns),
         against: Against::Texts(store(Alphabet::Dna, &texts)),

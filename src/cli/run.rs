@@ -52,6 +52,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
         score_only: selection.score_only || !needs_alignment && !options.compute.check,
         max_hits: selection.max_hits.map(|most| most.get() as usize),
         check: options.compute.check,
+        sieve: jobs::Sieve::default(),
     };
 
     let context = Context { queries, targets, scoring, identity: selection.identity };

@@ -46,6 +46,7 @@ pub fn report(batch: &Batch, report: &Report) -> Result<(), String> {
 /// Each hit is of a pair of a finished block, and no other hit is.
 fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), String> {
     let order = &batch.band.order;
+    // Where a target is; where selected pairs have a target several times, that is told with the query.
     let mut places: HashMap<SequenceId, u32> = HashMap::new();
     let mut of_query: HashMap<SequenceId, Vec<(u32, u32, u64)>> = HashMap::new();
     let mut pairs = 0u64;
@@ -56,13 +57,26 @@ fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), Strin
     let begin = batch.blocks.iter().map(|block| block.targets.start).min().unwrap_or(0);
     let end = batch.blocks.iter().map(|block| block.targets.end).max().unwrap_or(0);
     places.extend((begin..end).map(|place| (order[place as usize], place)));
+    let are_repeated = places.len() < (end - begin) as usize;
+    let mut of_pair: HashMap<(SequenceId, SequenceId), u64> = HashMap::new();
+    if are_repeated {
+        for (&query, ranges) in &of_query {
+            for &(start, end, first) in ranges {
+                of_pair.extend((first..).zip(start..end).map(|(at, place)| ((query, order[place as usize]), at)));
+            }
+        }
+    }
+    let place_of = |hit: &Hit| {
+        if are_repeated {
+            return of_pair.get(&(hit.query, hit.target)).copied();
+        }
+        let (&place, ranges) = places.get(&hit.target).zip(of_query.get(&hit.query))?;
+        let range = ranges.iter().find(|(start, end, _)| (*start..*end).contains(&place))?;
+        Some(range.2 + u64::from(place - range.0))
+    };
     let mut seen = vec![0u64; pairs.div_ceil(64) as usize];
     for hit in hits {
-        let place = places.get(&hit.target).zip(of_query.get(&hit.query)).and_then(|(&place, ranges)| {
-            let range = ranges.iter().find(|(start, end, _)| (*start..*end).contains(&place))?;
-            Some(range.2 + u64::from(place - range.0))
-        });
-        let Some(place) = place else {
+        let Some(place) = place_of(hit) else {
             return Err(format!("a result for the pair {}-{}, which it was not given", hit.query, hit.target));
         };
         let (word, bit) = ((place / 64) as usize, 1 << (place % 64));
@@ -167,6 +181,28 @@ mod tests {
             let missing = wrong(&|hits| _ = hits.pop());
             assert_eq!(missing.is_err(), !matches!(batch.band.want, Want::Reaching(_)));
         }
+    }
+
+    #[test]
+    fn selected_pairs_may_share_their_targets() {
+        let (batch, _) = right(Want::Scores);
+        let job = Job {
+            queries: Arc::clone(&batch.band.queries),
+            against: None,
+            scoring: Arc::clone(&batch.band.scoring),
+            want: Want::Scores,
+        };
+        let pairs = Arc::new(vec![(0, 3), (1, 2), (1, 3), (1, 5), (2, 5)]);
+        let (_, band, blocks) = crate::plan::selected::selected_bands(job, pairs, 100).next().unwrap();
+        let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let mut report = mock::compute_batch(&batch);
+        super::report(&batch, &report).unwrap();
+        report.hits.reverse();
+        super::report(&batch, &report).unwrap();
+        report.hits[1] = report.hits[0];
+        super::report(&batch, &report).unwrap_err();
+        report.hits[1].target = 4;
+        super::report(&batch, &report).unwrap_err();
     }
 
     #[test]

@@ -15,14 +15,17 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::sieve::{self, Sieve, Sieved};
 use super::{Progress, RunOptions, Summary};
 use crate::engine::cpu::{thread_pool, workers};
 use crate::engine::owner::{self, Outcome, Terms};
 use crate::engine::queue::BandInfo;
+use crate::engine::stats::EngineStats;
 use crate::engine::{Engine, Hit, Want};
 use crate::error::{Error, Result};
-use crate::plan::Job;
-use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
+use crate::plan::selected::{selected_bands, selected_cells};
+use crate::plan::{Job, PlannedBand};
+use crate::score::{self, AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify_alignment};
 
@@ -59,6 +62,8 @@ pub struct AllPairs {
     pub max_hits: Option<usize>,
     /// Rescore every alignment and fail if it does not have the score that was computed.
     pub check: bool,
+    /// Whether edit distances are computed before scores.
+    pub sieve: Sieve,
 }
 
 /// One pair's result.
@@ -91,6 +96,7 @@ impl AllPairs {
             score_only: false,
             max_hits: None,
             check: false,
+            sieve: Sieve::default(),
         }
     }
 
@@ -164,8 +170,31 @@ impl AllPairs {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
         let pool = thread_pool(options.threads)?;
+        let sieved = self.sieved(options, progress)?;
         let engines = super::engines::open(options, pool.current_num_threads(), &self.job())?;
-        self.run_on(engines, &pool, options, progress, sink)
+        self.finish_on(engines, sieved, &pool, options, progress, sink)
+    }
+
+    /// Pairs that may reach the identity by their edit distances, if finding them pays.
+    fn sieved(&self, options: &RunOptions, progress: &dyn Progress) -> Result<Option<Sieved>> {
+        let Some(identity) = self.min_identity.filter(|_| self.sieve != Sieve::Off && !self.score_only) else {
+            return Ok(None);
+        };
+        let is_worth = identity >= sieve::LEAST_IDENTITY && self.job().cells() >= sieve::LEAST_CELLS;
+        // Whoever names a kernel wants to see that kernel.
+        if self.sieve == Sieve::Auto && (!is_worth || options.kernel.is_some()) {
+            return Ok(None);
+        }
+        let Some(scheme) = score::sieve(self.definition, identity, &self.scoring) else { return Ok(None) };
+        let engines = super::engines::open_edit_gpus(options, self.sieve == Sieve::On)?;
+        if engines.is_empty() {
+            return Ok(None);
+        }
+        let sieved = sieve::run(self, scheme, engines, options, progress)?;
+        if let Some(selection) = &sieved.selection {
+            tracing::debug!(pairs = selection.len(), seconds = sieved.seconds, "selected by edit distance");
+        }
+        Ok(Some(sieved))
     }
 
     /// Runs the job on these engines, with tracebacks of what they did not trace on the threads of `pool`. If they fail,
@@ -179,16 +208,33 @@ impl AllPairs {
         sink: impl FnMut(&PairResult) -> Result<()>,
     ) -> Result<Summary> {
         self.validate()?;
+        self.finish_on(engines, None, pool, options, progress, sink)
+    }
+
+    fn finish_on(
+        &self,
+        engines: Vec<Box<dyn Engine>>,
+        sieved: Option<Sieved>,
+        pool: &Arc<rayon::ThreadPool>,
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&PairResult) -> Result<()>,
+    ) -> Result<Summary> {
         let begin = Instant::now();
         let job = self.job();
-        let (pairs, cells) = (job.pairs(), job.cells());
+        let (pairs, mut cells) = (job.pairs(), job.cells());
         let at_once: u64 = engines.iter().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let band_pairs = match job.want {
             Want::Scores => BAND_PAIRS_SCORED,
             Want::Alignments => BAND_PAIRS_ALIGNED,
             Want::Reaching(_) => BAND_PAIRS_FILTERED,
         };
-        let bands = job.bands(at_once.saturating_mul(BATCHES_A_BAND), band_pairs);
+        let (selection, before) = match sieved {
+            Some(sieved) => (sieved.selection, Some((sieved.ran, sieved.seconds))),
+            None => (None, None),
+        };
+        let is_told = selection.is_some();
+        let band_cells = at_once.saturating_mul(BATCHES_A_BAND);
         let mut finisher = Finisher {
             aligner: Aligner { job: self, filter: self.filter(), interrupt: &options.interrupt },
             pool,
@@ -199,14 +245,33 @@ impl AllPairs {
         };
         let reserve = || workers(pool.current_num_threads(), &options.interrupt);
         let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+        let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
+            None => Box::new(job.bands(band_cells, band_pairs)),
+            Some(selection) => {
+                cells = selected_cells(&job, &selection);
+                Box::new(selected_bands(job, selection, BAND_PAIRS_ALIGNED as usize))
+            }
+        };
         let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
-            progress.advance(outcome.pairs, outcome.cells);
+            // Of what was told already, the selected pairs come once more.
+            if !is_told {
+                progress.advance(outcome.pairs, outcome.cells);
+            }
             finisher.take(outcome)
         })?;
         let mut summary = finisher.end()?;
-        summary.kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();
-        (summary.engines, summary.imbalance) = (ran.engines, ran.imbalance);
         summary.seconds = begin.elapsed().as_secs_f64();
+        summary.imbalance = ran.imbalance;
+        summary.engines = ran.engines;
+        if let Some((ran, seconds)) = before {
+            summary.seconds += seconds;
+            let named = ran.engines.into_iter().map(|engine| {
+                let name = format!("{} (edit distances)", engine.name);
+                EngineStats { name, ..engine }
+            });
+            summary.engines.splice(0..0, named);
+        }
+        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
         Ok(summary)
     }
 }

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use super::RunOptions;
 use crate::engine::cpu::workers;
+use crate::engine::edit::Edit;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
+use crate::engine::gpu::edit::EditGpu;
 use crate::engine::gpu::tune;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -35,6 +37,26 @@ pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<d
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
         let threads = worker_threads(threads, !engines.is_empty(), &job.want);
         engines.extend(workers(threads, &options.interrupt));
+    }
+    Ok(engines)
+}
+
+/// GPU engines for edit distances on the adapters that a job was given; none for the CPU, nor, unless `software` is set, for
+/// adapters that are the CPU. What cannot be opened is left out with a warning.
+///
+/// # Errors
+/// A wrong choice of devices.
+pub fn open_edit_gpus(options: &RunOptions, software: bool) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+    let chosen = devices_for(options, Mode::Global)?;
+    let mut engines: Vec<Box<dyn Engine<Edit>>> = Vec::new();
+    for (found, memory) in adapters_and_memory(&chosen, options.memory) {
+        if found.is_software() && !software {
+            continue;
+        }
+        match EditGpu::open(&found) {
+            Ok(engine) => engines.push(Box::new(engine.with_memory(memory))),
+            Err(error) => tracing::warn!("{error}; going on without it"),
+        }
     }
     Ok(engines)
 }

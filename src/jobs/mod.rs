@@ -4,6 +4,7 @@ pub mod allpairs;
 pub mod bench;
 pub mod devices;
 mod engines;
+pub mod sieve;
 pub mod stats;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::engine::stats::EngineStats;
 use crate::kernels::Kernel;
 
 pub use allpairs::{AllPairs, PairResult};
+pub use sieve::Sieve;
 
 /// Where and how a job runs. None of it changes the result.
 #[derive(Debug, Clone, Default)]

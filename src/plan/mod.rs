@@ -7,6 +7,7 @@
 
 pub mod cost;
 pub mod edit;
+pub mod selected;
 
 use std::ops::Range;
 use std::sync::Arc;

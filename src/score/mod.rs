@@ -9,6 +9,7 @@ pub mod local;
 pub mod matrix;
 pub mod offset;
 pub mod scoring;
+pub mod sieve;
 
 pub use bound::IdentityFilter;
 pub use difference::DifferenceScoring;
@@ -19,3 +20,4 @@ pub use local::LocalScoring;
 pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;
 pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};
+pub use sieve::sieve;

@@ -76,6 +76,11 @@ impl Rng {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z >> 32) as u32
     }
+
+    /// A number below a bound.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        self.next_u32() % bound
+    }
 }
 
 /// Random numbers from a seed that is printed, so that a failure can be run again. PAIRWAVE_TEST_SEED adds to it.

@@ -1,0 +1,160 @@
+//! Pairs that cannot reach an identity, found by their edit distances on GPUs before anything is scored.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::{AllPairs, Progress, RunOptions};
+use crate::engine::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, groups};
+use crate::engine::owner::{self, Outcome, Terms};
+use crate::engine::stats::Ran;
+use crate::engine::{Capacity, Engine, Ticket, Work};
+use crate::error::{Error, Result};
+use crate::plan::edit::{Against, EditJob};
+use crate::plan::selected::Selection;
+use crate::score::{EditScheme, Found};
+
+/// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.
+const BAND_PAIRS: u64 = 1 << 26;
+/// Selected pairs that are held at most; where there are more, a filter by scores does as well.
+const MOST_SELECTED: usize = 1 << 26;
+/// Cells from which an own pass over all pairs pays for opening the devices once more.
+pub const LEAST_CELLS: u64 = 300_000_000_000;
+/// Identity from which few enough pairs of a family pass.
+pub const LEAST_IDENTITY: f64 = 0.75;
+
+/// Whether pairs that cannot reach an identity are found by their edit distances first. It never changes what is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sieve {
+    /// Where it pays: large jobs on a GPU with a high identity.
+    #[default]
+    Auto,
+    /// Wherever an edit distance tells something and there is a GPU.
+    On,
+    /// Never.
+    Off,
+}
+
+/// What a pass over all pairs left.
+pub struct Sieved {
+    /// The pairs that may reach the identity; `None` if these are too many to be held.
+    pub selection: Option<Selection>,
+    /// What the engines did.
+    pub ran: Ran,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Computes the distances of all pairs on these engines and selects those within the limit. Where no engine can tell, a pair
+/// is kept.
+///
+/// # Errors
+/// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
+pub fn run(
+    job: &AllPairs,
+    scheme: EditScheme,
+    engines: Vec<Box<dyn Engine<Edit>>>,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<Sieved> {
+    let against = job.against.clone().map_or(Against::Later, Against::Texts);
+    let is_triangle = job.against.is_none();
+    let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
+    let begin = Instant::now();
+    let cells = edit.cells();
+    let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+    let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
+    let mut selected = Vec::new();
+    let mut overflowed = false;
+    let ran = owner::run(engines, reserve, edit.bands(BAND_PAIRS), cells, &terms, |outcome| {
+        progress.advance(outcome.pairs, outcome.cells);
+        for part in select(&outcome, is_triangle) {
+            selected.extend(part);
+        }
+        overflowed = selected.len() > MOST_SELECTED;
+        // Ends the pass; nothing else looks at this error.
+        if overflowed { Err(Error::Internal("too many pairs were selected".into())) } else { Ok(()) }
+    });
+    match ran {
+        Ok(ran) => {
+            selected.par_sort_unstable();
+            Ok(Sieved { selection: Some(Arc::new(selected)), ran, seconds: begin.elapsed().as_secs_f64() })
+        }
+        Err(_) if overflowed => {
+            Ok(Sieved { selection: None, ran: Ran::default(), seconds: begin.elapsed().as_secs_f64() })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Pairs of finished blocks that are within the limit, query before target.
+fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
+    let EditReport { found, unfinished, .. } = &outcome.report;
+    let batch = &outcome.batch;
+    let of_group = |group: crate::engine::edit::Group| {
+        let mut found = found[group.pairs.clone()].iter();
+        let mut selected = Vec::new();
+        for index in group.blocks {
+            let block = &batch.blocks[index];
+            let is_finished = !unfinished.contains(&index);
+            for (place, found) in block.places.clone().zip(&mut found) {
+                if is_finished && found.is_some() {
+                    let (one, other) = (block.pattern, batch.band.region(place).text);
+                    let is_turned = is_triangle && other < one;
+                    selected.push(if is_turned { (other, one) } else { (one, other) });
+                }
+            }
+        }
+        selected
+    };
+    groups(batch, GROUP_PAIRS).into_par_iter().map(of_group).filter(|part| !part.is_empty()).collect()
+}
+
+/// Takes over what no device computes: every pair may reach the identity.
+#[derive(Debug, Default)]
+struct KeepAll {
+    waiting: Vec<(Ticket, Arc<EditBatch>)>,
+    next: u64,
+}
+
+impl Engine<Edit> for KeepAll {
+    fn name(&self) -> &str {
+        "no filter"
+    }
+
+    fn universal(&self) -> bool {
+        true
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity { cells: u64::MAX, pairs: 1 << 22, store_bytes: u64::MAX, batches: 1 }
+    }
+
+    fn submit(&mut self, batch: Arc<EditBatch>) -> Result<Ticket> {
+        self.next += 1;
+        self.waiting.push((Ticket(self.next), batch));
+        Ok(Ticket(self.next))
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
+        let place = self.waiting.iter().position(|(waiting, _)| *waiting == ticket);
+        let Some(place) = place else { return Err(Error::Internal("a ticket that was never given".into())) };
+        let (_, batch) = self.waiting.swap_remove(place);
+        // The least distance that two lengths allow, so that the report can be right; it is above the limit only where the
+        // lengths alone rule the identity out.
+        let band = &batch.band;
+        let mut found = Vec::with_capacity(batch.pairs() as usize);
+        for block in &batch.blocks {
+            let m = band.patterns.length(block.pattern);
+            found.extend(block.places.clone().map(|place| {
+                let n = band.region(place).symbols();
+                let distance = if band.scheme.mode == crate::score::EditMode::Global { m.abs_diff(n) } else { 0 };
+                Found { distance, end: 0 }.within(band.scheme.limit(m, n))
+            }));
+        }
+        let report = EditReport { found, ..EditReport::default() };
+        debug_assert_eq!(Edit::check(&batch, &report), Ok(()));
+        Ok(report)
+    }
+}

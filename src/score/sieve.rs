@@ -1,0 +1,132 @@
+//! Which pairs cannot reach an identity, told by an edit distance, which takes far fewer operations than a score.
+//!
+//! Let an alignment have M matches, X mismatches and gaps of G symbols, E of them at its ends, and let k = (1 - t) / t for
+//! the identity t that is asked for. M is at most the shorter length, and m + n = 2 M + 2 X + G.
+//!
+//! - Definitions 1 and 4, M / (M + X + G) >= t: X + G <= k M. The edit distance is at most X + G.
+//! - Definition 0, M / min(m, n) >= t: X + G = m + n - 2 M - X <= |m - n| + 2 (1 - t) min(m, n).
+//! - Definition 2, M / (M + X + G - E) >= t: what is left without the end gaps, parts of both of which one begins its
+//!   sequence and one ends it, is at a distance of at most k M. Such parts may be short, so that this says little unless
+//!   the score bounds E: the alignment scores at least what aligning both without inner gaps does,
+//!   s_min min(m, n) - first |m - n|, and at most s_max (M + X) - next G, hence
+//!   G <= (s_max (m + n) - 2 s_min min(m, n) + 2 first |m - n|) / (s_max + 2 next).
+//! - Definition 3 counts gaps, not their symbols: no distance bounds it.
+
+use super::edit::{EditMode, EditScheme, Equality, Limit, Reach};
+use super::gaps::{EndGaps, Mode};
+use super::identity::IdentityDefinition;
+use super::scoring::Scoring;
+
+/// The greatest share of a sequence that an overlap may leave out for it to tell anything.
+const MOST_UNALIGNED: f64 = 0.9;
+
+/// The distance that every alignment of best score with the identity keeps to; `None` if there is none that tells enough.
+pub fn sieve(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
+    if scoring.mode == Mode::Local || !(identity > 0.0 && identity <= 1.0) {
+        return None;
+    }
+    let further = (1.0 - identity) / identity;
+    let (mode, limit) = match definition {
+        IdentityDefinition::Columns | IdentityDefinition::Blast => (EditMode::Global, Limit::Shorter(further, 0.0)),
+        IdentityDefinition::Shorter => (EditMode::Global, Limit::Shorter(2.0 * (1.0 - identity), 1.0)),
+        IdentityDefinition::InnerColumns => (EditMode::Overlap(reach(scoring)?), Limit::Shorter(further, 0.0)),
+        IdentityDefinition::Mbl => return None,
+    };
+    Some(EditScheme { mode, equality: Equality::of_matches(scoring), limit })
+}
+
+/// How many symbols an alignment of best score can leave out.
+fn reach(scoring: &Scoring) -> Option<Reach> {
+    if scoring.end_gaps == EndGaps::Free {
+        return None;
+    }
+    let most = scoring.substitution.max_score().max(0) as u32;
+    let least = scoring.substitution.min_score().min(0).unsigned_abs();
+    let (first, next) = (scoring.gaps.first as u32, scoring.gaps.next as u32);
+    let reach = Reach { sum: most, shorter: 2 * least, difference: 2 * first, divisor: most + 2 * next };
+    let enough = reach.divisor > 0 && {
+        let long = 1 << 20;
+        reach.unaligned(long, long) as f64 <= MOST_UNALIGNED * f64::from(long)
+    };
+    enough.then_some(reach)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+    use crate::score::{Ambiguity, Gaps, SubstitutionMatrix};
+    use crate::seq::{Alphabet, Code};
+
+    #[test]
+    fn only_what_tells_something_is_used() {
+        let of = |definition, scoring: &Scoring| sieve(definition, 0.97, scoring).map(|scheme| scheme.mode);
+        let dna = Scoring::dna();
+        assert_eq!(of(IdentityDefinition::Columns, &dna), Some(EditMode::Global));
+        assert_eq!(of(IdentityDefinition::Mbl, &dna), None);
+        let inner = of(IdentityDefinition::InnerColumns, &dna);
+        assert_eq!(inner, Some(EditMode::Overlap(Reach { sum: 5, shorter: 8, difference: 20, divisor: 25 })));
+        let cheap = Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::dna() };
+        assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
+        assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));
+        let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
+        assert_eq!(of(IdentityDefinition::InnerColumns, &free), None);
+    }
+
+    /// No pair whose best alignment reaches an identity may be beyond the distance that belongs to it.
+    #[test]
+    fn no_pair_that_reaches_the_identity_is_left_out() {
+        let mut state = 0x2545_F491_4F6C_DD1Du64;
+        println!("xorshift from {state:#x}");
+        let mut next = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 20) % bound
+        };
+        let blosum = SubstitutionMatrix::built_in("BLOSUM62").unwrap();
+        let schemes = [
+            Scoring::dna(),
+            Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::dna() },
+            Scoring { gaps: Gaps::linear(1), ..Scoring::dna() },
+            Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() },
+            Scoring::nucleotide(1, -1, Ambiguity::Mismatch, Gaps::linear(2), EndGaps::Charged).unwrap(),
+            Scoring::matrix(Alphabet::Protein, &blosum, Gaps::linear(9), EndGaps::Charged).unwrap(),
+        ];
+        let mut reached = 0;
+        for scoring in &schemes {
+            let letters = if scoring.alphabet == Alphabet::Dna { 16 } else { 27 };
+            for _ in 0..400 {
+                let few = next(2) == 0;
+                let code = |next: &mut dyn FnMut(u64) -> u64| match scoring.alphabet {
+                    Alphabet::Dna if few || next(9) > 0 => 1 << next(4),
+                    _ => 1 + next(letters - 1) as Code,
+                };
+                let length = next(60) as usize;
+                let a: Vec<Code> = (0..length).map(|_| code(&mut next)).collect();
+                let (from, to) = (next(length as u64 / 2 + 1) as usize, length - next(length as u64 / 3 + 1) as usize);
+                let mut b = Vec::new();
+                for &own in &a[from.min(to)..to] {
+                    match next(30) {
+                        0 => {}
+                        1 => b.extend([own, code(&mut next)]),
+                        2 => b.push(code(&mut next)),
+                        _ => b.push(own),
+                    }
+                }
+                for _ in 0..next(20) {
+                    b.push(code(&mut next));
+                }
+                let best = reference::align(&a, &b, scoring);
+                for definition in IdentityDefinition::ALL {
+                    let identity = definition.identity(&best.cigar.counts(), a.len() as u32, b.len() as u32);
+                    let Some(scheme) = sieve(definition, identity, scoring) else { continue };
+                    reached += 1;
+                    let found = reference::levenshtein::find(&a, &b, &scheme);
+                    assert!(found.is_some(), "{definition:?} {identity}: {:?} {a:?} {b:?} {scheme:?}", best.cigar);
+                }
+            }
+        }
+        assert!(reached > 4_000, "{reached}");
+    }
+}

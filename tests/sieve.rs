@@ -1,0 +1,103 @@
+//! Edit distances before scores: the same pairs are written, with every definition of identity, on one file and on two.
+
+mod support;
+
+use std::sync::Arc;
+
+use pairwave::engine::gpu::adapter::Device;
+use pairwave::jobs::{AllPairs, PairResult, RunOptions, Sieve, Summary};
+use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring};
+use pairwave::seq::{Alphabet, Code, SequenceStore};
+use support::*;
+
+/// Families of related sequences, some of them fragments, some unrelated.
+fn families(seed: u64, alphabet: Alphabet, bare: bool) -> Arc<SequenceStore> {
+    let mut rng = rng(seed);
+    let codes: Vec<Code> = match (alphabet, bare) {
+        (Alphabet::Dna, true) => vec![1, 2, 4, 8],
+        (Alphabet::Dna, false) => vec![1, 2, 4, 8, 1, 2, 4, 8, 15, 5],
+        _ => (1..21).collect(),
+    };
+    let mut store = SequenceStore::builder(alphabet);
+    for family in 0..6 {
+        let length = 40 + rng.below(160) as usize;
+        let parent: Vec<Code> = (0..length).map(|_| codes[rng.below(codes.len() as u32) as usize]).collect();
+        for member in 0..8 {
+            let (from, to) = if member % 3 == 2 { (length / 5, length - length / 7) } else { (0, length) };
+            let apart = [4, 15, 60][member % 3];
+            let mut copy = Vec::new();
+            for &code in &parent[from..to] {
+                match rng.below(3 * apart) {
+                    0 => {}
+                    1 => copy.extend([code, codes[0]]),
+                    2 => copy.push(codes[rng.below(codes.len() as u32) as usize]),
+                    _ => copy.push(code),
+                }
+            }
+            store.push(format!("{family}_{member}"), &copy);
+        }
+    }
+    Arc::new(store.build())
+}
+
+fn run(job: &AllPairs, sieve: Sieve) -> (Vec<PairResult>, Summary) {
+    let options = RunOptions { devices: vec![Device::Adapter(Box::new(adapter()))], ..RunOptions::default() };
+    let mut results = Vec::new();
+    let job = AllPairs { sieve, check: true, ..job.clone() };
+    let summary = job.run(&options, &(), |result| {
+        results.push(result.clone());
+        Ok(())
+    });
+    (results, summary.expect("the job ends well"))
+}
+
+#[test]
+fn the_same_pairs_are_written_with_and_without() {
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::dna() };
+    let cases = [
+        (Alphabet::Dna, true, Scoring::dna()),
+        (Alphabet::Dna, false, Scoring::dna()),
+        (Alphabet::Dna, false, affine),
+        (Alphabet::Protein, true, Scoring::protein()),
+    ];
+    let (mut sieved, mut less) = (0, 0);
+    for (index, (alphabet, bare, scoring)) in cases.into_iter().enumerate() {
+        let store = families(0x51E7E + index as u64, alphabet, bare);
+        for definition in IdentityDefinition::ALL {
+            for (identity, against) in [(0.97, false), (0.8, false), (0.9, true)] {
+                let job = AllPairs {
+                    definition,
+                    min_identity: Some(identity),
+                    against: against.then(|| families(0x51E7E, alphabet, bare)),
+                    max_hits: against.then_some(3),
+                    ..AllPairs::new(Arc::clone(&store), Arc::new(scoring.clone()))
+                };
+                let (plain, _) = run(&job, Sieve::Off);
+                let (with, summary) = run(&job, Sieve::On);
+                assert_eq!(with, plain, "{alphabet:?} {definition:?} {identity}");
+                assert!(against || !plain.is_empty());
+                if pairwave::score::sieve(definition, identity, &scoring).is_some() {
+                    sieved += 1;
+                    assert!(summary.engines[0].name.ends_with("(edit distances)"), "{:?}", summary.engines);
+                    assert_eq!(summary.engines[0].pairs, summary.pairs);
+                    less += usize::from(
+                        summary.engines[1..].iter().map(|engine| engine.pairs).sum::<u64>() < summary.pairs / 4,
+                    );
+                } else {
+                    assert!(!summary.engines[0].name.ends_with("(edit distances)"));
+                }
+            }
+        }
+    }
+    assert!(sieved > 30 && less > sieved * 2 / 3, "{less} of {sieved}");
+}
+
+#[test]
+fn a_small_job_goes_without() {
+    let job = AllPairs {
+        min_identity: Some(0.97),
+        ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::dna()))
+    };
+    let (_, summary) = run(&job, Sieve::Auto);
+    assert_eq!(summary.engines.len(), 1);
+}
