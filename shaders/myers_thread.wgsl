@@ -35,7 +35,7 @@ fn main(
     for (var j = 0u; j < pair.n; j += SYMBOLS) {
         var symbols = symbols_from(pair.at + j);
         for (var left = min(SYMBOLS, pair.n - j); left > 0u; left--) {
-            let last = advance(&column, vec2<u32>(INPUT, 0u), pair, row_of(symbols, pair, 0u, pads, t), 0u, pads);
+            let last = advance(&column, vec2<u32>(INPUT, 0u), pair, symbols, 0u, pads, t);
             symbols >>= BITS;
             if (TRACK) {
                 key += 1u + (last.x >> 31u << POSITION_BITS) - (last.y >> 31u << POSITION_BITS);

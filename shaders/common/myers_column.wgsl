@@ -1,15 +1,15 @@
 // A column of WORDS words, and the match bits that make the next one: what myers_thread, myers_subgroup and myers_workgroup
 // share beside common/myers.wgsl.
 
-// Rows that each invocation keeps of its pattern; the fifth is for a code that is made up of several bases.
-const ROWS: u32 = select(select(4u, 5u, BITS == 4u), 0u, BITS == 8u);
+// Rows that each invocation keeps of its pattern: one a base.
+const ROWS: u32 = select(4u, 0u, BITS == 8u);
 
 // Safe without barriers: an invocation reads only what it wrote.
 var<workgroup> rows: array<u32, max(ROWS * WORDS, 1u) * WG>;
 
 // Loads the rows of WORDS words from word `first` on, of which the pattern has those from `pads` on.
 fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
-    for (var row = 0u; row < min(ROWS, 4u); row++) {
+    for (var row = 0u; row < ROWS; row++) {
         for (var w = 0u; w < WORDS; w++) {
             var bits = PADS;
             if (first + w >= pads) {
@@ -33,34 +33,22 @@ fn own_rows(pair: Pair, word: u32, pads: u32) -> u32 {
     return select(0xffffffffu, 0xffffffffu << (32u * pair.words - pair.m), word == pads);
 }
 
-// Where the match bits of the lowest symbol begin: in rows, or in the profile's vectors.
-fn row_of(symbols: u32, pair: Pair, first: u32, pads: u32, t: u32) -> u32 {
-    let code = symbols & ((1u << BITS) - 1u);
-    if (BITS == 8u) {
-        return code;
-    }
-    if (BITS == 4u && code >= 4u) {
-        let bases = params.sets[code >> 3u] >> (4u * (code & 7u));
-        for (var w = 0u; w < WORDS; w++) {
-            var bits = PADS & ~own_rows(pair, first + w, pads);
-            for (var row = 0u; row < 4u; row++) {
-                bits |= select(0u, rows[(row * WORDS + w) * WG + t], (bases >> row & 1u) == 1u);
-            }
-            rows[(4u * WORDS + w) * WG + t] = bits;
-        }
-        return 4u * WORDS * WG + t;
-    }
-    return code * (WORDS * WG) + t;
-}
-
-// Match bits of word w; `first`, `pads` as in load_rows.
-fn matches(pair: Pair, row: u32, w: u32, first: u32, pads: u32) -> u32 {
-    if (BITS != 8u) {
-        return rows[row + w * WG];
-    }
+// Match bits of word w for a code; `is_mixed`: the code is made up of several bases. `first`, `pads` as in load_rows.
+fn matches(pair: Pair, code: u32, is_mixed: bool, w: u32, first: u32, pads: u32, t: u32) -> u32 {
     let word = first + w;
-    let bits = profile[pair.profile + (max(word, pads) - pads) * STRIDE + row];
-    return select(PADS, bits, word >= pads);
+    if (BITS == 8u) {
+        let bits = profile[pair.profile + (max(word, pads) - pads) * STRIDE + code];
+        return select(PADS, bits, word >= pads);
+    }
+    if (is_mixed) {
+        let bases = params.sets[code >> 3u] >> (4u * (code & 7u));
+        var bits = PADS & ~own_rows(pair, word, pads);
+        for (var row = 0u; row < 4u; row++) {
+            bits |= select(0u, rows[(row * WORDS + w) * WG + t], (bases >> row & 1u) == 1u);
+        }
+        return bits;
+    }
+    return rows[code * (WORDS * WG) + w * WG + t];
 }
 
 // Differences down a column, of WORDS words: bits of cells that are one more, and one less, than the cell above.
@@ -71,19 +59,21 @@ struct Column {
 
 // Makes a column of the one before it. The top bits of `above` say whether row -1 is one more, and one less, in the new
 // column than in the old; those of the result say the same of the last row.
-fn advance(
+fn advance_by(
     column: ptr<function, Column>,
     above: vec2<u32>,
     pair: Pair,
-    row: u32,
+    code: u32,
+    is_mixed: bool,
     first: u32,
     pads: u32,
+    t: u32,
 ) -> vec2<u32> {
     var last = above;
     for (var w = 0u; w < WORDS; w++) {
         let more = (*column).more[w];
         let less = (*column).less[w];
-        let equal = matches(pair, row, w, first, pads);
+        let equal = matches(pair, code, is_mixed, w, first, pads, t);
         // The carry of the long addition is the difference along the row: both are 1 where the row above the word is one
         // less than in the old column.
         let carry = last.y >> 31u;
@@ -96,6 +86,24 @@ fn advance(
         last = vec2<u32>(along_more, along_less);
     }
     return last;
+}
+
+// The same for the lowest of some symbols. Mixed codes are rare, and have code of their own, so that the others pay nothing
+// for them.
+fn advance(
+    column: ptr<function, Column>,
+    above: vec2<u32>,
+    pair: Pair,
+    symbols: u32,
+    first: u32,
+    pads: u32,
+    t: u32,
+) -> vec2<u32> {
+    let code = symbols & ((1u << BITS) - 1u);
+    if (BITS == 4u && code >= 4u) {
+        return advance_by(column, above, pair, code, true, first, pads, t);
+    }
+    return advance_by(column, above, pair, code, false, first, pads, t);
 }
 
 // The least value of the last column in rows that may end an overlap. `value` is that of the last of these words, which has

@@ -76,7 +76,7 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
                             above = vec2<u32>(above_bits << 30u, above_bits << 31u);
                         }
                     }
-                    sent = advance(&column, above, pair, row_of(symbols, pair, first, pads, t), first, pads);
+                    sent = advance(&column, above, pair, symbols, first, pads, t);
                     let more = sent.x >> 31u;
                     let less = sent.y >> 31u;
                     score += more - less;

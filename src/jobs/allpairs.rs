@@ -249,7 +249,7 @@ impl AllPairs {
             None => Box::new(job.bands(band_cells, band_pairs)),
             Some(selection) => {
                 cells = selected_cells(&job, &selection);
-                Box::new(selected_bands(job, selection, BAND_PAIRS_ALIGNED as usize))
+                Box::new(selected_bands(job, selection, band_pairs as usize))
             }
         };
         let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {

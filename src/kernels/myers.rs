@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use crate::engine::edit::{EditBatch, GROUP_PAIRS, Group, groups};
+use crate::engine::edit::EditBatch;
 use crate::score::{EditMode, Equality, Found};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -177,13 +175,9 @@ impl Variant {
 
     /// Bytes of workgroup memory that a workgroup of so many invocations takes.
     pub fn workgroup_bytes(&self) -> u32 {
-        let rows = match self.bits {
-            2 => 4,
-            4 => 5,
-            _ => 0,
-        };
+        let rows = if self.bits == 8 { 0 } else { 4 };
         if self.cooperation == Cooperation::Band {
-            return 4 * (rows.min(4) * self.row_words).max(1);
+            return 4 * (rows * self.row_words).max(1);
         }
         let exchange = if self.cooperation == Cooperation::Workgroup { 16 + 4 / self.lanes.max(1) + 4 } else { 0 };
         (4 * (rows * self.words).max(1) + exchange) * self.workgroup + 16
@@ -384,48 +378,34 @@ impl EditTasks {
         let blocks = batch.blocks.iter().filter(|block| !block.places.is_empty());
         let begin = blocks.clone().map(|block| block.places.start).min().unwrap_or(0);
         let end = blocks.map(|block| block.places.end).max().unwrap_or(0);
-        let groups = groups(batch, GROUP_PAIRS);
-        let tasks = groups.last().map_or(0, |group| group.pairs.end) as u32;
-        let lists = groups.par_iter().map(|group| EditTasks::of_group(batch, group, variant, begin, profile_begins));
-        let mut list = EditTasks { places: begin..end, tasks, ..EditTasks::default() };
-        for part in lists.collect::<Vec<EditTasks>>() {
-            list.runs.extend(part.runs);
-            list.first_runs.extend(part.first_runs);
-            list.pattern_symbols = list.pattern_symbols.max(part.pattern_symbols);
-        }
-        if variant.cooperation == Cooperation::Band {
-            list.workgroups = list.first_runs.len() as u32 / 2;
-        } else {
-            list.workgroups = list.first_runs.len() as u32;
-            list.first_runs.push(list.runs.len().saturating_sub(1) as u32);
-        }
-        list.runs.push(Run { task: tasks, place: 0, profile: 0, pattern_symbols: 0 });
-        list
-    }
-
-    /// Runs of a group of blocks, and where workgroups begin that have their first task there.
-    fn of_group(batch: &EditBatch, group: &Group, variant: &Variant, begin: u32, profile_begins: &[u32]) -> Self {
+        let mut list = EditTasks { places: begin..end, ..EditTasks::default() };
+        list.runs.reserve(batch.blocks.len() + 1);
         let per_workgroup = variant.tasks();
-        let mut list = EditTasks::default();
-        let mut task = group.pairs.start as u32;
-        let mut first = task.next_multiple_of(per_workgroup);
-        for (index, block) in group.blocks.clone().zip(&batch.blocks[group.blocks.clone()]) {
+        let is_band = variant.cooperation == Cooperation::Band;
+        let mut first = 0;
+        for (index, block) in (0..).zip(&batch.blocks) {
             let pattern_symbols = batch.band.patterns.length(block.pattern);
             let (place, profile) = (block.places.start.wrapping_sub(begin), profile_begins[block.pattern as usize]);
-            list.runs.push(Run { task, place, profile, pattern_symbols });
+            list.runs.push(Run { task: list.tasks, place, profile, pattern_symbols });
             list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);
-            let end = task + block.places.len() as u32;
-            if variant.cooperation == Cooperation::Band {
-                (task..end)
-                    .step_by(per_workgroup as usize)
-                    .for_each(|first| list.first_runs.extend([index as u32, first]));
+            let end = list.tasks + block.places.len() as u32;
+            if is_band {
+                first = list.tasks;
             }
-            task = end;
-            while variant.cooperation != Cooperation::Band && first < task {
-                list.first_runs.push(index as u32);
+            while first < end {
+                list.first_runs.push(index);
+                if is_band {
+                    list.first_runs.push(first);
+                }
+                list.workgroups += 1;
                 first += per_workgroup;
             }
+            list.tasks = end;
         }
+        if !is_band {
+            list.first_runs.push(list.runs.len().saturating_sub(1) as u32);
+        }
+        list.runs.push(Run { task: list.tasks, place: 0, profile: 0, pattern_symbols: 0 });
         list
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::engine::edit::{EditBatch, GROUP_PAIRS, Group, groups, words};
+use crate::engine::edit::{EditBand, EditBatch, GROUP_PAIRS, Group, groups, words};
 use crate::engine::gpu::adapter::FoundAdapter;
 use crate::engine::gpu::device::Gpu;
 use crate::error::Result;
@@ -77,36 +77,42 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Those of a batch.
-    pub fn of(batch: &EditBatch) -> Self {
+    /// Those of a batch whose band has texts of at most so many symbols.
+    pub fn of(batch: &EditBatch, longest_text: u32) -> Self {
         let band = &batch.band;
         let pattern_symbols = batch.blocks.iter().map(|block| band.patterns.length(block.pattern)).max().unwrap_or(0);
-        let longest = |group: Group| {
+        let greatest_limit = |group: Group| {
             let blocks = batch.blocks[group.blocks].iter();
-            let lengths = blocks.flat_map(|block| {
+            let limits = blocks.flat_map(|block| {
                 let m = band.patterns.length(block.pattern);
-                block.places.clone().map(move |place| {
-                    let n = band.region(place).symbols();
-                    (n, band.scheme.limit(m, n))
-                })
+                block.places.clone().map(move |place| band.scheme.limit(m, band.region(place).symbols()))
             });
-            lengths.fold((0, 0), |(longest, most), (n, limit)| (longest.max(n), most.max(limit)))
+            limits.max().unwrap_or(0)
         };
-        let (text_symbols, limit) = groups(batch, GROUP_PAIRS)
-            .into_par_iter()
-            .map(longest)
-            .reduce(|| (0, 0), |one, other| (one.0.max(other.0), one.1.max(other.1)));
+        // Only bands of diagonals ask for the limit.
+        let limit = match band.scheme.mode {
+            EditMode::Global => groups(batch, GROUP_PAIRS).into_par_iter().map(greatest_limit).max().unwrap_or(0),
+            _ => u32::MAX,
+        };
         let needed: u64 =
             batch.blocks.iter().map(|block| block.pairs().next_multiple_of(u64::from(BAND_WORKGROUP))).sum();
         // In prefix mode no distance beyond is less than the pattern's length.
         let most = if band.scheme.mode == EditMode::Prefix { 2 * pattern_symbols } else { u32::MAX };
         Extent {
             pattern_symbols,
-            text_symbols: text_symbols.min(most),
+            text_symbols: longest_text.min(most),
             limit,
             filled: batch.pairs() as f64 / needed.max(1) as f64,
         }
     }
+}
+
+/// Length of the longest text of a band.
+pub fn longest_text(band: &EditBand) -> u32 {
+    let longest =
+        |range: std::ops::Range<usize>| range.map(|place| band.region(place as u32).symbols()).max().unwrap_or(0);
+    let parts = (0..band.len()).into_par_iter().step_by(GROUP_PAIRS);
+    parts.map(|first| longest(first..(first + GROUP_PAIRS).min(band.len()))).max().unwrap_or(0)
 }
 
 /// Columns that fit a number of loop iterations: one each and one for the word of up to 16 that they come in, and some for

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::choice::EditShape;
-use self::choice::{Extent, choose};
+use self::choice::{Extent, choose, longest_text};
 use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
@@ -22,7 +22,7 @@ use super::device::Gpu;
 use super::memory::Shares;
 use super::pipeline;
 use super::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS};
-use crate::engine::edit::{Edit, EditBatch, EditReport};
+use crate::engine::edit::{Edit, EditBand, EditBatch, EditReport};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::Result;
 use crate::kernels::myers::{EditKernel, Variant};
@@ -49,6 +49,8 @@ pub struct EditGpu {
     rewrite: Option<pipeline::Rewrite>,
     texts: Option<ResidentTexts>,
     profiles: Option<ResidentProfiles>,
+    /// Length of the longest text of the band that the last batch was of.
+    longest: Option<(Arc<EditBand>, u32)>,
     slots: Vec<EditSlot>,
     free_slots: Vec<usize>,
     in_flight: HashMap<Ticket, Flight>,
@@ -80,6 +82,7 @@ impl EditGpu {
             rewrite: None,
             texts: None,
             profiles: None,
+            longest: None,
             free_slots: (0..slots.len()).rev().collect(),
             slots,
             in_flight: HashMap::new(),
@@ -165,13 +168,18 @@ impl EditGpu {
 
     fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<Option<Pieces>> {
         self.make_resident(batch)?;
-        let (Some(texts), Some(_)) = (&self.texts, &self.profiles) else { return Err(self.gpu.error("no texts")) };
-        let mut extent = Extent::of(batch);
+        let longest = match &self.longest {
+            Some((band, longest)) if Arc::ptr_eq(band, &batch.band) => *longest,
+            _ => longest_text(&batch.band),
+        };
+        self.longest = Some((Arc::clone(&batch.band), longest));
+        let mut extent = Extent::of(batch, longest);
         let pieces = Pieces::cut(batch, extent.text_symbols);
         let batch = pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
         if pieces.is_some() {
-            extent = Extent::of(batch);
+            extent = Extent::of(batch, longest_text(&batch.band));
         }
+        let Some(texts) = &self.texts else { return Err(self.gpu.error("no texts")) };
         let (mode, shape) = (batch.band.scheme.mode, &self.shape);
         let variant = choose(&self.gpu, shape, self.kernel, (mode, extent), &texts.coding, self.loop_budget)?;
         let pipeline = self.pipeline(variant)?;

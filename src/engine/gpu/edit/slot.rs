@@ -1,7 +1,7 @@
 //! One of the batches that are in flight at once: its buffers, its dispatches, its results.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
@@ -77,6 +77,7 @@ impl EditSlot {
     /// Hands a batch to the device.
     pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &EditWork<'_>) -> Result<()> {
         let variant = work.variant;
+        let begin = Instant::now();
         let band = &batch.band;
         let list = EditTasks::new(batch, &variant, &work.profiles.begins);
         let plan = plan_dispatches(&list, work);
@@ -94,12 +95,14 @@ impl EditSlot {
         };
         let storage = wgpu::BufferUsages::STORAGE;
         let params = fill(&mut self.params, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
+        let listed = begin.elapsed();
         let (first_place, place_count) = (list.places.start, list.places.len());
         let staged = self.staged_places.fill(gpu, "places to be copied", place_count, |index| {
             let region = band.region(first_place + index as u32);
             let place = [work.texts.begins[region.text as usize] + region.start, region.symbols()];
             bytemuck::cast::<[u32; 2], [u8; 8]>(place)
         })?;
+        let staged_after = begin.elapsed();
         let place_bytes = 8 * place_count as u64;
         let places = self.places.reserve(gpu, "places", place_bytes, storage | wgpu::BufferUsages::COPY_DST)?.clone();
         let runs = fill(&mut self.runs, "runs", storage, bytemuck::cast_slice(&list.runs))?;
@@ -147,6 +150,7 @@ impl EditSlot {
             let submission = gpu.queue.submit([encoder.finish()]);
             readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
         }
+        tracing::trace!(?variant, tasks = list.tasks, ?listed, ?staged_after, submitted = ?begin.elapsed(), "edit batch");
         self.in_flight = readback.map(|readback| InFlight { batch: Arc::clone(batch), variant, readback });
         gpu.check()
     }
