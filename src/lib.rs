@@ -96,7 +96,7 @@ pub mod trace;
 use std::sync::Arc;
 
 pub use error::{Error, Place, Result};
-pub use jobs::{AllPairs, PairResult, RunOptions, Summary};
+pub use jobs::{AllPairs, EditDistances, EditResult, PairResult, RunOptions, Summary};
 pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 pub use trace::{Alignment, Cigar};
@@ -154,13 +154,7 @@ fn encode(name: &str, letters: &str, alphabet: Alphabet) -> Result<Vec<Code>> {
         let code = u8::try_from(letter).ok().and_then(|letter| alphabet.encode(letter));
         code.ok_or_else(|| Error::Input {
             place: Place { file: name.into(), column: Some(position as u64 + 1), ..Place::default() },
-            message: format!(
-                "{letter:?} is not a letter of {}",
-                match alphabet {
-                    Alphabet::Dna => "DNA/RNA",
-                    Alphabet::Protein => "proteins",
-                }
-            ),
+            message: format!("{letter:?} is not a letter of {}", alphabet.letters()),
         })
     };
     letters.char_indices().map(encode).collect()

@@ -23,7 +23,7 @@ use crate::engine::{Engine, Hit, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
-use crate::seq::{SequenceId, SequenceStore};
+use crate::seq::{Alphabet, SequenceId, SequenceStore};
 use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify_alignment};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
@@ -140,6 +140,9 @@ impl AllPairs {
             return Err(Error::usage(
                 "identity definition 3 compares whole sequences: a local alignment leaves parts of them out",
             ));
+        }
+        if self.scoring.alphabet == Alphabet::Bytes {
+            return Err(Error::usage("there are no scores for bytes, only distances"));
         }
         let (scored, stores) = (self.scoring.alphabet, [&self.queries, self.targets()]);
         if let Some(store) = stores.iter().find(|store| store.alphabet() != scored) {

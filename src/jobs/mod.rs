@@ -3,6 +3,7 @@
 pub mod allpairs;
 pub mod bench;
 pub mod devices;
+pub mod edit;
 mod engines;
 pub mod stats;
 
@@ -17,6 +18,7 @@ use crate::engine::stats::EngineStats;
 use crate::kernels::Kernel;
 
 pub use allpairs::{AllPairs, PairResult};
+pub use edit::{EditAlignment, EditDistances, EditResult};
 
 /// Where and how a job runs. None of it changes the result.
 #[derive(Debug, Clone, Default)]

@@ -3,6 +3,8 @@
 //! Positions count from 1 and include the last one, as BLAST's do. A local alignment has no end gaps: what is said to
 //! lie between them is all of it.
 
+mod edit;
+
 use super::columns::{Columns, push_row, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
 use super::{Context, Pair};
@@ -10,6 +12,8 @@ use crate::error::{Error, Result};
 use crate::score::IdentityDefinition;
 use crate::trace::{Cigar, Op};
 use std::fmt::Write;
+
+pub use edit::{EDIT_FIELDS, EditDefaults};
 
 /// One thing that `tsv` and `jsonl` can say of a pair.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,6 +37,7 @@ enum Value {
     Score,
     QueryLength,
     TargetLength,
+    Edits(OfEdits),
     /// Needs the alignment, as do all that follow.
     Identity,
     IdentityBy(IdentityDefinition),
@@ -42,6 +47,17 @@ enum Value {
     Cigar,
     QueryRow,
     TargetRow,
+}
+
+/// What is known of a pattern in a text without an alignment, but for the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfEdits {
+    Distance,
+    Start,
+    End,
+    RegionStart,
+    RegionEnd,
+    Ends,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,12 +156,16 @@ const SCORES: &str = "query,target,score";
 impl Field {
     /// The field of this name: ours, vsearch's or BLAST's.
     pub fn named(name: &str) -> Option<&'static Field> {
-        FIELDS.iter().find(|field| field.name == name || field.vsearch == Some(name) || field.blast == Some(name))
+        named(FIELDS, name)
     }
 
     /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
     pub fn needs_alignment(&self) -> bool {
-        !matches!(self.value, Value::Query | Value::Target | Value::Score | Value::QueryLength | Value::TargetLength)
+        match self.value {
+            Value::Query | Value::Target | Value::Score | Value::QueryLength | Value::TargetLength => false,
+            Value::Edits(what) => what == OfEdits::Start,
+            _ => true,
+        }
     }
 
     /// The fields that `tsv` writes by default.
@@ -175,37 +195,53 @@ impl Field {
 
     /// The fields of a list of names separated by commas (or by `+`, as in vsearch).
     pub fn parse_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
-        let usable = |field: &&'static Field| !score_only || !field.needs_alignment();
-        let names = || FIELDS.iter().filter(usable).map(|field| field.name).collect::<Vec<_>>().join(", ");
-        let mut fields: Vec<&'static Field> = Vec::new();
-        for name in list.split([',', '+']).map(str::trim) {
-            let field = Field::named(name)
-                .ok_or_else(|| Error::usage(format!("--fields: there is no field '{name}'; there are {}", names())))?;
-            if !usable(&field) {
-                return Err(Error::usage(format!(
-                    "--fields: '{name}' needs the alignment, which --score-only leaves out; without it there are {}",
-                    names()
-                )));
-            }
-            if fields.contains(&field) {
-                return Err(Error::usage(format!("--fields: '{name}' is named twice")));
-            }
-            fields.push(field);
-        }
-        Ok(fields)
+        let usable = |field: &Field| !score_only || !field.needs_alignment();
+        parse(FIELDS, list, usable, "needs the alignment, which --score-only leaves out")
     }
 
     /// The table of fields as text, one field a line.
     pub fn table() -> String {
-        let width = FIELDS.iter().map(|field| field.name.len()).max().unwrap_or(0);
-        let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
-        for field in FIELDS {
-            let (vsearch, blast) = (field.vsearch.unwrap_or(""), field.blast.unwrap_or(""));
-            writeln!(text, "{:width$}  {vsearch:8}  {blast:8}  {}", field.name, field.description)
-                .expect("a string takes all");
-        }
-        text
+        table(FIELDS)
     }
+}
+
+/// The field of a table with this name: ours, vsearch's or BLAST's.
+fn named(fields: &'static [Field], name: &str) -> Option<&'static Field> {
+    fields.iter().find(|field| field.name == name || field.vsearch == Some(name) || field.blast == Some(name))
+}
+
+/// Reads a list of names; `why` says of a field why it is not usable.
+fn parse(
+    table: &'static [Field],
+    list: &str,
+    usable: impl Fn(&Field) -> bool,
+    why: &str,
+) -> Result<Vec<&'static Field>> {
+    let names = || table.iter().filter(|field| usable(field)).map(|field| field.name).collect::<Vec<_>>().join(", ");
+    let mut fields: Vec<&'static Field> = Vec::new();
+    for name in list.split([',', '+']).map(str::trim) {
+        let field = named(table, name)
+            .ok_or_else(|| Error::usage(format!("--fields: there is no field '{name}'; there are {}", names())))?;
+        if !usable(field) {
+            return Err(Error::usage(format!("--fields: '{name}' {why}; without it there are {}", names())));
+        }
+        if fields.contains(&field) {
+            return Err(Error::usage(format!("--fields: '{name}' is named twice")));
+        }
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+fn table(fields: &[Field]) -> String {
+    let width = fields.iter().map(|field| field.name.len()).max().unwrap_or(0);
+    let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
+    for field in fields {
+        let (vsearch, blast) = (field.vsearch.unwrap_or(""), field.blast.unwrap_or(""));
+        writeln!(text, "{:width$}  {vsearch:8}  {blast:8}  {}", field.name, field.description)
+            .expect("a string takes all");
+    }
+    text
 }
 
 fn defaults(list: &str) -> Vec<&'static Field> {
@@ -249,6 +285,11 @@ impl<'a> Facts<'a> {
             Value::Score => push_integer(out, pair.score),
             Value::QueryLength => push_unsigned(out, u64::from(query_length)),
             Value::TargetLength => push_unsigned(out, u64::from(target_length)),
+            Value::Edits(what) => {
+                let edits = pair.edits.as_ref();
+                let edits = edits.ok_or_else(|| Error::Internal(format!("field '{}' of a score", field.name)))?;
+                what.push(pair, edits, quotes, out)?;
+            }
             value => {
                 let (columns, cigar) = self.aligned.ok_or_else(|| {
                     Error::Internal(format!("field '{}' of a pair without its alignment", field.name))

@@ -30,6 +30,7 @@
 mod avx2;
 mod band;
 pub mod cigar;
+pub mod edit;
 mod local;
 pub mod packed;
 mod sweep;

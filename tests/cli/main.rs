@@ -8,6 +8,7 @@
 mod support;
 
 mod bench;
+mod edit;
 mod ends;
 mod formats;
 mod kernels;
