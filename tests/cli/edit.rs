@@ -98,7 +98,7 @@ fn letters_and_what_is_equal() {
     }
     let proteins = file(&folder, "proteins.fa", PROTEINS);
     writeln!(text, "proteins\n{}", edit(&[&proteins, "--align", "--mode", "prefix"])).unwrap();
-    let bytes = b">1\nna\xC3\xAFve caf\xC3\xA9, 50% [off]\r\nnow\n>2\nNaive cafe - 50% off now\n";
+    let bytes: &[u8] = b">1\nna\xC3\xAFve caf\xC3\xA9, 50% [off]\r\nnow\n>2\nNaive cafe - 50% off now\n";
     let bytes = file(&folder, "bytes.fa", bytes);
     writeln!(text, "bytes\n{}", edit(&[&bytes, "--alphabet", "bytes", "--align", "--check"])).unwrap();
     assert_snapshot!(text);
