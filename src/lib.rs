@@ -18,6 +18,31 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
+//! Levenshtein distances of the same pairs, or of patterns to parts of texts, have a job of their own:
+//!
+//! ```
+//! use pairwave::plan::edit::Against;
+//! use pairwave::score::{EditMode, EditScheme, Equality, Limit};
+//! use pairwave::{Alphabet, EditDistances, ReadOptions, RunOptions, seq::read_bytes};
+//! use std::sync::Arc;
+//!
+//! let read = |letters: &[u8]| read_bytes("inline", letters, &ReadOptions::default()).map(Arc::new);
+//! let (patterns, texts) = (read(b">primer\nGATTACA\n")?, read(b">gene\nCCGATTTACACC\n")?);
+//! let scheme = EditScheme {
+//!     mode: EditMode::Infix,
+//!     equality: Equality::literal(Alphabet::Dna),
+//!     limit: Limit::Distance(2),
+//! };
+//! let job = EditDistances { align: true, ..EditDistances::new(patterns, Against::Texts(texts), Arc::new(scheme)) };
+//! job.run(&RunOptions::default(), &(), |results| {
+//!     let alignment = results[0].alignment.as_ref().unwrap();
+//!     assert_eq!((results[0].distance, alignment.start, results[0].end), (1, 2, 10));
+//!     assert_eq!(alignment.cigar.to_string(), "2=1D5=");
+//!     Ok(())
+//! })?;
+//! # Ok::<(), pairwave::Error>(())
+//! ```
+//!
 //! # The layers
 //!
 //! Arrows go down: a layer uses those below it and knows nothing of those above. `plan`, `trace`, `score` and `seq`
@@ -63,6 +88,9 @@
 //!    alignment are traced on CPU threads while engines go on.
 //!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
 //!    [`output`].
+//!
+//! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`engine::edit`], [`plan::edit`]):
+//! engines find distances and ends, threads of the CPU align what is handed over ([`trace::edit`]).
 //!
 //! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]): the
 //! result never depends on device, thread count or batch size.

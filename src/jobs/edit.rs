@@ -109,10 +109,7 @@ impl EditDistances {
 
     /// Where texts are.
     pub fn texts(&self) -> &Arc<SequenceStore> {
-        match &self.against {
-            Against::Later => &self.patterns,
-            Against::Texts(texts) | Against::Candidates(texts, _) => texts,
-        }
+        self.against.texts(&self.patterns)
     }
 
     /// Whether pairs are aligned.

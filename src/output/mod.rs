@@ -233,3 +233,69 @@ impl PairWriter for Writer {
         self.output.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Alphabet;
+    use std::io::{self, Write};
+    use std::sync::Mutex;
+
+    #[derive(Clone, Default)]
+    struct Tape(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Tape {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What a format makes of 20,000 pairs of two sequences, all at once or one after the other.
+    fn written(format: &Format, at_once: bool) -> Result<Vec<u8>> {
+        let mut builder = SequenceStore::builder(Alphabet::Dna);
+        builder.push_letters("a", b"GATTACA").unwrap();
+        builder.push_letters("b", b"GATCA").unwrap();
+        let store = Arc::new(builder.build());
+        let (targets, scoring) = (Arc::clone(&store), Scoring::dna());
+        let context = Context { queries: store, targets, scoring, identity: IdentityDefinition::Columns };
+        let cigar: Cigar = "3=2I2=".parse().expect("a CIGAR string");
+        let pair = |score| Pair {
+            query: (score % 3 == 0).into(),
+            target: 1,
+            score,
+            alignment: (score % 7 > 0 || score < 15_000).then_some(&cigar),
+            query_start: 0,
+            target_start: 0,
+            counts: None,
+            edits: None,
+        };
+        let pairs: Vec<Pair<'_>> = (0..20_000).map(pair).collect();
+        let tape = Tape::default();
+        let mut writer = open(format, context, Output::to_writer(tape.clone()))?;
+        writer.begin()?;
+        if at_once {
+            writer.write_all(&pairs)?;
+        } else {
+            pairs.iter().try_for_each(|pair| writer.write(pair))?;
+        }
+        writer.finish()?;
+        let bytes = tape.0.lock().unwrap().clone();
+        Ok(bytes)
+    }
+
+    #[test]
+    fn many_pairs_at_once_are_the_same_lines() {
+        let fields = Field::tsv_defaults(true);
+        for format in [Format::Tsv(fields.clone()), Format::JsonLines(fields)] {
+            let lines = written(&format, true).unwrap();
+            assert!(lines.iter().filter(|&&byte| byte == b'\n').count() >= 20_000);
+            assert_eq!(lines, written(&format, false).unwrap());
+        }
+        // What is wrong with one of them is wrong with all.
+        let message = |at_once| written(&Format::Blast6, at_once).unwrap_err().to_string();
+        assert_eq!(message(true), message(false));
+    }
+}

@@ -15,7 +15,7 @@ use crate::trace::edit::{EditTracer, EditWorkspace};
 use crate::trace::verify;
 
 /// Results that are aligned and handed over together.
-const CHUNK: usize = 1 << 14;
+const CHUNK: usize = 1 << 15;
 
 /// Makes results of distances, and hands them over.
 pub(super) struct Hand<'a, S> {

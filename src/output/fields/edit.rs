@@ -1,9 +1,7 @@
 //! The table of fields of `pairwave edit`: what can be said of a pattern and the part of a text where it was found.
 
-use super::{Count, Field, OfEdits, Quotes, Value, also, field, named, parse, table};
-use crate::error::{Error, Result};
-use crate::output::numbers::push_unsigned;
-use crate::output::{Edits, Pair};
+use super::{Count, Field, OfEdits, Value, also, field, named, parse, table};
+use crate::error::Result;
 
 /// Every field of `pairwave edit`, in the order in which help lists them.
 #[rustfmt::skip]
@@ -94,46 +92,6 @@ impl Field {
     }
 }
 
-impl OfEdits {
-    pub(super) fn push(self, pair: &Pair<'_>, edits: &Edits<'_>, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
-        let number = match self {
-            OfEdits::Distance => edits.distance,
-            OfEdits::Start if pair.alignment.is_none() => {
-                return Err(Error::Internal("field 'target_start' of a pair without its alignment".into()));
-            }
-            OfEdits::Start => pair.target_start + 1,
-            OfEdits::End => edits.end,
-            OfEdits::RegionStart => edits.region.start,
-            OfEdits::RegionEnd => edits.region.end,
-            OfEdits::Ends => {
-                push_ends(edits.ends, quotes, out);
-                return Ok(());
-            }
-        };
-        push_unsigned(out, u64::from(number));
-        Ok(())
-    }
-}
-
-fn push_ends(ends: &[(u32, u32)], quotes: Quotes, out: &mut Vec<u8>) {
-    let (open, between, close): (&[u8], &[u8], &[u8]) = match quotes {
-        Quotes::None => (b"", b":", b""),
-        Quotes::Json => (b"[", b",", b"]"),
-    };
-    out.extend_from_slice(open);
-    for (at, &(end, distance)) in ends.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(open);
-        push_unsigned(out, u64::from(end));
-        out.extend_from_slice(between);
-        push_unsigned(out, u64::from(distance));
-        out.extend_from_slice(close);
-    }
-    out.extend_from_slice(close);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,17 +116,5 @@ mod tests {
         assert_eq!(names(all).len(), 10);
         let error = Field::parse_edit_list("query,score").unwrap_err().to_string();
         assert!(error.contains("no field 'score'; there are query, target, distance, target_start"), "{error}");
-    }
-
-    #[test]
-    fn ends_in_both_forms() {
-        let text = |ends: &[(u32, u32)], quotes| {
-            let mut out = Vec::new();
-            push_ends(ends, quotes, &mut out);
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(text(&[(5, 1), (12, 0)], Quotes::None), "5:1,12:0");
-        assert_eq!(text(&[(5, 1), (12, 0)], Quotes::Json), "[[5,1],[12,0]]");
-        assert_eq!((text(&[], Quotes::None), text(&[], Quotes::Json)), (String::new(), "[]".into()));
     }
 }
