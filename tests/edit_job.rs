@@ -81,7 +81,7 @@ fn pairs(job: &EditDistances) -> Vec<(u32, Region)> {
     }
 }
 
-fn codes<'a>(job: &'a EditDistances, pattern: u32, region: Region) -> (&'a [Code], &'a [Code]) {
+fn codes(job: &EditDistances, pattern: u32, region: Region) -> (&[Code], &[Code]) {
     let text = job.texts().codes(region.text);
     (job.patterns.codes(pattern), &text[region.start as usize..region.end as usize])
 }

@@ -176,8 +176,8 @@ impl EqualityChoice {
             (Alphabet::Protein | Alphabet::Bytes, _) => {
                 let what = if alphabet == Alphabet::Protein { "proteins" } else { "bytes" };
                 return Err(Error::usage(format!(
-                    "--ambiguity and --n are for nucleotides, but these are {what}; leave them out, or use --alphabet dna \
-                     if they are not"
+                    "--ambiguity and --n are for nucleotides, but these are {what}; leave them out, or use --alphabet \
+                     dna if they are not"
                 )));
             }
         };

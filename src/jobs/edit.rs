@@ -1,13 +1,13 @@
 //! Levenshtein distances of pairs: all of one store, all of one with all of another, or candidates that a read mapper
 //! found; distances, ends, alignments.
 //!
-//! Engines compute distances and ends ([`crate::engine::edit`]). What is within the limit is handed over in input order,
-//! by pattern, then by text, or candidates as they were given; and if alignments are asked for, aligned just before
-//! that by the rule of [`crate::trace::edit`].
+//! Engines compute distances and ends ([`crate::engine::edit`]). What is within the limit is handed over in input
+//! order, by pattern, then by text, or candidates as they were given; and if alignments are asked for, aligned just
+//! before that by the rule of [`crate::trace::edit`].
 //!
-//! Engines are fastest where the candidates of a pattern follow each other. If they do not, they are computed in another
-//! order than they were given in; then, and where only the best candidates of each pattern are handed over, all distances
-//! are held until the end: 8 bytes a candidate. Else they are held band by band.
+//! Engines are fastest where the candidates of a pattern follow each other. If they do not, they are computed in
+//! another order than they were given in; then, and where only the best candidates of each pattern are handed over, all
+//! distances are held until the end: 8 bytes a candidate. Else they are held band by band.
 
 mod collect;
 mod hand;
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use self::collect::{Collector, by_pattern};
+use self::collect::{Collector, Everything, by_pattern};
 use self::hand::Hand;
 use super::{Progress, RunOptions, Summary, engines};
 use crate::engine::Engine;
@@ -46,8 +46,8 @@ pub struct EditDistances {
     pub scheme: Arc<EditScheme>,
     /// Align every pair that is handed over.
     pub align: bool,
-    /// Find all ends within the limit, not only the first one of least distance. Needs a limit, and a text of which a part
-    /// is looked for.
+    /// Find all ends within the limit, not only the first one of least distance. Needs a limit, and a text of which a
+    /// part is looked for.
     pub all_ends: bool,
     /// At most this many pairs a pattern: those of least distance, and among these the earliest.
     pub max_hits: Option<usize>,
@@ -155,8 +155,8 @@ impl EditDistances {
     ///
     /// # Errors
     /// [`Error::Usage`] for a job that makes no sense, before a device is opened; what `sink` returns;
-    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's failure is no error: the
-    /// others take over, or the CPU.
+    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's failure is no error:
+    /// the others take over, or the CPU.
     pub fn run(
         &self,
         options: &RunOptions,
@@ -204,7 +204,7 @@ impl EditDistances {
             }
             Ok(())
         })?;
-        if let Some((order, mut found)) = collector.end()? {
+        if let Some(Everything { mut found, order }) = collector.end()? {
             hand.all(order.as_deref(), &mut found)?;
         }
         let (aligned, written) = hand.end()?;

@@ -56,8 +56,8 @@ pub struct Pair<'a> {
     pub edits: Option<Edits<'a>>,
 }
 
-/// A pattern in a text: what is known without an alignment. If there is one, it is of all of the pattern with the part of
-/// the text from [`Pair::target_start`] to `end`.
+/// A pattern in a text: what is known without an alignment. If there is one, it is of all of the pattern with the part
+/// of the text from [`Pair::target_start`] to `end`.
 #[derive(Debug, Clone, Copy)]
 pub struct Edits<'a> {
     /// The least distance.

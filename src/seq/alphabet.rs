@@ -32,8 +32,8 @@ impl Alphabet {
         }
     }
 
-    /// The code of a letter, or `None` if the letter is not of this alphabet. Nucleotides and residues are ASCII letters of
-    /// either case.
+    /// The code of a letter, or `None` if the letter is not of this alphabet. Nucleotides and residues are ASCII
+    /// letters of either case.
     pub fn encode(self, letter: u8) -> Option<Code> {
         let capital = letter.to_ascii_uppercase();
         match self {
@@ -50,7 +50,8 @@ impl Alphabet {
         }
     }
 
-    /// The letter of a code, of nucleotides and residues the upper-case one; `-` for their [`PAD`]. Panics if the code is not less than [`Alphabet::size`].
+    /// The letter of a code, of nucleotides and residues the upper-case one; `-` for their [`PAD`]. Panics if the code
+    /// is not less than [`Alphabet::size`].
     pub fn decode(self, code: Code) -> u8 {
         match self {
             Alphabet::Dna => DNA_LETTERS[code as usize],

@@ -5,11 +5,11 @@
 //! ```
 //!
 //! Positions count from 0, the end is not included; where they are left out or empty, the part begins or ends where the
-//! text does. A first line `pattern text ...` (or `query target ...`) is a header; blank lines, and lines that begin with
-//! `#`, are passed over. Names are those of the sequences, up to the first blank of their headers.
+//! text does. A first line `pattern text ...` (or `query target ...`) is a header; blank lines, and lines that begin
+//! with `#`, are passed over. Names are those of the sequences, up to the first blank of their headers.
 //!
-//! Read mappers make tens of millions of lines, so the whole file is held, cut between lines, and its pieces are parsed by
-//! all threads of the current pool.
+//! Read mappers make tens of millions of lines, so the whole file is held, cut between lines, and its pieces are parsed
+//! by all threads of the current pool.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -30,13 +30,13 @@ const PIECES_A_THREAD: usize = 8;
 /// What the first two columns of a header are.
 const HEADERS: [(&[u8], &[u8]); 2] = [(b"pattern", b"text"), (b"query", b"target")];
 
-/// Reads candidates from a file, plain or compressed; `-` is standard input. `make` turns a pattern, a text and a range of
-/// its symbols into what is wanted.
+/// Reads candidates from a file, plain or compressed; `-` is standard input. `make` turns a pattern, a text and a range
+/// of its symbols into what is wanted.
 ///
 /// # Errors
-/// [`crate::Error::Input`] with the line, the first if there are several that are wrong: a name that no sequence has, or
-/// more than one; a start that is after the end, an end beyond the text; what is not a number; a wrong number of columns.
-/// [`crate::Error::Io`] if the system fails.
+/// [`crate::Error::Input`] with the line, the first if there are several that are wrong: a name that no sequence has,
+/// or more than one; a start that is after the end, an end beyond the text; what is not a number; a wrong number of
+/// columns. [`crate::Error::Io`] if the system fails.
 pub fn read_candidates<T: Send>(
     path: &str,
     patterns: &SequenceStore,
@@ -46,7 +46,8 @@ pub fn read_candidates<T: Send>(
     read(Input::open(path)?, patterns, texts, make)
 }
 
-/// Reads candidates from memory, plain or compressed; `name` stands for the file in errors. As [`read_candidates`] else.
+/// Reads candidates from memory, plain or compressed; `name` stands for the file in errors. As [`read_candidates`]
+/// else.
 pub fn read_candidate_bytes<T: Send>(
     name: &str,
     data: &[u8],

@@ -5,11 +5,11 @@
 //! 1. The part ends at [`Found::end`], the first end of least distance.
 //! 2. In infix mode it is the shortest part that ends there and has that distance: it has the greatest start. Else it
 //!    begins where the text does.
-//! 3. Pattern and part are aligned by the rule of [`crate::trace`], with [`Equality::scoring`]: among all alignments with
-//!    this distance it has the most matches.
+//! 3. Pattern and part are aligned by the rule of [`crate::trace`], with [`Equality::scoring`]: among all alignments
+//!    with this distance it has the most matches.
 //!
-//! The start is found from behind: it is the first end of the reversed pattern in the reversed text before the end. With
-//! d edits no part has more than m + d symbols, so no more of the text is looked at.
+//! The start is found from behind: it is the first end of the reversed pattern in the reversed text before the end.
+//! With d edits no part has more than m + d symbols, so no more of the text is looked at.
 //!
 //! Distances to all ends are computed by bit vectors of vertical differences, 64 rows a word (Myers 1999, Hyyrö 2003).
 
@@ -66,8 +66,8 @@ impl<'a> EditTracer<'a> {
         Ok((start as u32, alignment.cigar))
     }
 
-    /// Every end within a limit with its distance, by rising end: of parts that are not empty, unless the pattern or the
-    /// text is.
+    /// Every end within a limit with its distance, by rising end: of parts that are not empty, unless the pattern or
+    /// the text is.
     pub fn ends(&self, pattern: &[Code], text: &[Code], limit: u32, workspace: &mut EditWorkspace) -> Vec<(u32, u32)> {
         let m = pattern.len() as u32;
         if pattern.is_empty() || text.is_empty() {
@@ -85,8 +85,8 @@ impl<'a> EditTracer<'a> {
     }
 }
 
-/// The greatest start of a part that ends with the text and has this distance, which has to be the least of all that end
-/// there.
+/// The greatest start of a part that ends with the text and has this distance, which has to be the least of all that
+/// end there.
 fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bits: &mut Bits) -> Result<usize> {
     if pattern.is_empty() {
         return Ok(text.len());
@@ -180,8 +180,8 @@ impl Bits {
         place * self.words
     }
 
-    /// Sweeps over a text: `visit` is given each number of symbols from 1 on and the distance of the whole pattern there.
-    /// `step`: what the first row grows by with every symbol, 0 if a part may begin anywhere, else 1.
+    /// Sweeps over a text: `visit` is given each number of symbols from 1 on and the distance of the whole pattern
+    /// there. `step`: what the first row grows by with every symbol, 0 if a part may begin anywhere, else 1.
     fn last_row(
         &mut self,
         text: impl Iterator<Item = Code>,

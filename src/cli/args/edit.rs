@@ -10,8 +10,9 @@ const COMPARISON: &str = "Comparison";
 /// Compute Levenshtein distances: of all pairs of sequences, or of candidates of a read mapper
 ///
 /// The least number of substitutions, insertions and deletions that turn a pattern into a text, or with --mode infix or
-/// prefix into a part of it. Every sequence of PATTERNS is compared with every later one, or with every one of TEXTS, or
-/// with --pairs each pattern with the parts of texts that the file names. Distances, alignments and the order of the output do not depend on the devices that compute them.
+/// prefix into a part of it. Every sequence of PATTERNS is compared with every later one, or with every one of TEXTS,
+/// or with --pairs each pattern with the parts of texts that the file names. Distances, alignments and the order of the
+/// output do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave edit [OPTIONS] <PATTERNS> [TEXTS]", after_long_help = EXAMPLES)]
 pub struct EditArgs {
@@ -25,10 +26,10 @@ pub struct EditArgs {
 
     /// Compare the pairs of this file: lines of pattern, text, and where given start and end of a part of the text
     ///
-    /// Columns with tabs between them, names as in the two files; start and end count from 0, and the end is not included.
-    /// Without them the part is the whole text. A header line 'pattern text start end', blank lines and lines that begin
-    /// with # are passed over. Plain or compressed; - is standard input. Fastest if the lines of a pattern follow each
-    /// other; the output is in the order of the file in any case.
+    /// Columns with tabs between them, names as in the two files; start and end count from 0, and the end is not
+    /// included. Without them the part is the whole text. A header line 'pattern text start end', blank lines and lines
+    /// that begin with # are passed over. Plain or compressed; - is standard input. Fastest if the lines of a pattern
+    /// follow each other; the output is in the order of the file in any case.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pairs: Option<String>,
 
@@ -50,20 +51,20 @@ pub struct EditArgs {
 
     /// Write only pairs of at most this distance: edits, or with a decimal point a rate from 0 to 1
     ///
-    /// A whole number, as in 5, is a number of edits. A number with a decimal point, as in 0.05, is a number of edits for
-    /// each symbol of the pattern, in global mode of the longer of the two, rounded down. A limit makes it faster.
+    /// A whole number, as in 5, is a number of edits. A number with a decimal point, as in 0.05, is a number of edits
+    /// for each symbol of the pattern, in global mode of the longer of the two, rounded down. A limit makes it faster.
     #[arg(long, value_name = "EDITS|RATE", help_heading = SELECTION, allow_hyphen_values = true)]
     pub max_distance: Option<String>,
 
-    /// Write at most this many pairs for each pattern: those of least distance, then the earliest. What is left stays in
-    /// input order
+    /// Write at most this many pairs for each pattern: those of least distance, then the earliest. What is left stays
+    /// in input order
     #[arg(long, value_name = "N", help_heading = SELECTION)]
     pub max_hits: Option<u32>,
 
     /// Find all ends within --max-distance, not only the first one of least distance; infix and prefix mode
     ///
-    /// There is still one line a pair: the field 'ends' lists the last symbol of every part that is near enough, from 1,
-    /// each with the least distance of a part that ends there.
+    /// There is still one line a pair: the field 'ends' lists the last symbol of every part that is near enough, from
+    /// 1, each with the least distance of a part that ends there.
     #[arg(long, help_heading = SELECTION)]
     pub all_ends: bool,
 
@@ -81,9 +82,9 @@ pub struct EditArgs {
 
     /// Fields of tsv and jsonl, separated by commas; --fields help lists them
     ///
-    /// The default is query,target,distance; with --pairs region_start,region_end stand before the distance, in infix and
-    /// prefix mode target_end after it, and with --align target_start, identity and cigar in their places. Positions count
-    /// from 1 and include the last, but those of regions are written as --pairs has them.
+    /// The default is query,target,distance; with --pairs region_start,region_end stand before the distance, in infix
+    /// and prefix mode target_end after it, and with --align target_start, identity and cigar in their places.
+    /// Positions count from 1 and include the last, but those of regions are written as --pairs has them.
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,
 

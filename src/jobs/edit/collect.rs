@@ -31,17 +31,16 @@ enum Layout {
 }
 
 enum Kept {
-    Bands {
-        open: BTreeMap<usize, OpenBand>,
-        next: usize,
-    },
-    /// Everything, where nothing can be handed over before the end.
-    All {
-        found: Vec<Found>,
-        pairs_left: u64,
-        /// Which candidate stands at each place of the order of computing; `None` if that is the order of input.
-        order: Option<Vec<u32>>,
-    },
+    Bands { open: BTreeMap<usize, OpenBand>, next: usize },
+    All { all: Everything, pairs_left: u64 },
+}
+
+/// Everything, where nothing can be handed over before the end.
+pub(super) struct Everything {
+    /// What was found, in input order.
+    pub found: Vec<Found>,
+    /// Which candidate stands at each place of the order of computing; `None` if that is the order of input.
+    pub order: Option<Vec<u32>>,
 }
 
 /// A band whose distances are coming in.
@@ -62,7 +61,8 @@ impl Collector {
         };
         // The candidates of one pattern may be in several bands.
         let kept = if order.is_some() || matches!(layout, Layout::Candidates) && job.max_hits.is_some() {
-            Kept::All { found: vec![Found::NONE; candidates], pairs_left: candidates as u64, order }
+            let all = Everything { found: vec![Found::NONE; candidates], order };
+            Kept::All { all, pairs_left: candidates as u64 }
         } else {
             Kept::Bands { open: BTreeMap::new(), next: 0 }
         };
@@ -74,7 +74,7 @@ impl Collector {
         let info = &outcome.band;
         let begin = info.queries.start;
         let pairs_left = match &mut self.kept {
-            Kept::All { found, pairs_left, order } => {
+            Kept::All { all: Everything { found, order }, pairs_left } => {
                 for (block, own) in finished(outcome) {
                     let places =
                         begin as usize + block.places.start as usize..begin as usize + block.places.end as usize;
@@ -124,11 +124,11 @@ impl Collector {
         Some((band.info.queries.clone(), band.found))
     }
 
-    /// Everything at the end, if that is handed over then: the order of computing, and what was found in input order.
-    pub fn end(self) -> Result<Option<(Option<Vec<u32>>, Vec<Found>)>> {
+    /// Everything, if that is handed over at the end.
+    pub fn end(self) -> Result<Option<Everything>> {
         let short = |band: &str, pairs: u64| Err(Error::Internal(format!("{band} is short of {pairs} pairs")));
         match self.kept {
-            Kept::All { pairs_left: 0, found, order } => Ok(Some((order, found))),
+            Kept::All { pairs_left: 0, all } => Ok(Some(all)),
             Kept::All { pairs_left, .. } => short("the job", pairs_left),
             Kept::Bands { open, .. } => match open.first_key_value() {
                 None => Ok(None),
@@ -139,8 +139,8 @@ impl Collector {
 }
 
 impl Layout {
-    /// Place of a pair in its band, which begins with the pattern `begin`. An engine may have taken either of two sequences
-    /// of one store as the pattern.
+    /// Place of a pair in its band, which begins with the pattern `begin`. An engine may have taken either of two
+    /// sequences of one store as the pattern.
     #[inline]
     fn place(self, begin: SequenceId, pattern: SequenceId, text: SequenceId) -> usize {
         match self {

@@ -30,8 +30,8 @@ pub const EDIT_FIELDS: &[Field] = {
         also("length", field("columns", Some("alnlen"), "columns of the alignment", Value::Count(Count::Columns))),
         field("gaps", None, "columns with a gap", Value::Count(Count::Gaps)),
         also("gapopen", field("gap_openings", Some("opens"), "runs of gaps", Value::Count(Count::GapOpenings))),
-        field("cigar", None, "the alignment of the pattern with the part: = equal, X not equal, I pattern symbol against \
-                              a gap, D text symbol against a gap", Cigar),
+        field("cigar", None, "the alignment of the pattern with the part: = equal, X not equal, I pattern symbol \
+                              against a gap, D text symbol against a gap", Cigar),
         field("query_row", None, "the alignment's upper row: the pattern with its gaps", QueryRow),
         field("target_row", None, "the alignment's lower row: the part of the text with its gaps", TargetRow),
     ]

@@ -103,7 +103,10 @@ proptest! {
     }
 
     #[test]
-    fn pairs_of_two_letters(pattern in prop::collection::vec(1u8..3, 1..80), text in prop::collection::vec(1u8..3, 0..90)) {
+    fn pairs_of_two_letters(
+        pattern in prop::collection::vec(1u8..3, 1..80),
+        text in prop::collection::vec(1u8..3, 0..90),
+    ) {
         check(&pattern, &text, &Equality::literal(Alphabet::Dna));
     }
 }
