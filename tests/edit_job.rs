@@ -367,6 +367,27 @@ fn wrong_answers_are_noticed() {
 }
 
 #[test]
+fn distances_above_the_limit_are_left_out_whatever_an_engine_says() {
+    let patterns = support::store(Alphabet::Dna, &[vec![1; 8]]);
+    let texts = support::store(Alphabet::Dna, &[vec![2; 9], vec![1; 9]]);
+    for mode in [EditMode::Infix, EditMode::Prefix] {
+        let scheme = scheme(mode, Alphabet::Dna, Limit::Distance(2));
+        let job = EditDistances::new(Arc::clone(&patterns), Against::Texts(Arc::clone(&texts)), scheme);
+        let above = |report: &mut EditReport| {
+            report
+                .found
+                .iter_mut()
+                .filter(|found| !found.is_some())
+                .for_each(|found| *found = Found { distance: 8, end: 1 });
+        };
+        let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("all").with_spoil(above))]).unwrap();
+        assert!(summary.engines[0].lost.is_none());
+        compare(&job, &results).unwrap();
+        assert_eq!(results.len(), 1);
+    }
+}
+
+#[test]
 fn interrupts_and_sinks_end_a_job() {
     let (patterns, texts) = stores(10, Alphabet::Dna);
     let against = Against::Texts(texts);

@@ -9,15 +9,9 @@ const PRIMERS: &str = ">515F\nGTGYCAGCMGCCGCGGTAA\n>806R_rc\nATTAGAWACCCBNGTAGTC
                        >edited\nGTGCCAGCAGCCGGGTAATAC\n>none\nTTTTTTTTTTTTTTTTTTTTTTTT\n";
 const PROTEINS: &str = ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n>p2\nMKTAYIAKQRQISFVKSFSRQLEDRLGLIEVQ\n>p3\nMKV\n";
 
-/// What `edit` writes on standard output: the same on one thread and on two.
+/// What `edit` writes on standard output, whoever computes.
 fn edit(arguments: &[&str]) -> String {
-    let one = |threads: &str| {
-        let run = pairwave(&["edit", "--quiet", "--threads", threads]).args(arguments).assert().success().stderr("");
-        String::from_utf8(run.get_output().stdout.clone()).expect("the output is text")
-    };
-    let text = one("1");
-    assert_eq!(text, one("2"), "{arguments:?}");
-    text
+    each("edit", TWO_WAYS, arguments)
 }
 
 #[test]

@@ -97,8 +97,13 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Hand<'a, S> {
     }
 
     fn push(&mut self, pattern: SequenceId, region: Region, found: Found) -> Result<()> {
+        let job = self.aligner.job;
+        // Engines leave out what is above the limit; that they do must not decide on the result.
+        if found.distance > job.scheme.limit(job.patterns.length(pattern), region.symbols()) {
+            return Ok(());
+        }
         // Whichever of the two the engine took as the text.
-        let end = if self.aligner.job.scheme.mode == EditMode::Global { region.end } else { region.start + found.end };
+        let end = if job.scheme.mode == EditMode::Global { region.end } else { region.start + found.end };
         let result = EditResult { pattern, region, distance: found.distance, end, alignment: None, ends: Vec::new() };
         self.chunk.push(result);
         if self.chunk.len() == CHUNK { self.flush() } else { Ok(()) }
