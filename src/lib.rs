@@ -18,6 +18,31 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
+//! Levenshtein distances of the same pairs, or of patterns to parts of texts, have a job of their own:
+//!
+//! ```
+//! use pairwave::plan::edit::Against;
+//! use pairwave::score::{EditMode, EditScheme, Equality, Limit};
+//! use pairwave::{Alphabet, EditDistances, ReadOptions, RunOptions, seq::read_bytes};
+//! use std::sync::Arc;
+//!
+//! let read = |letters: &[u8]| read_bytes("inline", letters, &ReadOptions::default()).map(Arc::new);
+//! let (patterns, texts) = (read(b">primer\nGATTACA\n")?, read(b">gene\nCCGATTTACACC\n")?);
+//! let scheme = EditScheme {
+//!     mode: EditMode::Infix,
+//!     equality: Equality::literal(Alphabet::Dna),
+//!     limit: Limit::Distance(2),
+//! };
+//! let job = EditDistances { align: true, ..EditDistances::new(patterns, Against::Texts(texts), Arc::new(scheme)) };
+//! job.run(&RunOptions::default(), &(), |results| {
+//!     let alignment = results[0].alignment.as_ref().unwrap();
+//!     assert_eq!((results[0].distance, alignment.start, results[0].end), (1, 2, 10));
+//!     assert_eq!(alignment.cigar.to_string(), "2=1D5=");
+//!     Ok(())
+//! })?;
+//! # Ok::<(), pairwave::Error>(())
+//! ```
+//!
 //! # The layers
 //!
 //! Arrows go down: a layer uses those below it and knows nothing of those above. `plan`, `trace`, `score` and `seq`
@@ -64,6 +89,9 @@
 //!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
 //!    [`output`].
 //!
+//! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`engine::edit`], [`plan::edit`]):
+//! engines find distances and ends, threads of the CPU align what is handed over ([`trace::edit`]).
+//!
 //! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]): the
 //! result never depends on device, thread count or batch size.
 //!
@@ -96,7 +124,7 @@ pub mod trace;
 use std::sync::Arc;
 
 pub use error::{Error, Place, Result};
-pub use jobs::{AllPairs, PairResult, RunOptions, Summary};
+pub use jobs::{AllPairs, EditDistances, EditResult, PairResult, RunOptions, Summary};
 pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 pub use trace::{Alignment, Cigar};
@@ -154,13 +182,7 @@ fn encode(name: &str, letters: &str, alphabet: Alphabet) -> Result<Vec<Code>> {
         let code = u8::try_from(letter).ok().and_then(|letter| alphabet.encode(letter));
         code.ok_or_else(|| Error::Input {
             place: Place { file: name.into(), column: Some(position as u64 + 1), ..Place::default() },
-            message: format!(
-                "{letter:?} is not a letter of {}",
-                match alphabet {
-                    Alphabet::Dna => "DNA/RNA",
-                    Alphabet::Protein => "proteins",
-                }
-            ),
+            message: format!("{letter:?} is not a letter of {}", alphabet.letters()),
         })
     };
     letters.char_indices().map(encode).collect()

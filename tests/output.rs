@@ -69,7 +69,8 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
     for &(query, target, score, cigar) in pairs {
         let cigar: Cigar = cigar.parse().expect("a CIGAR string");
         let alignment = with_alignment.then_some(&cigar);
-        writer.write(&Pair { query, target, score, alignment, query_start: 0, target_start: 0, counts: None })?;
+        let (query_start, target_start, counts, edits) = (0, 0, None, None);
+        writer.write(&Pair { query, target, score, alignment, query_start, target_start, counts, edits })?;
     }
     writer.finish()?;
     let bytes = tape.0.lock().unwrap().clone();

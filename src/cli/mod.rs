@@ -5,6 +5,7 @@
 mod args;
 mod bench;
 mod device;
+mod edit;
 mod interrupt;
 mod log;
 mod options;
@@ -49,12 +50,14 @@ fn execute(options: Options) -> Result<()> {
     log::start(options.quiet);
     match options.task {
         Task::AllPairs(job) => run::allpairs(&job, options.quiet),
+        Task::Edit(job) => edit::run(&job, options.quiet),
         Task::Devices(job) => run::devices(&job, options.quiet),
         Task::Bench(job) => bench::run(&job, options.quiet),
         Task::Completions(shell) => pages::completions(shell),
         Task::Man(directory) => pages::man(directory.as_deref()),
         Task::Citation => pages::citation(),
         Task::Fields => pages::print(Field::table()),
+        Task::EditFields => pages::print(Field::edit_table()),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::args::*;
 use super::bench::Bench;
 use super::device::DeviceChoice;
+use super::edit::Edit;
 use super::scoring::ScoringChoice;
 use super::size;
 use pairwave::output::{Distance, Field, Format, MatrixShape};
@@ -25,13 +26,16 @@ pub struct Options {
 #[derive(Debug)]
 pub enum Task {
     AllPairs(Box<AllPairs>),
+    Edit(Box<Edit>),
     Devices(Devices),
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
     Man(Option<PathBuf>),
     Citation,
-    /// The table of fields.
+    /// The table of fields of `allpairs`.
     Fields,
+    /// The same of `edit`.
+    EditFields,
 }
 
 /// All pairs of one file, or of one file against another.
@@ -95,6 +99,8 @@ impl TryFrom<Args> for Options {
             None => return Err(Error::usage("a command is missing; see 'pairwave --help'")),
             Some(Command::Allpairs(args)) if args.fields.as_deref() == Some("help") => Task::Fields,
             Some(Command::Allpairs(args)) => Task::AllPairs(Box::new(AllPairs::try_from(*args)?)),
+            Some(Command::Edit(args)) if args.fields.as_deref() == Some("help") => Task::EditFields,
+            Some(Command::Edit(args)) => Task::Edit(Box::new(Edit::try_from(*args)?)),
             Some(Command::Devices(args)) => Task::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,
@@ -121,46 +127,63 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         }
         let selection = selection(&args, mode)?;
         let format = format(&args, mode)?;
-        let compute = Compute {
-            devices: DeviceChoice::parse_all(&args.device)?,
-            kernel: args.kernel,
-            memory: args.memory.as_deref().map(size::memory).transpose()?,
-            threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
-            tune: args.tune,
-            check: args.check,
-        };
+        let (compute, stats) = compute(args.compute)?;
         let seqs = args.seqs.ok_or_else(|| Error::usage("a file of sequences is missing"))?;
         if seqs == "-" && args.against.as_deref() == Some("-") {
             return Err(Error::usage("standard input can be read once: SEQS and --against cannot both be -"));
         }
-        let output = args.output.filter(|path| path != Path::new("-"));
-        for input in [Some(&seqs), args.against.as_ref()].into_iter().flatten() {
-            if output.as_deref().is_some_and(|output| is_same_file(output, Path::new(input))) {
-                return Err(Error::usage(format!("--output {input} would replace the input of that name")));
-            }
-        }
-        let stats = args.stats;
-        if let Some(path) = &stats {
-            check_stats(path, [Some(Path::new(&seqs)), args.against.as_deref().map(Path::new)], output.as_deref())?;
-        }
+        let inputs: Vec<&str> =
+            [Some(&seqs), args.against.as_ref()].into_iter().flatten().map(String::as_str).collect();
+        let output = output(args.output, &inputs)?;
+        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         Ok(AllPairs { seqs, against: args.against, alphabet, scoring, selection, format, output, stats, compute })
     }
 }
 
+/// Who computes, and where to write what the job took.
+pub(super) fn compute(args: ComputeArgs) -> Result<(Compute, Option<PathBuf>)> {
+    let compute = Compute {
+        devices: DeviceChoice::parse_all(&args.device)?,
+        kernel: args.kernel,
+        memory: args.memory.as_deref().map(size::memory).transpose()?,
+        threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
+        tune: args.tune,
+        check: args.check,
+    };
+    Ok((compute, args.stats))
+}
+
+/// Where results go; `None` is standard output. No input may be lost.
+pub(super) fn output(path: Option<PathBuf>, inputs: &[&str]) -> Result<Option<PathBuf>> {
+    let output = path.filter(|path| path != Path::new("-"));
+    let is_input = |input: &&&str| output.as_deref().is_some_and(|output| is_same_file(output, Path::new(input)));
+    match inputs.iter().find(is_input) {
+        Some(input) => Err(Error::usage(format!("--output {input} would replace the input of that name"))),
+        None => Ok(output),
+    }
+}
+
 /// `--stats` has a file of its own.
-fn check_stats(path: &Path, inputs: [Option<&Path>; 2], output: Option<&Path>) -> Result<()> {
+pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&Path>) -> Result<()> {
+    let Some(path) = path else { return Ok(()) };
     let typed = path.display();
     let standard = Path::new("-");
     if path == standard && output.is_none() {
         return Err(Error::usage("--stats - would be mixed with the results on standard output: name a file"));
     }
-    if inputs.into_iter().flatten().any(|input| is_same_file(path, input)) {
+    if inputs.iter().any(|input| is_same_file(path, Path::new(input))) {
         return Err(Error::usage(format!("--stats {typed} would replace the input of that name")));
     }
     if output.is_some_and(|output| path == output || is_same_file(path, output)) {
         return Err(Error::usage(format!("--stats {typed} would replace the output of that name")));
     }
     Ok(())
+}
+
+/// `--max-hits`.
+pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
+    let positive = |hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing"));
+    hits.map(positive).transpose()
 }
 
 /// What is aligned, and what the ends cost: two options that can say the same, or contradict each other.
@@ -198,7 +221,7 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
             ("--min-identity", args.min_identity.is_some(), "compares identities"),
             ("--max-hits", args.max_hits.is_some(), "ranks by identity"),
             ("--iddef", args.iddef.is_some(), "defines identity"),
-            ("--check", args.check, "rescores alignments"),
+            ("--check", args.compute.check, "rescores alignments"),
         ];
         if let Some((option, _, why)) = needs.iter().find(|(_, given, _)| *given) {
             return Err(Error::usage(format!("{option} {why}, but --score-only computes none: leave one of them out")));
@@ -214,13 +237,11 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
             "--iddef 3 compares whole sequences, but --mode local leaves parts of them out: use 0, 1, 2 or 4",
         ));
     }
-    let max_hits =
-        args.max_hits.map(|hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing")));
     Ok(Selection {
         min_identity: args.min_identity,
         min_score: args.min_score,
         identity,
-        max_hits: max_hits.transpose()?,
+        max_hits: max_hits(args.max_hits)?,
         score_only: args.score_only,
     })
 }
@@ -307,6 +328,7 @@ impl From<AlphabetName> for AlphabetChoice {
         AlphabetChoice::Fixed(match name {
             AlphabetName::Dna | AlphabetName::Rna => Alphabet::Dna,
             AlphabetName::Protein => Alphabet::Protein,
+            AlphabetName::Bytes => Alphabet::Bytes,
         })
     }
 }

@@ -31,6 +31,11 @@ const CITATION: &str = concat!(
     "The work queue of GPUs and CPU threads\n",
     "  Alachiotis N, Berger SA, Stamatakis A (2013)\n",
     "  Coupling SIMD and SIMT architectures to boost performance of a phylogeny-aware alignment kernel\n\n",
+    "Distances of 'edit'\n",
+    "  Chacon A, Marco-Sola S, Espinosa A, Ribeca P, Moure JC (2014)\n",
+    "  Thread-cooperative, bit-parallel computation of Levenshtein distance on GPU\n",
+    "  Myers G (1999)\n",
+    "  A fast bit-vector algorithm for approximate string matching based on dynamic programming\n\n",
     "Affine gap costs\n",
     "  Gotoh O (1982)\n",
     "  An improved algorithm for matching biological sequences\n"

@@ -2,24 +2,23 @@
 
 use super::device::DeviceChoice;
 use super::interrupt;
-use super::options::{AllPairs, Devices};
+use super::options::{AllPairs, Compute, Devices};
 use super::progress::Progress;
 use pairwave::engine::gpu::adapter::{self, Device};
 use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{self, RunOptions, devices};
+use pairwave::jobs::{self, RunOptions, Summary, devices};
 use pairwave::kernels::{KERNELS, Kernel, find};
 use pairwave::output::{self, Context, Format, Output, Pair};
 use pairwave::score::Mode;
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
+use std::path::Path;
 use std::sync::Arc;
 
 /// `pairwave allpairs`.
 pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
-    let kernel = options.compute.kernel.as_deref().map(kernel_called).transpose()?;
-    let devices = chosen(&options.compute.devices)?;
-    // Found out now and not after hours.
-    let stats = options.stats.as_deref().map(Output::create).transpose()?;
+    let mut run_options = self::options(&options.compute)?;
+    let stats = stats_file(options.stats.as_deref())?;
     let paths: Vec<&str> =
         [Some(&options.seqs), options.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
     let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
@@ -27,17 +26,9 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     let against = stores.next();
     let targets = against.clone().unwrap_or_else(|| queries.clone());
     let scoring = options.scoring.resolve(queries.alphabet())?.scoring()?;
-    let run_options = RunOptions {
-        devices,
-        threads: options.compute.threads.map_or(0, |threads| threads.get()),
-        kernel,
-        memory: options.compute.memory,
-        tune: options.compute.tune,
-        // Not before: while input is read nothing is left behind, and a read that waits for a terminal or a pipe would
-        // not see the flag.
-        interrupt: interrupt::watch(),
-        ..RunOptions::default()
-    };
+    // Not before: while input is read nothing is left behind, and a read that waits for a terminal or a pipe would not
+    // see the flag.
+    run_options.interrupt = interrupt::watch();
 
     let selection = &options.selection;
     let is_filtered = selection.min_identity.is_some_and(|identity| identity > 0.0);
@@ -72,17 +63,39 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
             query_start: result.alignment.as_ref().map_or(0, |alignment| alignment.query_start),
             target_start: result.alignment.as_ref().map_or(0, |alignment| alignment.target_start),
             counts: result.alignment.is_some().then_some(result.counts),
+            edits: None,
         })
     })?;
     writer.finish()?;
-    if let Some(mut output) = stats {
-        serde_json::to_writer_pretty(output.buffer(), &JobStats::of(&summary))
-            .map_err(|error| Error::Internal(format!("statistics do not become JSON: {error}")))?;
-        output.buffer().push(b'\n');
-        output.finish()?;
-    }
+    write_stats(stats, &summary)?;
     progress.finish(&summary, is_filtered);
     Ok(())
+}
+
+/// Who computes, and how; nothing can interrupt it yet.
+pub(super) fn options(compute: &Compute) -> Result<RunOptions> {
+    Ok(RunOptions {
+        kernel: compute.kernel.as_deref().map(kernel_called).transpose()?,
+        devices: chosen(&compute.devices)?,
+        threads: compute.threads.map_or(0, |threads| threads.get()),
+        memory: compute.memory,
+        tune: compute.tune,
+        ..RunOptions::default()
+    })
+}
+
+/// The file for statistics: that it cannot be written is found out now and not after hours.
+pub(super) fn stats_file(path: Option<&Path>) -> Result<Option<Output>> {
+    path.map(Output::create).transpose()
+}
+
+/// Writes what a job took.
+pub(super) fn write_stats(output: Option<Output>, summary: &Summary) -> Result<()> {
+    let Some(mut output) = output else { return Ok(()) };
+    serde_json::to_writer_pretty(output.buffer(), &JobStats::of(summary))
+        .map_err(|error| Error::Internal(format!("statistics do not become JSON: {error}")))?;
+    output.buffer().push(b'\n');
+    output.finish()
 }
 
 /// The least score of a pair that is written. A local alignment without a column is no hit: formats of hits, whose

@@ -95,6 +95,9 @@ impl ScoringChoice {
     /// Truong et al. 2014. Proteins: BLOSUM62 with 11 + k, as BLASTP.
     pub fn resolve(&self, alphabet: Alphabet) -> Result<Scheme> {
         let table = match (&self.table, alphabet) {
+            (_, Alphabet::Bytes) => {
+                return Err(Error::usage("there are no scores for bytes, only distances: use 'pairwave edit'"));
+            }
             (Some(Table::Nucleotide { .. }), Alphabet::Protein) => {
                 return Err(Error::usage(
                     "--match, --mismatch and --ambiguity are for nucleotides, but these are proteins; \
@@ -109,7 +112,7 @@ impl ScoringChoice {
         };
         let (open, extend) = match alphabet {
             Alphabet::Dna => (0, 10),
-            Alphabet::Protein => (11, 1),
+            Alphabet::Protein | Alphabet::Bytes => (11, 1),
         };
         let gaps = Gaps::from_blast(self.gap_open.unwrap_or(open), self.gap_extend.unwrap_or(extend));
         Ok(Scheme { alphabet, table, gaps, mode: self.mode, end_gaps: self.end_gaps })

@@ -127,6 +127,45 @@ fn modes() {
 }
 
 #[test]
+fn distances() {
+    use pairwave::score::{EditMode, Limit};
+    let edit = |line: &str| match options(&format!("edit {line}")).unwrap().task {
+        Task::Edit(job) => *job,
+        task => panic!("{task:?}"),
+    };
+    let fields = |line: &str| match edit(line).format {
+        Format::Tsv(fields) | Format::JsonLines(fields) => {
+            fields.iter().map(|field| field.name).collect::<Vec<_>>().join(",")
+        }
+        format => panic!("{format:?}"),
+    };
+    let job = edit("p.fa");
+    assert_eq!((job.mode, job.limit, job.align, job.all_ends), (EditMode::Global, Limit::None, false, false));
+    assert_eq!((job.texts, job.pairs, job.alphabet), (None, None, AlphabetChoice::Detect));
+    for (typed, limit) in [
+        ("0", Limit::Distance(0)),
+        ("1", Limit::Distance(1)),
+        ("1.0", Limit::Rate(1.0)),
+        (".05", Limit::Rate(0.05)),
+        ("0.", Limit::Rate(0.0)),
+    ] {
+        assert_eq!(edit(&format!("p.fa --max-distance {typed}")).limit, limit, "{typed}");
+    }
+    assert_eq!(fields("p.fa t.fa"), "query,target,distance");
+    assert_eq!(fields("p.fa --mode hw"), "query,target,distance,target_end");
+    let all = "p.fa t.fa --pairs c.tsv --mode shw --align --all-ends --max-distance 0.1 --format ndjson";
+    assert_eq!(
+        fields(all),
+        "query,target,region_start,region_end,distance,target_start,target_end,ends,identity,cigar"
+    );
+    // Implied by what is to be written.
+    assert!(edit("p.fa --format paf").align && edit("p.fa --fields query,qlen,gaps").align);
+    assert!(edit("p.fa --mode infix --max-distance 2 --fields query,ends").all_ends);
+    assert!(!edit("p.fa --fields qseqid,distance,send").align);
+    assert!(matches!(options("edit --fields help").unwrap().task, Task::EditFields));
+}
+
+#[test]
 fn tasks_that_only_print() {
     assert!(matches!(options("--citation").unwrap().task, Task::Citation));
     assert!(matches!(options("allpairs --fields help").unwrap().task, Task::Fields));
@@ -179,6 +218,7 @@ fn contradictions() {
         "allpairs s.fa --gap-extend -1",
         "allpairs s.fa --gap-extend 1000001",
         "allpairs s.fa --match 5 --alphabet protein",
+        "allpairs s.fa --alphabet bytes",
         "allpairs s.fa --memory much",
         "allpairs s.fa --memory 8X",
         "allpairs s.fa --memory -8G",
@@ -227,7 +267,7 @@ fn help_of_every_command() {
     let mut command = Args::command().term_width(100);
     command.build();
     insta::assert_snapshot!("help", command.render_long_help());
-    for name in ["allpairs", "devices", "bench", "completions", "man"] {
+    for name in ["allpairs", "edit", "devices", "bench", "completions", "man"] {
         let command = command.find_subcommand_mut(name).unwrap();
         insta::assert_snapshot!(format!("help_{name}"), command.render_long_help());
         insta::assert_snapshot!(format!("help_{name}_short"), command.render_help());
@@ -241,7 +281,7 @@ fn pages_name_every_option() {
     let mut script = Vec::new();
     clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
     let script = String::from_utf8(script).unwrap();
-    for name in ["allpairs", "bench"] {
+    for name in ["allpairs", "edit", "bench"] {
         let command = command.find_subcommand(name).unwrap();
         let mut page = Vec::new();
         clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();

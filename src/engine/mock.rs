@@ -1,6 +1,8 @@
 //! An engine that does as it is told: scripted delays, losses, wrong reports and silence, and a speed, for tests of the
 //! queue.
 
+pub mod edit;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};

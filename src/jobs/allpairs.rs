@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::plan::selected::{selected_bands, selected_cells};
 use crate::plan::{Job, PlannedBand};
 use crate::score::{self, AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
-use crate::seq::{SequenceId, SequenceStore};
+use crate::seq::{Alphabet, SequenceId, SequenceStore};
 use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify_alignment};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
@@ -146,6 +146,9 @@ impl AllPairs {
             return Err(Error::usage(
                 "identity definition 3 compares whole sequences: a local alignment leaves parts of them out",
             ));
+        }
+        if self.scoring.alphabet == Alphabet::Bytes {
+            return Err(Error::usage("there are no scores for bytes, only distances"));
         }
         let (scored, stores) = (self.scoring.alphabet, [&self.queries, self.targets()]);
         if let Some(store) = stores.iter().find(|store| store.alphabet() != scored) {

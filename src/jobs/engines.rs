@@ -1,5 +1,7 @@
 //! From devices to the engines that a job runs on.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::RunOptions;
@@ -8,9 +10,11 @@ use crate::engine::edit::Edit;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::engine::gpu::edit::EditGpu;
 use crate::engine::gpu::tune;
+use crate::engine::mock::edit::EditMock;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
+use crate::plan::edit::EditJob;
 use crate::score::Mode;
 
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
@@ -59,6 +63,20 @@ pub fn open_edit_gpus(options: &RunOptions, software: bool) -> Result<Vec<Box<dy
         }
     }
     Ok(engines)
+}
+
+/// Opens engines for Levenshtein distances: so many threads of the CPU.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_edit(options: &RunOptions, threads: usize, _job: &EditJob) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+    Ok(edit_workers(threads, &options.interrupt))
+}
+
+/// So many threads of the CPU.
+pub fn edit_workers(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engine<Edit>>> {
+    let worker = || EditMock::new("cpu").with_interrupt(Arc::clone(interrupt));
+    (0..threads.max(1)).map(|_| Box::new(worker()) as Box<dyn Engine<Edit>>).collect()
 }
 
 /// Threads that compute. Beside GPUs that align every pair half of them: taking over the GPUs' alignments is work for

@@ -3,6 +3,7 @@
 pub mod allpairs;
 pub mod bench;
 pub mod devices;
+pub mod edit;
 mod engines;
 pub mod sieve;
 pub mod stats;
@@ -18,6 +19,7 @@ use crate::engine::stats::EngineStats;
 use crate::kernels::Kernel;
 
 pub use allpairs::{AllPairs, PairResult};
+pub use edit::{EditAlignment, EditDistances, EditResult};
 pub use sieve::Sieve;
 
 /// Where and how a job runs. None of it changes the result.

@@ -8,19 +8,24 @@
 //! they are -1 and 0, as vsearch writes them, because readers of the format parse numbers there.
 
 use super::numbers::{push_units, push_unsigned, to_units};
-use super::{Body, Context, Output, Pair};
+use super::{Body, Context, Line, Pair};
 use crate::error::Result;
 
 pub struct Blast6;
 
 impl Body for Blast6 {
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+    fn lines(&self) -> Option<&dyn Line> {
+        Some(self)
+    }
+}
+
+impl Line for Blast6 {
+    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
         let columns = context.columns(pair)?;
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
         let identity = context.identity.identity(&columns.counts, lengths.0, lengths.1);
         let (query_start, query_end) = columns.query.one_based();
         let (target_start, target_end) = columns.target.one_based();
-        let out = output.buffer();
         out.extend_from_slice(context.queries.name(pair.query).as_bytes());
         out.push(b'\t');
         out.extend_from_slice(context.targets.name(pair.target).as_bytes());

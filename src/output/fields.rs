@@ -3,14 +3,15 @@
 //! Positions count from 1 and include the last one, as BLAST's do. A local alignment has no end gaps: what is said to
 //! lie between them is all of it.
 
-use super::columns::{Columns, push_row, push_runs};
-use super::numbers::{push_fraction, push_integer, push_unsigned};
-use super::{Context, Pair};
+mod edit;
+mod facts;
+
 use crate::error::{Error, Result};
 use crate::score::IdentityDefinition;
-use crate::trace::{Cigar, Op};
 use std::fmt::Write;
 
+pub use edit::{EDIT_FIELDS, EditDefaults};
+pub(super) use facts::{Facts, Quotes};
 /// One thing that `tsv` and `jsonl` can say of a pair.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
@@ -33,6 +34,7 @@ enum Value {
     Score,
     QueryLength,
     TargetLength,
+    Edits(OfEdits),
     /// Needs the alignment, as do all that follow.
     Identity,
     IdentityBy(IdentityDefinition),
@@ -42,6 +44,17 @@ enum Value {
     Cigar,
     QueryRow,
     TargetRow,
+}
+
+/// What is known of a pattern in a text without an alignment, but for the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfEdits {
+    Distance,
+    Start,
+    End,
+    RegionStart,
+    RegionEnd,
+    Ends,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,12 +153,16 @@ const SCORES: &str = "query,target,score";
 impl Field {
     /// The field of this name: ours, vsearch's or BLAST's.
     pub fn named(name: &str) -> Option<&'static Field> {
-        FIELDS.iter().find(|field| field.name == name || field.vsearch == Some(name) || field.blast == Some(name))
+        named(FIELDS, name)
     }
 
     /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
     pub fn needs_alignment(&self) -> bool {
-        !matches!(self.value, Value::Query | Value::Target | Value::Score | Value::QueryLength | Value::TargetLength)
+        match self.value {
+            Value::Query | Value::Target | Value::Score | Value::QueryLength | Value::TargetLength => false,
+            Value::Edits(what) => what == OfEdits::Start,
+            _ => true,
+        }
     }
 
     /// The fields that `tsv` writes by default.
@@ -175,145 +192,57 @@ impl Field {
 
     /// The fields of a list of names separated by commas (or by `+`, as in vsearch).
     pub fn parse_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
-        let usable = |field: &&'static Field| !score_only || !field.needs_alignment();
-        let names = || FIELDS.iter().filter(usable).map(|field| field.name).collect::<Vec<_>>().join(", ");
-        let mut fields: Vec<&'static Field> = Vec::new();
-        for name in list.split([',', '+']).map(str::trim) {
-            let field = Field::named(name)
-                .ok_or_else(|| Error::usage(format!("--fields: there is no field '{name}'; there are {}", names())))?;
-            if !usable(&field) {
-                return Err(Error::usage(format!(
-                    "--fields: '{name}' needs the alignment, which --score-only leaves out; without it there are {}",
-                    names()
-                )));
-            }
-            if fields.contains(&field) {
-                return Err(Error::usage(format!("--fields: '{name}' is named twice")));
-            }
-            fields.push(field);
-        }
-        Ok(fields)
+        let usable = |field: &Field| !score_only || !field.needs_alignment();
+        parse(FIELDS, list, usable, "needs the alignment, which --score-only leaves out")
     }
 
     /// The table of fields as text, one field a line.
     pub fn table() -> String {
-        let width = FIELDS.iter().map(|field| field.name.len()).max().unwrap_or(0);
-        let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
-        for field in FIELDS {
-            let (vsearch, blast) = (field.vsearch.unwrap_or(""), field.blast.unwrap_or(""));
-            writeln!(text, "{:width$}  {vsearch:8}  {blast:8}  {}", field.name, field.description)
-                .expect("a string takes all");
-        }
-        text
+        table(FIELDS)
     }
+}
+
+/// The field of a table with this name: ours, vsearch's or BLAST's.
+fn named(fields: &'static [Field], name: &str) -> Option<&'static Field> {
+    fields.iter().find(|field| field.name == name || field.vsearch == Some(name) || field.blast == Some(name))
+}
+
+/// Reads a list of names; `why` says of a field why it is not usable.
+fn parse(
+    table: &'static [Field],
+    list: &str,
+    usable: impl Fn(&Field) -> bool,
+    why: &str,
+) -> Result<Vec<&'static Field>> {
+    let names = || table.iter().filter(|field| usable(field)).map(|field| field.name).collect::<Vec<_>>().join(", ");
+    let mut fields: Vec<&'static Field> = Vec::new();
+    for name in list.split([',', '+']).map(str::trim) {
+        let field = named(table, name)
+            .ok_or_else(|| Error::usage(format!("--fields: there is no field '{name}'; there are {}", names())))?;
+        if !usable(field) {
+            return Err(Error::usage(format!("--fields: '{name}' {why}; without it there are {}", names())));
+        }
+        if fields.contains(&field) {
+            return Err(Error::usage(format!("--fields: '{name}' is named twice")));
+        }
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+fn table(fields: &[Field]) -> String {
+    let width = fields.iter().map(|field| field.name.len()).max().unwrap_or(0);
+    let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
+    for field in fields {
+        let (vsearch, blast) = (field.vsearch.unwrap_or(""), field.blast.unwrap_or(""));
+        writeln!(text, "{:width$}  {vsearch:8}  {blast:8}  {}", field.name, field.description)
+            .expect("a string takes all");
+    }
+    text
 }
 
 fn defaults(list: &str) -> Vec<&'static Field> {
     list.split(',').map(|name| Field::named(name).expect("the defaults are in the table")).collect()
-}
-
-/// What the fields of one pair are taken from.
-pub(super) struct Facts<'a> {
-    context: &'a Context,
-    pair: &'a Pair<'a>,
-    aligned: Option<(Columns, &'a Cigar)>,
-}
-
-/// How text is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quotes {
-    None,
-    Json,
-}
-
-impl<'a> Facts<'a> {
-    pub fn new(context: &'a Context, pair: &'a Pair<'a>) -> Result<Self> {
-        let aligned = pair.alignment.map(|cigar| Ok((context.columns(pair)?, cigar))).transpose()?;
-        Ok(Facts { context, pair, aligned })
-    }
-
-    /// Appends the value of `field`.
-    pub fn push(&self, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
-        let Facts { context, pair, .. } = *self;
-        let query_length = context.queries.length(pair.query);
-        let target_length = context.targets.length(pair.target);
-        let text = |out: &mut Vec<u8>, write: &dyn Fn(&mut Vec<u8>)| {
-            let quote: &[u8] = if quotes == Quotes::Json { b"\"" } else { b"" };
-            out.extend_from_slice(quote);
-            write(out);
-            out.extend_from_slice(quote);
-        };
-        match field.value {
-            Value::Query => push_name(out, context.queries.name(pair.query), quotes),
-            Value::Target => push_name(out, context.targets.name(pair.target), quotes),
-            Value::Score => push_integer(out, pair.score),
-            Value::QueryLength => push_unsigned(out, u64::from(query_length)),
-            Value::TargetLength => push_unsigned(out, u64::from(target_length)),
-            value => {
-                let (columns, cigar) = self.aligned.ok_or_else(|| {
-                    Error::Internal(format!("field '{}' of a pair without its alignment", field.name))
-                })?;
-                let identity = |by: IdentityDefinition| by.identity(&columns.counts, query_length, target_length);
-                let covered = (columns.counts.matches + columns.counts.mismatches) as f64;
-                let alphabet = context.queries.alphabet();
-                match value {
-                    Value::IdentityBy(definition) => push_fraction(out, identity(definition)),
-                    Value::Count(count) => push_unsigned(out, count.of(&columns)),
-                    Value::QueryCoverage => push_fraction(out, covered / f64::from(query_length.max(1))),
-                    Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
-                    Value::Cigar => text(out, &|out| push_runs(out, cigar.iter())),
-                    Value::QueryRow => text(out, &|out| {
-                        push_row(
-                            out,
-                            cigar,
-                            (context.queries.codes(pair.query), pair.query_start),
-                            alphabet,
-                            Op::Deletion,
-                        );
-                    }),
-                    Value::TargetRow => text(out, &|out| {
-                        push_row(
-                            out,
-                            cigar,
-                            (context.targets.codes(pair.target), pair.target_start),
-                            alphabet,
-                            Op::Insertion,
-                        );
-                    }),
-                    _ => push_fraction(out, identity(context.identity)),
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn push_name(out: &mut Vec<u8>, name: &str, quotes: Quotes) {
-    match quotes {
-        // A name ends at the first blank, so it holds no tab and no line end.
-        Quotes::None => out.extend_from_slice(name.as_bytes()),
-        Quotes::Json => serde_json::to_writer(out, name).expect("a string is JSON and a vector takes all"),
-    }
-}
-
-impl Count {
-    fn of(self, columns: &Columns) -> u64 {
-        let counts = &columns.counts;
-        match self {
-            Count::Matches => counts.matches,
-            Count::Mismatches => counts.mismatches,
-            Count::Columns => columns.total(),
-            Count::Gaps => counts.gap_columns,
-            Count::GapOpenings => counts.gap_openings,
-            Count::InnerColumns => columns.inner_total(),
-            Count::InnerGaps => columns.inner_gaps(),
-            Count::InnerGapOpenings => columns.inner_gap_openings,
-            Count::QueryStart => u64::from(columns.query.one_based().0),
-            Count::QueryEnd => u64::from(columns.query.one_based().1),
-            Count::TargetStart => u64::from(columns.target.one_based().0),
-            Count::TargetEnd => u64::from(columns.target.one_based().1),
-        }
-    }
 }
 
 #[cfg(test)]

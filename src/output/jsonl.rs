@@ -1,7 +1,7 @@
 //! `jsonl`: a JSON object a line and a line a pair, the keys in the order of the fields.
 
 use super::fields::{Facts, Field, Quotes};
-use super::{Body, Context, Output, Pair};
+use super::{Body, Context, Line, Pair};
 use crate::error::Result;
 
 pub struct JsonLines {
@@ -15,9 +15,14 @@ impl JsonLines {
 }
 
 impl Body for JsonLines {
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+    fn lines(&self) -> Option<&dyn Line> {
+        Some(self)
+    }
+}
+
+impl Line for JsonLines {
+    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
         let facts = Facts::new(context, pair)?;
-        let out = output.buffer();
         for (at, field) in self.fields.iter().enumerate() {
             out.extend_from_slice(if at == 0 { b"{\"" } else { b",\"" });
             out.extend_from_slice(field.name.as_bytes());

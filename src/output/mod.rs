@@ -26,11 +26,12 @@ use crate::error::{Error, Result};
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::Cigar;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 pub use columns::{Columns, Range32};
 pub use distance::Distance;
-pub use fields::{FIELDS, Field};
+pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field};
 pub use phylip::MatrixShape;
 pub use sink::Output;
 
@@ -51,6 +52,22 @@ pub struct Pair<'a> {
     pub target_start: u32,
     /// Its columns, if they are counted already: going over a million alignments again takes longer than writing them.
     pub counts: Option<AlignmentCounts>,
+    /// Of a pattern (the query) and a part of a text (the target): how far apart they are.
+    pub edits: Option<Edits<'a>>,
+}
+
+/// A pattern in a text: what is known without an alignment. If there is one, it is of all of the pattern with the part
+/// of the text from [`Pair::target_start`] to `end`.
+#[derive(Debug, Clone, Copy)]
+pub struct Edits<'a> {
+    /// The least distance.
+    pub distance: u32,
+    /// Text symbols up to the end of the first part of that distance.
+    pub end: u32,
+    /// Where in the text the pattern was looked for.
+    pub region: Range32,
+    /// All ends within the limit, each with its distance, if they were asked for.
+    pub ends: &'a [(u32, u32)],
 }
 
 /// What a pair's numbers refer to.
@@ -78,6 +95,9 @@ impl Context {
         let whole = |length| Range32 { start: 0, end: length };
         let part = |start: u32, symbols: u64| Range32 { start, end: start + symbols as u32 };
         let (query, target) = match self.scoring.mode {
+            Mode::Global if pair.edits.is_some() => {
+                (whole(self.queries.length(pair.query)), part(pair.target_start, cigar.target_span()))
+            }
             Mode::Global => (whole(self.queries.length(pair.query)), whole(self.targets.length(pair.target))),
             Mode::Local => (part(pair.query_start, cigar.query_span()), part(pair.target_start, cigar.target_span())),
         };
@@ -91,6 +111,8 @@ pub trait PairWriter: Send {
     fn begin(&mut self) -> Result<()>;
     /// Writes one pair.
     fn write(&mut self, pair: &Pair<'_>) -> Result<()>;
+    /// Writes many pairs, on the threads of the current pool if that pays.
+    fn write_all(&mut self, pairs: &[Pair<'_>]) -> Result<()>;
     /// Writes what stands after the last pair and makes the output final. Dropping a writer without this leaves no
     /// file behind.
     fn finish(self: Box<Self>) -> Result<()>;
@@ -149,12 +171,26 @@ trait Body: Send {
         Ok(())
     }
 
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()>;
+    /// How a pair becomes a line, if it does so by itself.
+    fn lines(&self) -> Option<&dyn Line>;
+
+    /// Takes a pair that does not become a line.
+    fn pair(&mut self, _context: &Context, _pair: &Pair<'_>) -> Result<()> {
+        Err(Error::Internal("a format without lines has to take pairs".into()))
+    }
 
     fn end(&mut self, _context: &Context, _output: &mut Output) -> Result<()> {
         Ok(())
     }
 }
+
+/// A format of one line a pair.
+trait Line: Sync {
+    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()>;
+}
+
+/// Pairs that a thread makes lines of at once.
+const PAIRS_A_PIECE: usize = 1 << 10;
 
 struct Writer {
     context: Context,
@@ -168,12 +204,98 @@ impl PairWriter for Writer {
     }
 
     fn write(&mut self, pair: &Pair<'_>) -> Result<()> {
-        self.body.pair(&self.context, pair, &mut self.output)?;
+        match self.body.lines() {
+            Some(line) => line.push(&self.context, pair, self.output.buffer())?,
+            None => self.body.pair(&self.context, pair)?,
+        }
         self.output.pass_on()
+    }
+
+    fn write_all(&mut self, pairs: &[Pair<'_>]) -> Result<()> {
+        let Some(line) = self.body.lines().filter(|_| pairs.len() > PAIRS_A_PIECE) else {
+            return pairs.iter().try_for_each(|pair| self.write(pair));
+        };
+        let context = &self.context;
+        let piece = |pairs: &[Pair<'_>]| {
+            let mut out = Vec::new();
+            pairs.iter().try_for_each(|pair| line.push(context, pair, &mut out)).map(|()| out)
+        };
+        let pieces: Result<Vec<Vec<u8>>> = pairs.par_chunks(PAIRS_A_PIECE).map(piece).collect();
+        for piece in pieces? {
+            self.output.buffer().extend_from_slice(&piece);
+            self.output.pass_on()?;
+        }
+        Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.body.end(&self.context, &mut self.output)?;
         self.output.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Alphabet;
+    use std::io::{self, Write};
+    use std::sync::Mutex;
+
+    #[derive(Clone, Default)]
+    struct Tape(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Tape {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What a format makes of 20,000 pairs of two sequences, all at once or one after the other.
+    fn written(format: &Format, at_once: bool) -> Result<Vec<u8>> {
+        let mut builder = SequenceStore::builder(Alphabet::Dna);
+        builder.push_letters("a", b"GATTACA").unwrap();
+        builder.push_letters("b", b"GATCA").unwrap();
+        let store = Arc::new(builder.build());
+        let (targets, scoring) = (Arc::clone(&store), Scoring::dna());
+        let context = Context { queries: store, targets, scoring, identity: IdentityDefinition::Columns };
+        let cigar: Cigar = "3=2I2=".parse().expect("a CIGAR string");
+        let pair = |score| Pair {
+            query: (score % 3 == 0).into(),
+            target: 1,
+            score,
+            alignment: (score % 7 > 0 || score < 15_000).then_some(&cigar),
+            query_start: 0,
+            target_start: 0,
+            counts: None,
+            edits: None,
+        };
+        let pairs: Vec<Pair<'_>> = (0..20_000).map(pair).collect();
+        let tape = Tape::default();
+        let mut writer = open(format, context, Output::to_writer(tape.clone()))?;
+        writer.begin()?;
+        if at_once {
+            writer.write_all(&pairs)?;
+        } else {
+            pairs.iter().try_for_each(|pair| writer.write(pair))?;
+        }
+        writer.finish()?;
+        let bytes = tape.0.lock().unwrap().clone();
+        Ok(bytes)
+    }
+
+    #[test]
+    fn many_pairs_at_once_are_the_same_lines() {
+        let fields = Field::tsv_defaults(true);
+        for format in [Format::Tsv(fields.clone()), Format::JsonLines(fields)] {
+            let lines = written(&format, true).unwrap();
+            assert!(lines.iter().filter(|&&byte| byte == b'\n').count() >= 20_000);
+            assert_eq!(lines, written(&format, false).unwrap());
+        }
+        // What is wrong with one of them is wrong with all.
+        let message = |at_once| written(&Format::Blast6, at_once).unwrap_err().to_string();
+        assert_eq!(message(true), message(false));
     }
 }

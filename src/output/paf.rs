@@ -5,35 +5,48 @@
 //! what it clips, and a local alignment has the spans of its two parts. In any case the symbols that `cg` consumes add
 //! up to the spans, as readers check.
 //!
+//! A pattern in a text is all of the query; the target's span is the part where it was found. `NM` is the distance, and
+//! there is no `AS`.
+//!
 //! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is always +. `NM` counts
 //! mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
 //! mismatches + gap openings). Without a column there is no `de` and no `cg`.
 
 use super::columns::{Range32, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
-use super::{Body, Context, Output, Pair};
+use super::{Body, Context, Line, Pair};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
 
 pub struct Paf;
 
 impl Body for Paf {
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+    fn lines(&self) -> Option<&dyn Line> {
+        Some(self)
+    }
+}
+
+impl Line for Paf {
+    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let columns = context.columns(pair)?;
         let counts = columns.counts;
         let query_length = context.queries.length(pair.query);
         let target_length = context.targets.length(pair.target);
-        let is_whole = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
+        let is_charged = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
+        let is_whole = is_charged || pair.edits.is_some();
         let (query, target, total, gaps, openings) = if is_whole {
             let all = |length| Range32 { start: 0, end: length };
-            (all(query_length), all(target_length), columns.total(), counts.gap_columns, counts.gap_openings)
+            let target = match pair.edits {
+                Some(edits) => Range32 { start: pair.target_start, end: edits.end },
+                None => all(target_length),
+            };
+            (all(query_length), target, columns.total(), counts.gap_columns, counts.gap_openings)
         } else {
             let inner = (columns.inner_total(), columns.inner_gaps(), columns.inner_gap_openings);
             (columns.query, columns.target, inner.0, inner.1, inner.2)
         };
 
-        let out = output.buffer();
         out.extend_from_slice(context.queries.name(pair.query).as_bytes());
         push_span(out, query_length, query);
         out.extend_from_slice(b"\t+\t");
@@ -45,8 +58,10 @@ impl Body for Paf {
         push_unsigned(out, total);
         out.extend_from_slice(b"\t255\tNM:i:");
         push_unsigned(out, counts.mismatches + gaps);
-        out.extend_from_slice(b"\tAS:i:");
-        push_integer(out, pair.score);
+        if pair.edits.is_none() {
+            out.extend_from_slice(b"\tAS:i:");
+            push_integer(out, pair.score);
+        }
         if total > 0 {
             let events = counts.mismatches + openings;
             out.extend_from_slice(b"\tde:f:");

@@ -13,7 +13,7 @@
 
 use super::distance::{Distance, Substitutions};
 use super::numbers::{push_units, push_unsigned, to_units};
-use super::{Body, Context, Output, Pair};
+use super::{Body, Context, Line, Output, Pair};
 use crate::error::{Error, Result};
 use crate::score::Mode;
 
@@ -122,7 +122,11 @@ impl Phylip {
 }
 
 impl Body for Phylip {
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, _output: &mut Output) -> Result<()> {
+    fn lines(&self) -> Option<&dyn Line> {
+        None
+    }
+
+    fn pair(&mut self, context: &Context, pair: &Pair<'_>) -> Result<()> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let alphabet = context.queries.alphabet();
         let found = match self.distance {

@@ -1,7 +1,7 @@
 //! `tsv`: a header line, then a line a pair.
 
 use super::fields::{Facts, Field, Quotes};
-use super::{Body, Context, Output, Pair};
+use super::{Body, Context, Line, Output, Pair};
 use crate::error::Result;
 
 pub struct Tsv {
@@ -22,9 +22,14 @@ impl Body for Tsv {
         Ok(())
     }
 
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+    fn lines(&self) -> Option<&dyn Line> {
+        Some(self)
+    }
+}
+
+impl Line for Tsv {
+    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
         let facts = Facts::new(context, pair)?;
-        let out = output.buffer();
         for (at, field) in self.fields.iter().enumerate() {
             if at > 0 {
                 out.push(b'\t');

@@ -24,6 +24,16 @@ pub enum Against {
     Candidates(Arc<SequenceStore>, Arc<Vec<Candidate>>),
 }
 
+impl Against {
+    /// Where texts are, given where patterns are.
+    pub fn texts<'a>(&'a self, patterns: &'a Arc<SequenceStore>) -> &'a Arc<SequenceStore> {
+        match self {
+            Against::Later => patterns,
+            Against::Texts(texts) | Against::Candidates(texts, _) => texts,
+        }
+    }
+}
+
 /// A pattern and a region of a text where it may be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
@@ -47,10 +57,7 @@ pub struct EditJob {
 impl EditJob {
     /// Where texts are.
     pub fn texts(&self) -> &Arc<SequenceStore> {
-        match &self.against {
-            Against::Later => &self.patterns,
-            Against::Texts(texts) | Against::Candidates(texts, _) => texts,
-        }
+        self.against.texts(&self.patterns)
     }
 
     /// Number of pairs.

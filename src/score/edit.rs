@@ -3,7 +3,8 @@
 //! A substitution, an insertion and a deletion cost 1 each (Chacon et al. 2014, equation 1). The *pattern* is P of m
 //! symbols, the *text* T of n.
 
-use super::scoring::{Ambiguity, Scoring};
+use super::gaps::{EndGaps, Gaps, Mode};
+use super::scoring::{Ambiguity, Scoring, Substitution};
 use crate::error::{Error, Result};
 use crate::seq::{Alphabet, Code};
 
@@ -121,6 +122,17 @@ impl Equality {
     #[inline]
     pub fn is_match(&self, a: Code, b: Code) -> bool {
         self.table[a as usize * self.alphabet.size() + b as usize]
+    }
+
+    /// The distance as a score: 0 for equal codes, -1 for others, 1 off for every symbol of a gap. The score of a pair of
+    /// wholes is its distance, negative.
+    pub fn scoring(&self) -> Scoring {
+        let substitution = Substitution::from_fn(self.alphabet, |a, b| match self.is_match(a, b) {
+            true => (0, true),
+            false => (-1, false),
+        });
+        let (gaps, end_gaps) = (Gaps::linear(1), EndGaps::Charged);
+        Scoring { alphabet: self.alphabet, substitution, gaps, end_gaps, mode: Mode::Global }
     }
 
     /// Of DNA: the bases A, C, G, T (bits 0 to 3) that make up what a code of the text equals, if that is the union of

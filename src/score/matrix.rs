@@ -117,6 +117,9 @@ impl SubstitutionMatrix {
         let (needed, wildcard, sequences): (&[u8], u8, &str) = match alphabet {
             Alphabet::Dna => (b"ACGT", b'N', "DNA"),
             Alphabet::Protein => (b"ARNDCQEGHILKMFPSTWYV", b'X', "protein"),
+            Alphabet::Bytes => {
+                return Err(self.unsuited("no matrix for bytes, of which only distances are computed".into()));
+            }
         };
         if let Some(&letter) = needed.iter().find(|&&letter| self.letter(letter, alphabet).is_none()) {
             return Err(self.unsuited(format!("no matrix for {sequences} sequences: it lacks '{}'", letter as char)));
@@ -136,7 +139,7 @@ impl SubstitutionMatrix {
             let score = stand_in(a).zip(stand_in(b)).and_then(|(a, b)| self.score(a, b)).unwrap_or(least);
             let is_match = match alphabet {
                 Alphabet::Dna => a & b != 0,
-                Alphabet::Protein => a == b,
+                Alphabet::Protein | Alphabet::Bytes => a == b,
             };
             (score, is_match)
         }))

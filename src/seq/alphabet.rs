@@ -9,7 +9,7 @@ pub type Code = u8;
 /// The code that fills a packed sequence up to whole words. No letter has it.
 pub const PAD: Code = 0;
 
-/// The two kinds of sequences.
+/// The kinds of sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Alphabet {
@@ -18,6 +18,8 @@ pub enum Alphabet {
     Dna,
     /// Proteins: A to Z are 1 to 26 and `*` is 27 (so J, O and U have codes of their own).
     Protein,
+    /// Any text: a code is a byte, other than 0 and line ends. Only distances are computed of it.
+    Bytes,
 }
 
 impl Alphabet {
@@ -26,30 +28,44 @@ impl Alphabet {
         match self {
             Alphabet::Dna => 16,
             Alphabet::Protein => 28,
+            Alphabet::Bytes => 256,
         }
     }
 
-    /// The code of an ASCII letter of either case, or `None` if the letter is not of this alphabet.
+    /// The code of a letter, or `None` if the letter is not of this alphabet. Nucleotides and residues are ASCII
+    /// letters of either case.
     pub fn encode(self, letter: u8) -> Option<Code> {
-        let letter = letter.to_ascii_uppercase();
+        let capital = letter.to_ascii_uppercase();
         match self {
             Alphabet::Dna => {
-                let letter = if letter == b'U' { b'T' } else { letter };
-                (1..16).find(|&code| DNA_LETTERS[code as usize] == letter)
+                let capital = if capital == b'U' { b'T' } else { capital };
+                (1..16).find(|&code| DNA_LETTERS[code as usize] == capital)
             }
-            Alphabet::Protein => match letter {
-                b'A'..=b'Z' => Some(letter - b'A' + 1),
+            Alphabet::Bytes => (!matches!(letter, PAD | b'\n' | b'\r')).then_some(letter),
+            Alphabet::Protein => match capital {
+                b'A'..=b'Z' => Some(capital - b'A' + 1),
                 b'*' => Some(27),
                 _ => None,
             },
         }
     }
 
-    /// The upper-case letter of a code; `-` for [`PAD`]. Panics if the code is not less than [`Alphabet::size`].
+    /// The letter of a code, of nucleotides and residues the upper-case one; `-` for their [`PAD`]. Panics if the code
+    /// is not less than [`Alphabet::size`].
     pub fn decode(self, code: Code) -> u8 {
         match self {
             Alphabet::Dna => DNA_LETTERS[code as usize],
             Alphabet::Protein => PROTEIN_LETTERS[code as usize],
+            Alphabet::Bytes => code,
+        }
+    }
+
+    /// What its letters are, for messages.
+    pub const fn letters(self) -> &'static str {
+        match self {
+            Alphabet::Dna => "DNA/RNA",
+            Alphabet::Protein => "proteins",
+            Alphabet::Bytes => "bytes",
         }
     }
 
@@ -58,6 +74,7 @@ impl Alphabet {
         match self {
             Alphabet::Dna => code.count_ones() == 1,
             Alphabet::Protein => !matches!(self.decode(code), b'-' | b'B' | b'Z' | b'X' | b'J' | b'*'),
+            Alphabet::Bytes => code != PAD,
         }
     }
 }
@@ -65,3 +82,27 @@ impl Alphabet {
 /// Letter of each set of bases (bit 0 = A, 1 = C, 2 = G, 3 = T).
 const DNA_LETTERS: &[u8; 16] = b"-ACMGRSVTWYHKDBN";
 const PROTEIN_LETTERS: &[u8; 28] = b"-ABCDEFGHIJKLMNOPQRSTUVWXYZ*";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_letters() {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein, Alphabet::Bytes] {
+            for code in 1..alphabet.size() {
+                let code = code as Code;
+                let is_line_end = alphabet == Alphabet::Bytes && matches!(code, b'\n' | b'\r');
+                assert_eq!(
+                    alphabet.encode(alphabet.decode(code)),
+                    (!is_line_end).then_some(code),
+                    "{alphabet:?} {code}"
+                );
+            }
+            assert_eq!(alphabet.encode(0), None);
+            assert!(!alphabet.is_unambiguous(PAD));
+        }
+        assert_eq!((Alphabet::Bytes.encode(b'a'), Alphabet::Bytes.encode(b'A')), (Some(97), Some(65)));
+        assert_eq!(Alphabet::Dna.encode(b'u'), Some(8));
+    }
+}

@@ -19,35 +19,35 @@ use super::alphabet::{Alphabet, Code};
 const LETTERS: usize = Alphabet::Protein.size();
 
 /// A byte to its code, or to one of the marks below, all of them at or above [`MARKS`].
-pub(super) type Table = [u8; 256];
+pub(super) type Table = [u16; 256];
 
 /// Codes are below this, marks are not.
-const MARKS: u8 = 0x20;
+const MARKS: u16 = 0x100;
 /// Mark of a carriage return: skipped, and legal only before a line feed.
-pub(super) const CARRIAGE_RETURN: u8 = 0x20;
+pub(super) const CARRIAGE_RETURN: u16 = 0x100;
 /// Mark of a line feed: skipped.
-const LINE_FEED: u8 = 0x40;
+const LINE_FEED: u16 = 0x200;
 /// Mark of a byte that has no code.
-pub(super) const ILLEGAL: u8 = 0x80;
+pub(super) const ILLEGAL: u16 = 0x400;
 
 /// The table of an alphabet.
 pub(super) fn table(alphabet: Alphabet) -> Table {
     std::array::from_fn(|byte| match byte as u8 {
         b'\n' => LINE_FEED,
         b'\r' => CARRIAGE_RETURN,
-        byte => alphabet.encode(byte).unwrap_or(ILLEGAL),
+        byte => alphabet.encode(byte).map_or(ILLEGAL, u16::from),
     })
 }
 
 /// Writes the codes of `raw`, line ends left out, to the front of `codes`, which must be at least as long. Returns
 /// their number and the union of all marks seen; with [`ILLEGAL`] among them the codes mean nothing.
-pub(super) fn encode(raw: &[u8], table: &Table, codes: &mut [Code]) -> (usize, u8) {
+pub(super) fn encode(raw: &[u8], table: &Table, codes: &mut [Code]) -> (usize, u16) {
     let codes = &mut codes[..raw.len()];
     let (mut count, mut seen) = (0, 0);
     for &byte in raw {
         let code = table[byte as usize];
         // Written always and kept only if it is a code: no branch to mispredict at line ends.
-        codes[count] = code;
+        codes[count] = code as Code;
         count += usize::from(code < MARKS);
         seen |= code;
     }
@@ -156,18 +156,19 @@ mod tests {
 
     #[test]
     fn the_table_has_every_byte() {
-        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein, Alphabet::Bytes] {
             let table = table(alphabet);
             for byte in 0..=255u8 {
                 let expected = match byte {
                     b'\n' => LINE_FEED,
                     b'\r' => CARRIAGE_RETURN,
-                    _ => alphabet.encode(byte).unwrap_or(ILLEGAL),
+                    _ => alphabet.encode(byte).map_or(ILLEGAL, u16::from),
                 };
                 assert_eq!(table[byte as usize], expected, "{alphabet:?} {byte}");
             }
-            assert!((alphabet.size() as u8) <= MARKS, "codes and marks must not meet");
-            assert_eq!(table[b'-' as usize], ILLEGAL, "a gap is not a letter");
+            assert!(alphabet.size() <= MARKS as usize, "codes and marks must not meet");
+            let gap = if alphabet == Alphabet::Bytes { b'-'.into() } else { ILLEGAL };
+            assert_eq!(table[b'-' as usize], gap, "a gap is not a letter, but a byte");
         }
     }
 

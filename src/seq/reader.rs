@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
 
-use super::alphabet::Alphabet;
+use super::alphabet::{Alphabet, Code};
 use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
 use super::input::{self, Input};
 use super::store::{SequenceStore, StoreBuilder};
@@ -247,7 +247,7 @@ impl Recorder {
             if self.loaded.first_foreign.is_none() && self.loaded.census.foreign() > 0 {
                 let foreign = |&byte: &u8| {
                     let code = self.table[byte as usize];
-                    !matches!(byte, b'\r' | b'\n') && !detect::is_nucleotide(code)
+                    !matches!(byte, b'\r' | b'\n') && !detect::is_nucleotide(code as Code)
                 };
                 let index = raw.iter().position(foreign).expect("the census has just counted one");
                 self.loaded.first_foreign = Some((raw[index], at(index)));
@@ -321,7 +321,7 @@ fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<
             let place = Place { file: file.name.clone(), ..Place::default() };
             let (own, all) = match alphabet {
                 Alphabet::Dna => ("a protein file", "DNA/RNA"),
-                Alphabet::Protein => ("DNA/RNA", "protein"),
+                Alphabet::Protein | Alphabet::Bytes => ("DNA/RNA", "protein"),
             };
             tracing::warn!("{place}: looks like {own} by itself but is read as {all}, as all files together look");
         }
@@ -352,6 +352,7 @@ fn complaint(byte: u8, choice: AlphabetChoice) -> String {
             AlphabetChoice::Fixed(Alphabet::Protein) => {
                 format!("{} is not a letter of proteins (A to Z and *)", describe(byte))
             }
+            AlphabetChoice::Fixed(Alphabet::Bytes) => format!("{} is not a byte of a text", describe(byte)),
         },
     }
 }

@@ -5,7 +5,10 @@
 
 use std::arch::x86_64::*;
 
-use super::sweep::{DELETION_LEAVES, FROM_INSERTION, GapRow, INSERTION_LEAVES, Kernel, Row, Steps, Sweep};
+use super::sweep::{
+    BY_EQUAL_CODES, BY_SHARED_BITS, DELETION_LEAVES, FROM_INSERTION, GapRow, INSERTION_LEAVES, Kernel, Row, Steps,
+    Sweep,
+};
 use super::wavefront::{Arrays, Costs, Directions, LANES, Value, Wave};
 use crate::seq::Code;
 
@@ -15,14 +18,14 @@ pub(super) struct Avx2;
 
 impl Kernel<i32> for Avx2 {
     #[inline(always)]
-    fn linear<const BITS: bool>(row: Row<i32>, costs: &Costs<i32>) {
+    fn linear<const SCORES: u8>(row: Row<i32>, costs: &Costs<i32>) {
         // SAFETY: the kernel's caller runs on a machine with AVX2.
         unsafe {
             let Row { query, target, h_above, h_left, h, directions } = row;
             let cells = Cells::new(costs);
             let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
             for ((((a, b), above), left), (h, direction)) in inputs.zip(h.iter_mut().zip(directions)) {
-                let (best, from) = cells.linear(load(h), cells.scores::<BITS>(a, b), load(above), load(left));
+                let (best, from) = cells.linear(load(h), cells.scores::<SCORES>(a, b), load(above), load(left));
                 store(h, best);
                 store_bytes(direction, from);
             }
@@ -30,7 +33,7 @@ impl Kernel<i32> for Avx2 {
     }
 
     #[inline(always)]
-    fn affine<const BITS: bool>(row: Row<i32>, gaps: GapRow<i32>, costs: &Costs<i32>) {
+    fn affine<const SCORES: u8>(row: Row<i32>, gaps: GapRow<i32>, costs: &Costs<i32>) {
         // SAFETY: the kernel's caller runs on a machine with AVX2.
         unsafe {
             let Row { query, target, h_above, h_left, h, directions } = row;
@@ -44,7 +47,7 @@ impl Kernel<i32> for Avx2 {
             {
                 let above = (load(above), load(insert));
                 let left = (load(left), load(delete));
-                let (best, insert, delete, from) = cells.affine(load(h), cells.scores::<BITS>(a, b), above, left);
+                let (best, insert, delete, from) = cells.affine(load(h), cells.scores::<SCORES>(a, b), above, left);
                 store(h, best);
                 store(insertion, insert);
                 store(deletion, delete);
@@ -56,7 +59,7 @@ impl Kernel<i32> for Avx2 {
     const NARROW_LANES: usize = 4 * LANES;
 
     #[inline(always)]
-    fn narrow<const AFFINE: bool, const BITS: bool>(
+    fn narrow<const AFFINE: bool, const SCORES: u8>(
         sweep: &Sweep<'_, i32>,
         wave: &mut Wave<i32>,
         steps: Steps,
@@ -65,10 +68,10 @@ impl Kernel<i32> for Avx2 {
         // SAFETY: the kernel's caller runs on a machine with AVX2.
         unsafe {
             match sweep.geometry.lanes / LANES {
-                1 => narrow::<AFFINE, BITS, 1>(sweep, wave, steps, out),
-                2 => narrow::<AFFINE, BITS, 2>(sweep, wave, steps, out),
-                3 => narrow::<AFFINE, BITS, 3>(sweep, wave, steps, out),
-                _ => narrow::<AFFINE, BITS, 4>(sweep, wave, steps, out),
+                1 => narrow::<AFFINE, SCORES, 1>(sweep, wave, steps, out),
+                2 => narrow::<AFFINE, SCORES, 2>(sweep, wave, steps, out),
+                3 => narrow::<AFFINE, SCORES, 3>(sweep, wave, steps, out),
+                _ => narrow::<AFFINE, SCORES, 4>(sweep, wave, steps, out),
             }
         }
     }
@@ -80,7 +83,7 @@ impl Kernel<i32> for Avx2 {
 /// All lanes are computed; those outside the matrix, or from which the sweep's apex is out of reach, are not read by
 /// others ([`super::wavefront`]).
 #[target_feature(enable = "avx2")]
-fn narrow<const AFFINE: bool, const BITS: bool, const N: usize>(
+fn narrow<const AFFINE: bool, const SCORES: u8, const N: usize>(
     sweep: &Sweep<'_, i32>,
     wave: &mut Wave<i32>,
     steps: Steps,
@@ -98,7 +101,7 @@ fn narrow<const AFFINE: bool, const BITS: bool, const N: usize>(
         let query = symbols.query[query_at..][..N * LANES].as_chunks::<LANES>().0;
         let target = symbols.target_reversed[target_at..][..N * LANES].as_chunks::<LANES>().0;
         let directions = out.bytes[at..][..N * LANES].as_chunks_mut::<LANES>().0;
-        let scores = |block: usize| cells.scores::<BITS>(&query[block], &target[block]);
+        let scores = |block: usize| cells.scores::<SCORES>(&query[block], &target[block]);
         // One neighbour is in the same lane of the other array, one in the lane before (even) or after (odd).
         if is_even {
             let above = (up(&odd.h), if AFFINE { up(&odd.insertion) } else { odd.insertion });
@@ -225,7 +228,7 @@ impl<'a> Cells<'a> {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(costs: &'a Costs<i32>) -> Self {
-        let (matching, mismatching) = costs.by_shared_bits.unwrap_or_default();
+        let (matching, mismatching) = costs.two_scores;
         Cells {
             costs,
             matching: _mm256_set1_epi32(matching),
@@ -240,13 +243,19 @@ impl<'a> Cells<'a> {
     /// Scores of eight pairs of codes.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn scores<const BITS: bool>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> __m256i {
-        if BITS {
-            let shared = _mm_cvtsi64_si128(i64::from_le_bytes(*a) & i64::from_le_bytes(*b));
-            let none = _mm256_cvtepi8_epi32(_mm_cmpeq_epi8(shared, _mm_setzero_si128()));
-            _mm256_blendv_epi8(self.matching, self.mismatching, none)
-        } else {
-            load(&std::array::from_fn(|lane| self.costs.table[Costs::<i32>::table_index(a[lane], b[lane])]))
+    fn scores<const SCORES: u8>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> __m256i {
+        match SCORES {
+            BY_SHARED_BITS => {
+                let shared = _mm_cvtsi64_si128(i64::from_le_bytes(*a) & i64::from_le_bytes(*b));
+                let none = _mm256_cvtepi8_epi32(_mm_cmpeq_epi8(shared, _mm_setzero_si128()));
+                _mm256_blendv_epi8(self.matching, self.mismatching, none)
+            }
+            BY_EQUAL_CODES => {
+                let (a, b) = (_mm_cvtsi64_si128(i64::from_le_bytes(*a)), _mm_cvtsi64_si128(i64::from_le_bytes(*b)));
+                let equal = _mm256_cvtepi8_epi32(_mm_cmpeq_epi8(a, b));
+                _mm256_blendv_epi8(self.mismatching, self.matching, equal)
+            }
+            _ => load(&std::array::from_fn(|lane| self.costs.table[Costs::<i32>::table_index(a[lane], b[lane])])),
         }
     }
 

@@ -47,39 +47,65 @@ pub(super) struct ScoreRange {
     /// The greatest score of a match and of a mismatch, if there can be one.
     pub best_match: Option<i32>,
     pub best_mismatch: Option<i32>,
-    /// Scores of match and mismatch, if every two codes that can meet match exactly if they share a bit, and all
-    /// matches score alike, and all mismatches.
-    pub by_shared_bits: Option<(i32, i32)>,
+    /// How the score of two codes can be found.
+    pub scores: ScoresBy,
+}
+
+/// How the score of two codes can be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ScoresBy {
+    /// In a table.
+    Table,
+    /// Every two codes that can meet match exactly if they share a bit, and all matches score alike, and all mismatches.
+    SharedBits,
+    /// The same, but codes match if they are equal.
+    EqualCodes,
 }
 
 impl ScoreRange {
     /// `query` and `target` are not empty.
     pub fn of(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
-        let present = |codes: &[Code]| codes.iter().fold(0u32, |set, &code| set | 1 << code);
+        let present = |codes: &[Code]| {
+            let mut is_there = [false; 256];
+            codes.iter().for_each(|&code| is_there[code as usize] = true);
+            is_there
+        };
         let (in_query, in_target) = (present(query), present(target));
-        let members = |set: u32| (0..32u8).filter(move |&code| set >> code & 1 == 1);
+        let members = |is_there: &[bool; 256]| {
+            let is_there = *is_there;
+            (0..=u8::MAX).take(substitution.size()).filter(move |&code| is_there[code as usize])
+        };
         let mut range = ScoreRange {
             least: i32::MAX,
             greatest: i32::MIN,
             best_match: None,
             best_mismatch: None,
-            by_shared_bits: None,
+            scores: ScoresBy::Table,
         };
-        let mut uniform = true;
-        for a in members(in_query) {
-            for b in members(in_target) {
+        let (mut by_shared_bits, mut by_equal_codes) = (true, true);
+        for a in members(&in_query) {
+            for b in members(&in_target) {
                 let (score, is_match) = (substitution.score(a, b), substitution.is_match(a, b));
                 range.least = range.least.min(score);
                 range.greatest = range.greatest.max(score);
                 let best = if is_match { &mut range.best_match } else { &mut range.best_mismatch };
-                uniform &= best.is_none_or(|best| best == score) && is_match == (a & b != 0);
+                let is_alike = best.is_none_or(|best| best == score);
+                by_shared_bits &= is_alike && is_match == (a & b != 0);
+                by_equal_codes &= is_alike && is_match == (a == b);
                 *best = (*best).max(Some(score));
             }
         }
-        if uniform {
-            range.by_shared_bits = Some((range.best_match.unwrap_or(0), range.best_mismatch.unwrap_or(0)));
-        }
+        range.scores = match (by_shared_bits, by_equal_codes) {
+            (true, _) => ScoresBy::SharedBits,
+            (false, true) => ScoresBy::EqualCodes,
+            (false, false) => ScoresBy::Table,
+        };
         range
+    }
+
+    /// Scores of match and mismatch, if there are only these two.
+    pub fn two_scores(&self) -> (i32, i32) {
+        (self.best_match.unwrap_or(0), self.best_mismatch.unwrap_or(0))
     }
 
     /// The diagonals of all canonical alignments of `m` and `n` symbols, as far as the hint says.
@@ -176,6 +202,9 @@ impl Band {
 mod tests {
     use super::*;
 
+    use crate::score::Equality;
+    use crate::seq::Alphabet;
+
     #[test]
     fn bands_hold_the_diagonals_within_reach() {
         assert_eq!(Band::of_gap_columns(10, 10, 0), Band { low: 0, high: 0 });
@@ -216,7 +245,7 @@ mod tests {
     fn limits_by_hand() {
         let scoring = Scoring::dna();
         let range = ScoreRange::of(&scoring.substitution, &[1, 2, 4, 8], &[1, 2, 4, 8]);
-        assert_eq!(range.by_shared_bits, Some((5, -4)));
+        assert_eq!((range.scores, range.two_scores()), (ScoresBy::SharedBits, (5, -4)));
         let limit = |m, n, score, matches| range.gap_limit(m, n, scoring.gaps, Hint { score, matches });
         assert_eq!(limit(100, 100, None, None), 200);
         assert_eq!(limit(100, 100, Some(500), Some(100)), 0);
@@ -233,7 +262,12 @@ mod tests {
     fn what_scores_are_like() {
         let scoring = Scoring::protein();
         let range = ScoreRange::of(&scoring.substitution, &[23], &[23, 1]);
-        assert_eq!((range.least, range.greatest, range.by_shared_bits), (-3, 11, None));
+        assert_eq!((range.least, range.greatest, range.scores), (-3, 11, ScoresBy::EqualCodes));
         assert_eq!((range.best_match, range.best_mismatch), (Some(11), Some(-3)));
+        assert_eq!(ScoreRange::of(&scoring.substitution, &[23], &[23, 1, 4]).scores, ScoresBy::Table);
+        let literal = Equality::literal(Alphabet::Bytes).scoring();
+        let range = ScoreRange::of(&literal.substitution, b"Bytes", b"bits");
+        assert_eq!((range.scores, range.two_scores()), (ScoresBy::EqualCodes, (0, -1)));
+        assert_eq!(ScoreRange::of(&literal.substitution, &[1, 2], &[1, 4]).scores, ScoresBy::SharedBits);
     }
 }

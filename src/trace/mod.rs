@@ -24,12 +24,15 @@
 //!
 //! So a local alignment begins and ends with two symbols, and no part at either end of it adds nothing to its score.
 //!
+//! [`edit`] says which part of a text a pattern is aligned with.
+//!
 //! Every engine gives the same alignment, so output never depends on who computed it.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod band;
 pub mod cigar;
+pub mod edit;
 mod local;
 pub mod packed;
 mod sweep;

@@ -12,8 +12,14 @@
 //! if that gives its value, else from I if that does, else from D; a gap state leaves the gap if that gives its value.
 //! With linear gaps (opening 0) a gap state always leaves, as H >= I and H >= D, and is not kept.
 
+use super::band::ScoresBy;
 use super::wavefront::{Cell, Costs, Directions, Geometry, LANES, Symbols, Value, Wave};
 use crate::seq::Code;
+
+/// How a sweep finds the score of two codes: a [`ScoresBy`] as a number, which code is made for.
+pub(super) const BY_TABLE: u8 = 0;
+pub(super) const BY_SHARED_BITS: u8 = 1;
+pub(super) const BY_EQUAL_CODES: u8 = 2;
 
 /// Where a cell's H comes from: two bits of its direction.
 pub(super) const FROM: u8 = 3;
@@ -53,15 +59,16 @@ pub(super) struct Steps {
 impl<T: Value> Sweep<'_, T> {
     /// Computes a range of steps, the wave standing after the step before them.
     pub fn advance(&self, wave: &mut Wave<T>, steps: Steps, out: &mut Directions, ends: Option<&mut Ends<T>>) {
-        match (self.costs.affine, self.costs.by_shared_bits.is_some()) {
-            (false, false) => self.dispatch::<false, false>(wave, steps, out, ends),
-            (false, true) => self.dispatch::<false, true>(wave, steps, out, ends),
-            (true, false) => self.dispatch::<true, false>(wave, steps, out, ends),
-            (true, true) => self.dispatch::<true, true>(wave, steps, out, ends),
+        match (self.costs.affine, self.costs.scores) {
+            (false, ScoresBy::Table) => self.dispatch::<false, BY_TABLE>(wave, steps, out, ends),
+            (false, ScoresBy::SharedBits) => self.dispatch::<false, BY_SHARED_BITS>(wave, steps, out, ends),
+            (false, ScoresBy::EqualCodes) => self.dispatch::<false, BY_EQUAL_CODES>(wave, steps, out, ends),
+            (true, ScoresBy::SharedBits) => self.dispatch::<true, BY_SHARED_BITS>(wave, steps, out, ends),
+            (true, ScoresBy::Table | ScoresBy::EqualCodes) => self.dispatch::<true, BY_TABLE>(wave, steps, out, ends),
         }
     }
 
-    fn dispatch<const AFFINE: bool, const BITS: bool>(
+    fn dispatch<const AFFINE: bool, const SCORES: u8>(
         &self,
         wave: &mut Wave<T>,
         steps: Steps,
@@ -71,25 +78,25 @@ impl<T: Value> Sweep<'_, T> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has AVX2.
-            return unsafe { self.run_avx2::<AFFINE, BITS>(wave, steps, out, ends) };
+            return unsafe { self.run_avx2::<AFFINE, SCORES>(wave, steps, out, ends) };
         }
-        self.run::<Portable, AFFINE, BITS>(wave, steps, out, ends);
+        self.run::<Portable, AFFINE, SCORES>(wave, steps, out, ends);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn run_avx2<const AFFINE: bool, const BITS: bool>(
+    fn run_avx2<const AFFINE: bool, const SCORES: u8>(
         &self,
         wave: &mut Wave<T>,
         steps: Steps,
         out: &mut Directions,
         ends: Option<&mut Ends<T>>,
     ) {
-        self.run::<T::Avx2, AFFINE, BITS>(wave, steps, out, ends);
+        self.run::<T::Avx2, AFFINE, SCORES>(wave, steps, out, ends);
     }
 
     #[inline(always)]
-    fn run<K: Kernel<T>, const AFFINE: bool, const BITS: bool>(
+    fn run<K: Kernel<T>, const AFFINE: bool, const SCORES: u8>(
         &self,
         wave: &mut Wave<T>,
         steps: Steps,
@@ -130,9 +137,9 @@ impl<T: Value> Sweep<'_, T> {
                         insertion: blocks_mut(&mut this.insertion[1 + base..][..length]),
                         deletion: blocks_mut(&mut this.deletion[1 + base..][..length]),
                     };
-                    K::affine::<BITS>(row, gaps, costs);
+                    K::affine::<SCORES>(row, gaps, costs);
                 } else {
-                    K::linear::<BITS>(row, costs);
+                    K::linear::<SCORES>(row, costs);
                 }
             }
 
@@ -169,7 +176,7 @@ impl<T: Value> Sweep<'_, T> {
             }
         }
         if is_narrow {
-            K::narrow::<AFFINE, BITS>(self, wave, Steps { from: rows_to, ..steps }, out);
+            K::narrow::<AFFINE, SCORES>(self, wave, Steps { from: rows_to, ..steps }, out);
         }
     }
 }
@@ -211,16 +218,16 @@ pub(super) trait Kernel<T> {
     /// The most lanes of [`Self::narrow`].
     const NARROW_LANES: usize;
     /// Steps without border cells of a band with few lanes; appends to the directions.
-    fn narrow<const AFFINE: bool, const BITS: bool>(
+    fn narrow<const AFFINE: bool, const SCORES: u8>(
         sweep: &Sweep<'_, T>,
         wave: &mut Wave<T>,
         steps: Steps,
         out: &mut Directions,
     );
     /// A row with linear gaps.
-    fn linear<const BITS: bool>(row: Row<T>, costs: &Costs<T>);
+    fn linear<const SCORES: u8>(row: Row<T>, costs: &Costs<T>);
     /// A row with affine gaps.
-    fn affine<const BITS: bool>(row: Row<T>, gaps: GapRow<T>, costs: &Costs<T>);
+    fn affine<const SCORES: u8>(row: Row<T>, gaps: GapRow<T>, costs: &Costs<T>);
 }
 
 /// Code for any machine.
@@ -229,16 +236,16 @@ pub(super) struct Portable;
 impl<T: Value> Kernel<T> for Portable {
     const NARROW_LANES: usize = 0;
 
-    fn narrow<const AFFINE: bool, const BITS: bool>(_: &Sweep<'_, T>, _: &mut Wave<T>, _: Steps, _: &mut Directions) {
+    fn narrow<const AFFINE: bool, const SCORES: u8>(_: &Sweep<'_, T>, _: &mut Wave<T>, _: Steps, _: &mut Directions) {
         unreachable!("a band has lanes");
     }
 
     #[inline(always)]
-    fn linear<const BITS: bool>(row: Row<T>, costs: &Costs<T>) {
+    fn linear<const SCORES: u8>(row: Row<T>, costs: &Costs<T>) {
         let Row { query, target, h_above, h_left, h, directions } = row;
         let inputs = query.iter().zip(target).zip(h_above).zip(h_left);
         for ((((a, b), above), left), (h, direction)) in inputs.zip(h.iter_mut().zip(directions)) {
-            let scores = costs.scores::<BITS>(a, b);
+            let scores = costs.scores::<SCORES>(a, b);
             let diagonal: [T; LANES] = each(|lane| h[lane].plus(scores[lane]));
             let best: [T; LANES] = each(|lane| diagonal[lane].max(above[lane]).max(left[lane]));
             *direction = each(|lane| from(diagonal[lane] == best[lane], above[lane] == best[lane]));
@@ -247,7 +254,7 @@ impl<T: Value> Kernel<T> for Portable {
     }
 
     #[inline(always)]
-    fn affine<const BITS: bool>(row: Row<T>, gaps: GapRow<T>, costs: &Costs<T>) {
+    fn affine<const SCORES: u8>(row: Row<T>, gaps: GapRow<T>, costs: &Costs<T>) {
         let Row { query, target, h_above, h_left, h, directions } = row;
         let GapRow { insertion_above, deletion_left, insertion, deletion } = gaps;
         let inputs = query.iter().zip(target).zip(h_above).zip(h_left).zip(insertion_above.iter().zip(deletion_left));
@@ -255,7 +262,7 @@ impl<T: Value> Kernel<T> for Portable {
         for (((((a, b), above), left), (insertion_above, deletion_left)), ((h, direction), (insertion, deletion))) in
             inputs.zip(outputs)
         {
-            let scores = costs.scores::<BITS>(a, b);
+            let scores = costs.scores::<SCORES>(a, b);
             let diagonal: [T; LANES] = each(|lane| h[lane].plus(scores[lane]));
             let above: [T; LANES] = each(|lane| above[lane].minus(costs.opening));
             let left: [T; LANES] = each(|lane| left[lane].minus(costs.opening));
@@ -286,12 +293,12 @@ fn each<E>(f: impl FnMut(usize) -> E) -> [E; LANES] {
 
 impl<T: Value> Costs<T> {
     #[inline(always)]
-    fn scores<const BITS: bool>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> [T; LANES] {
-        if BITS {
-            let (matching, mismatching) = self.by_shared_bits.expect("asked for only if there");
-            each(|lane| if a[lane] & b[lane] != 0 { matching } else { mismatching })
-        } else {
-            each(|lane| self.table[Self::table_index(a[lane], b[lane])])
+    fn scores<const SCORES: u8>(&self, a: &[Code; LANES], b: &[Code; LANES]) -> [T; LANES] {
+        let (matching, mismatching) = self.two_scores;
+        match SCORES {
+            BY_SHARED_BITS => each(|lane| if a[lane] & b[lane] != 0 { matching } else { mismatching }),
+            BY_EQUAL_CODES => each(|lane| if a[lane] == b[lane] { matching } else { mismatching }),
+            _ => each(|lane| self.table[Self::table_index(a[lane], b[lane])]),
         }
     }
 }

@@ -3,10 +3,10 @@
 //! Which cells are computed is `band`'s matter; how, `wavefront`'s and `sweep`'s; the walk
 //! back over them, `walk`'s. Here the band and the width of the numbers are chosen.
 
-use super::band::{Band, ScoreRange};
+use super::band::{Band, ScoreRange, ScoresBy};
 use super::sweep::{Ends, Sweep};
 use super::walk::{Tracer, Walk};
-use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, Value, Wave};
+use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, TABLE_SIDE, Value, Wave};
 use super::{Alignment, Cigar, Op, local};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode, Scoring};
@@ -82,7 +82,7 @@ pub fn traceback(
 ) -> Result<Alignment> {
     match scoring.mode {
         Mode::Global => global(query, target, scoring, hint, workspace),
-        Mode::Local => local::traceback(query, target, scoring, hint, workspace),
+        Mode::Local => fits_the_table(scoring).and_then(|()| local::traceback(query, target, scoring, hint, workspace)),
     }
 }
 
@@ -98,6 +98,9 @@ pub(super) fn global(
         (one_is_empty(query.len(), target.len(), scoring), 0)
     } else {
         let pair = Pair::new(query, target, scoring, hint);
+        if pair.scores() == ScoresBy::Table {
+            fits_the_table(scoring)?;
+        }
         let magnitude = pair.magnitude();
         if i32::holds(magnitude) {
             let mut wave = std::mem::take(&mut workspace.wave_32);
@@ -123,6 +126,17 @@ pub(super) fn global(
         Hint { matches: Some(hinted), .. } if hinted != matches => differs("matches", matches.into(), hinted.into()),
         _ => Ok(alignment),
     }
+}
+
+/// Whether every pair of codes has a place in tables of scores.
+fn fits_the_table(scoring: &Scoring) -> Result<()> {
+    if scoring.substitution.size() <= TABLE_SIDE {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{} are aligned by distance only: they have no table of scores",
+        scoring.alphabet.letters()
+    )))
 }
 
 fn one_is_empty(m: usize, n: usize, scoring: &Scoring) -> Alignment {
@@ -169,15 +183,24 @@ impl<'a> Pair<'a> {
         self.weight * (diagonal * m.min(n) + borders + 4 * i128::from(gaps.opening())) + self.weight
     }
 
+    /// How the sweep finds scores. It compares codes with linear gaps only.
+    fn scores(&self) -> ScoresBy {
+        match self.range.scores {
+            ScoresBy::EqualCodes if !self.scoring.gaps.is_linear() => ScoresBy::Table,
+            scores => scores,
+        }
+    }
+
     fn costs<T: Value>(&self) -> Costs<T> {
         let gaps = self.scoring.gaps;
         let packed = |score: i32, is_match: bool| {
             let offset = i128::from(score) + 2 * i128::from(gaps.next);
             T::from_wide(self.weight * offset + i128::from(is_match))
         };
-        let mut table = Box::new([T::from_wide(0); 1024]);
-        let by_shared_bits = self.range.by_shared_bits.map(|(yes, no)| (packed(yes, true), packed(no, false)));
-        if by_shared_bits.is_none() {
+        let mut table = Box::new([T::from_wide(0); TABLE_SIDE * TABLE_SIDE]);
+        let (yes, no) = self.range.two_scores();
+        let scores = self.scores();
+        if scores == ScoresBy::Table {
             let substitution = &self.scoring.substitution;
             let size = substitution.size() as Code;
             for (a, b) in (1..size).flat_map(|a| (1..size).map(move |b| (a, b))) {
@@ -186,7 +209,8 @@ impl<'a> Pair<'a> {
             }
         }
         Costs {
-            by_shared_bits,
+            scores,
+            two_scores: (packed(yes, true), packed(no, false)),
             table,
             opening: T::from_wide(self.weight * i128::from(gaps.opening())),
             step: T::from_wide(self.weight * i128::from(gaps.next)),
@@ -258,7 +282,8 @@ impl<'a> Pair<'a> {
 mod tests {
     use super::*;
     use crate::reference;
-    use crate::score::{Ambiguity, Gaps};
+    use crate::score::{Ambiguity, Equality, Gaps};
+    use crate::seq::Alphabet;
 
     #[test]
     fn numbers_of_every_width_give_the_same() {
@@ -267,20 +292,41 @@ mod tests {
         let mut target = query[4..].to_vec();
         target.drain(30..35);
         (target[10], target[60]) = (15, 2);
+        let mut scorings = vec![Equality::literal(Alphabet::Dna).scoring()];
         for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2)] {
             for end_gaps in [EndGaps::Charged, EndGaps::Free] {
                 for ambiguity in [Ambiguity::Overlap, Ambiguity::Zero] {
-                    let scoring = Scoring::nucleotide(5, -4, ambiguity, gaps, end_gaps).unwrap();
-                    let expected = reference::align(&query, &target, &scoring);
-                    let expected = (Alignment::whole(expected.score, expected.cigar), expected.matches);
-                    let pair = Pair::new(&query, &target, &scoring, Hint::NONE);
-                    let workspace = &mut Workspace::with_budget(1_000);
-                    assert!(i32::holds(pair.magnitude()));
-                    assert_eq!(pair.align(workspace, &mut Wave::<i32>::default()), expected);
-                    assert_eq!(pair.align(workspace, &mut Wave::<i64>::default()), expected);
-                    assert_eq!(pair.align(workspace, &mut Wave::<i128>::default()), expected);
+                    scorings.push(Scoring::nucleotide(5, -4, ambiguity, gaps, end_gaps).unwrap());
                 }
             }
+        }
+        let mut kinds = Vec::new();
+        for scoring in scorings {
+            let expected = reference::align(&query, &target, &scoring);
+            let expected = (Alignment::whole(expected.score, expected.cigar), expected.matches);
+            let pair = Pair::new(&query, &target, &scoring, Hint::NONE);
+            let workspace = &mut Workspace::with_budget(1_000);
+            assert!(i32::holds(pair.magnitude()));
+            assert_eq!(pair.align(workspace, &mut Wave::<i32>::default()), expected);
+            assert_eq!(pair.align(workspace, &mut Wave::<i64>::default()), expected);
+            assert_eq!(pair.align(workspace, &mut Wave::<i128>::default()), expected);
+            kinds.push(pair.scores());
+        }
+        for kind in [ScoresBy::Table, ScoresBy::SharedBits, ScoresBy::EqualCodes] {
+            assert!(kinds.contains(&kind), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn letters_without_a_table_have_distances_only() {
+        let align = |scoring: &Scoring| traceback(b"Bytes", b"bites", scoring, Hint::NONE, &mut Workspace::default());
+        let distance = Equality::literal(Alphabet::Bytes).scoring();
+        let alignment = align(&distance).unwrap();
+        assert_eq!((alignment.score, alignment.cigar.to_string().as_str()), (-2, "2X3="));
+        let affine = Scoring { gaps: Gaps::from_blast(1, 1), ..distance.clone() };
+        for scoring in [affine, Scoring { mode: Mode::Local, ..distance }] {
+            let error = align(&scoring).unwrap_err().to_string();
+            assert_eq!(error, "bytes are aligned by distance only: they have no table of scores");
         }
     }
 

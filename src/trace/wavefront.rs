@@ -24,7 +24,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::band::Band;
+use super::band::{Band, ScoresBy};
 use super::sweep::{Kernel, Portable};
 use crate::seq::{Code, PAD};
 
@@ -36,7 +36,7 @@ pub(super) const LANES: usize = 8;
 pub(super) const IDLE_CODES: usize = 48;
 
 /// Codes a side of the substitution table.
-const TABLE_SIDE: usize = 32;
+pub(super) const TABLE_SIDE: usize = 32;
 
 /// A packed score and matches: a signed integer wide enough for a pair's values.
 pub(super) trait Value: Copy + Ord + Send + 'static {
@@ -84,9 +84,11 @@ value!(i32, super::avx2::Avx2; i64, Portable; i128, Portable);
 
 /// Packed scores of one pair of sequences.
 pub(super) struct Costs<T> {
-    /// Scores of match and mismatch if codes match by shared bits, and all matches and mismatches score alike.
-    pub by_shared_bits: Option<(T, T)>,
-    /// Scores of all pairs of codes, `a * 32 + b`; unused with `by_shared_bits`.
+    /// How scores are found.
+    pub scores: ScoresBy,
+    /// Scores of match and mismatch, if there are only these two.
+    pub two_scores: (T, T),
+    /// Scores of all pairs of codes, `a * 32 + b`, if they are found there.
     pub table: Box<[T; TABLE_SIDE * TABLE_SIDE]>,
     /// What a gap's first symbol costs more than each further one.
     pub opening: T,

@@ -8,6 +8,7 @@
 mod support;
 
 mod bench;
+mod edit;
 mod ends;
 mod formats;
 mod kernels;
@@ -47,10 +48,15 @@ fn program() -> PathBuf {
 
 /// What `allpairs` writes on standard output: the same whoever computes.
 fn allpairs_each(ways: &[(&str, &str)], arguments: &[&str]) -> String {
+    each("allpairs", ways, arguments)
+}
+
+/// What a command writes on standard output: the same whoever computes.
+fn each(command: &str, ways: &[(&str, &str)], arguments: &[&str]) -> String {
     needs_adapter();
     let mut first: Option<String> = None;
     for (device, threads) in ways {
-        let run = pairwave(&["allpairs", "--quiet", "--device", device, "--threads", threads])
+        let run = pairwave(&[command, "--quiet", "--device", device, "--threads", threads])
             .args(arguments)
             .assert()
             .success()

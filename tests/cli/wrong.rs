@@ -4,15 +4,19 @@ use insta::assert_snapshot;
 
 use super::*;
 
-/// Runs `allpairs` with an output file and checks all of the above but the text, which it returns with `folder` and the
-/// adapter's name left out. `arguments` are split at blanks; `@name` is a file in `folder`.
 fn refused(folder: &TempDir, arguments: &str) -> String {
+    refused_by("allpairs", folder, arguments)
+}
+
+/// Runs a command with an output file and checks all of the above but the text, which it returns with `folder` and the
+/// adapter's name left out. `arguments` are split at blanks; `@name` is a file in `folder`.
+pub fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> String {
     let before = entries(folder.path());
     let words: Vec<String> = arguments
         .split_whitespace()
         .map(|word| word.strip_prefix('@').map_or(word.to_owned(), |name| path(folder, name)))
         .collect();
-    let mut command = pairwave(&["allpairs", "--quiet"]);
+    let mut command = pairwave(&[command, "--quiet"]);
     let command = command.args(&words);
     if !arguments.contains("-o") {
         command.args(["-o", &path(folder, "pairs.tsv")]);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use pairwave::seq::{Alphabet, read_bytes, read_files};
+use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, read_bytes, read_files};
 
 use super::*;
 
@@ -192,5 +192,23 @@ fn the_shipped_genes_are_read() {
     for id in 0..12 {
         let same = (0..200).find(|&other| all.name(other) == small.name(id)).expect("a subset");
         assert_eq!(all.codes(same), small.codes(id));
+    }
+}
+
+#[test]
+fn any_text_is_read_as_bytes() {
+    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Bytes) };
+    let data = b">a first\r\nNa\xC3\xAFve text,\r\n\twith > and - and \xFF\x01\r\n>b\nb\nB\n";
+    let store = read_bytes("bytes.fa", data, &options).unwrap();
+    assert_eq!((store.len(), store.name(0), store.name(1)), (2, "a", "b"));
+    assert_eq!((store.codes(0), store.codes(1)), (&b"Na\xC3\xAFve text,\twith > and - and \xFF\x01"[..], &b"bB"[..]));
+    let every: Vec<u8> = (1..=255).filter(|byte| !matches!(byte, b'\n' | b'\r')).collect();
+    let fastq = [b"@q\n", &every[..], b"\n+\n", &vec![b'I'; every.len()], b"\n"].concat();
+    assert_eq!(read_bytes("bytes.fq", &fastq, &options).unwrap().codes(0), every);
+    // It is never detected.
+    assert!(read_bytes("bytes.fa", data, &DETECT).is_err());
+    for (data, place) in [(&b">a\nAC\n\0\n"[..], "line 3, column 1"), (b">a\nA\rC\n", "line 2, column 2")] {
+        let error = read_bytes("bytes.fa", data, &options).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("bytes.fa, {place}, record 'a': ")), "{error}");
     }
 }

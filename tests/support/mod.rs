@@ -94,6 +94,7 @@ pub fn rng(seed: u64) -> Rng {
 pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
     let any = (1 + rng.next_u32() % (alphabet.size() as u32 - 1)) as Code;
     match alphabet {
+        Alphabet::Bytes => alphabet.encode(any).unwrap_or(b' '),
         _ if rng.next_u32() % 100 < ambiguous => any,
         Alphabet::Dna => 1 << (rng.next_u32() % 4),
         Alphabet::Protein => b"ACDEFGHIKLMNPQRSTVWY"[rng.next_u32() as usize % 20] - b'A' + 1,

@@ -57,6 +57,7 @@ pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) 
             .map(|_| match alphabet {
                 Alphabet::Dna => 1 << (next() % 4),
                 Alphabet::Protein => b"ACDEFGHIKLMNPQRSTVWY"[next() as usize % 20] - b'A' + 1,
+                Alphabet::Bytes => b' ' + (next() % 95) as Code,
             })
             .collect();
         builder.push(format!("random{index}"), &codes);

@@ -266,7 +266,8 @@ impl Bench {
         let alphabet = self.sequences.as_ref().map_or(Alphabet::Dna, |store| store.alphabet());
         Arc::new(match alphabet {
             Alphabet::Dna => Scoring::dna(),
-            Alphabet::Protein => Scoring::protein(),
+            // Jobs refuse bytes, which have no scores.
+            Alphabet::Protein | Alphabet::Bytes => Scoring::protein(),
         })
     }
 }

@@ -1,0 +1,123 @@
+//! What was typed after `pairwave bench`.
+
+use clap::{ArgAction, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+use super::{COMPUTING, OUTPUT, SELECTION};
+
+/// Measure the devices: the tables of Truong et al. 2014 on this machine
+///
+/// Speeds of kernels by length and number of pairs, their settings, kernels as filters, ways to bring results back, and
+/// whole jobs. Sequences are random, from a seed that is written with the tables, unless --seqs names a file. What is not
+/// measured is marked: - does not suit the kernel or the device, 'skipped' would take longer than --seconds.
+#[derive(Debug, clap::Args, Default)]
+#[command(after_long_help = BENCH_EXAMPLES)]
+pub struct BenchArgs {
+    /// What to measure [default: all of these]
+    #[arg(value_name = "EXPERIMENT", value_enum)]
+    pub experiments: Vec<ExperimentName>,
+
+    /// Lengths for 'kernels' in symbols, separated by commas [default: 128,256,512,1024,2048,4096,8192,16384]
+    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
+    pub lengths: Vec<u32>,
+
+    /// Numbers of pairs for 'kernels', separated by commas [default: 8,64,512,4096,32768,100000]
+    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
+    pub counts: Vec<u32>,
+
+    /// What to compute in 'kernels', separated by commas [default: both]
+    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum)]
+    pub work: Vec<WorkName>,
+
+    /// Gap costs in 'kernels' and 'slices', separated by commas [default: both]
+    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum)]
+    pub gaps: Vec<GapsName>,
+
+    /// Kernels to measure, separated by commas; cpu is the CPU engine [default: all]
+    #[arg(long, value_name = "NAME", help_heading = SELECTION, value_delimiter = ',')]
+    pub kernel: Vec<String>,
+
+    /// Sequences for 'filter' (the first 200) and 'endtoend' instead of random ones; - is standard input
+    #[arg(long, value_name = "FILE", help_heading = SELECTION, value_hint = ValueHint::FilePath)]
+    pub seqs: Option<String>,
+
+    /// Seconds that a row of a table may take, about
+    #[arg(long, value_name = "SECONDS", help_heading = SELECTION, default_value_t = 3.0)]
+    #[arg(allow_negative_numbers = true)]
+    pub seconds: f64,
+
+    /// Small sizes, which show no more than that all works; always taken on software adapters
+    #[arg(long, help_heading = SELECTION)]
+    pub quick: bool,
+
+    /// Where to write the tables [default: standard output]. The file appears when it is whole
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// What to write
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, default_value_t)]
+    pub format: TableFormatName,
+
+    /// Write charts of the tables as well, as SVG
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+
+    /// Device to measure: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
+    ///
+    /// May be given several times, or with several devices separated by commas: each has tables of its own.
+    #[arg(long, value_name = "DEVICE", help_heading = COMPUTING, action = ArgAction::Append, value_delimiter = ',')]
+    pub device: Vec<String>,
+
+    /// CPU threads [default: all]
+    #[arg(long, value_name = "N", help_heading = COMPUTING)]
+    pub threads: Option<usize>,
+}
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  Everything, with charts:
+    pairwave bench -o bench.txt --plot bench.svg
+  How fast genes are scored, as numbers for another program:
+    pairwave bench kernels --lengths 1500 --work scores --format csv
+  How long all pairs of a file take with every kernel:
+    pairwave bench endtoend --seqs genes.fa --seconds 20";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExperimentName {
+    /// Every kernel and the CPU engine, by length and number of pairs (figures 8 and 9 of the paper)
+    Kernels,
+    /// Slice widths and workgroup sizes of nw_slice (table 4, figure 11)
+    Slices,
+    /// Pairs of at least 97% identity: the CPU alone, and kernels as filters before it (table 5)
+    Filter,
+    /// Ways to bring results back, and sizes of batches (figure 10)
+    Buffering,
+    /// All pairs of many sequences, filtered at 97% identity, and all aligned (section 6.6)
+    #[value(name = "endtoend", alias = "end-to-end")]
+    EndToEnd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WorkName {
+    /// The score of every pair
+    Scores,
+    /// The score and the matches of every pair, which an alignment is traced from
+    Alignments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GapsName {
+    /// 10 a symbol
+    Linear,
+    /// 10, and 1 a symbol
+    Affine,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum TableFormatName {
+    /// Aligned columns
+    #[default]
+    Text,
+    /// One table of comma-separated values, with comments that begin with #
+    Csv,
+}

@@ -1,0 +1,222 @@
+//! Levenshtein distances of pairs: all of one store, all of one with all of another, or candidates that a read mapper
+//! found; distances, ends, alignments.
+//!
+//! Engines compute distances and ends ([`crate::engine::edit`]). What is within the limit is handed over in input
+//! order, by pattern, then by text, or candidates as they were given; and if alignments are asked for, aligned just
+//! before that by the rule of [`crate::trace::edit`].
+//!
+//! Engines are fastest where the candidates of a pattern follow each other. If they do not, they are computed in
+//! another order than they were given in; then, and where only the best candidates of each pattern are handed over, all
+//! distances are held until the end: 8 bytes a candidate. Else they are held band by band.
+
+mod collect;
+mod hand;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use self::collect::{Collector, Everything, by_pattern};
+use self::hand::Hand;
+use super::{Progress, RunOptions, Summary, engines};
+use crate::engine::Engine;
+use crate::engine::cpu::thread_pool;
+use crate::engine::edit::{Edit, Region};
+use crate::engine::owner::{self, Terms};
+use crate::error::{Error, Result};
+use crate::plan::edit::{Against, Candidate, EditJob};
+use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
+use crate::seq::{SequenceId, SequenceStore};
+use crate::trace::Cigar;
+
+/// Pairs whose distances are held until their band is complete.
+const BAND_PAIRS: u64 = 1 << 22;
+/// The same where they are aligned then: engines go on meanwhile, but not beyond a few batches.
+const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
+
+/// Distances to compute, and what is to be said of them.
+#[derive(Debug, Clone)]
+pub struct EditDistances {
+    /// The patterns.
+    pub patterns: Arc<SequenceStore>,
+    /// What they are compared with. In an all-against-all of one store the earlier sequence of a pair is the pattern.
+    pub against: Against,
+    /// How. Pairs above its limit are not handed over.
+    pub scheme: Arc<EditScheme>,
+    /// Align every pair that is handed over.
+    pub align: bool,
+    /// Find all ends within the limit, not only the first one of least distance. Needs a limit, and a text of which a
+    /// part is looked for.
+    pub all_ends: bool,
+    /// At most this many pairs a pattern: those of least distance, and among these the earliest.
+    pub max_hits: Option<usize>,
+    /// Align every pair, rescore the alignment and fail if it has not as many edits as were computed.
+    pub check: bool,
+}
+
+/// One pair's result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EditResult {
+    /// The pattern.
+    pub pattern: SequenceId,
+    /// The text, and the part of it where the pattern was looked for.
+    pub region: Region,
+    /// The least distance.
+    pub distance: u32,
+    /// Where the first part of that distance ends: text symbols up to there, from the text's begin.
+    pub end: u32,
+    /// The alignment with that part, if it was asked for.
+    pub alignment: Option<EditAlignment>,
+    /// All ends within the limit, each with its distance, if these were asked for.
+    pub ends: Vec<(u32, u32)>,
+}
+
+impl EditResult {
+    /// The text.
+    pub fn text(&self) -> SequenceId {
+        self.region.text
+    }
+}
+
+/// The alignment of a pattern with a part of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EditAlignment {
+    /// Text symbols before the part, from the text's begin.
+    pub start: u32,
+    /// Its columns.
+    pub cigar: Cigar,
+    /// Their numbers.
+    pub counts: AlignmentCounts,
+    /// Matches / columns, a fraction.
+    pub identity: f64,
+}
+
+impl EditDistances {
+    /// All distances, no alignments.
+    pub fn new(patterns: Arc<SequenceStore>, against: Against, scheme: Arc<EditScheme>) -> Self {
+        EditDistances { patterns, against, scheme, align: false, all_ends: false, max_hits: None, check: false }
+    }
+
+    /// The pairs, in the order in which they were given.
+    pub fn job(&self) -> EditJob {
+        EditJob {
+            patterns: Arc::clone(&self.patterns),
+            against: self.against.clone(),
+            scheme: Arc::clone(&self.scheme),
+        }
+    }
+
+    /// Where texts are.
+    pub fn texts(&self) -> &Arc<SequenceStore> {
+        self.against.texts(&self.patterns)
+    }
+
+    /// Whether pairs are aligned.
+    fn aligns(&self) -> bool {
+        self.align || self.check
+    }
+
+    /// Whether the job makes sense.
+    fn validate(&self) -> Result<()> {
+        self.scheme.validate()?;
+        let compared = self.scheme.equality.alphabet();
+        if let Some(store) = [&self.patterns, self.texts()].into_iter().find(|store| store.alphabet() != compared) {
+            let read = store.alphabet();
+            return Err(Error::usage(format!("the distance is for {compared:?}, but there are {read:?} sequences")));
+        }
+        if self.all_ends && self.scheme.mode == EditMode::Global {
+            return Err(Error::usage("all ends: a text that is compared as a whole has one end"));
+        }
+        if self.all_ends && self.scheme.limit == Limit::None {
+            return Err(Error::usage("all ends: every symbol of a text is an end without a greatest distance"));
+        }
+        if let Against::Candidates(texts, candidates) = &self.against {
+            if u32::try_from(candidates.len()).is_err() {
+                return Err(Error::usage(format!("{} candidates are more than 2^32 - 1", candidates.len())));
+            }
+            let (patterns, texts) = (self.patterns.lengths(), texts.lengths());
+            let fits = |candidate: &Candidate| {
+                let Region { text, start, end } = candidate.region;
+                let length = texts.get(text as usize);
+                (candidate.pattern as usize) < patterns.len()
+                    && start <= end
+                    && length.is_some_and(|&length| end <= length)
+            };
+            if let Some(index) = candidates.par_iter().position_first(|candidate| !fits(candidate)) {
+                let wrong = candidates[index];
+                return Err(Error::usage(format!("candidate {index} is not in the sequences: {wrong:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the job and hands over every result in input order, some at a time.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a job that makes no sense, before a device is opened; what `sink` returns;
+    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's failure is no error:
+    /// the others take over, or the CPU.
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&[EditResult]) -> Result<()>,
+    ) -> Result<Summary> {
+        let pool = thread_pool(options.threads)?;
+        pool.install(|| self.validate())?;
+        let engines = engines::open_edit(options, pool.current_num_threads(), &self.job())?;
+        self.run_on(engines, &pool, options, progress, sink)
+    }
+
+    /// Runs the job on these engines, with alignments on the threads of `pool`. If they fail, so many CPU workers take
+    /// over.
+    pub fn run_on(
+        &self,
+        engines: Vec<Box<dyn Engine<Edit>>>,
+        pool: &Arc<rayon::ThreadPool>,
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&[EditResult]) -> Result<()>,
+    ) -> Result<Summary> {
+        pool.install(|| self.validate())?;
+        let begin = Instant::now();
+        let mut job = self.job();
+        let (pairs, cells) = (job.pairs(), job.cells());
+        let mut order = None;
+        if let Against::Candidates(texts, candidates) = &self.against {
+            order = by_pattern(candidates, self.patterns.len());
+            if let Some(order) = &order {
+                let moved = pool.install(|| order.par_iter().map(|&index| candidates[index as usize]).collect());
+                job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
+            }
+        }
+        let bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
+        let mut collector = Collector::new(self, order);
+        let mut hand = Hand::new(self, pool, &options.interrupt, sink);
+        let reserve = || engines::edit_workers(pool.current_num_threads(), &options.interrupt);
+        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+        let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
+            progress.advance(outcome.pairs, outcome.cells);
+            collector.take(&outcome)?;
+            while let Some((range, mut found)) = collector.complete() {
+                hand.band(range, &mut found)?;
+            }
+            Ok(())
+        })?;
+        if let Some(Everything { mut found, order }) = collector.end()? {
+            hand.all(order.as_deref(), &mut found)?;
+        }
+        let (aligned, written) = hand.end()?;
+        Ok(Summary {
+            pairs,
+            cells,
+            aligned,
+            written,
+            seconds: begin.elapsed().as_secs_f64(),
+            kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
+            engines: ran.engines,
+            imbalance: ran.imbalance,
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! Results of engines, put in their places.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::EditDistances;
+use crate::engine::edit::{Edit, EditBlock, Places};
+use crate::engine::owner::Outcome;
+use crate::engine::queue::BandInfo;
+use crate::error::{Error, Result};
+use crate::plan::edit::{Against, Candidate};
+use crate::score::Found;
+use crate::seq::SequenceId;
+
+/// Puts what engines found in input order: band by band, or all of it.
+pub(super) struct Collector {
+    layout: Layout,
+    kept: Kept,
+}
+
+/// Where a pair stands in its band.
+#[derive(Clone, Copy)]
+enum Layout {
+    /// All pairs of so many sequences: with every pattern the later ones.
+    Later(usize),
+    /// With every pattern so many texts.
+    Texts(usize),
+    /// Candidates, in the order of computing.
+    Candidates,
+}
+
+enum Kept {
+    Bands { open: BTreeMap<usize, OpenBand>, next: usize },
+    All { all: Everything, pairs_left: u64 },
+}
+
+/// Everything, where nothing can be handed over before the end.
+pub(super) struct Everything {
+    /// What was found, in input order.
+    pub found: Vec<Found>,
+    /// Which candidate stands at each place of the order of computing; `None` if that is the order of input.
+    pub order: Option<Vec<u32>>,
+}
+
+/// A band whose distances are coming in.
+struct OpenBand {
+    info: Arc<BandInfo>,
+    pairs_left: u64,
+    /// Of every pair, in input order.
+    found: Vec<Found>,
+}
+
+impl Collector {
+    /// `order`: that in which candidates are computed, if it is not that of the input.
+    pub fn new(job: &EditDistances, order: Option<Vec<u32>>) -> Self {
+        let (layout, candidates) = match &job.against {
+            Against::Later => (Layout::Later(job.patterns.len()), 0),
+            Against::Texts(texts) => (Layout::Texts(texts.len()), 0),
+            Against::Candidates(_, candidates) => (Layout::Candidates, candidates.len()),
+        };
+        // The candidates of one pattern may be in several bands.
+        let kept = if order.is_some() || matches!(layout, Layout::Candidates) && job.max_hits.is_some() {
+            let all = Everything { found: vec![Found::NONE; candidates], order };
+            Kept::All { all, pairs_left: candidates as u64 }
+        } else {
+            Kept::Bands { open: BTreeMap::new(), next: 0 }
+        };
+        Collector { layout, kept }
+    }
+
+    /// Takes what an engine found.
+    pub fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
+        let info = &outcome.band;
+        let begin = info.queries.start;
+        let pairs_left = match &mut self.kept {
+            Kept::All { all: Everything { found, order }, pairs_left } => {
+                for (block, own) in finished(outcome) {
+                    let places =
+                        begin as usize + block.places.start as usize..begin as usize + block.places.end as usize;
+                    match order {
+                        Some(order) => order[places].iter().zip(own).for_each(|(&to, &one)| found[to as usize] = one),
+                        None => found[places].copy_from_slice(own),
+                    }
+                }
+                pairs_left
+            }
+            Kept::Bands { open, .. } => {
+                let band = open.entry(info.index).or_insert_with(|| OpenBand {
+                    info: Arc::clone(info),
+                    pairs_left: info.pairs,
+                    found: vec![Found::NONE; info.pairs as usize],
+                });
+                for (block, own) in finished(outcome) {
+                    let places = block.places.start as usize..block.places.end as usize;
+                    match &outcome.batch.band.places {
+                        Places::Regions(_) => band.found[places].copy_from_slice(own),
+                        Places::Texts(order) => {
+                            for (&text, &one) in order[places].iter().zip(own) {
+                                band.found[self.layout.place(begin, block.pattern, text)] = one;
+                            }
+                        }
+                    }
+                }
+                &mut band.pairs_left
+            }
+        };
+        let left = pairs_left.checked_sub(outcome.pairs);
+        *pairs_left =
+            left.ok_or_else(|| Error::Internal(format!("band {} has more pairs than it began with", info.index)))?;
+        Ok(())
+    }
+
+    /// The next band, if it is complete and results are handed over band by band: its patterns or candidates, and what
+    /// was found of its pairs in input order.
+    pub fn complete(&mut self) -> Option<(Range<u32>, Vec<Found>)> {
+        let Kept::Bands { open, next } = &mut self.kept else { return None };
+        let entry = open.first_entry()?;
+        if *entry.key() != *next || entry.get().pairs_left > 0 {
+            return None;
+        }
+        *next += 1;
+        let band = entry.remove();
+        Some((band.info.queries.clone(), band.found))
+    }
+
+    /// Everything, if that is handed over at the end.
+    pub fn end(self) -> Result<Option<Everything>> {
+        let short = |band: &str, pairs: u64| Err(Error::Internal(format!("{band} is short of {pairs} pairs")));
+        match self.kept {
+            Kept::All { pairs_left: 0, all } => Ok(Some(all)),
+            Kept::All { pairs_left, .. } => short("the job", pairs_left),
+            Kept::Bands { open, .. } => match open.first_key_value() {
+                None => Ok(None),
+                Some((index, band)) => short(&format!("band {index}"), band.pairs_left),
+            },
+        }
+    }
+}
+
+impl Layout {
+    /// Place of a pair in its band, which begins with the pattern `begin`. An engine may have taken either of two
+    /// sequences of one store as the pattern.
+    #[inline]
+    fn place(self, begin: SequenceId, pattern: SequenceId, text: SequenceId) -> usize {
+        match self {
+            Layout::Texts(texts) => (pattern - begin) as usize * texts + text as usize,
+            Layout::Later(sequences) => {
+                let (pattern, text) = (pattern.min(text) as usize, pattern.max(text) as usize);
+                let rows = pattern - begin as usize;
+                // With each pattern before this one come all but those up to it.
+                let before = rows * (sequences - 1) - (begin as usize * rows + rows * rows.saturating_sub(1) / 2);
+                before + text - pattern - 1
+            }
+            Layout::Candidates => unreachable!("candidates are regions"),
+        }
+    }
+}
+
+/// The blocks that were finished, with what was found.
+fn finished(outcome: &Outcome<Edit>) -> impl Iterator<Item = (&EditBlock, &[Found])> {
+    let mut rest = outcome.report.found.as_slice();
+    let mut left_out = vec![false; outcome.batch.blocks.len()];
+    outcome.report.unfinished.iter().for_each(|&index| left_out[index] = true);
+    outcome.batch.blocks.iter().zip(left_out).filter_map(move |(block, left_out)| {
+        let (own, others) = rest.split_at(block.places.len());
+        rest = others;
+        (!left_out).then_some((block, own))
+    })
+}
+
+/// The order in which every pattern's candidates follow each other, and stay in input order; `None` if they do.
+pub(super) fn by_pattern(candidates: &[Candidate], patterns: usize) -> Option<Vec<u32>> {
+    let mut seen = vec![false; patterns];
+    let groups = candidates.chunk_by(|a, b| a.pattern == b.pattern);
+    let is_grouped =
+        groups.map(|group| group[0].pattern as usize).all(|pattern| !std::mem::replace(&mut seen[pattern], true));
+    if is_grouped {
+        return None;
+    }
+    // By counting: where each pattern's candidates begin.
+    let mut starts = vec![0u32; patterns + 1];
+    candidates.iter().for_each(|candidate| starts[candidate.pattern as usize + 1] += 1);
+    (1..starts.len()).for_each(|pattern| starts[pattern] += starts[pattern - 1]);
+    let mut order = vec![0; candidates.len()];
+    for (index, candidate) in (0..).zip(candidates) {
+        let next = &mut starts[candidate.pattern as usize];
+        order[*next as usize] = index;
+        *next += 1;
+    }
+    Some(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::edit::Region;
+
+    #[test]
+    fn every_pair_has_its_place() {
+        for begin in 0..5u32 {
+            let layout = Layout::Later(9);
+            let pairs = (begin..9).flat_map(|pattern| (pattern + 1..9).map(move |text| (pattern, text)));
+            for (place, (pattern, text)) in pairs.enumerate() {
+                assert_eq!(layout.place(begin, pattern, text), place);
+                assert_eq!(layout.place(begin, text, pattern), place);
+            }
+        }
+        assert_eq!(Layout::Texts(7).place(3, 5, 6), 20);
+    }
+
+    #[test]
+    fn candidates_are_put_together_by_pattern() {
+        let candidate = |pattern| Candidate { pattern, region: Region { text: 0, start: 0, end: 0 } };
+        let order = |patterns: &[u32]| {
+            let candidates: Vec<Candidate> = patterns.iter().copied().map(candidate).collect();
+            by_pattern(&candidates, 5)
+        };
+        assert_eq!(order(&[]), None);
+        assert_eq!(order(&[3, 3, 1, 0, 0, 4]), None);
+        assert_eq!(order(&[3, 1, 3, 0, 1, 1]), Some(vec![3, 1, 4, 5, 0, 2]));
+    }
+}

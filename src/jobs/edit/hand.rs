@@ -1,0 +1,218 @@
+//! Handing over: what is within the limit, in order, aligned if that was asked for.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::{EditAlignment, EditDistances, EditResult};
+use crate::engine::edit::Region;
+use crate::error::{Error, Result};
+use crate::plan::edit::{Against, Candidate};
+use crate::score::{EditMode, Found, IdentityDefinition};
+use crate::seq::SequenceId;
+use crate::trace::edit::{EditTracer, EditWorkspace};
+use crate::trace::verify;
+
+/// Results that are aligned and handed over together.
+const CHUNK: usize = 1 << 15;
+
+/// Makes results of distances, and hands them over.
+pub(super) struct Hand<'a, S> {
+    aligner: Aligner<'a>,
+    pool: &'a rayon::ThreadPool,
+    sink: S,
+    chunk: Vec<EditResult>,
+    aligned: u64,
+    written: u64,
+}
+
+impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Hand<'a, S> {
+    pub fn new(job: &'a EditDistances, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, sink: S) -> Self {
+        let aligner = Aligner { job, tracer: EditTracer::new(&job.scheme), interrupt };
+        Hand { aligner, pool, sink, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
+    }
+
+    /// Hands over a band: `range` counts patterns, or candidates where these were given; `found` are its pairs in input
+    /// order.
+    pub fn band(&mut self, range: Range<u32>, found: &mut [Found]) -> Result<()> {
+        let job = self.aligner.job;
+        let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
+        match &job.against {
+            Against::Candidates(_, candidates) => {
+                self.candidates(&candidates[range.start as usize..range.end as usize], found)?;
+            }
+            Against::Later | Against::Texts(_) => {
+                let texts = job.texts().len() as SequenceId;
+                let mut rest = found;
+                for pattern in range {
+                    let first = if matches!(job.against, Against::Later) { pattern + 1 } else { 0 };
+                    let (row, others) = rest.split_at_mut((texts - first) as usize);
+                    rest = others;
+                    if let Some(most) = job.max_hits {
+                        keep_least(row, most, 0..row.len() as u32);
+                    }
+                    for (text, &found) in (first..texts).zip(&*row).filter(|(_, found)| found.is_some()) {
+                        self.push(pattern, whole(text), found)?;
+                    }
+                }
+            }
+        }
+        self.flush()
+    }
+
+    /// Hands over all candidates. `order` is one in which those of a pattern follow each other; `None` for that of the
+    /// input.
+    pub fn all(&mut self, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
+        let Against::Candidates(_, candidates) = &self.aligner.job.against else {
+            return Err(Error::Internal("only candidates are held until the end".into()));
+        };
+        if let Some(most) = self.aligner.job.max_hits {
+            let pattern = |index: u32| candidates[index as usize].pattern;
+            match order {
+                Some(order) => {
+                    for group in order.chunk_by(|&a, &b| pattern(a) == pattern(b)) {
+                        keep_least(found, most, group.iter().copied());
+                    }
+                }
+                None => {
+                    let mut begin = 0;
+                    for group in candidates.chunk_by(|a, b| a.pattern == b.pattern) {
+                        let end = begin + group.len() as u32;
+                        keep_least(found, most, begin..end);
+                        begin = end;
+                    }
+                }
+            }
+        }
+        self.candidates(candidates, found)?;
+        self.flush()
+    }
+
+    fn candidates(&mut self, candidates: &[Candidate], found: &[Found]) -> Result<()> {
+        for (candidate, &found) in candidates.iter().zip(found).filter(|(_, found)| found.is_some()) {
+            self.push(candidate.pattern, candidate.region, found)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, pattern: SequenceId, region: Region, found: Found) -> Result<()> {
+        let job = self.aligner.job;
+        // Engines leave out what is above the limit; that they do must not decide on the result.
+        if found.distance > job.scheme.limit(job.patterns.length(pattern), region.symbols()) {
+            return Ok(());
+        }
+        // Whichever of the two the engine took as the text.
+        let end = if job.scheme.mode == EditMode::Global { region.end } else { region.start + found.end };
+        let result = EditResult { pattern, region, distance: found.distance, end, alignment: None, ends: Vec::new() };
+        self.chunk.push(result);
+        if self.chunk.len() == CHUNK { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        let (aligner, chunk) = (&self.aligner, &mut self.chunk);
+        if aligner.job.aligns() || aligner.job.all_ends {
+            self.pool.install(|| {
+                chunk
+                    .par_iter_mut()
+                    .try_for_each_init(EditWorkspace::default, |workspace, result| aligner.complete(result, workspace))
+            })?;
+        }
+        self.aligned += if aligner.job.aligns() { chunk.len() as u64 } else { 0 };
+        self.written += chunk.len() as u64;
+        (self.sink)(chunk)?;
+        chunk.clear();
+        Ok(())
+    }
+
+    /// Pairs that were aligned and that were handed over.
+    pub fn end(mut self) -> Result<(u64, u64)> {
+        self.flush()?;
+        Ok((self.aligned, self.written))
+    }
+}
+
+/// Adds what engines do not compute.
+struct Aligner<'a> {
+    job: &'a EditDistances,
+    tracer: EditTracer<'a>,
+    interrupt: &'a AtomicBool,
+}
+
+impl Aligner<'_> {
+    fn complete(&self, result: &mut EditResult, workspace: &mut EditWorkspace) -> Result<()> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let Region { text, start, end } = result.region;
+        let pattern = self.job.patterns.codes(result.pattern);
+        let symbols = &self.job.texts().codes(text)[start as usize..end as usize];
+        if self.job.all_ends {
+            let limit = self.job.scheme.limit(pattern.len() as u32, end - start);
+            let ends = self.tracer.ends(pattern, symbols, limit, workspace);
+            let best = ends.iter().min_by_key(|(_, distance)| distance);
+            if best != Some(&(result.end - start, result.distance)) {
+                let (end, distance) = (result.end - start, result.distance);
+                return Err(self.wrong(result, format!("the best end is {best:?}, not {:?}", (end, distance))));
+            }
+            result.ends = ends.into_iter().map(|(end, distance)| (start + end, distance)).collect();
+        }
+        if self.job.aligns() {
+            let found = Found { distance: result.distance, end: result.end - start };
+            let aligned = self.tracer.align(pattern, symbols, found, workspace);
+            let (before, cigar) = aligned.map_err(|error| match error {
+                Error::Internal(message) => self.wrong(result, message),
+                error => error,
+            })?;
+            if self.job.check {
+                let part = &symbols[before as usize..found.end as usize];
+                let edits = -verify(&cigar, pattern, part, self.tracer.scoring())?;
+                if edits != i64::from(result.distance) {
+                    return Err(self.wrong(result, format!("the alignment has {edits} edits, not {}", result.distance)));
+                }
+            }
+            let counts = cigar.counts();
+            let identity =
+                IdentityDefinition::Columns.identity(&counts, pattern.len() as u32, cigar.target_span() as u32);
+            result.alignment = Some(EditAlignment { start: start + before, cigar, counts, identity });
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, result: &EditResult, message: impl std::fmt::Display) -> Error {
+        let names = (self.job.patterns.name(result.pattern), self.job.texts().name(result.text()));
+        Error::Internal(format!("{} and {}: {message}", names.0, names.1))
+    }
+}
+
+/// Keeps at most `most` of some pairs: those of least distance, and among these the earliest.
+fn keep_least(found: &mut [Found], most: usize, pairs: impl Iterator<Item = u32>) {
+    let some = pairs.map(|pair| (found[pair as usize].distance, pair)).filter(|&(distance, _)| distance != u32::MAX);
+    let mut some: Vec<(u32, u32)> = some.collect();
+    if some.len() > most {
+        some.select_nth_unstable(most);
+        some[most..].iter().for_each(|&(_, pair)| found[pair as usize] = Found::NONE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_and_earliest_are_kept() {
+        let distances = [3, 1, u32::MAX, 1, 0, 1];
+        let kept = |most| {
+            let mut found = distances.map(|distance| Found { distance, end: 0 });
+            keep_least(&mut found, most, 0..6);
+            (0..6).filter(|&pair| found[pair].is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(0), [0usize; 0]);
+        assert_eq!(kept(1), [4]);
+        assert_eq!(kept(3), [1, 3, 4]);
+        assert_eq!(kept(9), [0, 1, 3, 4, 5]);
+    }
+}

@@ -1,0 +1,175 @@
+//! What a field says of one pair.
+
+use super::{Count, Field, OfEdits, Value};
+use crate::error::{Error, Result};
+use crate::output::columns::{Columns, push_row, push_runs};
+use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
+use crate::output::{Context, Edits, Pair};
+use crate::score::IdentityDefinition;
+use crate::trace::{Cigar, Op};
+
+/// What the fields of one pair are taken from.
+pub(in crate::output) struct Facts<'a> {
+    context: &'a Context,
+    pair: &'a Pair<'a>,
+    aligned: Option<(Columns, &'a Cigar)>,
+}
+
+/// How text is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::output) enum Quotes {
+    None,
+    Json,
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(context: &'a Context, pair: &'a Pair<'a>) -> Result<Self> {
+        let aligned = pair.alignment.map(|cigar| Ok((context.columns(pair)?, cigar))).transpose()?;
+        Ok(Facts { context, pair, aligned })
+    }
+
+    /// Appends the value of `field`.
+    pub fn push(&self, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+        let Facts { context, pair, .. } = *self;
+        let query_length = context.queries.length(pair.query);
+        let target_length = context.targets.length(pair.target);
+        let text = |out: &mut Vec<u8>, write: &dyn Fn(&mut Vec<u8>)| {
+            let quote: &[u8] = if quotes == Quotes::Json { b"\"" } else { b"" };
+            out.extend_from_slice(quote);
+            write(out);
+            out.extend_from_slice(quote);
+        };
+        match field.value {
+            Value::Query => push_name(out, context.queries.name(pair.query), quotes),
+            Value::Target => push_name(out, context.targets.name(pair.target), quotes),
+            Value::Score => push_integer(out, pair.score),
+            Value::QueryLength => push_unsigned(out, u64::from(query_length)),
+            Value::TargetLength => push_unsigned(out, u64::from(target_length)),
+            Value::Edits(what) => {
+                let edits = pair.edits.as_ref();
+                let edits = edits.ok_or_else(|| Error::Internal(format!("field '{}' of a score", field.name)))?;
+                what.push(pair, edits, quotes, out)?;
+            }
+            value => {
+                let (columns, cigar) = self.aligned.ok_or_else(|| {
+                    Error::Internal(format!("field '{}' of a pair without its alignment", field.name))
+                })?;
+                let identity = |by: IdentityDefinition| by.identity(&columns.counts, query_length, target_length);
+                let covered = (columns.counts.matches + columns.counts.mismatches) as f64;
+                let alphabet = context.queries.alphabet();
+                match value {
+                    Value::IdentityBy(definition) => push_fraction(out, identity(definition)),
+                    Value::Count(count) => push_unsigned(out, count.of(&columns)),
+                    Value::QueryCoverage => push_fraction(out, covered / f64::from(query_length.max(1))),
+                    Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
+                    Value::Cigar => text(out, &|out| push_runs(out, cigar.iter())),
+                    Value::QueryRow => text(out, &|out| {
+                        push_row(
+                            out,
+                            cigar,
+                            (context.queries.codes(pair.query), pair.query_start),
+                            alphabet,
+                            Op::Deletion,
+                        );
+                    }),
+                    Value::TargetRow => text(out, &|out| {
+                        push_row(
+                            out,
+                            cigar,
+                            (context.targets.codes(pair.target), pair.target_start),
+                            alphabet,
+                            Op::Insertion,
+                        );
+                    }),
+                    _ => push_fraction(out, identity(context.identity)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn push_name(out: &mut Vec<u8>, name: &str, quotes: Quotes) {
+    match quotes {
+        // A name ends at the first blank, so it holds no tab and no line end.
+        Quotes::None => out.extend_from_slice(name.as_bytes()),
+        Quotes::Json => serde_json::to_writer(out, name).expect("a string is JSON and a vector takes all"),
+    }
+}
+
+impl Count {
+    fn of(self, columns: &Columns) -> u64 {
+        let counts = &columns.counts;
+        match self {
+            Count::Matches => counts.matches,
+            Count::Mismatches => counts.mismatches,
+            Count::Columns => columns.total(),
+            Count::Gaps => counts.gap_columns,
+            Count::GapOpenings => counts.gap_openings,
+            Count::InnerColumns => columns.inner_total(),
+            Count::InnerGaps => columns.inner_gaps(),
+            Count::InnerGapOpenings => columns.inner_gap_openings,
+            Count::QueryStart => u64::from(columns.query.one_based().0),
+            Count::QueryEnd => u64::from(columns.query.one_based().1),
+            Count::TargetStart => u64::from(columns.target.one_based().0),
+            Count::TargetEnd => u64::from(columns.target.one_based().1),
+        }
+    }
+}
+
+impl OfEdits {
+    fn push(self, pair: &Pair<'_>, edits: &Edits<'_>, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+        let number = match self {
+            OfEdits::Distance => edits.distance,
+            OfEdits::Start if pair.alignment.is_none() => {
+                return Err(Error::Internal("field 'target_start' of a pair without its alignment".into()));
+            }
+            OfEdits::Start => pair.target_start + 1,
+            OfEdits::End => edits.end,
+            OfEdits::RegionStart => edits.region.start,
+            OfEdits::RegionEnd => edits.region.end,
+            OfEdits::Ends => {
+                push_ends(edits.ends, quotes, out);
+                return Ok(());
+            }
+        };
+        push_unsigned(out, u64::from(number));
+        Ok(())
+    }
+}
+
+fn push_ends(ends: &[(u32, u32)], quotes: Quotes, out: &mut Vec<u8>) {
+    let (open, between, close): (&[u8], &[u8], &[u8]) = match quotes {
+        Quotes::None => (b"", b":", b""),
+        Quotes::Json => (b"[", b",", b"]"),
+    };
+    out.extend_from_slice(open);
+    for (at, &(end, distance)) in ends.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(open);
+        push_unsigned(out, u64::from(end));
+        out.extend_from_slice(between);
+        push_unsigned(out, u64::from(distance));
+        out.extend_from_slice(close);
+    }
+    out.extend_from_slice(close);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_in_both_forms() {
+        let text = |ends: &[(u32, u32)], quotes| {
+            let mut out = Vec::new();
+            push_ends(ends, quotes, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(text(&[(5, 1), (12, 0)], Quotes::None), "5:1,12:0");
+        assert_eq!(text(&[(5, 1), (12, 0)], Quotes::Json), "[[5,1],[12,0]]");
+        assert_eq!((text(&[], Quotes::None), text(&[], Quotes::Json)), (String::new(), "[]".into()));
+    }
+}

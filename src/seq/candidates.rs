@@ -1,0 +1,312 @@
+//! Reader of candidates: lines that name a pattern and a part of a text where it may be found.
+//!
+//! ```text
+//! pattern <tab> text [<tab> start <tab> end]
+//! ```
+//!
+//! Positions count from 0, the end is not included; where they are left out or empty, the part begins or ends where the
+//! text does. A first line `pattern text ...` (or `query target ...`) is a header; blank lines, and lines that begin
+//! with `#`, are passed over. Names are those of the sequences, up to the first blank of their headers.
+//!
+//! Read mappers make tens of millions of lines, so the whole file is held, cut between lines, and its pieces are parsed
+//! by all threads of the current pool.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::input::Input;
+use super::reader::input_error;
+use super::store::{SequenceId, SequenceStore};
+use crate::error::{Place, Result};
+
+/// Least bytes of a piece: less is not worth handing to a thread.
+const PIECE_BYTES: usize = 1 << 16;
+/// Pieces a thread, so that all end together.
+const PIECES_A_THREAD: usize = 8;
+
+/// What the first two columns of a header are.
+const HEADERS: [(&[u8], &[u8]); 2] = [(b"pattern", b"text"), (b"query", b"target")];
+
+/// Reads candidates from a file, plain or compressed; `-` is standard input. `make` turns a pattern, a text and a range
+/// of its symbols into what is wanted.
+///
+/// # Errors
+/// [`crate::Error::Input`] with the line, the first if there are several that are wrong: a name that no sequence has,
+/// or more than one; a start that is after the end, an end beyond the text; what is not a number; a wrong number of
+/// columns. [`crate::Error::Io`] if the system fails.
+pub fn read_candidates<T: Send>(
+    path: &str,
+    patterns: &SequenceStore,
+    texts: &SequenceStore,
+    make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
+) -> Result<Vec<T>> {
+    read(Input::open(path)?, patterns, texts, make)
+}
+
+/// Reads candidates from memory, plain or compressed; `name` stands for the file in errors. As [`read_candidates`]
+/// else.
+pub fn read_candidate_bytes<T: Send>(
+    name: &str,
+    data: &[u8],
+    patterns: &SequenceStore,
+    texts: &SequenceStore,
+    make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
+) -> Result<Vec<T>> {
+    read(Input::new(name, Box::new(data))?, patterns, texts, make)
+}
+
+fn read<T: Send>(
+    mut input: Input<'_>,
+    patterns: &SequenceStore,
+    texts: &SequenceStore,
+    make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
+) -> Result<Vec<T>> {
+    let mut data = Vec::new();
+    input.bytes.read_to_end(&mut data).map_err(|error| input.read_error(error.to_string()))?;
+    let begin = body(&data);
+    let parser = Parser { patterns: Names::of("pattern", patterns), texts: Names::of("text", texts), store: texts };
+    let parsed: Vec<Result<Vec<T>, Wrong>> = pieces(&data, begin)
+        .into_par_iter()
+        .map(|piece| {
+            let mut made = Vec::new();
+            let mut last = None;
+            let mut at = piece.start;
+            while at < piece.end {
+                let length = data[at..piece.end].iter().position(|&byte| byte == b'\n');
+                let end = length.map_or(piece.end, |length| at + length);
+                let line = data[at..end].strip_suffix(b"\r").unwrap_or(&data[at..end]);
+                if !line.is_empty() && line[0] != b'#' {
+                    let parsed = parser.line(line, &mut last);
+                    let (pattern, text, part) = parsed.map_err(|message| Wrong { at, message })?;
+                    made.push(make(pattern, text, part));
+                }
+                at = end + 1;
+            }
+            Ok(made)
+        })
+        .collect();
+    let count = parsed.iter().flatten().map(Vec::len).sum();
+    let mut all = Vec::with_capacity(count);
+    for piece in parsed {
+        let mut made = piece.map_err(|wrong| {
+            let before = data[..wrong.at].iter().filter(|&&byte| byte == b'\n').count();
+            input_error(Place { line: Some(before as u64 + 1), ..input.place() }, wrong.message)
+        })?;
+        all.append(&mut made);
+    }
+    Ok(all)
+}
+
+/// What is wrong with the line that begins here.
+struct Wrong {
+    at: usize,
+    message: String,
+}
+
+/// Where the lines after a byte order mark and the header begin.
+fn body(data: &[u8]) -> usize {
+    let mut at = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+    while let Some(line) = data[at..].split_inclusive(|&byte| byte == b'\n').next() {
+        let text = line.trim_ascii_end();
+        let mut columns = text.split(|&byte| byte == b'\t');
+        let first_two = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
+        let is_header = HEADERS.contains(&first_two);
+        if !is_header && !text.is_empty() && text[0] != b'#' {
+            break;
+        }
+        at += line.len();
+        if is_header {
+            break;
+        }
+    }
+    at
+}
+
+/// Pieces of whole lines.
+fn pieces(data: &[u8], begin: usize) -> Vec<Range<usize>> {
+    let many = rayon::current_num_threads() * PIECES_A_THREAD;
+    let bytes = ((data.len() - begin) / many).max(PIECE_BYTES);
+    let mut pieces = Vec::new();
+    let mut at = begin;
+    while at < data.len() {
+        let least = (at + bytes).min(data.len());
+        let end = data[least..].iter().position(|&byte| byte == b'\n').map_or(data.len(), |more| least + more + 1);
+        pieces.push(at..end);
+        at = end;
+    }
+    pieces
+}
+
+struct Parser<'a> {
+    patterns: Names<'a>,
+    texts: Names<'a>,
+    store: &'a SequenceStore,
+}
+
+impl Parser<'_> {
+    /// A pattern, a text and a part of it. `last` is the pattern of the line before, which is often that of this one.
+    fn line<'d>(
+        &self,
+        line: &'d [u8],
+        last: &mut Option<(&'d [u8], SequenceId)>,
+    ) -> Result<(SequenceId, SequenceId, Range<u32>), String> {
+        let mut columns = [&b""[..]; 4];
+        let mut count = 0;
+        for column in line.split(|&byte| byte == b'\t') {
+            if let Some(place) = columns.get_mut(count) {
+                *place = column;
+            }
+            count += 1;
+        }
+        if count != 2 && count != 4 {
+            return Err(format!(
+                "expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found {count}"
+            ));
+        }
+        let [pattern, text, start, end] = columns;
+        let pattern = match *last {
+            Some((name, id)) if name == pattern => id,
+            _ => last.insert((pattern, self.patterns.id(pattern)?)).1,
+        };
+        let text = self.texts.id(text)?;
+        let symbols = self.store.length(text);
+        let (start, end) = (number("start", start, 0)?, number("end", end, symbols.into())?);
+        let name = || self.store.name(text);
+        if end > u64::from(symbols) {
+            return Err(format!("end {end} is beyond text '{}', which has {symbols} symbols", name()));
+        }
+        if start > end {
+            return Err(format!("start {start} is after end {end} (of text '{}')", name()));
+        }
+        Ok((pattern, text, start as u32..end as u32))
+    }
+}
+
+/// A number, or what stands for an empty column.
+fn number(column: &str, digits: &[u8], default: u64) -> Result<u64, String> {
+    if digits.is_empty() {
+        return Ok(default);
+    }
+    let add = |number: u64, &digit: &u8| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    };
+    digits
+        .iter()
+        .try_fold(0, add)
+        .ok_or_else(|| format!("{column} '{}' is not a position: they are whole numbers from 0", shown(digits)))
+}
+
+/// Text for a message, short enough for a line.
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).escape_debug().to_string();
+    if bytes.len() > 60 { text + "..." } else { text }
+}
+
+/// Sequences by name.
+struct Names<'a> {
+    kind: &'static str,
+    /// `None` for a name of several sequences.
+    ids: HashMap<&'a [u8], Option<SequenceId>>,
+}
+
+impl<'a> Names<'a> {
+    fn of(kind: &'static str, store: &'a SequenceStore) -> Self {
+        let mut ids = HashMap::with_capacity(store.len());
+        for id in 0..store.len() as SequenceId {
+            ids.entry(store.name(id).as_bytes()).and_modify(|known| *known = None).or_insert(Some(id));
+        }
+        Names { kind, ids }
+    }
+
+    fn id(&self, name: &[u8]) -> Result<SequenceId, String> {
+        match self.ids.get(name) {
+            Some(Some(id)) => Ok(*id),
+            Some(None) => Err(format!("'{}' is the name of several {}s", shown(name), self.kind)),
+            None => Err(format!("there is no {} '{}'", self.kind, shown(name))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Alphabet;
+
+    fn store(sequences: &[(&str, usize)]) -> SequenceStore {
+        let mut builder = SequenceStore::builder(Alphabet::Dna);
+        sequences.iter().for_each(|&(name, length)| builder.push(name, &vec![1; length]));
+        builder.build()
+    }
+
+    fn parse(data: &[u8]) -> Result<Vec<(u32, u32, Range<u32>)>> {
+        let patterns = store(&[("r1", 4), ("r2", 5), ("twice", 1), ("twice", 2)]);
+        let texts = store(&[("chr1", 100), ("chr2", 7)]);
+        read_candidate_bytes("pairs.tsv", data, &patterns, &texts, |pattern, text, part| (pattern, text, part))
+    }
+
+    #[test]
+    fn every_form_of_a_line() {
+        let expected = vec![(0, 1, 0..7), (1, 0, 3..9), (1, 0, 100..100), (1, 1, 2..7), (0, 0, 0..5)];
+        let lines = "r1\tchr2\nr2\tchr1\t3\t9\n# note\n\nr2\tchr1\t100\t100\r\nr2\tchr2\t2\t\nr1\tchr1\t\t5";
+        assert_eq!(parse(lines.as_bytes()).unwrap(), expected);
+        for header in ["pattern\ttext\tstart\tend\n", "query\ttarget\r\n", "# a\n\nquery\ttarget\n", "\u{feff}"] {
+            assert_eq!(parse(format!("{header}{lines}\n").as_bytes()).unwrap(), expected, "{header}");
+        }
+        assert_eq!(parse(b"").unwrap(), []);
+        assert_eq!(parse(b"pattern\ttext\n").unwrap(), []);
+    }
+
+    #[test]
+    fn wrong_lines_are_named() {
+        let message = |line: &str| {
+            let error = parse(format!("pattern\ttext\nr1\tchr1\n{line}\nr1\n").as_bytes()).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            error.to_string()
+        };
+        let all = [
+            "r3\tchr1",
+            "r1\tchr3\t1\t2",
+            "twice\tchr1",
+            "r1\tchr1\t9\t8",
+            "r1\tchr2\t1\t8",
+            "r1\tchr2\t-1\t8",
+            "r1\tchr2\t1\t1e3",
+            "r1\tchr2\t0\t99999999999999999999",
+            "r1\tchr2\t1",
+            "r1\tchr2\t1\t2\t3",
+            "r1 chr2",
+            "pattern\ttext",
+        ];
+        insta::assert_snapshot!(all.map(message).join("\n"), @"
+        pairs.tsv, line 3: there is no pattern 'r3'
+        pairs.tsv, line 3: there is no text 'chr3'
+        pairs.tsv, line 3: 'twice' is the name of several patterns
+        pairs.tsv, line 3: start 9 is after end 8 (of text 'chr1')
+        pairs.tsv, line 3: end 8 is beyond text 'chr2', which has 7 symbols
+        pairs.tsv, line 3: start '-1' is not a position: they are whole numbers from 0
+        pairs.tsv, line 3: end '1e3' is not a position: they are whole numbers from 0
+        pairs.tsv, line 3: end '99999999999999999999' is not a position: they are whole numbers from 0
+        pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 3
+        pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 5
+        pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 1
+        pairs.tsv, line 3: there is no pattern 'pattern'
+        ");
+    }
+
+    #[test]
+    fn many_pieces_give_the_lines_in_order() {
+        let lines: String = (0..40_000).map(|line| format!("r{}\tchr1\t{}\t100\n", 1 + line % 2, line % 100)).collect();
+        let expected: Vec<(u32, u32, Range<u32>)> = (0..40_000).map(|line| (line % 2, 0, line % 100..100)).collect();
+        assert_eq!(parse(lines.as_bytes()).unwrap(), expected);
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut encoder, lines.as_bytes()).unwrap();
+        assert_eq!(parse(&encoder.finish().unwrap()).unwrap(), expected);
+        let wrong = format!("{lines}r1\tchr1\t7\t101\n{lines}r9\tchr1\n");
+        let error = parse(wrong.as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, "pairs.tsv, line 40001: end 101 is beyond text 'chr1', which has 100 symbols");
+    }
+}

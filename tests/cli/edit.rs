@@ -1,0 +1,166 @@
+//! `pairwave edit`: what it writes, whoever computes it, and what it refuses.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+/// Parts of genes, with a few edits, an ambiguous base and one that is in no gene.
+const PRIMERS: &str = ">515F\nGTGYCAGCMGCCGCGGTAA\n>806R_rc\nATTAGAWACCCBNGTAGTCC\n>27F\nAGAGTTTGATCMTGGCTCAG\n\
+                       >edited\nGTGCCAGCAGCCGGGTAATAC\n>none\nTTTTTTTTTTTTTTTTTTTTTTTT\n";
+const PROTEINS: &str = ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n>p2\nMKTAYIAKQRQISFVKSFSRQLEDRLGLIEVQ\n>p3\nMKV\n";
+
+/// What `edit` writes on standard output, whoever computes.
+fn edit(arguments: &[&str]) -> String {
+    each("edit", TWO_WAYS, arguments)
+}
+
+#[test]
+fn all_pairs_of_a_file() {
+    assert_snapshot!(edit(&[GENES]));
+}
+
+#[test]
+fn all_pairs_aligned_within_a_rate() {
+    assert_snapshot!(edit(&[GENES, "--max-distance", "0.1", "--align", "--check"]));
+}
+
+#[test]
+fn patterns_in_texts() {
+    let folder = folder();
+    let primers = file(&folder, "primers.fa", PRIMERS);
+    let infix = |more: &[&str]| edit(&[&[&*primers, GENES, "--mode", "infix", "--max-distance", "3"], more].concat());
+    let aligned = infix(&["--align", "--check"]);
+    assert_snapshot!(aligned);
+    assert_snapshot!("patterns_in_texts_jsonl", infix(&["--max-hits", "2", "--all-ends", "--format", "jsonl"]));
+    assert_snapshot!("patterns_in_texts_paf", infix(&["--max-hits", "2", "--format", "paf"]));
+    let fields = "target,query,distance,target_start,target_end,matches,mismatches,columns,gaps,gap_openings,\
+                  query_length,target_length,region_start,region_end,query_row,target_row";
+    assert_snapshot!("patterns_in_texts_with_chosen_fields", infix(&["--max-hits", "1", "--fields", fields]));
+    // Without alignments there is less to say, but no other pair.
+    let bare: Vec<String> = infix(&[]).lines().map(str::to_owned).collect();
+    for (bare, aligned) in bare.iter().zip(aligned.lines()) {
+        let columns: Vec<&str> = aligned.split('\t').collect();
+        assert_eq!(*bare, [columns[0], columns[1], columns[2], columns[4]].join("\t"));
+    }
+    assert_eq!(bare.len(), aligned.lines().count());
+}
+
+#[test]
+fn candidates_in_the_order_of_the_file() {
+    let folder = folder();
+    let primers = file(&folder, "primers.fa", PRIMERS);
+    let names: Vec<String> = std::fs::read_to_string(GENES)
+        .unwrap()
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix('>').and_then(|header| header.split_whitespace().next()).map(str::to_owned)
+        })
+        .collect();
+    let pairs = format!(
+        "# candidates\npattern\ttext\tstart\tend\n515F\t{0}\t400\t600\nedited\t{1}\n806R_rc\t{0}\t700\t800\n\
+         515F\t{1}\t\t520\nnone\t{2}\t0\t10\n\n515F\t{0}\t500\t\n",
+        names[0], names[1], names[2]
+    );
+    let pairs = file(&folder, "pairs.tsv", &pairs);
+    let infix = edit(&[&primers, GENES, "--pairs", &pairs, "--mode", "infix", "--align", "--check"]);
+    assert_snapshot!(infix);
+    assert_snapshot!("candidates_as_wholes", edit(&[&primers, GENES, "--pairs", &pairs]));
+    let paf = edit(&[&primers, GENES, "--pairs", &pairs, "--mode", "prefix", "--format", "paf"]);
+    assert_snapshot!("candidates_paf", paf);
+    // From standard input, compressed.
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, &std::fs::read(&pairs).unwrap()).unwrap();
+    let arguments = ["edit", "--quiet", &*primers, GENES, "--pairs", "-", "--mode", "infix", "--align"];
+    pairwave(&arguments).write_stdin(encoder.finish().unwrap()).assert().success().stdout(infix);
+}
+
+#[test]
+fn letters_and_what_is_equal() {
+    let folder = folder();
+    let ambiguous = file(&folder, "ambiguous.fa", ">a\nACGTACGTNN\n>b\nACRTACGTNA\n>c\nacguacgurr\n");
+    let mut text = String::new();
+    for arguments in [
+        &[][..],
+        &["--n", "mismatch"],
+        &["--ambiguity", "mismatch"],
+        &["--ambiguity", "literal"],
+        &["--alphabet", "bytes"],
+        &["--alphabet", "protein"],
+    ] {
+        let table = edit(&[&[&*ambiguous, "--check"], arguments].concat());
+        writeln!(text, "{}\n{table}", arguments.join(" ")).unwrap();
+    }
+    let proteins = file(&folder, "proteins.fa", PROTEINS);
+    writeln!(text, "proteins\n{}", edit(&[&proteins, "--align", "--mode", "prefix"])).unwrap();
+    let bytes: &[u8] = b">1\nna\xC3\xAFve caf\xC3\xA9, 50% [off]\r\nnow\n>2\nNaive cafe - 50% off now\n";
+    let bytes = file(&folder, "bytes.fa", bytes);
+    writeln!(text, "bytes\n{}", edit(&[&bytes, "--alphabet", "bytes", "--align", "--check"])).unwrap();
+    assert_snapshot!(text);
+}
+
+#[test]
+fn summaries_and_statistics() {
+    let folder = folder();
+    let stats = path(&folder, "stats.json");
+    let output = path(&folder, "distances.tsv");
+    let arguments = ["edit", GENES, "-o", &output, "--stats", &stats, "--max-distance", "0.05", "--align"];
+    let run = pairwave(&arguments).assert().success().stdout("");
+    let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(stderr.starts_with("pairwave: 66 pairs in ") && stderr.contains(" aligned, "), "{stderr}");
+    let stats: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(stats).unwrap()).unwrap();
+    let written = std::fs::read_to_string(output).unwrap().lines().count() as u64 - 1;
+    assert_eq!((stats["pairs"].as_u64(), stats["written"].as_u64()), (Some(66), Some(written)));
+}
+
+#[test]
+fn wrong_options_and_input() {
+    let folder = folder();
+    file(&folder, "a.fa", ">a\nGATTACA\n>b\nGATCA\n>b2\nGA\n>twice\nA\n>twice\nC\n");
+    file(&folder, "p.fa", ">p\nMKTAYIAKQRQISFVKSHFSRQ\n>q\nMKTAYIAKQR\n");
+    file(&folder, "zero.fa", ">a\nAC\0GT\n");
+    let lines = |lines: &str| format!("pattern\ttext\tstart\tend\na\tb\t0\t5\n{lines}\n");
+    file(&folder, "name.tsv", lines("c\tb"));
+    file(&folder, "text.tsv", lines("a\tc"));
+    file(&folder, "twice.tsv", lines("a\ttwice"));
+    file(&folder, "turned.tsv", lines("a\tb\t4\t3"));
+    file(&folder, "beyond.tsv", lines("a\tb\t4\t6"));
+    file(&folder, "number.tsv", lines("a\tb\tx\t5"));
+    file(&folder, "columns.tsv", lines("a\tb\t0"));
+    file(&folder, "blanks.tsv", lines("a b 0 5"));
+    let refused = |arguments: &str| wrong::refused_by("edit", &folder, arguments);
+    let all = [
+        "@a.fa --max-distance five",
+        "@a.fa --max-distance -1",
+        "@a.fa --max-distance 1.5",
+        "@a.fa --max-distance 99999999999",
+        "@a.fa --all-ends --max-distance 2",
+        "@a.fa --all-ends --mode infix",
+        "@a.fa --fields query,ends --mode prefix",
+        "@a.fa --fields query,score",
+        "@a.fa --fields query --format paf",
+        "@a.fa --all-ends --max-distance 2 --mode infix --format paf",
+        "@a.fa --max-hits 0",
+        "@a.fa --ambiguity literal --n mismatch",
+        "@a.fa --ambiguity mismatch --n match",
+        "@a.fa --alphabet protein --ambiguity overlap",
+        "@a.fa --alphabet bytes --n match",
+        "@a.fa --alphabet bytes --fields query_row",
+        "@p.fa --n mismatch",
+        "@p.fa @a.fa --alphabet dna",
+        "@zero.fa --alphabet bytes",
+        "- - ",
+        "@a.fa -o @a.fa",
+        "@a.fa --pairs @name.tsv -o @name.tsv",
+        "@a.fa --pairs @missing.tsv",
+        "@a.fa --pairs @name.tsv",
+        "@a.fa --pairs @text.tsv",
+        "@a.fa --pairs @twice.tsv",
+        "@a.fa --pairs @turned.tsv",
+        "@a.fa --pairs @beyond.tsv",
+        "@a.fa --pairs @number.tsv",
+        "@a.fa --pairs @columns.tsv",
+        "@a.fa --pairs @blanks.tsv",
+        "@a.fa --kernel fast",
+    ];
+    assert_snapshot!(all.map(refused).concat());
+}
