@@ -3,7 +3,7 @@
 //!
 //! Lanes count down: the last lane of a vector has its first rows.
 
-use super::least::Least;
+use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
 use super::words::{BITS, MAX_LANES, Words, kernel};
@@ -36,8 +36,18 @@ pub struct Task<'a> {
     pub mode: EditMode,
     /// Room.
     pub buffers: &'a mut Buffers,
-    /// What comes out; not compared with the limit.
-    pub found: &'a mut Found,
+    /// What comes out.
+    pub outcome: &'a mut Outcome,
+}
+
+/// What comes of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A distance, right if it is within the limit; else one above it.
+    Found(Found),
+    /// Given up after so many rows: the distance is above the limit, and at least so great by any way through
+    /// the last of them.
+    Beyond { rows: usize, least: u32 },
 }
 
 kernel! {
@@ -65,8 +75,8 @@ struct Strip<'a> {
 
 #[inline(always)]
 unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
-    let Task { pair, planes, mode, buffers, found } = task;
-    let Pair { pattern, text, .. } = pair;
+    let Task { pair, planes, mode, buffers, outcome } = task;
+    let Pair { pattern, text, limit } = pair;
     let (m, n) = (pattern.len(), text.len());
     let is_global = mode == EditMode::Global;
     let band = if is_global { Band::around(&[pair]) } else { Band::ALL };
@@ -101,35 +111,52 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
         let strip = Strip { pattern, planes, first_row: row, first: begin, last: band.last_column(last_row).min(n) };
         // SAFETY: the caller's: V's instructions are there. Columns 1 to n have their margins.
         unsafe {
-            corner = (first..begin).fold(corner, |distance, j| columns.follow(distance, j));
+            corner += (first..begin).map(|j| columns.step(j)).sum::<i64>();
             first = begin;
             if last_row == m {
-                let row = Least::new(corner + (m - row) as u32);
+                let row = Least::new([corner + (m - row) as i64]);
                 let row = if is_narrow {
                     strip.compute::<V, M, 1>(&columns, Some(row))
                 } else {
                     strip.compute::<V, M, VECTORS>(&columns, Some(row))
                 };
-                *found = if is_global { Found { distance: row.distance, end: n as u32 } } else { row.found };
+                *outcome = Outcome::Found(match is_global {
+                    true => Found { distance: row.distance()[0] as u32, end: n as u32 },
+                    false => row.found()[0],
+                });
                 return;
             }
             strip.compute::<V, M, VECTORS>(&columns, None);
+            if is_global && (limit as usize) < m.max(n) {
+                // What a cell has, and what the way from there to the end takes at least.
+                let (mut distance, mut least) = (corner + rows as i64, i64::MAX);
+                let straight = n as i64 - (m - last_row) as i64;
+                for j in begin..=strip.last {
+                    distance += columns.step(j);
+                    least = least.min(distance + (straight - j as i64).abs());
+                }
+                if least > i64::from(limit) {
+                    *outcome = Outcome::Beyond { rows: last_row, least: least as u32 };
+                    return;
+                }
+            }
             // No path through rows above enters here: steps of one are no less than what comes of them.
             for j in strip.last + 1..=n.min(strip.last + rows + MARGIN) {
                 *columns.up.add(j) = u64::MAX;
                 *columns.down.add(j) = 0;
             }
         }
-        corner += rows as u32;
+        corner += rows as i64;
         row = last_row;
     }
 }
 
 impl Columns {
-    /// The distance in column `j` of the row that is kept, from the one before it.
-    unsafe fn follow(&self, distance: u32, j: usize) -> u32 {
+    /// The step to column `j` along the row that is kept.
+    #[inline(always)]
+    unsafe fn step(&self, j: usize) -> i64 {
         // SAFETY: the caller's.
-        unsafe { distance + (*self.up.add(j) >> 63) as u32 - (*self.down.add(j) >> 63) as u32 }
+        unsafe { (*self.up.add(j) >> 63) as i64 - (*self.down.add(j) >> 63) as i64 }
     }
 }
 
@@ -139,8 +166,8 @@ impl Strip<'_> {
     unsafe fn compute<V: Words, M: Matcher, const K: usize>(
         &self,
         columns: &Columns,
-        last_row: Option<Least>,
-    ) -> Least {
+        last_row: Option<Least<1>>,
+    ) -> Least<1> {
         let m = self.pattern.len();
         let lanes = K * V::COUNT;
         let mut pattern = [[0u64; VECTORS * MAX_LANES]; MAX_PLANES];
@@ -155,7 +182,7 @@ impl Strip<'_> {
         }
         // The word with the last row, and the row's bit.
         let (own, bit) = ((m - 1 - self.first_row) / BITS, (m - 1) % BITS);
-        let mut row = last_row.unwrap_or(Least::new(0));
+        let mut row = last_row.unwrap_or(Least::new([0]));
         let (mut ups, mut downs) = (0u64, 0u64);
         let delay = if last_row.is_some() { own } else { lanes - 1 };
         // SAFETY: the caller's: V's instructions are there, and margins on both sides of all columns.
@@ -163,8 +190,8 @@ impl Strip<'_> {
             let pattern: [[V; MAX_PLANES]; K] = std::array::from_fn(|v| {
                 std::array::from_fn(|plane| V::load(pattern[plane].as_ptr().add(v * V::COUNT)))
             });
-            // Before its first column a word steps down by one a column: so it stays as it is, rows one above the other,
-            // and tells the next word to do so.
+            // Before its first column a word steps down by one a column: so it stays as it is, rows one above the
+            // other, and tells the next word to do so.
             let mut states = [Vertical { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
             let mut tops = [Horizontal { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
             for t in self.first..=self.last + delay {
@@ -191,10 +218,10 @@ impl Strip<'_> {
                     top.hn.store(hn.as_mut_ptr());
                     let lane = V::COUNT - 1 - own % V::COUNT;
                     let c = (t - own - self.first) % BITS;
-                    ups |= (hp[lane] >> bit & 1) << c;
-                    downs |= (hn[lane] >> bit & 1) << c;
+                    ups |= (hp[lane] >> bit & 1) << (BITS - 1 - c);
+                    downs |= (hn[lane] >> bit & 1) << (BITS - 1 - c);
                     if c == BITS - 1 || t == self.last + own {
-                        row.advance(ups, downs, (t - own - c - 1) as u32, c + 1);
+                        row.advance(Steps { up: [ups], down: [downs] }, t - own - c - 1, [c + 1]);
                         (ups, downs) = (0, 0);
                     }
                 }

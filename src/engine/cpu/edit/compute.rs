@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
+use super::alone::{self, Outcome};
 use super::planes::{Any, Census, Matching, Relation, Same};
 use super::words::{BITS, Instructions};
-use super::{Pair, alone, scalar, side};
+use super::{Pair, scalar, side};
 use crate::engine::cpu::simd::Isa;
 use crate::engine::edit::EditBatch;
 use crate::score::{EditMode, EditScheme, Found};
@@ -107,12 +108,33 @@ pub fn run_until(batch: &EditBatch, workspace: &mut Workspace, is_over: impl Fn(
     Some(found)
 }
 
-/// Operations on a word of rows, about, and the same where rows are in all lanes. A strip of one vector waits for itself.
+/// Operations on a word of rows, about; where rows are in all lanes; and there in a strip of one vector, which waits
+/// for itself.
 const SIDE_COST: u64 = 13;
 const ALONE_COST: u64 = 17;
 const NARROW_COST: u64 = 24;
 /// Words of a pattern whose lanes and planes stay in the fastest cache.
 const MOST_WORDS: usize = 64;
+
+/// The least length of a pair whose distance is guessed: the band of a guess is narrower than the matrix.
+const FEWEST_GUESSED: usize = 4096;
+/// The first guess is the difference in length and this part of the length.
+const FIRST_GUESS: usize = 16;
+
+/// Runs a kernel for the matcher.
+macro_rules! dispatch {
+    ($matching:expr, $instructions:expr, $kernel:path, $task:expr) => {{
+        use $kernel as kernel;
+        match $matching {
+            Matching::Same2 => kernel::<Same<2>>($instructions, $task),
+            Matching::Same3 => kernel::<Same<3>>($instructions, $task),
+            Matching::Same5 => kernel::<Same<5>>($instructions, $task),
+            Matching::Same7 => kernel::<Same<7>>($instructions, $task),
+            Matching::Same9 => kernel::<Same<9>>($instructions, $task),
+            Matching::Any4 => kernel::<Any<4>>($instructions, $task),
+        }
+    }};
+}
 
 impl Workspace {
     /// Computes the first pairs, at least one; how many.
@@ -135,21 +157,7 @@ impl Workspace {
         };
         if is_alone {
             let (index, pair) = pairs[0];
-            let census = Census::NONE.with(pair.pattern).with(pair.text);
-            let planes = relation.planes(census, false);
-            let mut found = Found::NONE;
-            let task =
-                alone::Task { pair, planes: &planes, mode: scheme.mode, buffers: &mut self.alone, found: &mut found };
-            let instructions = self.instructions;
-            match planes.matching() {
-                Matching::Same2 => alone::align_pair::<Same<2>>(instructions, task),
-                Matching::Same3 => alone::align_pair::<Same<3>>(instructions, task),
-                Matching::Same5 => alone::align_pair::<Same<5>>(instructions, task),
-                Matching::Same7 => alone::align_pair::<Same<7>>(instructions, task),
-                Matching::Same9 => alone::align_pair::<Same<9>>(instructions, task),
-                Matching::Any4 => alone::align_pair::<Any<4>>(instructions, task),
-            }
-            put(index, found.within(pair.limit));
+            put(index, self.compute_alone(relation, scheme.mode, pair).within(pair.limit));
             return 1;
         }
         let mut own = [*first; side::MAX_PAIRS];
@@ -170,19 +178,39 @@ impl Workspace {
             buffers: &mut self.side,
             found: &mut found[..group.len()],
         };
-        let instructions = self.instructions;
-        match planes.matching() {
-            Matching::Same2 => side::align_group::<Same<2>>(instructions, task),
-            Matching::Same3 => side::align_group::<Same<3>>(instructions, task),
-            Matching::Same5 => side::align_group::<Same<5>>(instructions, task),
-            Matching::Same7 => side::align_group::<Same<7>>(instructions, task),
-            Matching::Same9 => side::align_group::<Same<9>>(instructions, task),
-            Matching::Any4 => side::align_group::<Any<4>>(instructions, task),
-        }
+        dispatch!(planes.matching(), self.instructions, side::align_group, task);
         for (&(index, pair), found) in group.iter().zip(found) {
             put(index, found.within(pair.limit));
         }
         group.len()
+    }
+
+    /// Computes one pair.
+    fn compute_alone(&mut self, relation: &Relation, mode: EditMode, pair: Pair<'_>) -> Found {
+        let planes = relation.planes(Census::NONE.with(pair.pattern).with(pair.text), false);
+        let longest = pair.pattern.len().max(pair.text.len());
+        let pair_limit = pair.limit;
+        let mut limit = pair_limit;
+        if mode == EditMode::Global && longest >= FEWEST_GUESSED && pair_limit as usize > longest / 3 {
+            let difference = pair.pattern.len().abs_diff(pair.text.len());
+            limit = limit.min((difference + longest / FIRST_GUESS) as u32);
+        }
+        loop {
+            let mut outcome = Outcome::Beyond { rows: 0, least: 0 };
+            let pair = Pair { limit, ..pair };
+            let buffers = &mut self.alone;
+            let task = alone::Task { pair, planes: &planes, mode, buffers, outcome: &mut outcome };
+            dispatch!(planes.matching(), self.instructions, alone::align_pair, task);
+            // Where it was given up, as far apart all along as up to there.
+            let expected = match outcome {
+                Outcome::Found(found) if limit == pair_limit || found.distance <= limit => return found,
+                Outcome::Beyond { .. } if limit == pair_limit => return Found::NONE,
+                Outcome::Found(found) => u64::from(found.distance),
+                Outcome::Beyond { rows, least } => u64::from(least) * longest as u64 / rows.max(1) as u64,
+            };
+            let next = (expected * 5 / 4).max(2 * u64::from(limit));
+            limit = if next > longest as u64 / 2 { pair_limit } else { pair_limit.min(next as u32) };
+        }
     }
 
     /// What a group costs side by side.

@@ -5,6 +5,7 @@
 
 mod alone;
 mod compute;
+mod cutoff;
 mod least;
 mod planes;
 mod scalar;

@@ -226,9 +226,12 @@ impl Planes<'_> {
             _ => {
                 let begin = first.max(0).min(codes.len() as isize);
                 let end = (first + BITS as isize).clamp(begin, codes.len() as isize);
-                let to = (begin - first) as usize;
-                for (to, &code) in some[to.min(BITS)..].iter_mut().zip(&codes[begin as usize..end as usize]) {
-                    *to = self.code(code);
+                let to = ((begin - first) as usize).min(BITS);
+                let part = &codes[begin as usize..end as usize];
+                let some_part = &mut some[to..to + part.len()];
+                match self.map {
+                    None => some_part.copy_from_slice(part),
+                    Some(_) => some_part.iter_mut().zip(part).for_each(|(to, &code)| *to = self.code(code)),
                 }
                 &some
             }

@@ -37,8 +37,8 @@ impl Profile {
     }
 }
 
-/// Goes over the distances of the whole pattern to parts of the text: `visit` gets every end j from 1 to n, and the least
-/// distance to a part that ends there, from any start in infix mode, from the text's begin in the other modes.
+/// Goes over the distances of the whole pattern to parts of the text: `visit` gets every end j from 1 to n, and the
+/// least distance to a part that ends there, from any start in infix mode, from the text's begin in the other modes.
 pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit: impl FnMut(usize, u32)) {
     // Steps along the row before the first.
     let begin_costs = u64::from(scheme.mode != EditMode::Infix);

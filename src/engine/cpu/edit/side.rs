@@ -1,6 +1,7 @@
 //! Pairs side by side: one a lane, all words of a pattern in it one after the other (inter-sequence vectors).
 
-use super::least::Least;
+use super::cutoff::CutOff;
+use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
 use super::words::{BITS, MAX_LANES, Words, kernel};
@@ -41,9 +42,9 @@ kernel! {
 
 /// Where things are in the words' buffer.
 #[derive(Clone, Copy)]
-struct Layout {
+pub struct Layout {
     /// Words of a vector's lanes, of all vectors.
-    lanes: usize,
+    pub lanes: usize,
     planes: usize,
 }
 
@@ -53,12 +54,14 @@ impl Layout {
     fn plane(self, word: usize, plane: usize) -> usize {
         (word * (self.planes + 2) + plane) * self.lanes
     }
+    /// Rows one above the row before.
     #[inline(always)]
-    fn pv(self, word: usize) -> usize {
+    pub fn pv(self, word: usize) -> usize {
         self.plane(word, self.planes)
     }
+    /// Rows one below the row before.
     #[inline(always)]
-    fn mv(self, word: usize) -> usize {
+    pub fn mv(self, word: usize) -> usize {
         self.plane(word, self.planes + 1)
     }
 }
@@ -71,6 +74,31 @@ fn below(row: usize, word: usize) -> u64 {
     }
 }
 
+/// Goes on by one column in one word of all lanes.
+#[inline(always)]
+unsafe fn go_on<V: Words, M: Matcher>(
+    buffer: *mut u64,
+    at: Layout,
+    word: usize,
+    below: [Horizontal<V>; VECTORS],
+    symbols: &[[V; MAX_PLANES]; VECTORS],
+) -> [Horizontal<V>; VECTORS] {
+    let mut tops = below;
+    for v in 0..VECTORS {
+        // SAFETY: the caller's: V's instructions are there, and the buffer has the word.
+        unsafe {
+            let lanes = buffer.add(v * V::COUNT);
+            let state = Vertical { pv: V::load(lanes.add(at.pv(word))), mv: V::load(lanes.add(at.mv(word))) };
+            let pattern = |plane| V::load(lanes.add(at.plane(word, plane)));
+            let (state, top) = step::<V, M>(state, below[v], pattern, |plane| symbols[v][plane]);
+            state.pv.store(lanes.add(at.pv(word)));
+            state.mv.store(lanes.add(at.mv(word)));
+            tops[v] = top;
+        }
+    }
+    tops
+}
+
 #[inline(always)]
 unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
     let Task { pairs, planes, mode, buffers, found } = task;
@@ -80,8 +108,8 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
     let at = Layout { lanes: VECTORS * V::COUNT, planes: M::PLANES };
     debug_assert!(pairs.len() <= at.lanes && (is_global || pairs.iter().all(|pair| pair.padding() < BITS)));
     let buffer = buffers.words.at_least(at.plane(words, 0));
-    // Rows before the pattern's first one, so that its last is a word's top bit, which is followed. In global mode no row
-    // is followed, and rows beyond the last do not matter.
+    // Rows before the pattern's first one, so that its last is a word's top bit, which is followed. In global mode no
+    // row is followed, and rows beyond the last do not matter.
     let padding = |pair: &Pair<'_>| if is_global { 0 } else { pair.padding() };
     let mut paddings = [0; MAX_PAIRS];
     buffer[..at.plane(words, 0)].fill(0);
@@ -113,11 +141,16 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
         }
     }
     let band = Band::around(pairs);
-    let mut rows: [Least; MAX_PAIRS] =
-        std::array::from_fn(|lane| Least::new(pairs.get(lane).map_or(0, |pair| pair.pattern.len() as u32)));
+    let lengths = |length: fn(&Pair<'_>) -> usize| {
+        let mut lengths = [0; MAX_PAIRS];
+        lengths.iter_mut().zip(pairs).for_each(|(to, pair)| *to = length(pair));
+        lengths
+    };
+    let (patterns, texts) = (lengths(|pair| pair.pattern.len()), lengths(|pair| pair.text.len()));
+    let mut rows = Least::new(patterns.map(|m| m as i64));
     let mut text = [0u64; MAX_PLANES * MAX_PAIRS];
-    // SAFETY: the caller's: V's instructions are there. The buffer has all words; the arrays have MAX_PAIRS lanes, and the
-    // layout no more.
+    // SAFETY: the caller's: V's instructions are there. The buffer has all words; the arrays have MAX_PAIRS lanes, and
+    // the layout no more.
     unsafe {
         // A text's begin costs in all modes but one. There, padding matches, so that it is free as well.
         let is_free = mode == EditMode::Infix;
@@ -127,7 +160,12 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
             as_matches: if is_free { V::load(paddings.as_ptr().add(v * V::COUNT)) } else { V::splat(0) },
         });
         let buffer = buffer.as_mut_ptr();
+        let mut cut = CutOff::new(pairs, mode, words);
         for before in (0..n).step_by(BITS) {
+            if cut.pays && before > 0 {
+                let Some(distance) = cut.advance::<V>(buffer, at, &texts, before) else { break };
+                rows.set_distance(distance);
+            }
             for (lane, pair) in pairs.iter().enumerate() {
                 let mut bits = [0; MAX_PLANES];
                 planes.read::<V>(pair.text, before as isize, &mut bits[..M::PLANES]);
@@ -140,8 +178,8 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
             let mut c = 0;
             while c < columns {
                 // In global mode a text's last column is the one where the distance is.
-                let ends = pairs.iter().map(|pair| pair.text.len()).filter(|&end| is_global && end > before + c);
-                let until = ends.min().unwrap_or(n).min(before + columns) - before;
+                let ends = texts[..pairs.len()].iter().filter(|&&end| is_global && end > before + c);
+                let until = *ends.min().unwrap_or(&n).min(&(before + columns)) - before;
                 for c in c..until {
                     let mut symbols = [[V::splat(0); MAX_PLANES]; VECTORS];
                     for (v, symbols) in symbols.iter_mut().enumerate() {
@@ -149,19 +187,17 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
                             *symbol = V::load(text.as_ptr().add(plane * at.lanes + v * V::COUNT)).test(1 << c);
                         }
                     }
-                    let range = if is_global { band.words(before + c + 1, words) } else { 0..words };
+                    let range = if is_global { band.words(before + c + 1, words) } else { 0..cut.words };
                     let mut steps = beginning;
-                    for word in range {
-                        for v in 0..VECTORS {
-                            let lanes = buffer.add(v * V::COUNT);
-                            let state =
-                                Vertical { pv: V::load(lanes.add(at.pv(word))), mv: V::load(lanes.add(at.mv(word))) };
-                            let pattern = |plane| V::load(lanes.add(at.plane(word, plane)));
-                            let (state, top) = step::<V, M>(state, steps[v], pattern, |plane| symbols[v][plane]);
-                            state.pv.store(lanes.add(at.pv(word)));
-                            state.mv.store(lanes.add(at.mv(word)));
-                            steps[v] = top;
-                        }
+                    // Two words a turn, so that what one hands on need not be moved for the next.
+                    let mut word = range.start;
+                    while word + 1 < range.end {
+                        steps = go_on::<V, M>(buffer, at, word, steps, &symbols);
+                        steps = go_on::<V, M>(buffer, at, word + 1, steps, &symbols);
+                        word += 2;
+                    }
+                    if word < range.end {
+                        steps = go_on::<V, M>(buffer, at, word, steps, &symbols);
                     }
                     if !is_global {
                         for v in 0..VECTORS {
@@ -171,39 +207,32 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
                     }
                 }
                 c = until;
-                for (lane, pair) in pairs.iter().enumerate().filter(|(_, pair)| pair.text.len() == before + c) {
-                    if is_global {
-                        let word = |index: usize| *buffer.add(index + lane);
-                        let m = pair.pattern.len();
-                        rows[lane].found = (0..words).fold(
-                            Found { distance: pair.text.len() as u32, end: pair.text.len() as u32 },
-                            |found, k| {
-                                let own = below(m, k);
-                                let (pv, mv) = (word(at.pv(k)) & own, word(at.mv(k)) & own);
-                                Found { distance: found.distance + pv.count_ones() - mv.count_ones(), ..found }
-                            },
-                        );
-                    }
+                for lane in (0..pairs.len()).filter(|&lane| is_global && texts[lane] == before + c) {
+                    let end = texts[lane] as u32;
+                    // All words are as in the text's last column, or as they were when the band left them; from then
+                    // on, each column adds one.
+                    let distance = (0..words).fold(end, |distance, word| {
+                        let own = below(patterns[lane], word);
+                        let (pv, mv) = (*buffer.add(at.pv(word) + lane) & own, *buffer.add(at.mv(word) + lane) & own);
+                        distance + pv.count_ones() - mv.count_ones()
+                    });
+                    found[lane] = Found { distance, end };
                 }
             }
-            if !is_global {
-                let (mut ups, mut downs) = ([0; MAX_PAIRS], [0; MAX_PAIRS]);
+            if !is_global && cut.words == words {
+                let mut steps = Steps { up: [0; MAX_PAIRS], down: [0; MAX_PAIRS] };
                 for v in 0..VECTORS {
-                    up[v].store(ups.as_mut_ptr().add(v * V::COUNT));
-                    down[v].store(downs.as_mut_ptr().add(v * V::COUNT));
+                    up[v].store(steps.up.as_mut_ptr().add(v * V::COUNT));
+                    down[v].store(steps.down.as_mut_ptr().add(v * V::COUNT));
                 }
-                for (lane, pair) in pairs.iter().enumerate() {
-                    let own = columns.min(pair.text.len().saturating_sub(before));
-                    if own > 0 {
-                        // The first column's bit came in first.
-                        let ordered = |bits: u64| (bits >> (columns - own) << (BITS - own)).reverse_bits();
-                        rows[lane].advance(ordered(ups[lane]), ordered(downs[lane]), before as u32, own);
-                    }
-                }
+                // The first column's bit came in first.
+                steps.up = steps.up.map(|bits| bits << (BITS - columns));
+                steps.down = steps.down.map(|bits| bits << (BITS - columns));
+                rows.advance(steps, before, texts.map(|end| end.saturating_sub(before).min(BITS)));
             }
         }
     }
-    for (found, row) in found.iter_mut().zip(rows) {
-        *found = row.found;
+    if !is_global {
+        found.iter_mut().zip(rows.found()).for_each(|(to, found)| *to = found);
     }
 }

@@ -1,7 +1,7 @@
 //! One column of one word of rows, after Myers (1999) in Hyyrö's form (2003).
 //!
-//! `pv` and `mv` have the rows whose distance is one above, or one below, that of the row before. Steps along a row come
-//! in from the word below (which holds the rows before these) and leave at the top; a step down by one is also what the
+//! `pv` and `mv` have the rows whose distance is one above, or one below, that of the row before. Steps along a row
+//! come in from the word below (which holds the rows before these) and leave at the top; a step down by one is also what the
 //! carry of the addition says, so that no other carry is handed on.
 
 use super::planes::Matcher;
@@ -48,8 +48,8 @@ pub unsafe fn step<V: Words, M: Matcher>(
     let Vertical { pv, mv } = state;
     // SAFETY: the caller's.
     unsafe {
-        // A row that is one below the row before has a diagonal difference of 0 as a match has; and as no bit is in both
-        // pv and mv, it takes no part in the addition.
+        // A row that is one below the row before has a diagonal difference of 0 as a match has; and as no bit is in
+        // both pv and mv, it takes no part in the addition.
         let zero = M::matches::<V>(pattern, text).or3(mv, below.as_matches);
         let d0 = zero.and(pv).add(pv).xor_or(pv, zero);
         let (hp, hn) = (mv.or_nor(d0, pv), d0.and(pv));

@@ -20,8 +20,7 @@ pub struct Avx512(__m512i);
 #[derive(Clone, Copy)]
 pub struct Avx512Vbmi2(__m512i);
 
-/// What differs between registers of 128 and 256 bits: names of instructions, and how many of a register's size 64 bytes
-/// are. There is no logic of three inputs.
+/// What differs between registers of 128 and 256 bits: names of instructions. There is no logic of three inputs.
 macro_rules! words {
     ($vector:ident, $count:literal, $load:ident, $store:ident, $splat:ident, $add:ident, $and:ident, $or:ident,
      $xor:ident, $down:ident, $equal:ident, $equal_bytes:ident, $splat_byte:ident, $zero:ident, $mask:ident,
