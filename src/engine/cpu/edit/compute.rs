@@ -115,6 +115,8 @@ const ALONE_COST: u64 = 17;
 const NARROW_COST: u64 = 24;
 /// Words of a pattern whose lanes and planes stay in the fastest cache.
 const MOST_WORDS: usize = 64;
+/// Columns of a text that may be kept in memory: some words each, where rows are in all lanes.
+const MOST_COLUMNS: usize = 1 << 23;
 
 /// The least length of a pair whose distance is guessed: the band of a guess is narrower than the matrix.
 const FEWEST_GUESSED: usize = 4096;
@@ -153,7 +155,9 @@ impl Workspace {
         let is_alone = match self.form {
             Form::Rows => true,
             Form::Pairs => false,
-            Form::Cheaper => words(first) > MOST_WORDS || self.alone_cost(group) < self.side_cost(group),
+            Form::Cheaper if words(first) > MOST_WORDS => true,
+            Form::Cheaper if first.text.len() > MOST_COLUMNS => false,
+            Form::Cheaper => self.alone_cost(group) < self.side_cost(group),
         };
         if is_alone {
             let (index, pair) = pairs[0];

@@ -1,7 +1,7 @@
 //! Levenshtein distances on the CPU: bit-vectors (Myers 1999, Hyyrö 2003) in vector lanes of 64 bits.
 //!
-//! Many pairs are computed side by side, one a lane ([`side`]); few or long ones alone, their rows over all lanes
-//! ([`alone`]). Matches come from bit planes of the codes ([`planes`]). A limit leaves a band of the matrix to compute.
+//! Many pairs are computed side by side, one a lane (`side`); few or long ones alone, their rows over all lanes
+//! (`alone`). Matches come from bit planes of the codes (`planes`). A limit leaves a band of the matrix to compute.
 
 mod alone;
 mod compute;
