@@ -6,6 +6,7 @@
 
 pub mod compute;
 mod difference;
+pub mod edit;
 mod group;
 mod local;
 mod pair_difference;

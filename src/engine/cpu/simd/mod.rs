@@ -221,7 +221,7 @@ pub struct Lines<E> {
 #[repr(C, align(64))]
 struct Line([u64; 8]);
 
-impl<E: Element> Lines<E> {
+impl<E: bytemuck::Pod> Lines<E> {
     /// At least so many elements, with any values.
     pub fn at_least(&mut self, elements: usize) -> &mut [E] {
         let lines = (elements * size_of::<E>()).div_ceil(size_of::<Line>());
