@@ -208,6 +208,7 @@ impl From<EditAlphabetName> for AlphabetChoice {
 /// Runs the job.
 pub fn run(options: &Edit, quiet: bool) -> Result<()> {
     let mut run_options = jobs::options(&options.compute)?;
+    run_options.edit_kernel = options.compute.kernel.as_deref().map(jobs::edit_kernel_called).transpose()?;
     let stats = jobs::stats_file(options.stats.as_deref())?;
     let paths: Vec<&str> =
         [Some(&options.patterns), options.texts.as_ref()].into_iter().flatten().map(|s| &**s).collect();

@@ -7,6 +7,7 @@ use super::progress::Progress;
 use pairwave::engine::gpu::adapter::{self, Device};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, RunOptions, Summary, devices};
+use pairwave::kernels::myers::{self, EDIT_KERNELS, EditKernel};
 use pairwave::kernels::{KERNELS, Kernel, find};
 use pairwave::output::{self, Context, Format, Output, Pair};
 use pairwave::score::Mode;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 /// `pairwave allpairs`.
 pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     let mut run_options = self::options(&options.compute)?;
+    run_options.kernel = options.compute.kernel.as_deref().map(kernel_called).transpose()?;
     let stats = stats_file(options.stats.as_deref())?;
     let paths: Vec<&str> =
         [Some(&options.seqs), options.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
@@ -72,10 +74,9 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Who computes, and how; nothing can interrupt it yet.
+/// Who computes, and how; nothing can interrupt it yet, and no kernel is chosen.
 pub(super) fn options(compute: &Compute) -> Result<RunOptions> {
     Ok(RunOptions {
-        kernel: compute.kernel.as_deref().map(kernel_called).transpose()?,
         devices: chosen(&compute.devices)?,
         threads: compute.threads.map_or(0, |threads| threads.get()),
         memory: compute.memory,
@@ -133,10 +134,17 @@ pub fn devices(options: &Devices, quiet: bool) -> Result<()> {
 
 /// The kernel with this name.
 pub(super) fn kernel_called(name: &str) -> Result<&'static Kernel> {
-    find(name).ok_or_else(|| {
-        let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
-        Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
-    })
+    find(name).ok_or_else(|| no_kernel(name, KERNELS.iter().map(|kernel| kernel.stem)))
+}
+
+/// The kernel for distances with this name.
+pub(super) fn edit_kernel_called(name: &str) -> Result<&'static EditKernel> {
+    myers::find(name).ok_or_else(|| no_kernel(name, EDIT_KERNELS.iter().map(|kernel| kernel.stem)))
+}
+
+fn no_kernel(name: &str, there_is: impl Iterator<Item = &'static str>) -> Error {
+    let names: Vec<&str> = there_is.collect();
+    Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
 }
 
 /// The devices that were named; none if the best is to be found.

@@ -21,6 +21,7 @@ use self::collect::{Collector, Everything, by_pattern};
 use self::hand::Hand;
 use super::{Progress, RunOptions, Summary, engines};
 use crate::engine::Engine;
+use crate::engine::cpu::edit::edit_workers;
 use crate::engine::cpu::thread_pool;
 use crate::engine::edit::{Edit, Region};
 use crate::engine::owner::{self, Terms};
@@ -31,7 +32,7 @@ use crate::seq::{SequenceId, SequenceStore};
 use crate::trace::Cigar;
 
 /// Pairs whose distances are held until their band is complete.
-const BAND_PAIRS: u64 = 1 << 22;
+const BAND_PAIRS: u64 = 1 << 24;
 /// The same where they are aligned then: engines go on meanwhile, but not beyond a few batches.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
 
@@ -120,6 +121,9 @@ impl EditDistances {
     /// Whether the job makes sense.
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
+        if let EditMode::Overlap(_) = self.scheme.mode {
+            return Err(Error::usage("overlaps have no ends, and are computed to leave pairs out only"));
+        }
         let compared = self.scheme.equality.alphabet();
         if let Some(store) = [&self.patterns, self.texts()].into_iter().find(|store| store.alphabet() != compared) {
             let read = store.alphabet();
@@ -165,7 +169,7 @@ impl EditDistances {
     ) -> Result<Summary> {
         let pool = thread_pool(options.threads)?;
         pool.install(|| self.validate())?;
-        let engines = engines::open_edit(options, pool.current_num_threads(), &self.job())?;
+        let engines = engines::open_edit(options, pool.current_num_threads())?;
         self.run_on(engines, &pool, options, progress, sink)
     }
 
@@ -194,7 +198,7 @@ impl EditDistances {
         let bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
         let mut collector = Collector::new(self, order);
         let mut hand = Hand::new(self, pool, &options.interrupt, sink);
-        let reserve = || engines::edit_workers(pool.current_num_threads(), &options.interrupt);
+        let reserve = || edit_workers(pool.current_num_threads(), &options.interrupt);
         let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
         let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
             progress.advance(outcome.pairs, outcome.cells);

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::RunOptions;
+use crate::engine::cpu::edit::edit_workers;
 use crate::engine::cpu::workers;
 use crate::engine::edit::Edit;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::engine::gpu::edit::EditGpu;
 use crate::engine::gpu::tune;
-use crate::engine::mock::edit::EditMock;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
@@ -45,11 +45,24 @@ pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<d
     Ok(engines)
 }
 
-/// GPU engines for edit distances on the adapters that a job was given; none for the CPU, nor, unless `software` is set, for
-/// adapters that are the CPU. What cannot be opened is left out with a warning.
+/// Opens engines for Levenshtein distances on the devices that a job was given; the CPU is as many of them as there are
+/// `threads`. A device that cannot be opened is left out with a warning; if none is left, the CPU.
 ///
 /// # Errors
 /// A wrong choice of devices.
+pub fn open_edit(options: &RunOptions, threads: usize) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+    let mut engines = open_edit_gpus(options, true)?;
+    let chosen = devices_for(options, Mode::Global)?;
+    if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        engines.extend(edit_workers(threads, &options.interrupt));
+    }
+    Ok(engines)
+}
+
+/// The GPUs of [`open_edit`]; without `software`, of adapters that are the CPU none.
+///
+/// # Errors
+/// As [`open_edit`].
 pub fn open_edit_gpus(options: &RunOptions, software: bool) -> Result<Vec<Box<dyn Engine<Edit>>>> {
     let chosen = devices_for(options, Mode::Global)?;
     let mut engines: Vec<Box<dyn Engine<Edit>>> = Vec::new();
@@ -58,25 +71,11 @@ pub fn open_edit_gpus(options: &RunOptions, software: bool) -> Result<Vec<Box<dy
             continue;
         }
         match EditGpu::open(&found) {
-            Ok(engine) => engines.push(Box::new(engine.with_memory(memory))),
+            Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(options.edit_kernel))),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
     Ok(engines)
-}
-
-/// Opens engines for Levenshtein distances: so many threads of the CPU.
-///
-/// # Errors
-/// As [`open`].
-pub fn open_edit(options: &RunOptions, threads: usize, _job: &EditJob) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    Ok(edit_workers(threads, &options.interrupt))
-}
-
-/// So many threads of the CPU.
-pub fn edit_workers(threads: usize, interrupt: &Arc<AtomicBool>) -> Vec<Box<dyn Engine<Edit>>> {
-    let worker = || EditMock::new("cpu").with_interrupt(Arc::clone(interrupt));
-    (0..threads.max(1)).map(|_| Box::new(worker()) as Box<dyn Engine<Edit>>).collect()
 }
 
 /// Threads that compute. Beside GPUs that align every pair half of them: taking over the GPUs' alignments is work for

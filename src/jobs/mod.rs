@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::engine::gpu::adapter::Device;
 use crate::engine::stats::EngineStats;
 use crate::kernels::Kernel;
+use crate::kernels::myers::EditKernel;
 
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
@@ -32,6 +33,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// The kernel that GPUs use; `None` for the one that is expected to be fastest.
     pub kernel: Option<&'static Kernel>,
+    /// The same for Levenshtein distances.
+    pub edit_kernel: Option<&'static EditKernel>,
     /// Bytes of memory that a job may take on each GPU at most; `None` for what it has to spare
     /// ([`memory_budget`](crate::engine::gpu::memory::memory_budget)), which is never exceeded.
     pub memory: Option<u64>,

@@ -60,6 +60,7 @@ impl<'a> EditTracer<'a> {
         let start = match self.scheme.mode {
             EditMode::Infix => start(pattern, text, found.distance, &self.scheme.equality, &mut workspace.bits)?,
             EditMode::Global | EditMode::Prefix => 0,
+            EditMode::Overlap(_) => return Err(Error::Internal("an overlap does not tell where it is".into())),
         };
         let hint = Hint { score: Some(-i64::from(found.distance)), matches: None };
         let alignment = traceback(pattern, &text[start..], &self.scoring, hint, &mut workspace.trace)?;
