@@ -12,7 +12,7 @@ use pairwave::engine::cpu::edit::{EditWorker, Form, Workspace, edit_workers, las
 use pairwave::engine::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region};
 use pairwave::engine::work::Work;
 use pairwave::reference::levenshtein;
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use pairwave::seq::{Alphabet, Code};
 use proptest::prelude::*;
 use support::*;
@@ -286,6 +286,22 @@ fn groups_of_every_size() {
 
 /// Sequences of thousands of symbols: forms equal each other, and the textbook where it takes no long time.
 #[test]
+fn overlaps() {
+    let mut rng = rng(0x0E);
+    let edges = [1, 2, 30, 63, 64, 65, 130].map(|length| random_codes(&mut rng, Alphabet::Dna, length));
+    let mut texts: Vec<Vec<Code>> = edges.iter().map(|pattern| pattern[pattern.len() / 3..].to_vec()).collect();
+    texts.extend(edges.iter().map(|pattern| [&edges[3][..40], pattern].concat()));
+    let case = Case::all(edges.to_vec(), texts);
+    for (sum, shorter, difference, divisor) in [(0, 0, 0, 1), (5, 8, 20, 25), (1, 0, 0, 1)] {
+        let mode = EditMode::Overlap(Reach { sum, shorter, difference, divisor });
+        for equality in [Equality::literal(Alphabet::Dna), Equality::dna(Ambiguity::Overlap, true)] {
+            check(&case, &scheme(mode, &equality, Limit::None));
+            check(&case, &scheme(mode, &equality, Limit::Shorter(0.1, 0.0)));
+        }
+    }
+}
+
+#[test]
 fn long_pairs() {
     let mut rng = rng(0x1049);
     for alphabet in [Alphabet::Dna, Alphabet::Protein] {
@@ -355,7 +371,7 @@ fn cases() -> impl Strategy<Value = (Case, Equality)> {
                 Alphabet::Dna if number < 4 => 1 << number,
                 // 3 is the first code that is ambiguous.
                 Alphabet::Dna => [3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15][number as usize - 4],
-                Alphabet::Protein => number + 1,
+                Alphabet::Protein | Alphabet::Bytes => number + 1,
             };
             let patterns: Vec<Vec<Code>> =
                 sequences.into_iter().map(|sequence| sequence.into_iter().map(code).collect()).collect();

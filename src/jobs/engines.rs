@@ -1,7 +1,5 @@
 //! From devices to the engines that a job runs on.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::RunOptions;
@@ -14,7 +12,6 @@ use crate::engine::gpu::tune;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
-use crate::plan::edit::EditJob;
 use crate::score::Mode;
 
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each

@@ -79,14 +79,19 @@ pub fn run_until(batch: &EditBatch, workspace: &mut Workspace, is_over: impl Fn(
     for (index, (pattern, text)) in places.enumerate() {
         let (m, n) = (pattern.len() as u32, text.len() as u32);
         let limit = scheme.limit(m, n);
-        let least = if scheme.mode == EditMode::Global { m.abs_diff(n) } else { m.saturating_sub(n) };
+        let least = match scheme.mode {
+            EditMode::Global => m.abs_diff(n),
+            EditMode::Infix | EditMode::Prefix => m.saturating_sub(n),
+            EditMode::Overlap(_) => 0,
+        };
         match scheme.trivial(m, n) {
             Some(trivial) => found[index] = trivial,
             None if least > limit => {}
             None => pairs.push((index, Pair { pattern, text, limit })),
         }
     }
-    let Some(relation) = Relation::of(&scheme.equality) else {
+    let is_overlap = matches!(scheme.mode, EditMode::Overlap(_));
+    let Some(relation) = Relation::of(&scheme.equality).filter(|_| !is_overlap) else {
         for (index, pair) in pairs {
             if is_over() {
                 return None;

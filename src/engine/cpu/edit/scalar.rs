@@ -1,7 +1,7 @@
 //! One pair, word after word, without vectors: for any relation of codes, and for all distances of the last row.
 
 use super::words::BITS;
-use crate::score::{EditMode, EditScheme, Equality, Found};
+use crate::score::{EditMode, EditScheme, Equality, Found, Reach};
 use crate::seq::Code;
 
 /// Rows that match each code of the text.
@@ -54,21 +54,64 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit:
         // The word's own bits for the last word are those of the last row.
         let (mut up, mut down) = (begin_costs, 0);
         let (mut hp, mut hn) = (0, 0);
-        for (&matches, (pv, mv)) in profile.of(code).iter().zip(&mut rows) {
-            let zero = matches | *mv | down;
-            let d0 = ((zero & *pv).wrapping_add(*pv) ^ *pv) | zero;
-            (hp, hn) = (*mv | !(d0 | *pv), d0 & *pv);
-            let (hp_before, hn_before) = (hp << 1 | up, hn << 1 | down);
+        for (&matches, row) in profile.of(code).iter().zip(&mut rows) {
+            (hp, hn) = step(matches, row, up, down);
             (up, down) = (hp >> (BITS - 1), hn >> (BITS - 1));
-            (*pv, *mv) = (hn_before | !(d0 | hp_before), hp_before & d0);
         }
         distance = distance + (hp >> top & 1) as u32 - (hn >> top & 1) as u32;
         visit(j + 1, distance);
     }
 }
 
+/// The distance of an overlap of sequences that are not empty ([`EditMode::Overlap`]); not compared with the limit.
+pub fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &Equality) -> Found {
+    let (m, n) = (pattern.len() as u32, text.len() as u32);
+    let unaligned = reach.unaligned(m, n);
+    let profile = Profile::new(pattern, equality);
+    let top = (pattern.len() - 1) % BITS;
+    // Rows and columns begin at no cost.
+    let mut rows = vec![(0u64, 0u64); profile.words];
+    let (mut distance, mut least) = (0u32, u32::MAX);
+    for (j, &code) in text.iter().enumerate() {
+        let (mut up, mut down) = (0, 0);
+        let (mut hp, mut hn) = (0, 0);
+        for (&matches, row) in profile.of(code).iter().zip(&mut rows) {
+            (hp, hn) = step(matches, row, up, down);
+            (up, down) = (hp >> (BITS - 1), hn >> (BITS - 1));
+        }
+        distance = distance + (hp >> top & 1) as u32 - (hn >> top & 1) as u32;
+        if u64::from(n) - j as u64 - 1 <= unaligned {
+            least = least.min(distance);
+        }
+    }
+    // Up the last column.
+    for (below, row) in (0..pattern.len()).rev().enumerate() {
+        if below as u64 > unaligned {
+            break;
+        }
+        least = least.min(distance);
+        let (pv, mv) = rows[row / BITS];
+        distance = distance + (mv >> (row % BITS) & 1) as u32 - (pv >> (row % BITS) & 1) as u32;
+    }
+    Found { distance: least, end: 0 }
+}
+
+/// A word of the next column; gives its differences along the rows. `up` and `down`: those of the row above it.
+#[inline(always)]
+fn step(matches: u64, (pv, mv): &mut (u64, u64), up: u64, down: u64) -> (u64, u64) {
+    let zero = matches | *mv | down;
+    let d0 = ((zero & *pv).wrapping_add(*pv) ^ *pv) | zero;
+    let (hp, hn) = (*mv | !(d0 | *pv), d0 & *pv);
+    let (hp_before, hn_before) = (hp << 1 | up, hn << 1 | down);
+    (*pv, *mv) = (hn_before | !(d0 | hp_before), hp_before & d0);
+    (hp, hn)
+}
+
 /// Distance and end of a pair whose sequences are not empty; not compared with the limit.
 pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
+    if let EditMode::Overlap(reach) = scheme.mode {
+        return overlap(pattern, text, reach, &scheme.equality);
+    }
     let mut found = Found::NONE;
     last_row(pattern, text, scheme, |end, distance| {
         if distance < found.distance || scheme.mode == EditMode::Global {
