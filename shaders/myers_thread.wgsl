@@ -2,6 +2,7 @@
 // Recurrence: that of common/myers.wgsl.
 // Owns:       invocation t of workgroup g has task g * WG + t, and of the workgroup's memory every WG-th word from t on.
 // Layout:     out[task]: the distance in global mode and of overlaps, else distance << POSITION_BITS | columns up to its end.
+// Invariant:  after j columns the registers hold the differences down column j; key is the last row's value and j.
 // Uniform:    no barrier.
 // Limits:     patterns of 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS.
 // Oracle:     src/reference/levenshtein.rs

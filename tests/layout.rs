@@ -2,7 +2,9 @@
 
 use pairwave::kernels::layout::{Params, Target, Task};
 use pairwave::kernels::matrix::{self, Scan};
+use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
 use pairwave::kernels::{KERNELS, nw_slice};
+use pairwave::score::EditMode;
 
 fn parsed(source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).expect("the shader parses")
@@ -63,9 +65,12 @@ fn shader_layout(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32)
 
 /// Compares a Rust structure with its shader twin, member by member, in order.
 macro_rules! same_layout {
-    ($rust:ty, $name:literal, [$($member:ident),* $(,)?]) => {{
+    ($rust:ty, $name:literal, $members:tt) => {
+        same_layout!(modules(), $rust, $name, $members)
+    };
+    ($modules:expr, $rust:ty, $name:literal, [$($member:ident),* $(,)?]) => {{
         let ours = vec![$((stringify!($member).to_string(), std::mem::offset_of!($rust, $member) as u32)),*];
-        for module in modules() {
+        for module in $modules {
             let (theirs, size) = shader_layout(&module, $name);
             assert_eq!(ours, theirs, "{}", $name);
             assert_eq!(size_of::<$rust>() as u32, size, "{}", $name);
@@ -106,6 +111,51 @@ fn params() {
             walk,
         ]
     );
+}
+
+#[test]
+fn params_of_distances() {
+    let variant = |cooperation| myers::Variant {
+        cooperation,
+        bits: 4,
+        stride: 4,
+        words: 2,
+        workgroup: 32,
+        lanes: if matches!(cooperation, Cooperation::Subgroup | Cooperation::Workgroup) { 4 } else { 1 },
+        mode: EditMode::Infix,
+        strips: false,
+        row_words: if cooperation == Cooperation::Band { 7 } else { 0 },
+    };
+    let modules = EDIT_KERNELS.iter().map(|kernel| parsed(&variant(kernel.cooperation).source()));
+    same_layout!(
+        modules,
+        myers::Params,
+        "Params",
+        [
+            task_count,
+            first_workgroup,
+            pass_begin,
+            pass_end,
+            column_begin,
+            column_end,
+            scratch_words,
+            kept,
+            text_words,
+            limit,
+            groups,
+            spare,
+            sets,
+            reach_sum,
+            reach_shorter,
+            reach_difference,
+            reach_divisor,
+        ]
+    );
+    // A run is four words of `runs`.
+    assert_eq!(size_of::<myers::Run>(), 16);
+    assert_eq!(std::mem::offset_of!(myers::Run, place), 4);
+    assert_eq!(std::mem::offset_of!(myers::Run, profile), 8);
+    assert_eq!(std::mem::offset_of!(myers::Run, pattern_symbols), 12);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pairwave::engine::gpu::tune::{SLICES, WORKGROUPS};
 use pairwave::engine::gpu::{Config, MatrixShape};
 use pairwave::kernels::matrix::{self, Scan, WALK_SHADER, WALK_WORKGROUP};
+use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
 use pairwave::kernels::{KERNELS, nw_slice};
+use pairwave::score::{EditMode, Reach};
 
 /// A shader text as it goes to a device.
 struct Text {
@@ -80,6 +82,49 @@ fn matrices() -> Vec<matrix::Variant> {
     all
 }
 
+/// Sets of constants of the kernels for distances: all of what changes the text, with the most words there are by default.
+fn distances() -> Vec<myers::Variant> {
+    let reach = Reach { sum: 5, shorter: 8, difference: 20, divisor: 25 };
+    let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
+    let mut all = Vec::new();
+    for bits in [2, 4, 8] {
+        for mode in modes {
+            for (cooperation, words, workgroup, lanes) in [
+                (Cooperation::Thread, 1, 16, 1),
+                (Cooperation::Thread, 16, 32, 1),
+                (Cooperation::Subgroup, 12, 64, 32),
+                (Cooperation::Subgroup, 1, 16, 4),
+                (Cooperation::Workgroup, 8, 64, 64),
+                (Cooperation::Workgroup, 8, 16, 2),
+                (Cooperation::Band, 1, 32, 1),
+                (Cooperation::Band, 16, 32, 1),
+            ] {
+                let row_words = if cooperation == Cooperation::Band { 513 } else { 0 };
+                let has_strips = matches!(cooperation, Cooperation::Subgroup | Cooperation::Workgroup);
+                for strips in [false, true] {
+                    let fits =
+                        (has_strips || !strips) && (cooperation != Cooperation::Band || mode == EditMode::Global);
+                    if fits && !(strips && matches!(mode, EditMode::Overlap(_))) {
+                        let stride = if bits == 8 { 28 } else { 4 };
+                        all.push(myers::Variant {
+                            cooperation,
+                            bits,
+                            stride,
+                            words,
+                            workgroup,
+                            lanes,
+                            mode,
+                            strips,
+                            row_words,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
@@ -107,6 +152,12 @@ fn texts() -> Vec<Text> {
     // The walk does not see the workgroup: many are the same text.
     let mut seen = std::collections::HashSet::new();
     all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
+    all.extend(distances().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source(),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
     all
 }
 
@@ -166,7 +217,9 @@ fn every_variant_translates_for_every_interface() {
 fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
     let root = env!("CARGO_MANIFEST_DIR");
     let of_kernels = KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
-    for (stem, text, recurrence) in of_kernels.chain([("nw_walk", WALK_SHADER, "needleman_wunsch")]) {
+    let of_distances = EDIT_KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
+    for (stem, text, recurrence) in of_kernels.chain(of_distances).chain([("nw_walk", WALK_SHADER, "needleman_wunsch")])
+    {
         let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
         assert_eq!(shader, text);
         assert!(shader.starts_with(&format!("// {stem}:")));
@@ -191,6 +244,7 @@ fn no_shader_is_left_out() {
     };
     let mut own: Vec<String> = names("").into_iter().filter(|name| name.ends_with(".wgsl")).collect();
     let mut expected: Vec<String> = KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)).collect();
+    expected.extend(EDIT_KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)));
     expected.push("nw_walk.wgsl".into());
     own.sort();
     expected.sort();

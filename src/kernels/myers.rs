@@ -247,8 +247,14 @@ pub struct Params {
     pub spare: u32,
     /// Bases of every code, 4 bits a code.
     pub sets: [u32; 2],
-    /// See [`crate::score::Reach`]: sum, shorter, difference and divisor.
-    pub reach: [u32; 4],
+    /// See [`crate::score::Reach`].
+    pub reach_sum: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_shorter: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_difference: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_divisor: u32,
 }
 
 /// How symbols of texts are coded on the device.

@@ -2,7 +2,7 @@
 
 use super::slot::EditWork;
 use crate::kernels::myers::{EditTasks, Params};
-use crate::score::EditMode;
+use crate::score::{EditMode, Reach};
 
 /// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
 const DISPATCH_CELLS: u64 = 1 << 31;
@@ -32,6 +32,12 @@ pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
     let round =
         work.scratch_budget.checked_div(per_workgroup).map_or(all, |fit| fit.clamp(1, u64::from(all.max(1))) as u32);
     let strips = variant.strips_of(list.pattern_symbols);
+    let reach = match variant.mode {
+        EditMode::Overlap(reach) => reach,
+        EditMode::Global | EditMode::Infix | EditMode::Prefix => {
+            Reach { sum: 0, shorter: 0, difference: 0, divisor: 1 }
+        }
+    };
     let base = Params {
         task_count: list.tasks,
         first_workgroup: 0,
@@ -46,10 +52,10 @@ pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
         groups: list.workgroups,
         spare: 0,
         sets: work.texts.coding.sets,
-        reach: match variant.mode {
-            EditMode::Overlap(reach) => [reach.sum, reach.shorter, reach.difference, reach.divisor],
-            _ => [0, 0, 0, 1],
-        },
+        reach_sum: reach.sum,
+        reach_shorter: reach.shorter,
+        reach_difference: reach.difference,
+        reach_divisor: reach.divisor,
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);
