@@ -40,8 +40,12 @@ fn families(seed: u64, alphabet: Alphabet, bare: bool) -> Arc<SequenceStore> {
     Arc::new(store.build())
 }
 
-fn run(job: &AllPairs, sieve: Sieve) -> (Vec<PairResult>, Summary) {
-    let options = RunOptions { devices: vec![Device::Adapter(Box::new(adapter()))], ..RunOptions::default() };
+fn gpu() -> Device {
+    Device::Adapter(Box::new(adapter()))
+}
+
+fn run(job: &AllPairs, sieve: Sieve, device: Device) -> (Vec<PairResult>, Summary) {
+    let options = RunOptions { devices: vec![device], ..RunOptions::default() };
     let mut results = Vec::new();
     let job = AllPairs { sieve, check: true, ..job.clone() };
     let summary = job.run(&options, &(), |result| {
@@ -72,14 +76,19 @@ fn the_same_pairs_are_written_with_and_without() {
                     max_hits: against.then_some(3),
                     ..AllPairs::new(Arc::clone(&store), Arc::new(scoring.clone()))
                 };
-                let (plain, _) = run(&job, Sieve::Off);
-                let (with, summary) = run(&job, Sieve::On);
+                let (plain, _) = run(&job, Sieve::Off, Device::Cpu);
+                let (with, summary) = run(&job, Sieve::On, gpu());
                 assert_eq!(with, plain, "{alphabet:?} {definition:?} {identity}");
                 assert!(against || !plain.is_empty());
                 if pairwave::score::sieve(definition, identity, &scoring).is_some() {
                     sieved += 1;
                     assert!(summary.engines[0].name.ends_with("(edit distances)"), "{:?}", summary.engines);
                     assert_eq!(summary.engines[0].pairs, summary.pairs);
+                    if definition != IdentityDefinition::InnerColumns {
+                        let (on_cpu, summary) = run(&job, Sieve::On, Device::Cpu);
+                        assert_eq!(on_cpu, plain, "{alphabet:?} {definition:?} {identity} on the CPU");
+                        assert_eq!(summary.engines[0].name, "cpu (edit distances)");
+                    }
                     less += usize::from(
                         summary.engines[1..].iter().map(|engine| engine.pairs).sum::<u64>() < summary.pairs / 4,
                     );
@@ -98,6 +107,6 @@ fn a_small_job_goes_without() {
         min_identity: Some(0.97),
         ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::dna()))
     };
-    let (_, summary) = run(&job, Sieve::Auto);
+    let (_, summary) = run(&job, Sieve::Auto, gpu());
     assert_eq!(summary.engines.len(), 1);
 }

@@ -157,6 +157,12 @@ pub struct AllPairsArgs {
     #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum)]
     pub matrix_shape: Option<ShapeName>,
 
+    /// Leave out pairs whose edit distance rules --min-identity out, before they are scored [default: auto]
+    ///
+    /// It never changes what is written.
+    #[arg(long, value_name = "WHEN", help_heading = COMPUTING, value_enum)]
+    pub edit_filter: Option<EditFilterName>,
+
     #[command(flatten)]
     pub compute: ComputeArgs,
 }
@@ -316,6 +322,16 @@ pub enum DistanceName {
     /// -b ln(1 - p/b), b = 3/4 for nucleotides and 19/20 for proteins
     #[value(alias = "jc", alias = "jc69")]
     JukesCantor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EditFilterName {
+    /// Where it pays: large jobs with a high identity
+    Auto,
+    /// Wherever an edit distance tells something
+    On,
+    /// Never
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -6,6 +6,7 @@ use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::scoring::ScoringChoice;
 use super::size;
+use pairwave::jobs::Sieve;
 use pairwave::output::{Distance, Field, Format, MatrixShape};
 use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition, Mode};
 use pairwave::seq::Alphabet;
@@ -64,6 +65,8 @@ pub struct Selection {
     pub identity: IdentityDefinition,
     pub max_hits: Option<NonZeroU32>,
     pub score_only: bool,
+    /// Whether edit distances leave pairs out before they are scored.
+    pub sieve: Sieve,
 }
 
 /// Who computes, and how.
@@ -243,6 +246,14 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
         identity,
         max_hits: max_hits(args.max_hits)?,
         score_only: args.score_only,
+        sieve: match args.edit_filter {
+            Some(_) if args.min_identity.is_none() => {
+                return Err(Error::usage("--edit-filter: nothing is left out without --min-identity"));
+            }
+            None | Some(EditFilterName::Auto) => Sieve::Auto,
+            Some(EditFilterName::On) => Sieve::On,
+            Some(EditFilterName::Off) => Sieve::Off,
+        },
     })
 }
 

@@ -45,7 +45,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
         score_only: selection.score_only || !needs_alignment && !options.compute.check,
         max_hits: selection.max_hits.map(|most| most.get() as usize),
         check: options.compute.check,
-        sieve: jobs::Sieve::default(),
+        sieve: selection.sieve,
     };
 
     let context = Context { queries, targets, scoring, identity: selection.identity };

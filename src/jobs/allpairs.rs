@@ -173,23 +173,35 @@ impl AllPairs {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
         let pool = thread_pool(options.threads)?;
-        let sieved = self.sieved(options, progress)?;
+        let sieved = self.sieved(options, pool.current_num_threads(), progress)?;
         let engines = super::engines::open(options, pool.current_num_threads(), &self.job())?;
         self.finish_on(engines, sieved, &pool, options, progress, sink)
     }
 
     /// Pairs that may reach the identity by their edit distances, if finding them pays.
-    fn sieved(&self, options: &RunOptions, progress: &dyn Progress) -> Result<Option<Sieved>> {
-        let Some(identity) = self.min_identity.filter(|_| self.sieve != Sieve::Off && !self.score_only) else {
+    fn sieved(&self, options: &RunOptions, threads: usize, progress: &dyn Progress) -> Result<Option<Sieved>> {
+        let Some(identity) = self.min_identity.filter(|_| self.sieve != Sieve::Off) else { return Ok(None) };
+        let is_forced = self.sieve == Sieve::On;
+        let Some(scheme) = score::sieve(self.definition, identity, &self.scoring) else {
+            if is_forced {
+                tracing::warn!(
+                    "edit distances tell nothing about this identity under these scores: no pair is left out by them"
+                );
+            }
             return Ok(None);
         };
-        let is_worth = identity >= sieve::LEAST_IDENTITY && self.job().cells() >= sieve::LEAST_CELLS;
+        let cells = self.job().cells();
         // Whoever names a kernel wants to see that kernel.
-        if self.sieve == Sieve::Auto && (!is_worth || options.kernel.is_some()) {
+        let is_pointless =
+            identity < sieve::LEAST_IDENTITY || cells < sieve::LEAST_CELLS[1] || options.kernel.is_some();
+        if !is_forced && is_pointless {
             return Ok(None);
         }
-        let Some(scheme) = score::sieve(self.definition, identity, &self.scoring) else { return Ok(None) };
-        let engines = super::engines::open_edit_gpus(options, self.sieve == Sieve::On)?;
+        let engines = super::engines::open_sieve(options, threads, scheme.mode, is_forced)?;
+        let is_small = cells < sieve::LEAST_CELLS[0] && engines.iter().any(|engine| !engine.universal());
+        if !is_forced && is_small {
+            return Ok(None);
+        }
         if engines.is_empty() {
             return Ok(None);
         }

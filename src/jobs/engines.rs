@@ -12,7 +12,7 @@ use crate::engine::gpu::tune;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::plan::Job;
-use crate::score::Mode;
+use crate::score::{EditMode, Mode};
 
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
 /// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). A device that cannot be opened is left
@@ -51,6 +51,25 @@ pub fn open_edit(options: &RunOptions, threads: usize) -> Result<Vec<Box<dyn Eng
     let mut engines = open_edit_gpus(options, true)?;
     let chosen = devices_for(options, Mode::Global)?;
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        engines.extend(edit_workers(threads, &options.interrupt));
+    }
+    Ok(engines)
+}
+
+/// Opens engines that find pairs by their edit distance before they are scored: as [`open_edit`], but where the distances
+/// are of overlaps, which the CPU computes slowly, GPUs only. There may be none.
+///
+/// # Errors
+/// A wrong choice of devices.
+pub fn open_sieve(
+    options: &RunOptions,
+    threads: usize,
+    mode: EditMode,
+    software: bool,
+) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+    let mut engines = open_edit_gpus(&RunOptions { edit_kernel: None, ..options.clone() }, software)?;
+    let takes_cpu = devices_for(options, Mode::Global)?.iter().any(|device| matches!(device, Device::Cpu));
+    if takes_cpu && mode == EditMode::Global {
         engines.extend(edit_workers(threads, &options.interrupt));
     }
     Ok(engines)

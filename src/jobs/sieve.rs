@@ -19,18 +19,18 @@ use crate::score::{EditScheme, Found};
 const BAND_PAIRS: u64 = 1 << 26;
 /// Selected pairs that are held at most; where there are more, a filter by scores does as well.
 const MOST_SELECTED: usize = 1 << 26;
-/// Cells from which an own pass over all pairs pays for opening the devices once more.
-pub const LEAST_CELLS: u64 = 300_000_000_000;
+/// Cells from which a pass of its own over all pairs pays: on a GPU, which is opened once more for it, and on the CPU.
+pub const LEAST_CELLS: [u64; 2] = [3_000_000_000_000, 100_000_000_000];
 /// Identity from which few enough pairs of a family pass.
 pub const LEAST_IDENTITY: f64 = 0.75;
 
 /// Whether pairs that cannot reach an identity are found by their edit distances first. It never changes what is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sieve {
-    /// Where it pays: large jobs on a GPU with a high identity.
+    /// Where it pays: large jobs with a high identity.
     #[default]
     Auto,
-    /// Wherever an edit distance tells something and there is a GPU.
+    /// Wherever an edit distance tells something.
     On,
     /// Never.
     Off,

@@ -29,8 +29,8 @@ use crate::kernels::myers::{EditKernel, Variant};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.01;
-/// Pairs a batch at most: bounds lists and results to some hundred MiB.
-const MAX_PAIRS: u64 = 12 << 20;
+/// Pairs a batch at most: their lists and results take 64 MiB, and are made while the device computes the batch before.
+const MAX_PAIRS: u64 = 4 << 20;
 
 /// A batch that the device computes.
 struct Flight {
