@@ -3,12 +3,13 @@
 //! The canonical alignment of a pattern and its best part, whoever found that:
 //!
 //! 1. The part ends at [`Found::end`], the first end of least distance.
-//! 2. In infix mode it is the shortest part that ends there and has that distance: it has the greatest start. Else it
-//!    begins where the text does.
+//! 2. In infix mode it is the longest part that ends there and has that distance: it has the least start, as in edlib, so
+//!    that the alignment does not begin with an insertion where it can begin with a mismatch. Else it begins where the text
+//!    does.
 //! 3. Pattern and part are aligned by the rule of [`crate::trace`], with [`Equality::scoring`]: among all alignments
 //!    with this distance it has the most matches.
 //!
-//! The start is found from behind: it is the first end of the reversed pattern in the reversed text before the end.
+//! The start is found from behind: it is the last end of the reversed pattern in the reversed text before the end.
 //! With d edits no part has more than m + d symbols, so no more of the text is looked at.
 //!
 //! Distances to all ends are computed by bit vectors of vertical differences, 64 rows a word (Myers 1999, Hyyrö 2003).
@@ -86,7 +87,7 @@ impl<'a> EditTracer<'a> {
     }
 }
 
-/// The greatest start of a part that ends with the text and has this distance, which has to be the least of all that
+/// The least start of a part that ends with the text and has this distance, which has to be the least of all that
 /// end there.
 fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bits: &mut Bits) -> Result<usize> {
     if pattern.is_empty() {
@@ -94,13 +95,13 @@ fn start(pattern: &[Code], text: &[Code], distance: u32, equality: &Equality, bi
     }
     let window = &text[text.len().saturating_sub(pattern.len() + distance as usize)..];
     let all = pattern.len() as u32;
-    let (mut first, mut least) = ((all == distance).then_some(0), all);
+    let (mut longest, mut least) = ((all == distance).then_some(0), all);
     bits.set(pattern.iter().rev().copied());
     bits.last_row(window.iter().rev().copied(), equality, 1, |symbols, found| {
         least = least.min(found);
-        first = first.or((found == distance).then_some(symbols));
+        longest = (found == distance).then_some(symbols).or(longest);
     });
-    match first {
+    match longest {
         Some(symbols) if least == distance => Ok(text.len() - symbols as usize),
         _ => Err(Error::Internal(format!("the traceback found distance {least}, the engine {distance}"))),
     }

@@ -22,8 +22,8 @@ fn check(pattern: &[Code], text: &[Code], equality: &Equality) {
         let global = self::scheme(EditMode::Global, equality.clone());
         let wholes = |start: usize| levenshtein::find(pattern, &text[start..found.end as usize], &global).distance;
         if mode == EditMode::Infix {
-            let greatest = (0..=found.end as usize).rev().find(|&start| wholes(start) == found.distance);
-            assert_eq!(greatest, Some(start as usize), "a shorter part has the distance");
+            let least = (0..=found.end as usize).find(|&start| wholes(start) == found.distance);
+            assert_eq!(least, Some(start as usize), "a longer part has the distance");
         } else {
             assert_eq!(start, 0);
         }
