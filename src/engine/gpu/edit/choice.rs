@@ -16,6 +16,10 @@ const BAND_WORDS: u32 = 16;
 /// What a column of `myers_band` costs, of a word and beside words, in units of a word of the other kernels.
 const BAND_COST: [f64; 2] = [1.4, 1.5];
 
+/// Words of a lane that are tried.
+const LEAST_TRIED_WORDS: u32 = 4;
+const MOST_TRIED_WORDS: u32 = 16;
+
 /// Cells of a pair that may come in one dispatch.
 const WHOLE_CELLS: u64 = 1 << 32;
 
@@ -204,4 +208,32 @@ pub fn choose(
         return Err(gpu.unsuited("too little workgroup memory"));
     }
     Ok(variant)
+}
+
+/// Other ways to compute what `usual` computes: other numbers of lanes, through shuffles and through workgroup memory, and one
+/// invocation a pair.
+pub fn others(gpu: &Gpu, shape: &EditShape, usual: &Variant, extent: Extent) -> Vec<Variant> {
+    if usual.strips || usual.cooperation == Cooperation::Band {
+        return Vec::new();
+    }
+    let words = words(extent.pattern_symbols);
+    let has_subgroups = gpu.device.features().contains(wgpu::Features::SUBGROUP) && shape.subgroup_size >= 4;
+    let mut others = Vec::new();
+    if extent.pattern_symbols <= THREAD_SYMBOLS && extent.text_symbols < 1 << POSITION_BITS {
+        let workgroup = shape.thread_workgroup;
+        others.push(Variant { cooperation: Cooperation::Thread, words, workgroup, lanes: 1, ..*usual });
+    }
+    for (cooperation, most_lanes, most_words) in [
+        (Cooperation::Subgroup, if has_subgroups { shape.subgroup_size } else { 1 }, MOST_TRIED_WORDS),
+        (Cooperation::Workgroup, shape.lanes_workgroup, shape.workgroup_words),
+    ] {
+        let lanes = (1..=5).map(|power| 1 << power).filter(|lanes| *lanes <= most_lanes.min(shape.lanes_workgroup));
+        others.extend(lanes.filter_map(|lanes| {
+            let words = words.div_ceil(lanes);
+            let is_likely = (LEAST_TRIED_WORDS..=most_words).contains(&words);
+            is_likely.then_some(Variant { cooperation, words, workgroup: shape.lanes_workgroup, lanes, ..*usual })
+        }));
+    }
+    others.retain(|variant| variant != usual && variant.workgroup_bytes() <= shape.workgroup_bytes);
+    others
 }

@@ -7,16 +7,18 @@ mod pieces;
 mod resident;
 mod slot;
 mod staging;
+mod trials;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::choice::EditShape;
-use self::choice::{Extent, choose, longest_text};
+use self::choice::{Extent, choose, longest_text, others};
 use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
+use self::trials::{TRIAL_SECONDS, Trials};
 use super::adapter::{self, FoundAdapter};
 use super::device::Gpu;
 use super::memory::Shares;
@@ -38,6 +40,8 @@ struct Flight {
     cells: u64,
     /// If it was cut.
     pieces: Option<Pieces>,
+    /// The way that was expected to be fastest, and the one that was taken.
+    ways: [Variant; 2],
 }
 
 /// A GPU that computes Levenshtein distances.
@@ -56,6 +60,7 @@ pub struct EditGpu {
     in_flight: HashMap<Ticket, Flight>,
     next_ticket: u64,
     shape: EditShape,
+    trials: Trials,
     kernel: Option<&'static EditKernel>,
     memory: u64,
     binding: u64,
@@ -88,6 +93,7 @@ impl EditGpu {
             in_flight: HashMap::new(),
             next_ticket: 0,
             shape: EditShape::for_adapter(found, &gpu.device),
+            trials: Trials::default(),
             kernel: None,
             memory: adapter::memory_budget(found, None),
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
@@ -166,7 +172,7 @@ impl EditGpu {
         Ok(pipeline)
     }
 
-    fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<Option<Pieces>> {
+    fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<(Option<Pieces>, [Variant; 2])> {
         self.make_resident(batch)?;
         let longest = match &self.longest {
             Some((band, longest)) if Arc::ptr_eq(band, &batch.band) => *longest,
@@ -181,7 +187,10 @@ impl EditGpu {
         }
         let Some(texts) = &self.texts else { return Err(self.gpu.error("no texts")) };
         let (mode, shape) = (batch.band.scheme.mode, &self.shape);
-        let variant = choose(&self.gpu, shape, self.kernel, (mode, extent), &texts.coding, self.loop_budget)?;
+        let usual = choose(&self.gpu, shape, self.kernel, (mode, extent), &texts.coding, self.loop_budget)?;
+        let is_fixed = self.kernel.is_some() || shape.lanes.is_some() || self.loop_budget.is_some();
+        let variant =
+            if is_fixed { usual } else { self.trials.pick(usual, || others(&self.gpu, &self.shape, &usual, extent)) };
         let pipeline = self.pipeline(variant)?;
         let (Some(texts), Some(profiles)) = (&self.texts, &self.profiles) else {
             return Err(self.gpu.error("no texts"));
@@ -197,7 +206,7 @@ impl EditGpu {
             columns: self.loop_budget.map_or(u32::MAX, choice::columns_within).min(self.shape.dispatch_columns),
         };
         self.slots[slot].start(&self.gpu, batch, &work)?;
-        Ok(pieces)
+        Ok((pieces, [usual, variant]))
     }
 }
 
@@ -207,8 +216,13 @@ impl Engine<Edit> for EditGpu {
     }
 
     fn capacity(&self) -> Capacity {
+        let seconds = match () {
+            () if !self.has_learnt => FIRST_SECONDS,
+            () if self.trials.is_trying() => TRIAL_SECONDS,
+            () => BATCH_SECONDS,
+        };
         Capacity {
-            cells: (self.speed * if self.has_learnt { BATCH_SECONDS } else { FIRST_SECONDS }) as u64,
+            cells: (self.speed * seconds) as u64,
             pairs: MAX_PAIRS.min(Shares::of(self.memory).pairs),
             store_bytes: u64::MAX,
             batches: if self.has_learnt { 2 } else { 1 },
@@ -224,8 +238,8 @@ impl Engine<Edit> for EditGpu {
         let Some(index) = self.free_slots.pop() else {
             return Err(self.gpu.error("more batches than slots"));
         };
-        let pieces = match self.start(index, &batch) {
-            Ok(pieces) => pieces,
+        let (pieces, ways) = match self.start(index, &batch) {
+            Ok(started) => started,
             Err(error) => {
                 self.free_slots.push(index);
                 return Err(error);
@@ -233,12 +247,12 @@ impl Engine<Edit> for EditGpu {
         };
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        self.in_flight.insert(ticket, Flight { slot: index, cells: batch.cells(), pieces });
+        self.in_flight.insert(ticket, Flight { slot: index, cells: batch.cells(), pieces, ways });
         Ok(ticket)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
-        let Some(Flight { slot, cells, pieces }) = self.in_flight.remove(&ticket) else {
+        let Some(Flight { slot, cells, pieces, ways: [usual, way] }) = self.in_flight.remove(&ticket) else {
             return Err(self.gpu.error("a ticket that was never given"));
         };
         self.free_slots.push(slot);
@@ -249,6 +263,7 @@ impl Engine<Edit> for EditGpu {
             report.found = pieces.join(&report.found);
         }
         if let Some(seconds) = report.kernel_time.map(|time| time.as_secs_f64()) {
+            self.trials.learn(usual, way, cells, seconds);
             let shown = cells as f64 / seconds.max(1e-4);
             // A short batch says no more than what the device can do at least.
             self.speed = if seconds > 0.2 * BATCH_SECONDS { shown } else { self.speed.max(shown) };
