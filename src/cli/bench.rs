@@ -3,10 +3,11 @@
 use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName};
 use super::device::DeviceChoice;
 use super::options::{is_same_file, positive};
-use super::run::{chosen, kernel_called};
+use super::run::{chosen, no_kernel};
 use super::{interrupt, log};
 use pairwave::jobs::bench::{self, Contender, Experiment, GapKind, Work};
-use pairwave::kernels::KERNELS;
+use pairwave::kernels::myers::{self, EDIT_KERNELS};
+use pairwave::kernels::{self, KERNELS};
 use pairwave::output::{Output, plot, table};
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
@@ -79,11 +80,10 @@ impl TryFrom<BenchArgs> for Bench {
             return Err(Error::usage("--seqs is for filter and endtoend, and neither is to be measured"));
         }
         let has_kernels = experiments.contains(&Experiment::Kernels);
-        for (option, given) in [
-            ("--lengths", !args.lengths.is_empty()),
-            ("--counts", !args.counts.is_empty()),
-            ("--work", !args.work.is_empty()),
-        ] {
+        if !args.lengths.is_empty() && !has_kernels && !experiments.contains(&Experiment::Edit) {
+            return Err(Error::usage("--lengths is for kernels and edit, and neither is to be measured"));
+        }
+        for (option, given) in [("--counts", !args.counts.is_empty()), ("--work", !args.work.is_empty())] {
             if given && !has_kernels {
                 return Err(Error::usage(format!("{option} is for kernels, which is not to be measured")));
             }
@@ -129,7 +129,8 @@ fn once<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all: [T; 2])
 
 fn contenders(names: &[String]) -> Result<Vec<Contender>> {
     if names.is_empty() {
-        return Ok(KERNELS.iter().map(Contender::Kernel).chain([Contender::Cpu]).collect());
+        let edits = EDIT_KERNELS.iter().map(Contender::Edit);
+        return Ok(KERNELS.iter().map(Contender::Kernel).chain(edits).chain([Contender::Cpu]).collect());
     }
     let mut contenders = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -138,7 +139,14 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
         }
         contenders.push(match name.as_str() {
             "cpu" => Contender::Cpu,
-            name => Contender::Kernel(kernel_called(name)?),
+            name => match (kernels::find(name), myers::find(name)) {
+                (Some(kernel), _) => Contender::Kernel(kernel),
+                (None, Some(kernel)) => Contender::Edit(kernel),
+                (None, None) => {
+                    let stems = KERNELS.iter().map(|kernel| kernel.stem);
+                    return Err(no_kernel(name, stems.chain(EDIT_KERNELS.iter().map(|kernel| kernel.stem))));
+                }
+            },
         });
     }
     Ok(contenders)
@@ -196,6 +204,7 @@ impl From<ExperimentName> for Experiment {
             ExperimentName::Filter => Experiment::Filter,
             ExperimentName::Buffering => Experiment::Buffering,
             ExperimentName::EndToEnd => Experiment::EndToEnd,
+            ExperimentName::Edit => Experiment::Edit,
         }
     }
 }

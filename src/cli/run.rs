@@ -133,7 +133,7 @@ pub fn devices(options: &Devices, quiet: bool) -> Result<()> {
 }
 
 /// The kernel with this name.
-pub(super) fn kernel_called(name: &str) -> Result<&'static Kernel> {
+fn kernel_called(name: &str) -> Result<&'static Kernel> {
     find(name).ok_or_else(|| no_kernel(name, KERNELS.iter().map(|kernel| kernel.stem)))
 }
 
@@ -142,7 +142,8 @@ pub(super) fn edit_kernel_called(name: &str) -> Result<&'static EditKernel> {
     myers::find(name).ok_or_else(|| no_kernel(name, EDIT_KERNELS.iter().map(|kernel| kernel.stem)))
 }
 
-fn no_kernel(name: &str, there_is: impl Iterator<Item = &'static str>) -> Error {
+/// The error for a name that none of these kernels has.
+pub(super) fn no_kernel(name: &str, there_is: impl Iterator<Item = &'static str>) -> Error {
     let names: Vec<&str> = there_is.collect();
     Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
 }

@@ -227,7 +227,9 @@ pub fn text(measurements: &Measurements) -> String {
         let units = table.columns.iter().map(|column| column.unit.to_owned()).collect();
         let row = |row: &Row| row.cells.iter().map(|cell| shown(cell, row.status)).collect();
         let lines: Vec<Vec<String>> = [names, units].into_iter().chain(table.rows.iter().map(row)).collect();
-        let is_word = |place: usize| table.rows.iter().any(|row| matches!(row.cells[place], Cell::Text(_)));
+        // A column of numbers may be blank where there can be none.
+        let has_words = |cell: &Cell| matches!(cell, Cell::Text(text) if !text.is_empty());
+        let is_word = |place: usize| table.rows.iter().any(|row| has_words(&row.cells[place]));
         let width = |place: usize| lines.iter().map(|line| line[place].chars().count()).max().unwrap_or(0);
         let shape: Vec<(usize, bool)> = (0..table.columns.len()).map(|place| (width(place), is_word(place))).collect();
         for line in &lines {

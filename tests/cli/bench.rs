@@ -84,6 +84,70 @@ fn the_other_tables() {
 }
 
 #[test]
+fn distances_by_every_kernel_and_lane() {
+    let text = bench(&["edit", "--device", "0,cpu", "--lengths", "150,40", "--format", "csv"]);
+    let rows = rows(&text);
+    assert!(rows.iter().all(|row| row["experiment"] == "edit"), "{text}");
+    for (mode, length) in [("infix", "40"), ("infix", "150"), ("global", "40"), ("global", "150")] {
+        let own: Vec<_> = rows.iter().filter(|row| row["mode"] == mode && row["length_symbols"] == length).collect();
+        let of = |kernel: &str| own.iter().copied().filter(|row| row["kernel"] == kernel).collect::<Vec<_>>();
+        let kernels: &[&str] =
+            if mode == "infix" { &["myers_thread", "myers_subgroup", "myers_workgroup"] } else { &["myers_band"] };
+        // The CPU has a table of its own.
+        assert_eq!((of("cpu").len(), of("end to end").len()), (1, 1), "{text}");
+        let lanes: Vec<_> = kernels.iter().flat_map(|kernel| of(kernel)).collect();
+        assert_eq!(own.len(), lanes.len() + 2, "{text}");
+        for row in &own {
+            let number = |key: &str| row[key].parse::<f64>().ok().filter(|number| *number > 0.0);
+            // Only subgroups are not everywhere.
+            assert!(row["status"] == "measured" || row["kernel"] == "myers_subgroup", "{row:?}");
+            assert_eq!(number("tcups").is_some(), row["status"] == "measured", "{row:?}");
+            let is_kernel = row["kernel"].starts_with("myers");
+            assert_eq!((number("lanes").is_some(), number("words").is_some()), (is_kernel, is_kernel), "{row:?}");
+            if is_kernel && mode == "infix" {
+                let words = length.parse::<u32>().expect("a number").div_ceil(32);
+                assert!(number("lanes").zip(number("words")).is_some_and(|(lanes, of)| lanes * of >= words.into()));
+            }
+            assert_eq!(row["pairs"], if row["kernel"] == "end to end" { "360" } else { "60" }, "{row:?}");
+        }
+        assert_eq!(own.iter().filter(|row| row["best"] == "yes").count(), 1, "{text}");
+        let of_workgroups = of("myers_workgroup").len();
+        assert_eq!(of_workgroups, [0, 1, 3][usize::from(mode == "infix") * (1 + usize::from(length == "150"))]);
+    }
+    let text = bench(&["edit", "--device", "0", "--lengths", "40", "--kernel", "myers_band", "--format", "csv"]);
+    let kernels: Vec<String> = self::rows(&text).into_iter().map(|row| row["kernel"].clone()).collect();
+    assert_eq!(kernels, ["myers_band", "end to end"]);
+}
+
+#[test]
+fn distances_as_text_and_as_a_picture() {
+    let folder = folder();
+    let picture = path(&folder, "edit.svg");
+    let lengths = ["--lengths", "10000,40", "--seconds", "0.001"];
+    let text = bench(&[&["edit", "--device", "cpu", "--plot", &picture][..], &lengths].concat());
+    let shown = without_numbers(&text).replace(&cpu_line(&text), "[device]");
+    insta::assert_snapshot!(shown.replace(env!("CARGO_PKG_VERSION"), "[version]"), @r"
+    pairwave [version] bench edit --quick; random sequences, seed 24301; about # s a row
+
+    edit: distances of reads to regions of a genome
+    [device]
+    mode length kernel lanes words pairs in kernels by the clock by the clock best runs
+    symbols a pair a lane TCUPS TCUPS pairs/s
+    infix # cpu # # # # #
+    infix # cpu skipped skipped skipped skipped skipped
+    global # cpu # # # # #
+    global # cpu skipped skipped skipped skipped skipped
+    * TCUPS: 10^12 cells of whole matrices a second; the best of the runs
+    * reads of a genome of # random bases, one base in # changed; each in # regions
+    * infix: regions of # times the length; global: of the length, within a tenth of it as distance
+    * cpu: in kernels is the mean of its threads
+    * skipped: expected to take more than # s, by what shorter reads took
+    ");
+    let svg = std::fs::read_to_string(&picture).expect("it is there");
+    assert!(svg.contains("Distances, infix, in kernels") && svg.contains("by the clock (TCUPS)"), "{svg}");
+}
+
+#[test]
 fn sequences_of_a_file() {
     let text = bench(&["filter", "--device", "cpu", "--seqs", GENES, "--kernel", "cpu"]);
     let shown = without_numbers(&text).replace(&cpu_line(&text), "[device]");
@@ -129,6 +193,8 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["sleep"][..], "'sleep'"),
         (&["kernels", "--lengths", "0"], "--lengths 0"),
         (&["kernels", "--kernel", "nw_lines"], "no kernel is called 'nw_lines'"),
+        (&["edit", "--kernel", "myers_lines"], "myers_band"),
+        (&["edit", "--seqs", &one], "--seqs is for filter and endtoend"),
         (&["filter", "--seqs", &one], "a pair needs two sequences"),
         (&["kernels", "-o", &missing], "bench.txt"),
         (&["kernels", "--plot", &missing], "bench.txt"),

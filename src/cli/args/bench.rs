@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use super::{COMPUTING, OUTPUT, SELECTION};
 
-/// Measure the devices: the tables of Truong et al. 2014 on this machine
+/// Measure the devices: the tables of Truong et al. and Chacon et al. 2014 on this machine
 ///
-/// Speeds of kernels by length and number of pairs, their settings, kernels as filters, ways to bring results back, and
-/// whole jobs. Sequences are random, from a seed that is written with the tables, unless --seqs names a file. What is not
-/// measured is marked: - does not suit the kernel or the device, 'skipped' would take longer than --seconds.
+/// Speeds of kernels by length and number of pairs, their settings, kernels as filters, ways to bring results back,
+/// whole jobs, and Levenshtein distances. Sequences are random, from a seed that is written with the tables, unless
+/// --seqs names a file. What is not measured is marked: - does not suit the kernel or the device, 'skipped' would take
+/// longer than --seconds.
 #[derive(Debug, clap::Args, Default)]
 #[command(after_long_help = BENCH_EXAMPLES)]
 pub struct BenchArgs {
@@ -17,7 +18,8 @@ pub struct BenchArgs {
     #[arg(value_name = "EXPERIMENT", value_enum)]
     pub experiments: Vec<ExperimentName>,
 
-    /// Lengths for 'kernels' in symbols, separated by commas [default: 128,256,512,1024,2048,4096,8192,16384]
+    /// Lengths for 'kernels' and 'edit' in symbols, separated by commas [default: for kernels
+    /// 128,256,512,1024,2048,4096,8192,16384, for edit 100,200,400,600,800,1000,10000]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub lengths: Vec<u32>,
 
@@ -79,12 +81,14 @@ Examples:
     pairwave bench -o bench.txt --plot bench.svg
   How fast genes are scored, as numbers for another program:
     pairwave bench kernels --lengths 1500 --work scores --format csv
+  How fast reads of 150 symbols are found in their candidate regions:
+    pairwave bench edit --lengths 150
   How long all pairs of a file take with every kernel:
     pairwave bench endtoend --seqs genes.fa --seconds 20";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExperimentName {
-    /// Every kernel and the CPU engine, by length and number of pairs (figures 8 and 9 of the paper)
+    /// Every kernel and the CPU engine, by length and number of pairs (Truong et al., figures 8 and 9)
     Kernels,
     /// Slice widths and workgroup sizes of nw_slice (table 4, figure 11)
     Slices,
@@ -95,6 +99,9 @@ pub enum ExperimentName {
     /// All pairs of many sequences, filtered at 97% identity, and all aligned (section 6.6)
     #[value(name = "endtoend", alias = "end-to-end")]
     EndToEnd,
+    /// Levenshtein distances of reads to regions of a genome: every kernel, by length and by words a lane, whole
+    /// batches, and the CPU (Chacon et al. 2014, figures 4 and 7 to 9)
+    Edit,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -78,6 +78,18 @@ pub fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
     Arc::new(builder.build())
 }
 
+/// Random numbers (splitmix64, which is good even from a small seed).
+pub fn random(seed: u64) -> impl FnMut() -> u32 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as u32
+    }
+}
+
 /// Members of a family of [`genes`].
 const FAMILY: usize = 8;
 
@@ -87,15 +99,7 @@ const FAMILY: usize = 8;
 pub fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
     let families = count.div_ceil(FAMILY);
     let ancestors = random_store(Alphabet::Dna, families, length + length / 20, SEED);
-    let mut state = SEED;
-    // splitmix64: good even from a small seed.
-    let mut next = move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) as u32
-    };
+    let mut next = random(SEED);
     let mut builder = SequenceStore::builder(Alphabet::Dna);
     for index in 0..count {
         let (family, member) = (index / FAMILY, index % FAMILY);

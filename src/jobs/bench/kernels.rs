@@ -33,15 +33,8 @@ type Place = (usize, usize, u32, u32, usize);
 /// Measures the kernels of one device.
 pub fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Kernels, "speed by length and number of pairs", &COLUMNS);
-    let sizes = |given: &Option<Vec<u32>>, usual: &[u32], quick: &[u32]| {
-        let mut sizes = given.clone().unwrap_or(if bed.quick { quick.to_vec() } else { usual.to_vec() });
-        // Smaller work tells how long larger work takes.
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
-    };
-    let lengths = sizes(&bed.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
-    let counts = sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS);
+    let lengths = bed.sizes(&bed.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
+    let counts = bed.sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS);
     let kernels = bed.kernels().map(Contender::Kernel);
     let contenders: Vec<Contender> = kernels.chain(bed.has_cpu().then_some(Contender::Cpu)).collect();
     let mut rows: Vec<(Place, Status, Vec<Cell>)> = Vec::new();

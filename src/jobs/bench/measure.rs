@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::Bed;
 use super::data::Pairs;
-use crate::engine::{Batch, Engine, Ticket, Want};
+use crate::engine::{Batch, Engine, Reported, Ticket, Want, Work};
 use crate::error::{Error, Result};
 use crate::score::Scoring;
 
@@ -43,6 +43,13 @@ pub struct Run {
     pub kernel_seconds: Option<f64>,
     /// Pairs whose alignment the engine traced.
     pub traced: u64,
+}
+
+impl Run {
+    /// Seconds to judge speed by: those in kernels if they are known.
+    pub fn best(&self) -> f64 {
+        self.kernel_seconds.unwrap_or(self.seconds)
+    }
 }
 
 impl Timing {
@@ -82,14 +89,28 @@ pub fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Run>) -
     }
 }
 
-/// Has an engine compute batches, as many in flight as it likes. Every pair has to
-/// come back.
+/// Has an engine compute batches, as many in flight as it likes. Every pair has to come back.
 pub fn stream(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Result<Run> {
+    let (mut score_sum, mut traced) = (0i64, 0);
+    let run = stream_and(engine, batches, |report| {
+        traced += report.traced.spans.iter().flatten().count() as u64;
+        score_sum = report.hits.iter().fold(score_sum, |sum, hit| sum.wrapping_add(hit.score));
+        report.hits.len() as u64
+    })?;
+    std::hint::black_box(score_sum);
+    Ok(Run { traced, ..run })
+}
+
+/// [`stream`] for any work. `read` reads a batch's results, as a job reads them, and says of how many pairs they are.
+pub fn stream_and<W: Work>(
+    engine: &mut dyn Engine<W>,
+    batches: &[Arc<Batch<W>>],
+    mut read: impl FnMut(&W::Report) -> u64,
+) -> Result<Run> {
     let begin = Instant::now();
     let most = engine.capacity().batches.max(1);
-    let mut in_flight: VecDeque<(Ticket, &Arc<Batch>)> = VecDeque::new();
+    let mut in_flight: VecDeque<(Ticket, &Arc<Batch<W>>)> = VecDeque::new();
     let mut kernel = Some(0.0);
-    let (mut score_sum, mut traced) = (0i64, 0);
     let mut waiting = batches.iter();
     let mut failure = None;
     loop {
@@ -109,21 +130,18 @@ pub fn stream(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Result<Run> {
                 continue;
             }
         };
-        if !report.unfinished.is_empty() || report.hits.len() as u64 != batch.pairs() {
+        let pairs = read(&report);
+        if !report.unfinished().is_empty() || pairs != batch.pairs() {
             failure = failure.or_else(|| {
-                let message = format!("{} of {} pairs came back", report.hits.len(), batch.pairs());
+                let message = format!("{pairs} of {} pairs came back", batch.pairs());
                 Some(Error::Unsuited { device: engine.name().into(), message })
             });
         }
-        kernel = kernel.zip(report.kernel_time).map(|(sum, time)| sum + time.as_secs_f64());
-        traced += report.traced.spans.iter().flatten().count() as u64;
-        // The results are read, as a job reads them.
-        score_sum = report.hits.iter().fold(score_sum, |sum, hit| sum.wrapping_add(hit.score));
+        kernel = kernel.zip(report.kernel_time()).map(|(sum, time)| sum + time.as_secs_f64());
     }
-    std::hint::black_box(score_sum);
     match failure {
         Some(error) => Err(error),
-        None => Ok(Run { seconds: begin.elapsed().as_secs_f64(), kernel_seconds: kernel, traced }),
+        None => Ok(Run { seconds: begin.elapsed().as_secs_f64(), kernel_seconds: kernel, traced: 0 }),
     }
 }
 
@@ -183,7 +201,7 @@ impl Rates {
             if !self.seen.iter().any(|seen| seen.0 <= length && seen.1 >= fewer && seen.1 <= pairs) {
                 let work = Pairs::random(scoring, want.clone(), length, fewer);
                 let run = stream(engine, &work.batches(fewer))?;
-                let seconds = run.kernel_seconds.unwrap_or(run.seconds).max(1e-9);
+                let seconds = run.best().max(1e-9);
                 self.add(length, fewer, work.cells() as f64 / seconds, fewer);
             }
             fewer *= 8;

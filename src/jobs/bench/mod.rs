@@ -1,14 +1,17 @@
-//! `pairwave bench`: the tables of Truong et al. 2014, section 6, on one's own machine.
+//! `pairwave bench`: the tables of Truong et al. 2014, section 6, and the figures of Chacon et al. 2014, section 4, on
+//! one's own machine.
 //!
 //! Each experiment is a file and gives one [`Table`] a device. Sequences are random from [`SEED`] unless a file is
 //! given, and every number is a measurement of this run: what is not measured is marked as such.
 
 mod buffering;
 mod data;
+mod edit;
 mod endtoend;
 mod filter;
 mod kernels;
 mod measure;
+pub(in crate::jobs) mod reads;
 mod slices;
 
 use std::sync::Arc;
@@ -18,6 +21,7 @@ use crate::engine::cpu::thread_pool;
 use crate::engine::gpu::adapter::{Device, FoundAdapter, choose};
 use crate::error::{Error, Result};
 use crate::kernels::Kernel;
+use crate::kernels::myers::EditKernel;
 use crate::output::table::{Column, Measurements, Status, Table};
 use crate::score::{Gaps, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
@@ -38,12 +42,20 @@ pub enum Experiment {
     Buffering,
     /// The whole job: filtered, and every pair aligned (section 6.6).
     EndToEnd,
+    /// Kernels for Levenshtein distances by length and words a lane (Chacon et al. 2014, figures 4 and 7 to 9).
+    Edit,
 }
 
 impl Experiment {
     /// All of them, in the order in which they run.
-    pub const ALL: [Experiment; 5] =
-        [Experiment::Kernels, Experiment::Slices, Experiment::Filter, Experiment::Buffering, Experiment::EndToEnd];
+    pub const ALL: [Experiment; 6] = [
+        Experiment::Kernels,
+        Experiment::Slices,
+        Experiment::Filter,
+        Experiment::Buffering,
+        Experiment::EndToEnd,
+        Experiment::Edit,
+    ];
 
     /// Its name on the command line and in tables.
     pub const fn name(self) -> &'static str {
@@ -53,6 +65,7 @@ impl Experiment {
             Experiment::Filter => "filter",
             Experiment::Buffering => "buffering",
             Experiment::EndToEnd => "endtoend",
+            Experiment::Edit => "edit",
         }
     }
 }
@@ -97,6 +110,8 @@ impl GapKind {
 pub enum Contender {
     /// A kernel.
     Kernel(&'static Kernel),
+    /// A kernel for Levenshtein distances.
+    Edit(&'static EditKernel),
     /// The CPU engine.
     Cpu,
 }
@@ -105,6 +120,7 @@ impl Contender {
     fn name(&self) -> &'static str {
         match self {
             Contender::Kernel(kernel) => kernel.stem,
+            Contender::Edit(kernel) => kernel.stem,
             Contender::Cpu => "cpu",
         }
     }
@@ -119,7 +135,7 @@ pub struct Bench {
     pub devices: Vec<Device>,
     /// The kernels, and the CPU engine beside them.
     pub contenders: Vec<Contender>,
-    /// Lengths in symbols for `kernels`; `None` for 128, 256, ... 16,384.
+    /// Lengths in symbols for `kernels` and `edit`; `None` for 128, 256, ... 16,384, and for 100, 200, ... 10,000.
     pub lengths: Option<Vec<u32>>,
     /// Numbers of pairs for `kernels`; `None` for 8, 64, ... 100,000.
     pub counts: Option<Vec<u32>>,
@@ -176,6 +192,23 @@ impl Bed<'_> {
         self.kernels().find(|kernel| kernel.stem == stem)
     }
 
+    /// The kernels for distances that were asked for; none on the CPU.
+    fn edit_kernels(&self) -> impl Iterator<Item = &'static EditKernel> {
+        let is_adapter = self.adapter().is_some();
+        self.bench.contenders.iter().filter_map(move |contender| match contender {
+            Contender::Edit(kernel) if is_adapter => Some(*kernel),
+            _ => None,
+        })
+    }
+
+    /// Lengths or numbers of pairs, from the least, as smaller work tells how long larger work takes.
+    fn sizes(&self, given: &Option<Vec<u32>>, usual: &[u32], quick: &[u32]) -> Vec<u32> {
+        let mut sizes = given.clone().unwrap_or_else(|| if self.quick { quick } else { usual }.to_vec());
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
     /// Whether the CPU engine is measured here: on the CPU, and beside an adapter if the CPU has no table of its own.
     fn has_cpu(&self) -> bool {
         let has_own = self.bench.devices.iter().any(|device| matches!(device, Device::Cpu));
@@ -225,6 +258,7 @@ impl Bench {
                     Experiment::Filter => filter::run(&bed)?,
                     Experiment::Buffering => buffering::run(&bed)?,
                     Experiment::EndToEnd => endtoend::run(&bed)?,
+                    Experiment::Edit => edit::run(&bed)?,
                 });
             }
         }
