@@ -1,5 +1,7 @@
 //! `pairwave devices`: what there is, whether its kernels are right, and how fast they are.
 
+mod edit;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -80,13 +82,17 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
             adapter: Some(found.description.clone()),
         }),
         Device::Cpu => {
-            let mut cpu = CpuEngine::new(thread_pool(0)?);
-            Ok(DeviceReport {
-                device: "cpu".into(),
-                self_test: if self_test { vec![test_of("cpu", test_engine(&mut cpu, false))] } else { Vec::new() },
-                bench: if bench { bench_engine("cpu", &mut cpu)? } else { Vec::new() },
-                adapter: None,
-            })
+            let pool = thread_pool(0)?;
+            let mut cpu = CpuEngine::new(Arc::clone(&pool));
+            let (mut tests, mut speeds) = (Vec::new(), Vec::new());
+            if self_test {
+                tests = vec![test_of("cpu", test_engine(&mut cpu, false)), edit::test_cpu()];
+            }
+            if bench {
+                speeds = bench_engine("cpu", &mut cpu)?;
+                speeds.extend(edit::bench_cpu(&pool)?);
+            }
+            Ok(DeviceReport { device: "cpu".into(), self_test: tests, bench: speeds, adapter: None })
         }
     }
 }
@@ -141,14 +147,12 @@ fn test_of(kernel: &str, result: Result<u64>) -> KernelTest {
 }
 
 fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    KERNELS
-        .iter()
-        .map(|kernel| {
-            let opened = GpuEngine::open(found, Config::for_adapter(found));
-            let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan.is_some()));
-            test_of(kernel.stem, result)
-        })
-        .collect()
+    let tests = KERNELS.iter().map(|kernel| {
+        let opened = GpuEngine::open(found, Config::for_adapter(found));
+        let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan.is_some()));
+        test_of(kernel.stem, result)
+    });
+    tests.chain(edit::test_adapter(found)).collect()
 }
 
 /// Scoring schemes that together take every path through a kernel.
@@ -241,6 +245,8 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
         let engine = tune::open_tuned(found, &Arc::new(Scoring::dna()), 0, false)?;
         speeds.extend(bench_engine(kernel.stem, &mut engine.with_kernel(Some(kernel)))?);
     }
+    let pool = thread_pool(0)?;
+    speeds.extend(edit::bench_adapter(found, &pool)?);
     Ok(speeds)
 }
 

@@ -2,6 +2,9 @@
 
 use std::process::Output;
 
+use pairwave::kernels::KERNELS;
+use pairwave::kernels::myers::EDIT_KERNELS;
+
 use super::*;
 
 fn output(arguments: &[&str]) -> String {
@@ -68,15 +71,17 @@ fn devices_test_themselves() {
     needs_adapter();
     let text = output(&["devices", "--self-test", "--device", "0,cpu"]);
     let tests: Vec<&str> = text.lines().filter(|line| line.contains("self-test")).collect();
-    assert_eq!(tests.len(), 1 + pairwave::kernels::KERNELS.len(), "{text}");
+    let stems = || KERNELS.iter().map(|kernel| kernel.stem).chain(EDIT_KERNELS.iter().map(|kernel| kernel.stem));
+    assert_eq!(tests.len(), stems().count() + 2, "{text}");
     assert!(tests.iter().all(|line| line.contains(": passed, ") && line.ends_with(" pairs")), "{text}");
-    for kernel in pairwave::kernels::KERNELS {
-        assert!(tests.iter().any(|line| line.contains(&format!(" {}: ", kernel.stem))), "{text}");
+    for stem in stems().chain(["cpu", "cpu, distances"]) {
+        assert!(tests.iter().any(|line| line.contains(&format!(" {stem}: "))), "{text}");
     }
     let json = output(&["devices", "--self-test", "--device", "cpu", "--json"]);
     let devices: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    assert!(devices[0]["self_test"][0]["failure"].is_null());
-    assert!(devices[0]["self_test"][0]["pairs"].as_u64() > Some(1000));
+    for test in devices[0]["self_test"].as_array().expect("a list") {
+        assert!(test["failure"].is_null() && test["pairs"].as_u64() > Some(1000), "{test}");
+    }
 }
 
 /// Software Vulkan has subgroups as wide as its vectors, which can be chosen. (Hardware adapters do not mind.)
