@@ -141,7 +141,7 @@ fn the_readme_shows_what_is_written() {
         assert_eq!(String::from_utf8_lossy(&shown), expected, "{command}");
         seen += 1;
     }
-    assert_eq!(seen, 7);
+    assert_eq!(seen, 8);
     assert_eq!(entries(folder.path()), ["assets", "best.tsv.gz", "genes.fa", "genes.phy", "proteins.fa"]);
 }
 
