@@ -25,7 +25,7 @@ use crate::engine::{Engine, Hit, Want};
 use crate::error::{Error, Result};
 use crate::plan::selected::{selected_bands, selected_cells};
 use crate::plan::{Job, PlannedBand};
-use crate::score::{self, AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
+use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceId, SequenceStore};
 use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify_alignment};
 
@@ -173,43 +173,9 @@ impl AllPairs {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
         let pool = thread_pool(options.threads)?;
-        let sieved = self.sieved(options, pool.current_num_threads(), progress)?;
+        let sieved = sieve::run_if_it_pays(self, options, pool.current_num_threads(), progress)?;
         let engines = super::engines::open(options, pool.current_num_threads(), &self.job())?;
         self.finish_on(engines, sieved, &pool, options, progress, sink)
-    }
-
-    /// Pairs that may reach the identity by their edit distances, if finding them pays.
-    fn sieved(&self, options: &RunOptions, threads: usize, progress: &dyn Progress) -> Result<Option<Sieved>> {
-        let Some(identity) = self.min_identity.filter(|_| self.sieve != Sieve::Off) else { return Ok(None) };
-        let is_forced = self.sieve == Sieve::On;
-        let Some(scheme) = score::sieve(self.definition, identity, &self.scoring) else {
-            if is_forced {
-                tracing::warn!(
-                    "edit distances tell nothing about this identity under these scores: no pair is left out by them"
-                );
-            }
-            return Ok(None);
-        };
-        let cells = self.job().cells();
-        // Whoever names a kernel wants to see that kernel.
-        let is_pointless =
-            identity < sieve::LEAST_IDENTITY || cells < sieve::LEAST_CELLS[1] || options.kernel.is_some();
-        if !is_forced && is_pointless {
-            return Ok(None);
-        }
-        let engines = super::engines::open_sieve(options, threads, scheme.mode, is_forced)?;
-        let is_small = cells < sieve::LEAST_CELLS[0] && engines.iter().any(|engine| !engine.universal());
-        if !is_forced && is_small {
-            return Ok(None);
-        }
-        if engines.is_empty() {
-            return Ok(None);
-        }
-        let sieved = sieve::run(self, scheme, engines, options, progress)?;
-        if let Some(selection) = &sieved.selection {
-            tracing::debug!(pairs = selection.len(), seconds = sieved.seconds, "selected by edit distance");
-        }
-        Ok(Some(sieved))
     }
 
     /// Runs the job on these engines, with tracebacks of what they did not trace on the threads of `pool`. If they fail,

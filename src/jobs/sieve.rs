@@ -13,16 +13,19 @@ use crate::engine::{Capacity, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 use crate::plan::edit::{Against, EditJob};
 use crate::plan::selected::Selection;
-use crate::score::{EditScheme, Found};
+use crate::score::{self, EditMode, EditScheme, Found};
 
 /// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.
 const BAND_PAIRS: u64 = 1 << 26;
 /// Selected pairs that are held at most; where there are more, a filter by scores does as well.
 const MOST_SELECTED: usize = 1 << 26;
 /// Cells from which a pass of its own over all pairs pays: on a GPU, which is opened once more for it, and on the CPU.
-pub const LEAST_CELLS: [u64; 2] = [3_000_000_000_000, 100_000_000_000];
+const LEAST_CELLS: [u64; 2] = [3_000_000_000_000, 100_000_000_000];
 /// Identity from which few enough pairs of a family pass.
-pub const LEAST_IDENTITY: f64 = 0.75;
+const LEAST_IDENTITY: f64 = 0.75;
+
+/// Symbols of a sequence from which its overlaps take more rows than the lanes of a GPU's pair hold at once.
+const MOST_OVERLAP_SYMBOLS: u32 = 12_000;
 
 /// Whether pairs that cannot reach an identity are found by their edit distances first. It never changes what is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,6 +47,45 @@ pub struct Sieved {
     pub ran: Ran,
     /// How long it took.
     pub seconds: f64,
+}
+
+/// Pairs that may reach the job's identity by their edit distances, if finding them is asked for or pays.
+///
+/// # Errors
+/// As [`run`]; a wrong choice of devices.
+pub fn run_if_it_pays(
+    job: &AllPairs,
+    options: &RunOptions,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<Option<Sieved>> {
+    let Some(identity) = job.min_identity.filter(|_| job.sieve != Sieve::Off) else { return Ok(None) };
+    let is_forced = job.sieve == Sieve::On;
+    let longest = [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
+    let scheme = score::sieve(job.definition, identity, &job.scoring)
+        .filter(|scheme| scheme.mode == EditMode::Global || longest <= MOST_OVERLAP_SYMBOLS);
+    let Some(scheme) = scheme else {
+        if is_forced {
+            tracing::warn!("edit distances tell nothing about this identity here: no pair is left out by them");
+        }
+        return Ok(None);
+    };
+    let cells = job.job().cells();
+    // Whoever names a kernel wants to see that kernel.
+    let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS[1] || options.kernel.is_some();
+    if !is_forced && is_pointless {
+        return Ok(None);
+    }
+    let engines = super::engines::open_sieve(options, threads, scheme.mode, is_forced)?;
+    let is_small = cells < LEAST_CELLS[0] && engines.iter().any(|engine| !engine.universal());
+    if engines.is_empty() || !is_forced && is_small {
+        return Ok(None);
+    }
+    let sieved = run(job, scheme, engines, options, progress)?;
+    if let Some(selection) = &sieved.selection {
+        tracing::debug!(pairs = selection.len(), seconds = sieved.seconds, "selected by edit distance");
+    }
+    Ok(Some(sieved))
 }
 
 /// Computes the distances of all pairs on these engines and selects those within the limit. Where no engine can tell, a pair
@@ -149,7 +191,7 @@ impl Engine<Edit> for KeepAll {
             let m = band.patterns.length(block.pattern);
             found.extend(block.places.clone().map(|place| {
                 let n = band.region(place).symbols();
-                let distance = if band.scheme.mode == crate::score::EditMode::Global { m.abs_diff(n) } else { 0 };
+                let distance = if band.scheme.mode == EditMode::Global { m.abs_diff(n) } else { 0 };
                 Found { distance, end: 0 }.within(band.scheme.limit(m, n))
             }));
         }
