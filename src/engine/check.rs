@@ -15,13 +15,7 @@ use crate::trace::packed;
 /// # Errors
 /// What is wrong.
 pub fn report(batch: &Batch, report: &Report) -> Result<(), String> {
-    let mut finished = vec![true; batch.blocks.len()];
-    for &index in &report.unfinished {
-        match finished.get_mut(index) {
-            Some(flag) if *flag => *flag = false,
-            _ => return Err(format!("block {index} of {} is unfinished, or twice", batch.blocks.len())),
-        }
-    }
+    let finished = finished(batch.blocks.len(), &report.unfinished)?;
     let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
     let hits = &report.hits;
     if !matches!(batch.band.want, Want::Reaching(_)) {
@@ -41,6 +35,21 @@ pub fn report(batch: &Batch, report: &Report) -> Result<(), String> {
         each_once(batch, &finished, hits)?;
     }
     traced(batch, report)
+}
+
+/// Which of so many blocks are finished, if these are not.
+///
+/// # Errors
+/// What is wrong: a block that is not there, or that is named twice.
+pub(super) fn finished(blocks: usize, unfinished: &[usize]) -> Result<Vec<bool>, String> {
+    let mut finished = vec![true; blocks];
+    for &index in unfinished {
+        match finished.get_mut(index) {
+            Some(flag) if *flag => *flag = false,
+            _ => return Err(format!("block {index} of {blocks} is unfinished, or twice")),
+        }
+    }
+    Ok(finished)
 }
 
 /// Each hit is of a pair of a finished block, and no other hit is.

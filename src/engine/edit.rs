@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{Batch, Reported, Work};
+use super::{Batch, Reported, Work, check};
 use crate::plan::Room;
 use crate::score::{EditMode, EditScheme, Found};
 use crate::seq::{Code, SequenceId, SequenceStore};
@@ -222,13 +222,7 @@ impl Work for Edit {
     }
 
     fn check(batch: &EditBatch, report: &EditReport) -> Result<(), String> {
-        let mut finished = vec![true; batch.blocks.len()];
-        for &index in &report.unfinished {
-            match finished.get_mut(index) {
-                Some(flag) if *flag => *flag = false,
-                _ => return Err(format!("block {index} of {} is unfinished, or twice", batch.blocks.len())),
-            }
-        }
+        let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
         if report.found.len() as u64 != batch.pairs() {
             return Err(format!("{} results for {} pairs", report.found.len(), batch.pairs()));
         }

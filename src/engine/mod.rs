@@ -10,6 +10,7 @@ pub mod pump;
 pub mod queue;
 pub mod sizing;
 pub mod stats;
+pub mod waiting;
 pub mod work;
 
 use std::ops::Range;

@@ -11,6 +11,7 @@ use crate::engine::gpu::edit::EditGpu;
 use crate::engine::gpu::tune;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::kernels::myers::EditKernel;
 use crate::plan::Job;
 use crate::score::{EditMode, Mode};
 
@@ -48,8 +49,8 @@ pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<d
 /// # Errors
 /// A wrong choice of devices.
 pub fn open_edit(options: &RunOptions, threads: usize) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let mut engines = open_edit_gpus(options, true)?;
     let chosen = devices_for(options, Mode::Global)?;
+    let mut engines = open_edit_gpus(&chosen, options, options.edit_kernel, true);
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
         engines.extend(edit_workers(threads, &options.interrupt));
     }
@@ -67,31 +68,33 @@ pub fn open_sieve(
     mode: EditMode,
     software: bool,
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let mut engines = open_edit_gpus(&RunOptions { edit_kernel: None, ..options.clone() }, software)?;
-    let takes_cpu = devices_for(options, Mode::Global)?.iter().any(|device| matches!(device, Device::Cpu));
+    let chosen = devices_for(options, Mode::Global)?;
+    let mut engines = open_edit_gpus(&chosen, options, None, software);
+    let takes_cpu = chosen.iter().any(|device| matches!(device, Device::Cpu));
     if takes_cpu && mode == EditMode::Global {
         engines.extend(edit_workers(threads, &options.interrupt));
     }
     Ok(engines)
 }
 
-/// The GPUs of [`open_edit`]; without `software`, of adapters that are the CPU none.
-///
-/// # Errors
-/// As [`open_edit`].
-pub fn open_edit_gpus(options: &RunOptions, software: bool) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let chosen = devices_for(options, Mode::Global)?;
+/// The GPUs among some devices; without `software`, of adapters that are the CPU none.
+fn open_edit_gpus(
+    chosen: &[Device],
+    options: &RunOptions,
+    kernel: Option<&'static EditKernel>,
+    software: bool,
+) -> Vec<Box<dyn Engine<Edit>>> {
     let mut engines: Vec<Box<dyn Engine<Edit>>> = Vec::new();
-    for (found, memory) in adapters_and_memory(&chosen, options.memory) {
+    for (found, memory) in adapters_and_memory(chosen, options.memory) {
         if found.is_software() && !software {
             continue;
         }
         match EditGpu::open(&found) {
-            Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(options.edit_kernel))),
+            Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(kernel))),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
-    Ok(engines)
+    engines
 }
 
 /// Threads that compute. Beside GPUs that align every pair half of them: taking over the GPUs' alignments is work for

@@ -6,9 +6,10 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::{AllPairs, Progress, RunOptions};
-use crate::engine::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, groups};
+use crate::engine::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::owner::{self, Outcome, Terms};
 use crate::engine::stats::Ran;
+use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 use crate::plan::edit::{Against, EditJob};
@@ -134,7 +135,7 @@ pub fn run(
 fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
     let EditReport { found, unfinished, .. } = &outcome.report;
     let batch = &outcome.batch;
-    let of_group = |group: crate::engine::edit::Group| {
+    let of_group = |group: Group| {
         let mut found = found[group.pairs.clone()].iter();
         let mut selected = Vec::new();
         for index in group.blocks {
@@ -156,8 +157,7 @@ fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
 /// Takes over what no device computes: every pair may reach the identity.
 #[derive(Debug, Default)]
 struct KeepAll {
-    waiting: Vec<(Ticket, Arc<EditBatch>)>,
-    next: u64,
+    waiting: Waiting<Edit>,
 }
 
 impl Engine<Edit> for KeepAll {
@@ -174,15 +174,11 @@ impl Engine<Edit> for KeepAll {
     }
 
     fn submit(&mut self, batch: Arc<EditBatch>) -> Result<Ticket> {
-        self.next += 1;
-        self.waiting.push((Ticket(self.next), batch));
-        Ok(Ticket(self.next))
+        Ok(self.waiting.add(batch))
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
-        let place = self.waiting.iter().position(|(waiting, _)| *waiting == ticket);
-        let Some(place) = place else { return Err(Error::Internal("a ticket that was never given".into())) };
-        let (_, batch) = self.waiting.swap_remove(place);
+        let batch = self.waiting.take(ticket)?;
         // The least distance that two lengths allow, so that the report can be right; it is above the limit only where the
         // lengths alone rule the identity out.
         let band = &batch.band;

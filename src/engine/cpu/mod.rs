@@ -15,12 +15,12 @@ mod simd;
 mod skew;
 mod whole;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::sizing::Grain;
+use super::waiting::Waiting;
 use super::{Batch, Capacity, Engine, Hit, Report, Ticket, Traced, Want};
 use crate::error::{Error, Result};
 use crate::score::Mode;
@@ -45,8 +45,7 @@ const GROUP_PAIRS: u64 = 64;
 pub struct CpuWorker {
     compute: Workspace,
     trace: trace::Workspace,
-    waiting: VecDeque<(Ticket, Arc<Batch>)>,
-    next_ticket: u64,
+    waiting: Waiting,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -113,17 +112,11 @@ impl Engine for CpuWorker {
     }
 
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
-        let ticket = Ticket(self.next_ticket);
-        self.next_ticket += 1;
-        self.waiting.push_back((ticket, batch));
-        Ok(ticket)
+        Ok(self.waiting.add(batch))
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<Report> {
-        let place = self.waiting.iter().position(|(waiting, _)| *waiting == ticket);
-        let Some((_, batch)) = place.and_then(|place| self.waiting.remove(place)) else {
-            return Err(Error::Internal("a ticket that this worker never gave".into()));
-        };
+        let batch = self.waiting.take(ticket)?;
         let begin = Instant::now();
         let hits = compute::run(&batch, &mut self.compute)?;
         let kernel_time = Some(begin.elapsed());

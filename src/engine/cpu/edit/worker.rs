@@ -1,6 +1,5 @@
 //! A thread of the CPU as an engine for distances.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -8,6 +7,7 @@ use std::time::Instant;
 use super::compute::{Workspace, run_until};
 use crate::engine::edit::{Edit, EditBatch, EditReport};
 use crate::engine::sizing::Grain;
+use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 
@@ -24,8 +24,7 @@ const GROUP_PAIRS: u64 = super::side::MAX_PAIRS as u64;
 #[derive(Debug, Default)]
 pub struct EditWorker {
     workspace: Workspace,
-    waiting: VecDeque<(Ticket, Arc<EditBatch>)>,
-    next_ticket: u64,
+    waiting: Waiting<Edit>,
     interrupt: Arc<AtomicBool>,
 }
 
@@ -59,17 +58,11 @@ impl Engine<Edit> for EditWorker {
     }
 
     fn submit(&mut self, batch: Arc<EditBatch>) -> Result<Ticket> {
-        let ticket = Ticket(self.next_ticket);
-        self.next_ticket += 1;
-        self.waiting.push_back((ticket, batch));
-        Ok(ticket)
+        Ok(self.waiting.add(batch))
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
-        let place = self.waiting.iter().position(|(waiting, _)| *waiting == ticket);
-        let Some((_, batch)) = place.and_then(|place| self.waiting.remove(place)) else {
-            return Err(Error::Internal("a ticket that this worker never gave".into()));
-        };
+        let batch = self.waiting.take(ticket)?;
         let begin = Instant::now();
         let found = run_until(&batch, &mut self.workspace, || self.interrupt.load(Ordering::Relaxed));
         let found = found.ok_or(Error::Interrupted)?;

@@ -165,7 +165,10 @@ impl EditGpu {
         }
         let begin = std::time::Instant::now();
         let source = variant.source();
-        let source = self.rewrite.as_ref().map_or_else(|| source.clone(), |rewrite| rewrite(source.clone()));
+        let source = match &self.rewrite {
+            Some(rewrite) => rewrite(source),
+            None => source,
+        };
         let pipeline = pipeline::build(&self.gpu, &self.layout, (source, &[]), self.runtime_checks)?;
         tracing::debug!(?variant, seconds = begin.elapsed().as_secs_f64(), "compiled");
         self.pipelines.insert(variant, pipeline.clone());
