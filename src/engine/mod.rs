@@ -4,6 +4,7 @@ pub mod check;
 pub mod cpu;
 pub mod edit;
 pub mod gpu;
+pub mod long;
 pub mod mock;
 pub mod owner;
 pub mod pump;
