@@ -8,6 +8,7 @@ pub mod layout;
 pub mod matrix;
 pub mod myers;
 pub mod nw_slice;
+pub mod striped;
 
 pub use matrix::Scan;
 

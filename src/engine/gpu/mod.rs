@@ -13,8 +13,8 @@ mod dispatch;
 pub mod edit;
 mod matrix;
 pub mod memory;
-mod pipeline;
-mod readback;
+pub(crate) mod pipeline;
+pub(crate) mod readback;
 mod resident;
 mod shape;
 mod slot;
@@ -53,7 +53,7 @@ const FIRST_GUESS: f64 = 2e10;
 const MAX_PAIRS: u64 = 12 << 20;
 /// llvmpipe ends every loop of an invocation, without an error, once it has made 65,536 iterations in all (seen with
 /// Mesa 22.3; LP_MAX_TGSI_LOOP_ITERATIONS in its sources). Stay below.
-const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
+pub(crate) const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
 /// Bytes of the results of a batch with alignments at most: the host has to hold them too.
 const MOST_OUTPUT_BYTES: u64 = 512 << 20;

@@ -138,7 +138,7 @@ pub(super) fn bind_group_layout(device: &wgpu::Device, first: u32, count: u32) -
 }
 
 /// Compiles a shader. With `runtime_checks`, wgpu's bounds and loop checks are in it.
-pub(super) fn build(
+pub(crate) fn build(
     gpu: &Gpu,
     layout: &wgpu::BindGroupLayout,
     (source, overrides): (String, &[(&str, f64)]),

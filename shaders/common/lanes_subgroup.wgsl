@@ -1,0 +1,12 @@
+// What a strip's lanes tell each other, by subgroup operations: the workgroup is one subgroup.
+
+// The value that the lane to the left passed to this call. To be called by all lanes.
+fn from_left(value: vec4<i32>, t: u32, turn: u32) -> vec4<i32> {
+    return vec4<i32>(
+        subgroupShuffleUp(value.x, 1u), subgroupShuffleUp(value.y, 1u), subgroupShuffleUp(value.z, 1u), subgroupShuffleUp(value.w, 1u));
+}
+
+// The greatest value of all lanes. To be called by all lanes.
+fn highest_of_all(value: i32, t: u32) -> i32 {
+    return subgroupMax(value);
+}

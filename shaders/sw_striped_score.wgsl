@@ -1,0 +1,425 @@
+// sw_striped_score: one very long pair, a strip of columns per workgroup (StripedScore; Li, Ranka and Sahni, section IV).
+// Recurrence: H[i,j] = max(H[i-1,j-1] + sub(a[i],b[j]), I[i,j], D[i,j]), in local mode at least 0; kept per column is the gap
+//             that enters the next row, I[i+1,j] = max(I[i,j] - next, H[i,j] - first), and along a row D alike.
+// Owns:       lane t of strip k keeps columns (k * LANES + t) * CELLS to the next lane's in registers and is one block of 4
+//             rows behind lane t - 1: at step s it computes block s - t.
+// Layout:     vertical edges: entry (begin(k) + (i & mask(k))) * 2 holds H, the next word the entering gap, along the left edge
+//             of strip k. All rows of the panel's first and last edge are kept; of inner ones a ring, or all (host's choice).
+//             Words are stored with their highest bit flipped, so that 0 says "not there yet": no value is the least integer.
+//             Horizontal edges: (c * columns_stride + j) * 2, along row min(c * mark, rows).
+//             State: (k * STATE_WORDS + w) * LANES + t: what lane t takes up again in the next dispatch.
+// Schedule:   in a dispatch strip k does steps base - k * lag to base + steps - k * lag. With lag >= steps + LANES - 1 all that it
+//             reads was written by earlier dispatches (wavefront). With a smaller lag it waits for its left neighbour
+//             (PERSISTENT): strips are taken in order by ticket, so whoever waits waits for one that runs. Since the payload is
+//             the flag, no order between two memory locations is relied upon. A wait that is too long ends the dispatch.
+// Invariant:  after step s, block s - t of lane t is final, and after a batch all its edges are in global memory.
+// Uniform:    strip and steps come from the workgroup's number or ticket; all lanes make all steps.
+// Limits:     values within 32 bits (LongPair::fits).
+// Oracle:     src/reference/long.rs
+//
+// The host prepends constants: LANES, CELLS, CLASSES (kinds of query symbols), CODES, BATCH (steps between exchanges through
+// memory), LOCAL, LINEAR, PRUNE, PERSISTENT; and common/lanes_subgroup.wgsl or common/lanes_workgroup.wgsl.
+
+const C4: u32 = CELLS / 4u;
+const STATE_WORDS: u32 = 2u * CELLS + 12u;
+const FLIP: u32 = 0x80000000u;
+// Scores of padding: no path gains by it, and no sum with it wraps.
+const PADDING: i32 = -536870912;
+const BATCH_WORDS: u32 = BATCH * 8u;
+
+struct Params {
+    rows: u32,
+    columns: u32,
+    strips: u32,
+    first_strip: u32,
+    base: i32,
+    steps: i32,
+    lag: i32,
+    total_steps: i32,
+    query_begin: u32,
+    target_begin: u32,
+    whole_entries: u32,
+    inner_entries: u32,
+    inner_mask: u32,
+    columns_stride: u32,
+    mark_blocks: u32,
+    marks: u32,
+    first: i32,
+    next: i32,
+    greatest: i32,
+    rows_to_end: i32,
+    columns_to_end: i32,
+    best_floor: i32,
+    spin_limit: u32,
+    keep_inner: u32,
+}
+
+// What a sweep tells: the best score of all strips, the next ticket, whether a wait was too long, batches that were pruned.
+struct Shared {
+    best: atomic<i32>,
+    ticket: atomic<u32>,
+    stuck: atomic<u32>,
+    pruned: atomic<u32>,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> query_classes: array<u32>;
+@group(0) @binding(2) var<storage, read> target_codes: array<u32>;
+@group(0) @binding(3) var<storage, read> table: array<i32>;
+@group(0) @binding(4) var<storage, read_write> vertical: array<atomic<u32>>;
+@group(0) @binding(5) var<storage, read_write> horizontal: array<vec2<i32>>;
+@group(0) @binding(6) var<storage, read_write> state: array<i32>;
+@group(0) @binding(7) var<storage, read_write> shared_best: Shared;
+
+var<workgroup> profile: array<vec4<i32>, CLASSES * C4 * LANES>;
+// Edges of a batch: words 2 * (4 * step + row) + {0, 1}.
+var<workgroup> incoming: array<i32, BATCH_WORDS>;
+var<workgroup> outgoing: array<i32, BATCH_WORDS>;
+var<workgroup> wg_ticket: u32;
+var<workgroup> wg_known: i32;
+var<workgroup> wg_go: u32;
+
+fn target_code(j: u32) -> u32 {
+    let at = params.target_begin + j;
+    return (target_codes[at / 4u] >> (8u * (at & 3u))) & 255u;
+}
+
+// First entry of strip k's left edge, and which bits of a row choose one.
+fn edge_begin(k: u32) -> u32 {
+    return select(params.whole_entries + (k - 1u) * params.inner_entries, 0u, k == 0u);
+}
+
+fn edge_mask(k: u32) -> u32 {
+    return select(params.inner_mask, 0xffffffffu, k == 0u || k == params.strips);
+}
+
+fn flipped(value: i32) -> u32 {
+    return bitcast<u32>(value) ^ FLIP;
+}
+
+@compute @workgroup_size(LANES)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
+    var strip = params.first_strip + workgroup.x;
+    if (PERSISTENT) {
+        if (t == 0u) {
+            wg_ticket = atomicAdd(&shared_best.ticket, 1u);
+        }
+        strip = params.first_strip + workgroupUniformLoad(&wg_ticket);
+    }
+    if (strip >= params.strips) {
+        return;
+    }
+    let shift = params.base - i32(strip) * params.lag;
+    let step_begin = clamp(shift, 0, params.total_steps);
+    let step_end = clamp(shift + params.steps, 0, params.total_steps);
+    if (step_begin >= step_end) {
+        return;
+    }
+
+    // Phase 1: the profile, and where the lane stands.
+    let lane_column = (strip * LANES + t) * CELLS;
+    for (var p = t; p < CLASSES * C4 * LANES; p += LANES) {
+        let row_class = p / (C4 * LANES);
+        let column = (strip * LANES + p % LANES) * CELLS + (p / LANES) % C4 * 4u;
+        var scores = vec4<i32>(PADDING);
+        for (var q = 0u; q < 4u; q++) {
+            if (column + q < params.columns) {
+                scores[q] = table[row_class * CODES + target_code(column + q)];
+            }
+        }
+        profile[p] = scores;
+    }
+    // Safe: each entry has one writer; they are read after the barrier that begins the first batch.
+    var h: array<i32, CELLS>;
+    var gap: array<i32, CELLS>;
+    var sent_h: vec4<i32>;
+    var sent_gap: vec4<i32>;
+    var corner: i32;
+    var best = 0;
+    var best_i = 0u;
+    var best_j = 0u;
+    // How often the lane may still ask for what is not there yet.
+    var patience = params.spin_limit;
+    let state_begin = strip * STATE_WORDS * LANES + t;
+    if (step_begin == 0) {
+        for (var c = 0u; c < CELLS; c++) {
+            let above = horizontal[min(lane_column + c + 1u, params.columns)];
+            h[c] = above.x;
+            gap[c] = above.y;
+        }
+        corner = horizontal[min(lane_column, params.columns)].x;
+        if (t == LANES - 1u && (params.keep_inner != 0u || strip + 1u == params.strips)) {
+            let end = horizontal[min(lane_column + CELLS, params.columns)].x;
+            let at = 2u * edge_begin(strip + 1u);
+            atomicStore(&vertical[at], flipped(end));
+            atomicStore(&vertical[at + 1u], flipped(end - params.first));
+        }
+    } else {
+        for (var c = 0u; c < CELLS; c++) {
+            h[c] = state[state_begin + c * LANES];
+            gap[c] = state[state_begin + (CELLS + c) * LANES];
+        }
+        let rest = state_begin + 2u * CELLS * LANES;
+        for (var r = 0u; r < 4u; r++) {
+            sent_h[r] = state[rest + r * LANES];
+            sent_gap[r] = state[rest + (4u + r) * LANES];
+        }
+        corner = state[rest + 8u * LANES];
+        best = state[rest + 9u * LANES];
+        best_i = bitcast<u32>(state[rest + 10u * LANES]);
+        best_j = bitcast<u32>(state[rest + 11u * LANES]);
+    }
+    let blocks = (params.rows + 3u) / 4u;
+    var next_mark = 1u;
+    // The first mark at or below the block that the lane is to compute.
+    let first_block = u32(max(step_begin - i32(t), 0));
+    next_mark = first_block / params.mark_blocks + 1u;
+    var word = 0u;
+    if (first_block < blocks) {
+        word = query_classes[params.query_begin + first_block];
+    }
+
+    let left_begin = edge_begin(strip);
+    let left_mask = edge_mask(strip);
+    let right_begin = edge_begin(strip + 1u);
+    let right_mask = edge_mask(strip + 1u);
+    let is_last = strip + 1u == params.strips;
+    // Where the panel's last column is, if this strip has it.
+    let last_lane = (params.columns - 1u) / CELLS % LANES;
+    let last_cell = (params.columns - 1u) % CELLS;
+
+    // Phase 2: batches of steps.
+    for (var batch = step_begin; batch < step_end; batch += i32(BATCH)) {
+        // The left edge of the blocks that lane 0 is to compute. Safe: the barrier keeps the words of the last batch until all
+        // lanes have done with them, and the next one shows the new ones to lane 0.
+        workgroupBarrier();
+        var highest = 0;
+        for (var w = t; w < BATCH_WORDS; w += LANES) {
+            let row = u32(batch) * 4u + w / 2u + 1u;
+            if (row <= blocks * 4u) {
+                let at = 2u * (left_begin + (row & left_mask)) + (w & 1u);
+                var value = atomicLoad(&vertical[at]);
+                if (PERSISTENT) {
+                    while (value == 0u && patience > 0u) {
+                        value = atomicLoad(&vertical[at]);
+                        patience--;
+                    }
+                    if (value == 0u) {
+                        atomicStore(&shared_best.stuck, 1u);
+                    }
+                    // Safe: the ring is long enough that the slot's next value comes in a later dispatch.
+                    if (params.keep_inner == 0u && strip > 0u) {
+                        atomicStore(&vertical[at], 0u);
+                    }
+                }
+                let number = bitcast<i32>(value ^ FLIP);
+                incoming[w] = number;
+                highest = max(highest, number);
+            }
+        }
+        var go = true;
+        var known = 0;
+        if (PRUNE) {
+            if (t == 0u) {
+                wg_known = max(params.best_floor, atomicLoad(&shared_best.best));
+            }
+            for (var c = 0u; c < CELLS; c++) {
+                highest = max(highest, h[c]);
+            }
+            highest = max(max(max(highest, corner), max(sent_h.x, sent_h.y)), max(sent_h.z, sent_h.w));
+            // Entering gaps are below the H that they leave, so H bounds all. No path has more steps that score than there are
+            // rows or columns left.
+            let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
+            let columns_left = params.columns_to_end - i32(strip * LANES * CELLS);
+            let reach = max(min(rows_left, columns_left), 0) * params.greatest;
+            highest = highest_of_all(highest, t);
+            known = workgroupUniformLoad(&wg_known);
+            if (t == 0u) {
+                wg_go = u32(highest + reach >= known);
+            }
+            go = workgroupUniformLoad(&wg_go) != 0u;
+            if (!go) {
+                // Nothing that passes here reaches the best: all lanes forget what they have.
+                for (var c = 0u; c < CELLS; c++) {
+                    h[c] = 0;
+                    gap[c] = -params.first;
+                }
+                sent_h = vec4<i32>(0);
+                sent_gap = vec4<i32>(-params.first);
+                corner = 0;
+                for (var s = 0u; s < BATCH; s++) {
+                    let block = batch + i32(s) - i32(t);
+                    if (block >= 0 && u32(block) < blocks && (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks)) {
+                        let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
+                        for (var c = 0u; c < CELLS; c++) {
+                            if (lane_column + c < params.columns) {
+                                horizontal[at + lane_column + c + 1u] = vec2<i32>(0, -params.first);
+                            }
+                        }
+                        next_mark++;
+                    }
+                }
+                for (var w = t; w < BATCH_WORDS; w += LANES) {
+                    outgoing[w] = select(0, -params.first, (w & 1u) == 1u);
+                }
+                let upcoming = batch + i32(BATCH) - i32(t);
+                if (upcoming >= 0 && u32(upcoming) < blocks) {
+                    word = query_classes[params.query_begin + u32(upcoming)];
+                }
+                if (t == 0u) {
+                    atomicAdd(&shared_best.pruned, 1u);
+                }
+                if (is_last) {
+                    for (var w = t; w < BATCH_WORDS; w += LANES) {
+                        let row = batch * 4 - i32(last_lane) * 4 + i32(w / 2u) + 1;
+                        if (row > 0 && u32(row) <= params.rows) {
+                            let value = select(0, -params.first, (w & 1u) == 1u);
+                            atomicStore(&vertical[2u * (right_begin + u32(row)) + (w & 1u)], flipped(value));
+                        }
+                    }
+                }
+            }
+        }
+        workgroupBarrier();
+        if (go) {
+            for (var s = 0u; s < BATCH; s++) {
+                let block = batch + i32(s) - i32(t);
+                var left_h = from_left(sent_h, t, 2u * s);
+                var left_gap = from_left(sent_gap, t, 2u * s + 1u);
+                if (t == 0u) {
+                    for (var r = 0u; r < 4u; r++) {
+                        left_h[r] = incoming[8u * s + 2u * r];
+                        left_gap[r] = incoming[8u * s + 2u * r + 1u];
+                    }
+                }
+                if (block >= 0 && u32(block) < blocks) {
+                    var symbols = word;
+                    if (u32(block) + 1u < blocks) {
+                        word = query_classes[params.query_begin + u32(block) + 1u];
+                    }
+                    let rows_here = params.rows - u32(block) * 4u;
+                    for (var r = 0u; r < 4u; r++) {
+                        if (r < rows_here) {
+                            let row = (symbols & 255u) * (C4 * LANES) + t;
+                            symbols >>= 8u;
+                            var diagonal = corner;
+                            corner = left_h[r];
+                            var near = corner;
+                            var across = left_gap[r];
+                            var greatest = best;
+                            for (var c4 = 0u; c4 < C4; c4++) {
+                                let scores = profile[row + c4 * LANES];
+                                for (var q = 0u; q < 4u; q++) {
+                                    let c = c4 * 4u + q;
+                                    let up = h[c];
+                                    if (LINEAR) {
+                                        var value = diagonal + scores[q];
+                                        if (LOCAL) {
+                                            value = max(value, 0);
+                                        }
+                                        near = max(max(up, near) - params.first, value);
+                                    } else {
+                                        var value = diagonal + scores[q];
+                                        if (LOCAL) {
+                                            value = max(value, 0);
+                                        }
+                                        near = max(max(value, gap[c]), across);
+                                        let opened = near - params.first;
+                                        gap[c] = max(gap[c] - params.next, opened);
+                                        across = max(across - params.next, opened);
+                                    }
+                                    diagonal = up;
+                                    h[c] = near;
+                                }
+                            }
+                            if (LINEAR) {
+                                across = near - params.first;
+                            }
+                            if (LOCAL) {
+                                for (var c = 0u; c < CELLS; c++) {
+                                    greatest = max(greatest, h[c]);
+                                }
+                                if (greatest > best) {
+                                    best = greatest;
+                                    best_i = u32(block) * 4u + r + 1u;
+                                    for (var c = CELLS; c > 0u; c--) {
+                                        if (h[c - 1u] == greatest) {
+                                            best_j = lane_column + c;
+                                        }
+                                    }
+                                }
+                            }
+                            sent_h[r] = near;
+                            sent_gap[r] = across;
+                            if (is_last && t == last_lane) {
+                                var last = 0;
+                                for (var c = 0u; c < CELLS; c++) {
+                                    if (c == last_cell) {
+                                        last = h[c];
+                                    }
+                                }
+                                // The entering gap is only known at the lane's end: a panel's last column that is not a lane's
+                                // last belongs to the pair's end, where no gap enters anything.
+                                let at = 2u * (right_begin + u32(block) * 4u + r + 1u);
+                                atomicStore(&vertical[at], flipped(last));
+                                atomicStore(&vertical[at + 1u], flipped(select(last - params.first, across, last_cell == CELLS - 1u)));
+                            }
+                        }
+                    }
+                    if (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks) {
+                        let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
+                        for (var c = 0u; c < CELLS; c++) {
+                            if (lane_column + c < params.columns) {
+                                var entering = gap[c];
+                                if (LINEAR) {
+                                    entering = h[c] - params.first;
+                                }
+                                horizontal[at + lane_column + c + 1u] = vec2<i32>(h[c], entering);
+                            }
+                        }
+                        if (lane_column == 0u) {
+                            horizontal[at] = vec2<i32>(corner, corner - params.first);
+                        }
+                        next_mark++;
+                    }
+                }
+                if (t == LANES - 1u) {
+                    for (var r = 0u; r < 4u; r++) {
+                        outgoing[8u * s + 2u * r] = sent_h[r];
+                        outgoing[8u * s + 2u * r + 1u] = sent_gap[r];
+                    }
+                }
+            }
+            if (PRUNE) {
+                if (best > known) {
+                    atomicMax(&shared_best.best, best);
+                }
+            }
+        }
+        // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
+        if (!is_last) {
+            workgroupBarrier();
+            for (var w = t; w < BATCH_WORDS; w += LANES) {
+                let row = (batch - i32(LANES) + 1) * 4 + i32(w / 2u) + 1;
+                if (row > 0 && u32(row) <= blocks * 4u) {
+                    atomicStore(&vertical[2u * (right_begin + (u32(row) & right_mask)) + (w & 1u)], flipped(outgoing[w]));
+                }
+            }
+        }
+    }
+
+    // Phase 3: what the next dispatch takes up.
+    for (var c = 0u; c < CELLS; c++) {
+        state[state_begin + c * LANES] = h[c];
+        state[state_begin + (CELLS + c) * LANES] = gap[c];
+    }
+    let rest = state_begin + 2u * CELLS * LANES;
+    for (var r = 0u; r < 4u; r++) {
+        state[rest + r * LANES] = sent_h[r];
+        state[rest + (4u + r) * LANES] = sent_gap[r];
+    }
+    state[rest + 8u * LANES] = corner;
+    state[rest + 9u * LANES] = best;
+    state[rest + 10u * LANES] = bitcast<i32>(best_i);
+    state[rest + 11u * LANES] = bitcast<i32>(best_j);
+}

@@ -1,0 +1,129 @@
+//! How a panel is cut into strips and dispatches, and where its edges lie in device memory.
+
+use bytemuck::Zeroable;
+
+use super::Schedule;
+use crate::kernels::striped::{BLOCK_ROWS, Params, Variant};
+
+/// What is to be computed, in symbols and bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Rows of the panel, at least 1.
+    pub rows: u32,
+    /// Columns of the panel, at least 1.
+    pub columns: u32,
+    /// Rows between marked ones, a multiple of 4.
+    pub mark_every: u32,
+    /// Whether the edges between strips are kept whole.
+    pub keep_inner: bool,
+}
+
+/// A panel's plan.
+#[derive(Debug, Clone, Copy)]
+pub struct PanelPlan {
+    /// Of the first dispatch.
+    pub params: Params,
+    /// Dispatches.
+    pub dispatches: u32,
+}
+
+impl PanelPlan {
+    /// Cuts a panel. `steps` is how many a strip makes in a dispatch (a multiple of the batch).
+    pub fn new(extent: Extent, variant: &Variant, schedule: Schedule, steps: u32) -> Self {
+        let Extent { rows, columns, mark_every, keep_inner } = extent;
+        let batch = variant.batch;
+        let blocks = rows.div_ceil(BLOCK_ROWS);
+        let total = (blocks + variant.lanes - 1).next_multiple_of(batch);
+        let steps = steps.min(total).next_multiple_of(batch);
+        let behind = (variant.lanes - 1).next_multiple_of(batch);
+        let lag = match schedule {
+            Schedule::Wavefront => steps + behind,
+            // A batch further, and another, so that strips seldom wait.
+            Schedule::Persistent => behind + 3 * batch,
+        };
+        let strips = columns.div_ceil(variant.strip());
+        let whole = blocks * BLOCK_ROWS + 1;
+        let ring = (BLOCK_ROWS * (steps + lag + 2 * batch + variant.lanes)).next_power_of_two();
+        let keep_inner = keep_inner || ring >= whole;
+        let (inner_entries, inner_mask) = if keep_inner { (whole, u32::MAX) } else { (ring, ring - 1) };
+        let mark_blocks = (mark_every / BLOCK_ROWS).max(1);
+        let span = u64::from(total) + u64::from(strips - 1) * u64::from(lag);
+        let dispatches = span.div_ceil(steps.into()) as u32;
+        let params = Params {
+            rows,
+            columns,
+            strips,
+            steps: steps as i32,
+            lag: lag as i32,
+            total_steps: total as i32,
+            whole_entries: whole,
+            inner_entries,
+            inner_mask,
+            columns_stride: columns + 1,
+            mark_blocks,
+            marks: blocks.div_ceil(mark_blocks),
+            keep_inner: keep_inner.into(),
+            ..Params::zeroed()
+        };
+        PanelPlan { params, dispatches }
+    }
+
+    /// Parameters of dispatch `d`, and its workgroups.
+    pub fn dispatch(&self, d: u32) -> (Params, u32) {
+        let p = self.params;
+        let base = i64::from(d) * i64::from(p.steps);
+        let (lag, total) = (i64::from(p.lag), i64::from(p.total_steps));
+        let first = if base >= total { (base - total) / lag + 1 } else { 0 };
+        let last = ((base + i64::from(p.steps) - 1) / lag).min(i64::from(p.strips) - 1);
+        let workgroups = (last - first + 1).max(0) as u32;
+        (Params { first_strip: first as u32, base: base as i32, ..p }, workgroups)
+    }
+
+    /// The last row of the left edge that dispatch `d` reads.
+    pub fn left_rows(&self, d: u32) -> u32 {
+        let p = self.params;
+        let steps = (u64::from(d) + 1) * p.steps as u64;
+        (steps * u64::from(BLOCK_ROWS)).min(p.rows.into()) as u32
+    }
+
+    /// The last row of the right edge that is there after dispatch `d`.
+    pub fn right_rows(&self, d: u32, lanes: u32) -> u32 {
+        let p = self.params;
+        let steps = (i64::from(d) + 1) * i64::from(p.steps) - i64::from(p.strips - 1) * i64::from(p.lag);
+        let blocks = steps.min(p.total_steps.into()) - i64::from(lanes) + 1;
+        (blocks.max(0) as u64 * u64::from(BLOCK_ROWS)).min(p.rows.into()) as u32
+    }
+
+    /// Cells that are done after dispatch `d`, about: as if all dispatches were equal.
+    pub fn cells(&self, d: u32) -> u64 {
+        let all = u128::from(self.params.rows) * u128::from(self.params.columns);
+        (all * (u128::from(d) + 1) / u128::from(self.dispatches)) as u64
+    }
+
+    /// Entry of the right edge's row 0.
+    pub fn right_begin(&self) -> u64 {
+        let p = self.params;
+        u64::from(p.whole_entries) + u64::from(p.strips - 1) * u64::from(p.inner_entries)
+    }
+
+    /// Bytes of all vertical edges.
+    pub fn vertical_bytes(&self) -> u64 {
+        (self.right_begin() + u64::from(self.params.whole_entries)) * 8
+    }
+
+    /// Bytes of all horizontal edges.
+    pub fn horizontal_bytes(&self) -> u64 {
+        (u64::from(self.params.marks) + 1) * u64::from(self.params.columns_stride) * 8
+    }
+
+    /// Bytes of what lanes leave between dispatches.
+    pub fn state_bytes(&self, variant: &Variant) -> u64 {
+        u64::from(self.params.strips) * u64::from(variant.state_words() * variant.lanes) * 4
+    }
+
+    /// Bytes in all.
+    pub fn bytes(&self, variant: &Variant) -> u64 {
+        self.vertical_bytes() + self.horizontal_bytes() + self.state_bytes(variant)
+    }
+}
+

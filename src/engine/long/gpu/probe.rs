@@ -1,0 +1,102 @@
+//! Whether an adapter lets workgroups wait for each other: nobody promises it, so it is tried.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use super::{GpuLong, Schedule};
+use crate::engine::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
+use crate::error::Result;
+use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
+use crate::seq::Code;
+
+/// The pair's border as what comes from the left.
+struct Border<'a>(&'a LongPair);
+
+impl Source for Border<'_> {
+    fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
+        let edge = self.0.left(first..until);
+        h.copy_from_slice(&edge.h);
+        gap.copy_from_slice(&edge.gap);
+        Ok(())
+    }
+
+    fn ready(&self) -> u32 {
+        u32::MAX
+    }
+}
+
+/// Keeps the right edge.
+#[derive(Default)]
+struct Keep(Mutex<Edge>);
+
+impl Sink for Keep {
+    fn right(&self, _first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        let mut edge = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        edge.h.extend(h);
+        edge.gap.extend(gap);
+        Ok(())
+    }
+
+    fn mark(&self, _row: u32, _edge: Edge) -> Result<()> {
+        Ok(())
+    }
+
+    fn progress(&self, _cells: u64, _best: Option<Best>) {}
+}
+
+impl GpuLong {
+    /// The faster schedule of those that are safe here.
+    pub(super) fn schedule(&mut self) -> Result<Schedule> {
+        if let Some(schedule) = self.shape.schedule {
+            return Ok(schedule);
+        }
+        // A software adapter runs few workgroups at a time: waiting only costs.
+        if self.software {
+            return Ok(Schedule::Wavefront);
+        }
+        let proceeds = match self.proceeds {
+            Some(known) => known,
+            None => {
+                let known = self.probe()?;
+                self.proceeds = Some(known);
+                known
+            }
+        };
+        Ok(if proceeds { Schedule::Persistent } else { Schedule::Wavefront })
+    }
+
+    /// Computes a small pair with far more strips than an adapter runs at a time, once waiting and once not. A strip that
+    /// waits in vain gives up after some tenths of a second; then, and where one value differs, the answer is no.
+    fn probe(&mut self) -> Result<bool> {
+        let symbols = |count: u32, seed: u32| -> Arc<[Code]> {
+            (0..count).map(|k| 1 << (k.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13 & 3)).collect()
+        };
+        let gaps = Gaps::from_blast(5, 2);
+        let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
+        let columns = 4096 * self.shape.cells * self.shape.lanes.or(self.subgroup).unwrap_or(32);
+        let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
+        let top = pair.top(0..columns);
+        let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
+        let sweep = Sweep {
+            pair: &pair,
+            rows: (0, 300),
+            columns: (0, columns),
+            top: &top,
+            mark_every: 1 << 20,
+            best: &best,
+            prune: false,
+            interrupt: &interrupt,
+        };
+        let mut edges = Vec::new();
+        for schedule in [Schedule::Wavefront, Schedule::Persistent] {
+            let keep = Keep::default();
+            if self.run_panel(&sweep, false, schedule, &Border(&pair), &keep, &mut 0)?.is_none() {
+                tracing::debug!("workgroups cannot wait for each other here");
+                return Ok(false);
+            }
+            edges.push(keep.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        }
+        Ok(edges[0] == edges[1])
+    }
+}
