@@ -1,8 +1,9 @@
 // sw_striped_score: one very long pair, a strip of columns per workgroup (StripedScore; Li, Ranka and Sahni, section IV).
 // Recurrence: H[i,j] = max(H[i-1,j-1] + sub(a[i],b[j]), I[i,j], D[i,j]), in local mode at least 0; kept per column is the gap
 //             that enters the next row, I[i+1,j] = max(I[i,j] - next, H[i,j] - first), and along a row D alike.
-// Owns:       lane t of strip k keeps columns (k * LANES + t) * CELLS to the next lane's in registers and is one block of 4
-//             rows behind lane t - 1: at step s it computes block s - t.
+// Owns:       lane t of strip k keeps CELLS columns in registers, from (k * LANES + t) * CELLS - padding on, and is one block of 4
+//             rows behind lane t - 1: at step s it computes block s - t. Lanes before the first column have nothing to do; of
+//             the last lane's columns LAST_CELL is the panel's last.
 // Layout:     vertical edges: entry (begin(k) + (i & mask(k))) * 2 holds H, the next word the entering gap, along the left edge
 //             of strip k. All rows of the panel's first and last edge are kept; of inner ones a ring, or all (host's choice).
 //             Words are stored with their highest bit flipped, so that 0 says "not there yet": no value is the least integer.
@@ -14,11 +15,11 @@
 //             the flag, no order between two memory locations is relied upon. A wait that is too long ends the dispatch.
 // Invariant:  after step s, block s - t of lane t is final, and after a batch all its edges are in global memory.
 // Uniform:    strip and steps come from the workgroup's number or ticket; all lanes make all steps.
-// Limits:     values within 32 bits (LongPair::fits).
+// Limits:     rows are a multiple of 4; values within 32 bits (LongPair::fits).
 // Oracle:     src/reference/long.rs
 //
 // The host prepends constants: LANES, CELLS, CLASSES (kinds of query symbols), CODES, BATCH (steps between exchanges through
-// memory), LOCAL, LINEAR, PRUNE, PERSISTENT; and common/lanes_subgroup.wgsl or common/lanes_workgroup.wgsl.
+// memory), LAST_CELL, LOCAL, LINEAR, PRUNE, PERSISTENT; and common/lanes_subgroup.wgsl or common/lanes_workgroup.wgsl.
 
 const C4: u32 = CELLS / 4u;
 const STATE_WORDS: u32 = 2u * CELLS + 12u;
@@ -44,6 +45,7 @@ struct Params {
     columns_stride: u32,
     mark_blocks: u32,
     marks: u32,
+    // What a gap's first and each further symbol add: not above 0.
     first: i32,
     next: i32,
     greatest: i32,
@@ -52,6 +54,8 @@ struct Params {
     best_floor: i32,
     spin_limit: u32,
     keep_inner: u32,
+    // Columns that the first strip lacks, a multiple of CELLS.
+    padding: u32,
 }
 
 // What a sweep tells: the best score of all strips, the next ticket, whether a wait was too long, batches that were pruned.
@@ -72,9 +76,9 @@ struct Shared {
 @group(0) @binding(7) var<storage, read_write> shared_best: Shared;
 
 var<workgroup> profile: array<vec4<i32>, CLASSES * C4 * LANES>;
-// Edges of a batch: words 2 * (4 * step + row) + {0, 1}.
-var<workgroup> incoming: array<i32, BATCH_WORDS>;
-var<workgroup> outgoing: array<i32, BATCH_WORDS>;
+// Edges of a batch: of each step four rows' H, then their gaps.
+var<workgroup> incoming: array<vec4<i32>, 2u * BATCH>;
+var<workgroup> outgoing: array<vec4<i32>, 2u * BATCH>;
 var<workgroup> wg_ticket: u32;
 var<workgroup> wg_known: i32;
 var<workgroup> wg_go: u32;
@@ -117,14 +121,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     }
 
     // Phase 1: the profile, and where the lane stands.
-    let lane_column = (strip * LANES + t) * CELLS;
+    let lane_column = i32((strip * LANES + t) * CELLS) - i32(params.padding);
     for (var p = t; p < CLASSES * C4 * LANES; p += LANES) {
         let row_class = p / (C4 * LANES);
-        let column = (strip * LANES + p % LANES) * CELLS + (p / LANES) % C4 * 4u;
+        let column = i32((strip * LANES + p % LANES) * CELLS + (p / LANES) % C4 * 4u) - i32(params.padding);
         var scores = vec4<i32>(PADDING);
         for (var q = 0u; q < 4u; q++) {
-            if (column + q < params.columns) {
-                scores[q] = table[row_class * CODES + target_code(column + q)];
+            if (column >= 0 && u32(column) + q < params.columns) {
+                scores[q] = table[row_class * CODES + target_code(u32(column) + q)];
             }
         }
         profile[p] = scores;
@@ -143,16 +147,16 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let state_begin = strip * STATE_WORDS * LANES + t;
     if (step_begin == 0) {
         for (var c = 0u; c < CELLS; c++) {
-            let above = horizontal[min(lane_column + c + 1u, params.columns)];
-            h[c] = above.x;
-            gap[c] = above.y;
+            let above = horizontal[clamp(lane_column + i32(c) + 1, 0, i32(params.columns))];
+            h[c] = select(above.x, 0, lane_column < 0);
+            gap[c] = select(above.y, params.first, lane_column < 0);
         }
-        corner = horizontal[min(lane_column, params.columns)].x;
+        corner = horizontal[clamp(lane_column, 0, i32(params.columns))].x;
         if (t == LANES - 1u && (params.keep_inner != 0u || strip + 1u == params.strips)) {
-            let end = horizontal[min(lane_column + CELLS, params.columns)].x;
+            let end = horizontal[min(u32(lane_column) + CELLS, params.columns)].x;
             let at = 2u * edge_begin(strip + 1u);
             atomicStore(&vertical[at], flipped(end));
-            atomicStore(&vertical[at + 1u], flipped(end - params.first));
+            atomicStore(&vertical[at + 1u], flipped(end + params.first));
         }
     } else {
         for (var c = 0u; c < CELLS; c++) {
@@ -169,7 +173,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         best_i = bitcast<u32>(state[rest + 10u * LANES]);
         best_j = bitcast<u32>(state[rest + 11u * LANES]);
     }
-    let blocks = (params.rows + 3u) / 4u;
+    let blocks = params.rows / 4u;
     var next_mark = 1u;
     // The first mark at or below the block that the lane is to compute.
     let first_block = u32(max(step_begin - i32(t), 0));
@@ -183,10 +187,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let left_mask = edge_mask(strip);
     let right_begin = edge_begin(strip + 1u);
     let right_mask = edge_mask(strip + 1u);
-    let is_last = strip + 1u == params.strips;
-    // Where the panel's last column is, if this strip has it.
-    let last_lane = (params.columns - 1u) / CELLS % LANES;
-    let last_cell = (params.columns - 1u) % CELLS;
+    let is_end = t == LANES - 1u && strip + 1u == params.strips;
+    // The lane that the left edge enters.
+    let first_lane = select(0u, params.padding / CELLS, strip == 0u);
 
     // Phase 2: batches of steps.
     for (var batch = step_begin; batch < step_end; batch += i32(BATCH)) {
@@ -195,9 +198,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         workgroupBarrier();
         var highest = 0;
         for (var w = t; w < BATCH_WORDS; w += LANES) {
-            let row = u32(batch) * 4u + w / 2u + 1u;
-            if (row <= blocks * 4u) {
-                let at = 2u * (left_begin + (row & left_mask)) + (w & 1u);
+            let row = (batch - i32(first_lane)) * 4 + i32(w / 2u) + 1;
+            if (row > 0 && row <= i32(params.rows)) {
+                let at = 2u * (left_begin + (u32(row) & left_mask)) + (w & 1u);
                 var value = atomicLoad(&vertical[at]);
                 if (PERSISTENT) {
                     while (value == 0u && patience > 0u) {
@@ -213,7 +216,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     }
                 }
                 let number = bitcast<i32>(value ^ FLIP);
-                incoming[w] = number;
+                incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u] = number;
                 highest = max(highest, number);
             }
         }
@@ -230,7 +233,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             // Entering gaps are below the H that they leave, so H bounds all. No path has more steps that score than there are
             // rows or columns left.
             let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
-            let columns_left = params.columns_to_end - i32(strip * LANES * CELLS);
+            let columns_left = params.columns_to_end - max(i32(strip * LANES * CELLS) - i32(params.padding), 0);
             let reach = max(min(rows_left, columns_left), 0) * params.greatest;
             highest = highest_of_all(highest, t);
             known = workgroupUniformLoad(&wg_known);
@@ -242,25 +245,25 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 // Nothing that passes here reaches the best: all lanes forget what they have.
                 for (var c = 0u; c < CELLS; c++) {
                     h[c] = 0;
-                    gap[c] = -params.first;
+                    gap[c] = params.first;
                 }
                 sent_h = vec4<i32>(0);
-                sent_gap = vec4<i32>(-params.first);
+                sent_gap = vec4<i32>(params.first);
                 corner = 0;
                 for (var s = 0u; s < BATCH; s++) {
                     let block = batch + i32(s) - i32(t);
                     if (block >= 0 && u32(block) < blocks && (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks)) {
                         let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
                         for (var c = 0u; c < CELLS; c++) {
-                            if (lane_column + c < params.columns) {
-                                horizontal[at + lane_column + c + 1u] = vec2<i32>(0, -params.first);
+                            if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
+                                horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(0, params.first);
                             }
                         }
                         next_mark++;
                     }
                 }
-                for (var w = t; w < BATCH_WORDS; w += LANES) {
-                    outgoing[w] = select(0, -params.first, (w & 1u) == 1u);
+                for (var w = t; w < 2u * BATCH; w += LANES) {
+                    outgoing[w] = vec4<i32>(select(0, params.first, (w & 1u) == 1u));
                 }
                 let upcoming = batch + i32(BATCH) - i32(t);
                 if (upcoming >= 0 && u32(upcoming) < blocks) {
@@ -268,15 +271,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 }
                 if (t == 0u) {
                     atomicAdd(&shared_best.pruned, 1u);
-                }
-                if (is_last) {
-                    for (var w = t; w < BATCH_WORDS; w += LANES) {
-                        let row = batch * 4 - i32(last_lane) * 4 + i32(w / 2u) + 1;
-                        if (row > 0 && u32(row) <= params.rows) {
-                            let value = select(0, -params.first, (w & 1u) == 1u);
-                            atomicStore(&vertical[2u * (right_begin + u32(row)) + (w & 1u)], flipped(value));
-                        }
-                    }
                 }
             }
         }
@@ -286,108 +280,96 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 let block = batch + i32(s) - i32(t);
                 var left_h = from_left(sent_h, t, 2u * s);
                 var left_gap = from_left(sent_gap, t, 2u * s + 1u);
-                if (t == 0u) {
-                    for (var r = 0u; r < 4u; r++) {
-                        left_h[r] = incoming[8u * s + 2u * r];
-                        left_gap[r] = incoming[8u * s + 2u * r + 1u];
-                    }
+                if (t == first_lane) {
+                    left_h = incoming[2u * s];
+                    left_gap = incoming[2u * s + 1u];
                 }
                 if (block >= 0 && u32(block) < blocks) {
                     var symbols = word;
                     if (u32(block) + 1u < blocks) {
                         word = query_classes[params.query_begin + u32(block) + 1u];
                     }
-                    let rows_here = params.rows - u32(block) * 4u;
+                    // Vectors turn, so that every index is a constant and all stays in registers. No branch is inside, so that
+                    // rows can overlap.
                     for (var r = 0u; r < 4u; r++) {
-                        if (r < rows_here) {
-                            let row = (symbols & 255u) * (C4 * LANES) + t;
-                            symbols >>= 8u;
-                            var diagonal = corner;
-                            corner = left_h[r];
-                            var near = corner;
-                            var across = left_gap[r];
-                            var greatest = best;
-                            for (var c4 = 0u; c4 < C4; c4++) {
-                                let scores = profile[row + c4 * LANES];
-                                for (var q = 0u; q < 4u; q++) {
-                                    let c = c4 * 4u + q;
-                                    let up = h[c];
-                                    if (LINEAR) {
-                                        var value = diagonal + scores[q];
-                                        if (LOCAL) {
-                                            value = max(value, 0);
-                                        }
-                                        near = max(max(up, near) - params.first, value);
-                                    } else {
-                                        var value = diagonal + scores[q];
-                                        if (LOCAL) {
-                                            value = max(value, 0);
-                                        }
-                                        near = max(max(value, gap[c]), across);
-                                        let opened = near - params.first;
-                                        gap[c] = max(gap[c] - params.next, opened);
-                                        across = max(across - params.next, opened);
-                                    }
-                                    diagonal = up;
-                                    h[c] = near;
+                        let row = (symbols & 255u) * (C4 * LANES) + t;
+                        symbols >>= 8u;
+                        var near = left_h.x;
+                        var across = left_gap.x;
+                        left_h = left_h.yzwx;
+                        left_gap = left_gap.yzwx;
+                        var diagonal = corner;
+                        corner = near;
+                        var greatest = 0;
+                        var last_h = 0;
+                        var last_gap = 0;
+                        for (var c4 = 0u; c4 < C4; c4++) {
+                            let scores = profile[row + c4 * LANES];
+                            for (var q = 0u; q < 4u; q++) {
+                                let c = c4 * 4u + q;
+                                let up = h[c];
+                                var value = diagonal + scores[q];
+                                if (LOCAL) {
+                                    value = max(value, 0);
                                 }
-                            }
-                            if (LINEAR) {
-                                across = near - params.first;
-                            }
-                            if (LOCAL) {
-                                for (var c = 0u; c < CELLS; c++) {
-                                    greatest = max(greatest, h[c]);
+                                if (LINEAR) {
+                                    near = max(max(up, near) + params.first, value);
+                                } else {
+                                    near = max(max(value, gap[c]), across);
+                                    let opened = near + params.first;
+                                    gap[c] = max(gap[c] + params.next, opened);
+                                    across = max(across + params.next, opened);
                                 }
-                                if (greatest > best) {
-                                    best = greatest;
-                                    best_i = u32(block) * 4u + r + 1u;
-                                    for (var c = CELLS; c > 0u; c--) {
-                                        if (h[c - 1u] == greatest) {
-                                            best_j = lane_column + c;
-                                        }
-                                    }
+                                if (LOCAL) {
+                                    greatest = max(greatest, near);
                                 }
-                            }
-                            sent_h[r] = near;
-                            sent_gap[r] = across;
-                            if (is_last && t == last_lane) {
-                                var last = 0;
-                                for (var c = 0u; c < CELLS; c++) {
-                                    if (c == last_cell) {
-                                        last = h[c];
-                                    }
+                                diagonal = up;
+                                h[c] = near;
+                                if (c == LAST_CELL) {
+                                    last_h = near;
+                                    last_gap = across;
                                 }
-                                // The entering gap is only known at the lane's end: a panel's last column that is not a lane's
-                                // last belongs to the pair's end, where no gap enters anything.
-                                let at = 2u * (right_begin + u32(block) * 4u + r + 1u);
-                                atomicStore(&vertical[at], flipped(last));
-                                atomicStore(&vertical[at + 1u], flipped(select(last - params.first, across, last_cell == CELLS - 1u)));
                             }
                         }
+                        if (LAST_CELL != CELLS - 1u) {
+                            near = select(near, last_h, is_end);
+                            across = select(across, last_gap, is_end);
+                        }
+                        if (LINEAR) {
+                            across = near + params.first;
+                        }
+                        if (LOCAL && greatest > best) {
+                            best = greatest;
+                            best_i = u32(block) * 4u + r + 1u;
+                            for (var c = CELLS; c > 0u; c--) {
+                                if (h[c - 1u] == greatest) {
+                                    best_j = u32(lane_column) + c;
+                                }
+                            }
+                        }
+                        sent_h = vec4<i32>(sent_h.yzw, near);
+                        sent_gap = vec4<i32>(sent_gap.yzw, across);
                     }
                     if (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks) {
                         let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
                         for (var c = 0u; c < CELLS; c++) {
-                            if (lane_column + c < params.columns) {
+                            if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
                                 var entering = gap[c];
                                 if (LINEAR) {
-                                    entering = h[c] - params.first;
+                                    entering = h[c] + params.first;
                                 }
-                                horizontal[at + lane_column + c + 1u] = vec2<i32>(h[c], entering);
+                                horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(h[c], entering);
                             }
                         }
-                        if (lane_column == 0u) {
-                            horizontal[at] = vec2<i32>(corner, corner - params.first);
+                        if (lane_column == 0) {
+                            horizontal[at] = vec2<i32>(corner, corner + params.first);
                         }
                         next_mark++;
                     }
                 }
                 if (t == LANES - 1u) {
-                    for (var r = 0u; r < 4u; r++) {
-                        outgoing[8u * s + 2u * r] = sent_h[r];
-                        outgoing[8u * s + 2u * r + 1u] = sent_gap[r];
-                    }
+                    outgoing[2u * s] = sent_h;
+                    outgoing[2u * s + 1u] = sent_gap;
                 }
             }
             if (PRUNE) {
@@ -397,13 +379,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
         }
         // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
-        if (!is_last) {
-            workgroupBarrier();
-            for (var w = t; w < BATCH_WORDS; w += LANES) {
-                let row = (batch - i32(LANES) + 1) * 4 + i32(w / 2u) + 1;
-                if (row > 0 && u32(row) <= blocks * 4u) {
-                    atomicStore(&vertical[2u * (right_begin + (u32(row) & right_mask)) + (w & 1u)], flipped(outgoing[w]));
-                }
+        workgroupBarrier();
+        for (var w = t; w < BATCH_WORDS; w += LANES) {
+            let row = (batch - i32(LANES) + 1) * 4 + i32(w / 2u) + 1;
+            if (row > 0 && row <= i32(params.rows)) {
+                let value = outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
+                atomicStore(&vertical[2u * (right_begin + (u32(row) & right_mask)) + (w & 1u)], flipped(value));
             }
         }
     }

@@ -49,9 +49,9 @@ pub struct Params {
     pub mark_blocks: u32,
     /// Number of the horizontal edge along the last row.
     pub marks: u32,
-    /// Cost of a gap's first symbol.
+    /// What a gap's first symbol adds: not above 0.
     pub first: i32,
-    /// Cost of each further one.
+    /// What each further one adds.
     pub next: i32,
     /// The greatest score of two symbols.
     pub greatest: i32,
@@ -65,6 +65,8 @@ pub struct Params {
     pub spin_limit: u32,
     /// Whether inner edges are kept whole.
     pub keep_inner: u32,
+    /// Columns that the first strip lacks, a multiple of the variant's cells.
+    pub padding: u32,
 }
 
 /// `Shared` of the shader.
@@ -94,6 +96,8 @@ pub struct Variant {
     pub codes: u32,
     /// Steps between exchanges through memory (paper 2's T, in blocks of four rows); even.
     pub batch: u32,
+    /// Which of the last lane's columns is the panel's last.
+    pub last_cell: u32,
     /// Whether H is cut off at 0, and the best is looked for.
     pub local: bool,
     /// Linear gaps.
@@ -137,18 +141,19 @@ impl Variant {
     pub fn source(&self) -> String {
         format!(
             "const LANES: u32 = {}u;\nconst CELLS: u32 = {}u;\nconst CLASSES: u32 = {}u;\nconst CODES: u32 = {}u;\n\
-             const BATCH: u32 = {}u;\nconst LOCAL: bool = {};\nconst LINEAR: bool = {};\nconst PRUNE: bool = {};\n\
+             const BATCH: u32 = {}u;\nconst LAST_CELL: u32 = {}u;\nconst LOCAL: bool = {};\nconst LINEAR: bool = {};\nconst PRUNE: bool = {};\n\
              const PERSISTENT: bool = {};\n{}{SHADER}",
             self.lanes,
             self.cells,
             self.classes,
             self.codes,
             self.batch,
+            self.last_cell,
             self.local,
             self.linear,
             self.prune,
             self.persistent,
             if self.shuffle { LANES_SUBGROUP } else { LANES_WORKGROUP },
-        )
+        ).replace(SHADER, &std::env::var("PW_SHADER").ok().map_or(SHADER.to_owned(), |p| std::fs::read_to_string(p).unwrap()))
     }
 }

@@ -1,5 +1,6 @@
 //! The GPU engine for long pairs: strips of a panel run as a pipeline over the card's compute units.
 
+mod finish;
 pub mod panel;
 mod probe;
 mod resident;
@@ -12,9 +13,9 @@ use self::resident::Resident;
 use crate::engine::gpu::adapter::{self, FoundAdapter};
 use crate::engine::gpu::device::{Gpu, GrowingBuffer};
 use crate::engine::gpu::{LLVMPIPE_LOOP_ITERATIONS, pipeline};
-use crate::engine::long::{LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use crate::engine::long::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
-use crate::kernels::striped::Variant;
+use crate::kernels::striped::{BLOCK_ROWS, Variant};
 
 /// How strips follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -135,7 +136,7 @@ impl GpuLong {
     }
 
     /// The constants for a pair.
-    fn variant(&self, pair: &LongPair, prune: bool, schedule: Schedule) -> Variant {
+    fn variant(&self, pair: &LongPair, columns: u32, prune: bool, schedule: Schedule) -> Variant {
         let classes = self.resident.as_ref().map_or(1, |resident| resident.classes);
         let wanted = self.shape.lanes.or(self.subgroup).unwrap_or(32);
         let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
@@ -145,6 +146,7 @@ impl GpuLong {
             classes,
             codes: pair.scoring.alphabet.size() as u32,
             batch: self.shape.batch.next_multiple_of(2),
+            last_cell: 0,
             local: pair.is_local(),
             linear: pair.scoring.gaps.is_linear(),
             prune: prune && pair.is_local(),
@@ -154,6 +156,7 @@ impl GpuLong {
         while variant.workgroup_bytes() > self.workgroup_bytes && variant.cells > 4 {
             variant.cells -= 4;
         }
+        variant.last_cell = (columns - 1) % variant.cells;
         variant
     }
 
@@ -164,6 +167,26 @@ impl GpuLong {
         let built = pipeline::build(&self.gpu, &self.layout, (variant.source(), &[]), self.runtime_checks)?;
         self.pipelines.insert(variant, built.clone());
         Ok(built)
+    }
+
+    /// Computes a panel whose rows are a multiple of four. If strips wait too long for each other, again without waiting.
+    fn run(
+        &mut self,
+        sweep: &Sweep,
+        keep_inner: bool,
+        schedule: Schedule,
+        left: &dyn Source,
+        sink: &dyn Sink,
+    ) -> Result<(PanelPlan, Swept)> {
+        let mut handed = 0;
+        if let Some(ran) = self.run_panel(sweep, keep_inner, schedule, left, sink, &mut handed)? {
+            return Ok(ran);
+        }
+        let name = self.gpu.label();
+        tracing::warn!("device '{name}': strips waited too long for each other; going on without waiting");
+        self.proceeds = Some(false);
+        let again = self.run_panel(sweep, keep_inner, Schedule::Wavefront, left, sink, &mut handed)?;
+        again.ok_or_else(|| self.gpu.error("strips that do not wait for each other were stuck"))
     }
 
     /// Steps of a strip in a dispatch.
@@ -230,17 +253,31 @@ impl LongEngine for GpuLong {
         if !sweep.pair.fits() {
             return Err(self.gpu.unsuited("scores of this pair can exceed 32 bits"));
         }
-        let mut schedule = self.schedule()?;
-        let mut handed = 0;
-        loop {
-            if let Some(ran) = self.run_panel(sweep, false, schedule, left, sink, &mut handed)? {
-                self.hand_marks(sweep, &ran.plan, sink)?;
-                return Ok(ran.swept);
-            }
-            tracing::warn!("device '{}': strips waited too long for each other; going on without waiting", self.label());
-            self.proceeds = Some(false);
-            schedule = Schedule::Wavefront;
+        if sweep.rows.0 == sweep.rows.1 || sweep.columns.0 == sweep.columns.1 {
+            return Err(self.gpu.unsuited("a panel without cells"));
         }
+        let schedule = self.schedule()?;
+        let end = sweep.rows.1 - (sweep.rows.1 - sweep.rows.0) % BLOCK_ROWS;
+        let (mut edge, mut swept) = (None, Swept::default());
+        if end > sweep.rows.0 {
+            let whole = Sweep { rows: (sweep.rows.0, end), ..*sweep };
+            let plan;
+            (plan, swept) = self.run(&whole, false, schedule, left, sink)?;
+            edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
+        } else {
+            sink.right(sweep.rows.0, &sweep.top.h[sweep.top.h.len() - 1..], &sweep.top.gap[sweep.top.gap.len() - 1..])?;
+        }
+        if end < sweep.rows.1 {
+            let edge = edge.unwrap_or_else(|| sweep.top.clone());
+            let last = finish::finish(sweep, end, edge, left)?;
+            sink.right(end + 1, &last.right.h, &last.right.gap)?;
+            sink.mark(sweep.rows.1, last.bottom)?;
+            swept.best = Best::better(swept.best, last.best);
+        }
+        if let Some(best) = swept.best {
+            sweep.best.raise(best.score);
+        }
+        Ok(swept)
     }
 
     fn can_trace(&self, _rows: u32, _columns: u32, _method: Method) -> bool {

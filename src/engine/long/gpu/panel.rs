@@ -8,7 +8,7 @@ use crate::kernels::striped::{BLOCK_ROWS, Params, Variant};
 /// What is to be computed, in symbols and bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// Rows of the panel, at least 1.
+    /// Rows of the panel, at least 4 and a multiple of 4.
     pub rows: u32,
     /// Columns of the panel, at least 1.
     pub columns: u32,
@@ -32,7 +32,7 @@ impl PanelPlan {
     pub fn new(extent: Extent, variant: &Variant, schedule: Schedule, steps: u32) -> Self {
         let Extent { rows, columns, mark_every, keep_inner } = extent;
         let batch = variant.batch;
-        let blocks = rows.div_ceil(BLOCK_ROWS);
+        let blocks = rows / BLOCK_ROWS;
         let total = (blocks + variant.lanes - 1).next_multiple_of(batch);
         let steps = steps.min(total).next_multiple_of(batch);
         let behind = (variant.lanes - 1).next_multiple_of(batch);
@@ -63,6 +63,7 @@ impl PanelPlan {
             mark_blocks,
             marks: blocks.div_ceil(mark_blocks),
             keep_inner: keep_inner.into(),
+            padding: (strips * variant.lanes - columns.div_ceil(variant.cells)) * variant.cells,
             ..Params::zeroed()
         };
         PanelPlan { params, dispatches }

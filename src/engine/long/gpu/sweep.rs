@@ -27,12 +27,6 @@ const PIECE_BYTES: u64 = 64 << 20;
 const SPINS: u32 = 1 << 19;
 const SHARED_BYTES: u64 = size_of::<Shared>() as u64;
 
-/// What a panel leaves on the device.
-pub(super) struct Ran {
-    pub plan: PanelPlan,
-    pub swept: Swept,
-}
-
 impl GpuLong {
     /// Computes a panel by one schedule. `Ok(None)`: a strip waited too long. `handed` is how many rows of the right edge
     /// were handed on; they are right in any case.
@@ -44,7 +38,7 @@ impl GpuLong {
         left: &dyn Source,
         sink: &dyn Sink,
         handed: &mut u32,
-    ) -> Result<Option<Ran>> {
+    ) -> Result<Option<(PanelPlan, Swept)>> {
         let pair = sweep.pair;
         if self.resident.as_ref().is_none_or(|resident| !resident.is(pair, sweep.rows.0)) {
             self.resident = None;
@@ -56,7 +50,7 @@ impl GpuLong {
             mark_every: sweep.mark_every,
             keep_inner,
         };
-        let variant = self.variant(pair, sweep.prune, schedule);
+        let variant = self.variant(pair, extent.columns, sweep.prune, schedule);
         let Some(mut plan) = self.plan(extent, &variant, schedule) else {
             return Err(self.gpu.unsuited(format!(
                 "a panel of {} rows and {} columns does not fit its memory",
@@ -69,8 +63,8 @@ impl GpuLong {
         plan.params = Params {
             query_begin: (sweep.rows.0 - resident.shift) / BLOCK_ROWS,
             target_begin: sweep.columns.0,
-            first: pair.scoring.gaps.first,
-            next: pair.scoring.gaps.next,
+            first: -pair.scoring.gaps.first,
+            next: -pair.scoring.gaps.next,
             greatest: substitution.max_score().max(0),
             rows_to_end: pair.query.len() as i32 - sweep.rows.0 as i32,
             columns_to_end: pair.target.len() as i32 - sweep.columns.0 as i32,
@@ -210,26 +204,36 @@ impl GpuLong {
             self.speed = f64::from(extent.rows) * f64::from(extent.columns) / seconds;
         }
         let best = if pair.is_local() { self.best(&state, &plan, &variant, sweep)? } else { None };
-        if let Some(best) = best {
-            sweep.best.raise(best.score);
-        }
         let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
         let all = u64::from(extent.rows) * u64::from(extent.columns);
         let swept = Swept { best, pruned_cells: (u64::from(told.pruned) * batch_cells).min(all) };
-        Ok(Some(Ran { plan, swept }))
+        Ok(Some((plan, swept)))
     }
 
-    /// Hands all horizontal edges on.
-    pub(super) fn hand_marks(&mut self, sweep: &Sweep, plan: &PanelPlan, sink: &dyn Sink) -> Result<()> {
+    /// Hands on the edges along marked rows, and along the last one if it is `end`; else gives that one back.
+    pub(super) fn hand_marks(
+        &mut self,
+        sweep: &Sweep,
+        plan: &PanelPlan,
+        end: u32,
+        sink: &dyn Sink,
+    ) -> Result<Option<Edge>> {
         let horizontal = self.buffers.horizontal.get().expect("a panel was computed").clone();
         let p = plan.params;
         for mark in 1..=p.marks {
             let row = (u64::from(mark) * u64::from(p.mark_blocks * BLOCK_ROWS)).min(p.rows.into()) as u32;
             let begin = u64::from(mark) * u64::from(p.columns_stride);
             let edge = self.read_pairs(&horizontal, begin, p.columns_stride, false)?;
-            sink.mark(sweep.rows.0 + row, edge)?;
+            if row < p.rows || sweep.rows.0 + row == end {
+                sink.mark(sweep.rows.0 + row, edge)?;
+                continue;
+            }
+            if row.is_multiple_of(sweep.mark_every) {
+                sink.mark(sweep.rows.0 + row, edge.clone())?;
+            }
+            return Ok(Some(edge));
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Writes entries of an edge from entry `at` on.
@@ -303,12 +307,6 @@ impl GpuLong {
         let count = (until - first + 1) as usize;
         let mut edge = Edge { h: vec![0; count], gap: vec![0; count] };
         left.read(sweep.rows.0 + first, sweep.rows.0 + until, &mut edge.h, &mut edge.gap)?;
-        if until == sweep.rows.1 - sweep.rows.0 {
-            // The last block's missing rows.
-            let missing = (until as usize).next_multiple_of(BLOCK_ROWS as usize) - until as usize;
-            edge.h.resize(count + missing, 0);
-            edge.gap.resize(count + missing, 0);
-        }
         self.write_pairs(vertical, first.into(), &edge, true);
         *done = Some(until);
         Ok(())
