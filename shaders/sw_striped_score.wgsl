@@ -26,7 +26,9 @@ const STATE_WORDS: u32 = 2u * CELLS + 12u;
 const FLIP: u32 = 0x80000000u;
 // Scores of padding: no path gains by it, and no sum with it wraps.
 const PADDING: i32 = -536870912;
+const NOWHERE: u32 = 0xffffffffu;
 const BATCH_WORDS: u32 = BATCH * 8u;
+const WORDS_A_LANE: u32 = (BATCH_WORDS + LANES - 1u) / LANES;
 
 struct Params {
     rows: u32,
@@ -95,6 +97,16 @@ fn edge_begin(k: u32) -> u32 {
 
 fn edge_mask(k: u32) -> u32 {
     return select(params.inner_mask, 0xffffffffu, k == 0u || k == params.strips);
+}
+
+// Where word w of a batch is in the left edge of a strip, or the greatest number if it is none of the panel's: edges begin
+// at entry `begin`.
+fn word_place(w: u32, first_block: i32, begin: u32, mask: u32) -> u32 {
+    let row = first_block * 4 + i32(w / 2u) + 1;
+    if (w >= BATCH_WORDS || row <= 0 || row > i32(params.rows)) {
+        return NOWHERE;
+    }
+    return 2u * (begin + (u32(row) & mask)) + (w & 1u);
 }
 
 fn flipped(value: i32) -> u32 {
@@ -191,20 +203,27 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     // The lane that the left edge enters.
     let first_lane = select(0u, params.padding / CELLS, strip == 0u);
 
-    // Phase 2: batches of steps.
+    // Phase 2: batches of steps. The left edge of a batch is asked for a batch ahead: memory is far.
+    var ahead: array<u32, WORDS_A_LANE>;
+    for (var k = 0u; k < WORDS_A_LANE; k++) {
+        let place = word_place(k * LANES + t, step_begin - i32(first_lane), left_begin, left_mask);
+        if (place != NOWHERE) {
+            ahead[k] = atomicLoad(&vertical[place]);
+        }
+    }
     for (var batch = step_begin; batch < step_end; batch += i32(BATCH)) {
-        // The left edge of the blocks that lane 0 is to compute. Safe: the barrier keeps the words of the last batch until all
-        // lanes have done with them, and the next one shows the new ones to lane 0.
+        // Safe: the barrier keeps the words of the last batch until all lanes have done with them, and the next one shows the
+        // new ones to the lane that they are for.
         workgroupBarrier();
         var highest = 0;
-        for (var w = t; w < BATCH_WORDS; w += LANES) {
-            let row = (batch - i32(first_lane)) * 4 + i32(w / 2u) + 1;
-            if (row > 0 && row <= i32(params.rows)) {
-                let at = 2u * (left_begin + (u32(row) & left_mask)) + (w & 1u);
-                var value = atomicLoad(&vertical[at]);
+        for (var k = 0u; k < WORDS_A_LANE; k++) {
+            let w = k * LANES + t;
+            let place = word_place(w, batch - i32(first_lane), left_begin, left_mask);
+            if (place != NOWHERE) {
+                var value = ahead[k];
                 if (PERSISTENT) {
                     while (value == 0u && patience > 0u) {
-                        value = atomicLoad(&vertical[at]);
+                        value = atomicLoad(&vertical[place]);
                         patience--;
                     }
                     if (value == 0u) {
@@ -212,12 +231,20 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     }
                     // Safe: the ring is long enough that the slot's next value comes in a later dispatch.
                     if (params.keep_inner == 0u && strip > 0u) {
-                        atomicStore(&vertical[at], 0u);
+                        atomicStore(&vertical[place], 0u);
                     }
                 }
                 let number = bitcast<i32>(value ^ FLIP);
                 incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u] = number;
                 highest = max(highest, number);
+            }
+        }
+        if (batch + i32(BATCH) < step_end) {
+            for (var k = 0u; k < WORDS_A_LANE; k++) {
+                let place = word_place(k * LANES + t, batch + i32(BATCH) - i32(first_lane), left_begin, left_mask);
+                if (place != NOWHERE) {
+                    ahead[k] = atomicLoad(&vertical[place]);
+                }
             }
         }
         var go = true;
@@ -290,7 +317,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         word = query_classes[params.query_begin + u32(block) + 1u];
                     }
                     // Vectors turn, so that every index is a constant and all stays in registers. No branch is inside, so that
-                    // rows can overlap.
+                    // rows can overlap: where in the block a new best is, is found by doing it again.
+                    let symbols_before = symbols;
+                    let corner_before = corner;
+                    var h_before = h;
+                    var gap_before = gap;
+                    var greatest = best;
                     for (var r = 0u; r < 4u; r++) {
                         let row = (symbols & 255u) * (C4 * LANES) + t;
                         symbols >>= 8u;
@@ -300,7 +332,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         left_gap = left_gap.yzwx;
                         var diagonal = corner;
                         corner = near;
-                        var greatest = 0;
                         var last_h = 0;
                         var last_gap = 0;
                         for (var c4 = 0u; c4 < C4; c4++) {
@@ -320,15 +351,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                                     gap[c] = max(gap[c] + params.next, opened);
                                     across = max(across + params.next, opened);
                                 }
-                                if (LOCAL) {
-                                    greatest = max(greatest, near);
-                                }
                                 diagonal = up;
                                 h[c] = near;
                                 if (c == LAST_CELL) {
                                     last_h = near;
                                     last_gap = across;
                                 }
+                            }
+                            if (LOCAL) {
+                                // Maxima of three are one instruction on some chips.
+                                greatest = max(max(greatest, h[c4 * 4u]), h[c4 * 4u + 1u]);
+                                greatest = max(max(greatest, h[c4 * 4u + 2u]), h[c4 * 4u + 3u]);
                             }
                         }
                         if (LAST_CELL != CELLS - 1u) {
@@ -338,17 +371,39 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         if (LINEAR) {
                             across = near + params.first;
                         }
-                        if (LOCAL && greatest > best) {
-                            best = greatest;
-                            best_i = u32(block) * 4u + r + 1u;
-                            for (var c = CELLS; c > 0u; c--) {
-                                if (h[c - 1u] == greatest) {
-                                    best_j = u32(lane_column) + c;
+                        sent_h = vec4<i32>(sent_h.yzw, near);
+                        sent_gap = vec4<i32>(sent_gap.yzw, across);
+                    }
+                    if (LOCAL && greatest > best) {
+                        symbols = symbols_before;
+                        var replayed_corner = corner_before;
+                        for (var r = 0u; r < 4u; r++) {
+                            let row = (symbols & 255u) * (C4 * LANES) + t;
+                            symbols >>= 8u;
+                            var near = left_h.x;
+                            var across = left_gap.x;
+                            left_h = left_h.yzwx;
+                            left_gap = left_gap.yzwx;
+                            var diagonal = replayed_corner;
+                            replayed_corner = near;
+                            for (var c = 0u; c < CELLS; c++) {
+                                let value = max(diagonal + profile[row + (c / 4u) * LANES][c % 4u], 0);
+                                diagonal = h_before[c];
+                                if (LINEAR) {
+                                    near = max(max(diagonal, near) + params.first, value);
+                                } else {
+                                    near = max(max(value, gap_before[c]), across);
+                                    gap_before[c] = max(gap_before[c] + params.next, near + params.first);
+                                    across = max(across + params.next, near + params.first);
+                                }
+                                h_before[c] = near;
+                                if (near > best) {
+                                    best = near;
+                                    best_i = u32(block) * 4u + r + 1u;
+                                    best_j = u32(lane_column) + c + 1u;
                                 }
                             }
                         }
-                        sent_h = vec4<i32>(sent_h.yzw, near);
-                        sent_gap = vec4<i32>(sent_gap.yzw, across);
                     }
                     if (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks) {
                         let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
@@ -381,10 +436,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
         workgroupBarrier();
         for (var w = t; w < BATCH_WORDS; w += LANES) {
-            let row = (batch - i32(LANES) + 1) * 4 + i32(w / 2u) + 1;
-            if (row > 0 && row <= i32(params.rows)) {
-                let value = outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
-                atomicStore(&vertical[2u * (right_begin + (u32(row) & right_mask)) + (w & 1u)], flipped(value));
+            let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
+            if (place != NOWHERE) {
+                atomicStore(&vertical[place], flipped(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
             }
         }
     }

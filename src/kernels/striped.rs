@@ -154,6 +154,6 @@ impl Variant {
             self.prune,
             self.persistent,
             if self.shuffle { LANES_SUBGROUP } else { LANES_WORKGROUP },
-        ).replace(SHADER, &std::env::var("PW_SHADER").ok().map_or(SHADER.to_owned(), |p| std::fs::read_to_string(p).unwrap()))
+        )
     }
 }

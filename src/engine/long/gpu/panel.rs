@@ -38,8 +38,8 @@ impl PanelPlan {
         let behind = (variant.lanes - 1).next_multiple_of(batch);
         let lag = match schedule {
             Schedule::Wavefront => steps + behind,
-            // A batch further, and another, so that strips seldom wait.
-            Schedule::Persistent => behind + 3 * batch,
+            // A batch that is being made, one that is asked for ahead, and two more, so that strips seldom wait.
+            Schedule::Persistent => behind + 4 * batch,
         };
         let strips = columns.div_ceil(variant.strip());
         let whole = blocks * BLOCK_ROWS + 1;
@@ -127,4 +127,3 @@ impl PanelPlan {
         self.vertical_bytes() + self.horizontal_bytes() + self.state_bytes(variant)
     }
 }
-
