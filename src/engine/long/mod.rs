@@ -24,6 +24,8 @@
 //! value. A local walk ends at the first cell in state H where H is 0; other walks go along row 0 or column 0 to the
 //! corner.
 
+pub mod cpu;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
