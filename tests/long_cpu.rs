@@ -115,7 +115,7 @@ fn engine(rng: &mut Rng) -> CpuLong {
 fn sweeps_are_the_oracles() {
     let rng = &mut Rng::new(1);
     let mut pruned = 0;
-    for round in 0..400 {
+    for round in 0..2000 {
         let (case, mut engine) = (case(rng), engine(rng));
         let (m, n) = (case.m(), case.n());
         eprintln!("round {round}: {m} x {n}, {:?} {:?}, {engine:?}", case.pair.scoring.mode, case.pair.scoring.gaps);
@@ -131,7 +131,7 @@ fn sweeps_are_the_oracles() {
 #[test]
 fn all_methods_trace_the_oracles_path() {
     let rng = &mut Rng::new(2);
-    for round in 0..300 {
+    for round in 0..1000 {
         let (case, mut engine) = (case(rng), engine(rng));
         eprintln!("round {round}: {} x {}, {:?}, {engine:?}", case.m(), case.n(), case.pair.scoring.gaps);
         for method in METHODS {

@@ -67,10 +67,11 @@ impl Pieces {
         self.directions.bytes()
     }
 
-    /// Bytes that directions of so many cells take at the most, about.
-    pub fn bytes_for(rows: u64, columns: u64) -> u64 {
-        // A byte a cell in the narrowest vectors, with some lanes idle at either end.
-        rows * (columns + 16) + 64 * columns
+    /// Bytes that directions of so many rows and columns take in these vectors, about.
+    pub fn bytes_for(vectors: Vectors, rows: u64, columns: u64) -> u64 {
+        let lanes = vectors.lanes() as u64;
+        // A word for each step, some lanes idle at either end; and for the last rows, computed one by one.
+        8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns
     }
 
     /// The columns of the path from `start` to `end`, both on the path of a pair ([the module](self) has more).

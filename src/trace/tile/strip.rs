@@ -12,7 +12,7 @@
 //! and so adds nothing to a strip's greatest value; what it leaves behind is written over.
 
 use super::Scheme;
-use super::lanes::{BLOCK, Lanes, MAX_LANES, Vectors};
+use super::lanes::{BLOCK, Baseline, Lanes, MAX_LANES, Vectors};
 use crate::engine::long::NEVER;
 use crate::seq::Code;
 
@@ -59,7 +59,7 @@ pub(super) struct Strip<'a> {
 /// Lanes, and rows a lane, of the strips of these vectors: high ones and low ones.
 pub(super) fn shapes(vectors: Vectors) -> [(usize, usize); 2] {
     match vectors {
-        Vectors::Portable => [(8, 4), (8, 1)],
+        Vectors::Portable => [(4, 4), (4, 1)],
         #[cfg(target_arch = "x86_64")]
         Vectors::Avx2 => [(8, 4), (8, 1)],
         #[cfg(target_arch = "x86_64")]
@@ -70,16 +70,14 @@ pub(super) fn shapes(vectors: Vectors) -> [(usize, usize); 2] {
 /// Computes a strip of so many rows a lane, one of [`shapes`]; its greatest value, if H is cut off at 0.
 pub(super) fn compute<const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
     match strip.scheme.vectors {
-        // SAFETY: arrays need nothing of the processor; of the others the scheme has made sure.
-        Vectors::Portable => unsafe { choose::<Array8, 4, WHAT>(slots, strip) },
+        // SAFETY: every processor of the target has the first; of the others the scheme has made sure.
+        Vectors::Portable => unsafe { choose::<Baseline, 4, WHAT>(slots, strip) },
         #[cfg(target_arch = "x86_64")]
         Vectors::Avx2 => unsafe { avx2::<WHAT>(slots, strip) },
         #[cfg(target_arch = "x86_64")]
         Vectors::Avx512 => unsafe { avx512::<WHAT>(slots, strip) },
     }
 }
-
-type Array8 = super::lanes::Array;
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]

@@ -11,10 +11,6 @@ use super::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
 use crate::trace::tile::Vectors;
 
-/// Cells a second that one thread computes, by the width of its vectors (measured: local alignment with affine gaps).
-const SPEED_WIDE: f64 = 5e9;
-const SPEED_MIDDLE: f64 = 2.5e9;
-const SPEED_NARROW: f64 = 0.8e9;
 /// Rows and columns of a tile: edges are small beside its cells, and a row's values and profile stay in the cache.
 const TILE: (u32, u32) = (1 << 10, 1 << 12);
 /// Bytes that a trace may take if nobody says otherwise.
@@ -65,12 +61,13 @@ impl LongEngine for CpuLong {
     }
 
     fn speed(&self) -> f64 {
+        // Measured of one thread, local alignment with affine gaps.
         let thread = match self.vectors {
-            Vectors::Portable => SPEED_NARROW,
+            Vectors::Portable => 0.8e9,
             #[cfg(target_arch = "x86_64")]
-            Vectors::Avx2 => SPEED_MIDDLE,
+            Vectors::Avx2 => 2.6e9,
             #[cfg(target_arch = "x86_64")]
-            Vectors::Avx512 => SPEED_WIDE,
+            Vectors::Avx512 => 5.5e9,
         };
         thread * self.threads as f64
     }

@@ -40,9 +40,11 @@ fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, (strip,
     let threads = engine.threads as u64;
     let (strip, chunk) = (strip.min(n), chunk.min(m));
     match method {
-        Method::Striped => strips * m * 24 + threads * Pieces::bytes_for(m, strip),
-        Method::Chunked1 => strips * m * 24 + chunks * n * 8 + threads * Pieces::bytes_for(chunk, strip),
-        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + Pieces::bytes_for(chunk, strip),
+        Method::Striped => strips * m * 24 + threads * Pieces::bytes_for(engine.vectors, m, strip),
+        Method::Chunked1 => {
+            strips * m * 24 + chunks * n * 8 + threads * Pieces::bytes_for(engine.vectors, chunk, strip)
+        }
+        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + Pieces::bytes_for(engine.vectors, chunk, strip),
     }
 }
 
@@ -111,7 +113,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
         check_interrupt(region)?;
         let columns = (start, start.saturating_add(width).min(from.j));
         let top = part(region.top, region.columns.0, columns.0, columns.1);
-        let (strip, right) = Strip::pass(region.pair, rows, columns, top, left, chunk);
+        let (strip, right) = Strip::pass(region.pair, rows, columns, top, left, chunk, region.interrupt)?;
         strips.push(strip);
         left = right;
     }

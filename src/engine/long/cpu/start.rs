@@ -1,7 +1,10 @@
 //! Start states (paper 2, section V): for every cell of a strip where the path to it enters the strip. They are carried
 //! along with the values, so that a strip's part of a path is known by its ends before any of it is traced.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::engine::long::{Edge, LongPair, Point, State};
+use crate::error::{Error, Result};
 
 /// Where the path to a cell enters a strip: row, column within the strip and state, packed; `Begins` of a local
 /// alignment stands for a fourth state.
@@ -43,6 +46,9 @@ pub(super) struct Strip {
 
 impl Strip {
     /// Passes over a strip; gives its right edge too.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
     pub fn pass(
         pair: &LongPair,
         rows: (u32, u32),
@@ -50,7 +56,8 @@ impl Strip {
         top: Edge,
         left: Edge,
         chunk: Option<u32>,
-    ) -> (Strip, Edge) {
+        interrupt: &AtomicBool,
+    ) -> Result<(Strip, Edge)> {
         let gaps = pair.scoring.gaps;
         let is_local = pair.is_local();
         let target = &pair.target[columns.0 as usize..columns.1 as usize];
@@ -65,6 +72,9 @@ impl Strip {
         let mut right = Edge::default();
         let (mut last_d, mut last_gap) = (Start::default(), h[n].saturating_sub(gaps.first));
         for i in rows.0..=rows.1 {
+            if i % 256 == 0 && interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
             if i > rows.0 {
                 let place = (i - rows.0) as usize;
                 let code = pair.query[i as usize - 1];
@@ -112,7 +122,7 @@ impl Strip {
             right.gap.push(last_gap);
         }
         strip.left = left;
-        (strip, right)
+        Ok((strip, right))
     }
 
     /// Where the path to a point of the last column (in state I: the last cell) enters the strip, and whether a local
