@@ -2,7 +2,7 @@
 //!
 //! # Between two points
 //!
-//! [`between`] needs no values of the matrices. It computes them *anchored*: the start has value 0 in its state, nothing
+//! [`Pieces::between`] needs no values of the matrices. It computes them *anchored*: the start has value 0 in its state, nothing
 //! but the start is where a path begins, and H is not cut off at 0. Let V be the true values, A the anchored ones, s the
 //! start and e the end, and let the true walk from e come by s. Every anchored path to a cell c goes on from s, so
 //! V(c) >= V(s) + A(c) in each state; and the part of the walk between s and a cell of it is an anchored path, so with

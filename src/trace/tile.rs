@@ -3,7 +3,7 @@
 //!
 //! The recurrences, and what edges hold, are those of [`crate::engine::long`]. Values have 32 bits; whoever asks knows
 //! that they suffice ([`LongPair::fits`](crate::engine::long::LongPair::fits)). Rows are computed in strips of as many
-//! as vectors hold ([`strip`]), the last few, and all if scores are beyond 8 bits, one by one ([`scalar`]).
+//! as vectors hold (module `strip`), the last few, and all if scores are beyond 8 bits, one by one (`scalar`).
 
 mod directions;
 mod lanes;

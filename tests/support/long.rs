@@ -207,7 +207,7 @@ pub fn check_sweep(
             assert_eq!(swept.pruned_cells, 0);
         }
         for seen in progress.1 {
-            assert_eq!(matrices.h[seen.i as usize][seen.j as usize], seen.score.into(), "best on the way, {what}");
+            assert_eq!(matrices.h[seen.i as usize][seen.j as usize], i64::from(seen.score), "best on the way, {what}");
         }
         all.best = Best::better(all.best, swept.best);
         all.pruned_cells += swept.pruned_cells;

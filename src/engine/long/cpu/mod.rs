@@ -1,7 +1,7 @@
 //! Long pairs on the CPU: tiles of a panel in vectors, as a wavefront over threads; paths from kept edges of chunks.
 //!
-//! [`sweep`] is the paper's StripedScore with tiles for strips, [`path`] its three ways to the alignment ([`start`] has
-//! the start states that two of them carry).
+//! Module `sweep` is the paper's StripedScore with tiles for strips, `path` its three ways to the alignment, `start` the
+//! start states that two of them carry.
 
 mod path;
 mod start;
