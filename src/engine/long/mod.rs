@@ -24,6 +24,8 @@
 //! value. A local walk ends at the first cell in state H where H is 0; other walks go along row 0 or column 0 to the
 //! corner.
 
+pub mod textbook;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -80,7 +82,8 @@ impl LongPair {
         let gaps = self.scoring.gaps;
         // The worst path that is ever needed is two gaps; a step more is subtracted before maxima are taken.
         let step = i64::from(gaps.first).max(-i64::from(substitution.min_score()));
-        let least = if self.is_local() { 4 * step } else { gaps.cost((m + n) as u64) + 4 * step + i64::from(gaps.first) };
+        let least =
+            if self.is_local() { 4 * step } else { gaps.cost((m + n) as u64) + 4 * step + i64::from(gaps.first) };
         greatest + step < i64::from(i32::MAX) && least < i64::from(-NEVER)
     }
 }
