@@ -252,7 +252,7 @@ fn trace<Backend: DrawingBackend>(area: &Area<Backend>, label: &Label, scale: i3
         let (x, y) = if label.is_upright { (y, before - x) } else { (x - before, y) };
         ((f64::from(label.at.0 * scale) + x).round() as i32, (f64::from(label.at.1 * scale) + y).round() as i32)
     };
-    let style = ShapeStyle::from(&label.colour).stroke_width(if label.size > 13 { 2 } else { 1 });
+    let style = ShapeStyle::from(&label.colour).stroke_width(2);
     for line in strokes::lines(&label.text, size) {
         area.draw(&PathElement::new(line.into_iter().map(point).collect::<Vec<_>>(), style))?;
     }

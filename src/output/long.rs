@@ -188,3 +188,6 @@ fn lines(body: &mut dyn Body, context: &LongContext, found: &[Found<'_>], output
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
