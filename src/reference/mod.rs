@@ -1,6 +1,7 @@
 //! Oracles: the textbook algorithm of each recurrence, slow and obviously right. Fast engines answer to these in tests.
 
 pub mod levenshtein;
+pub mod long;
 pub mod needleman_wunsch;
 pub mod smith_waterman;
 

@@ -1,11 +1,11 @@
 //! One pair of very long sequences: its score, and its alignment in memory that grows with the sum of the lengths (Li,
 //! Ranka and Sahni, paper 2 of the [engines](crate::engine::long)).
 //!
-//! The matrix is swept once, in panels of columns that a chain of engines takes from left to right. What is
-//! kept of it for an alignment is a grid: some of its columns, and some of its rows. The alignment is walked back
-//! from region to region of the grid; a region that is too large for an engine is swept again with a finer grid inside
-//! What does not fit in the host's memory is in files meanwhile, and a job that is to survive
-//! being killed writes down how far it is.
+//! The matrix is swept once, in panels of columns that a chain of engines takes from left to right (`panels`). What is kept
+//! of it for an alignment is a grid: some of its columns, and some of its rows (`grid`). The alignment is walked back from
+//! region to region of the grid; a region that is too large for an engine is swept again with a finer grid inside (`walk`).
+//! What does not fit in the host's memory is in files meanwhile (`shelf`), and a job that is to survive being killed writes
+//! down how far it is (`checkpoint`). Every alignment is rescored before it is handed over.
 //!
 //! # Several local alignments
 //!
@@ -15,7 +15,16 @@
 //! So no two alignments of a strand overlap in query and target at once, and the list for k begins with that for k - 1. It
 //! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
 
+mod border;
+mod checkpoint;
+mod crew;
+mod grid;
 pub mod open;
+mod panels;
+mod parts;
+mod run;
+mod shelf;
+mod walk;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -120,7 +129,7 @@ pub struct LongAlignment {
 }
 
 /// An alignment, or its score.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongHit {
     /// The query's strand.
     pub strand: StrandOf,
@@ -137,12 +146,17 @@ pub struct LongHit {
     pub target_end: u32,
     /// The columns, along the target; of the minus strand with the query's reverse complement. With free end gaps all of
     /// query and target are in it.
-    #[serde(serialize_with = "cigar_text")]
+    #[serde(serialize_with = "cigar_text", deserialize_with = "text_cigar")]
     pub cigar: Option<Cigar>,
 }
 
 fn cigar_text<S: serde::Serializer>(cigar: &Option<Cigar>, serializer: S) -> Result<S::Ok, S::Error> {
     cigar.as_ref().map(Cigar::to_string).serialize(serializer)
+}
+
+fn text_cigar<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Option<Cigar>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| text.parse()).transpose().map_err(serde::de::Error::custom)
 }
 
 /// What came of a job.
@@ -227,6 +241,7 @@ impl LongAlignment {
     /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, before a device is opened; see
     /// [`LongAlignment::run_on`].
     pub fn run(&self, options: &RunOptions, progress: &dyn Progress) -> Result<LongResult> {
+        self.validate()?;
         let engines = open::open_long(options, options.threads)?;
         self.run_on(engines, &options.interrupt, progress)
     }
@@ -240,10 +255,10 @@ impl LongAlignment {
     /// a broken promise of an engine as [`Error::Internal`](crate::Error::Internal).
     pub fn run_on(
         &self,
-        _engines: Vec<Box<dyn LongEngine>>,
-        _interrupt: &Arc<AtomicBool>,
-        _progress: &dyn Progress,
+        engines: Vec<Box<dyn LongEngine>>,
+        interrupt: &Arc<AtomicBool>,
+        progress: &dyn Progress,
     ) -> Result<LongResult> {
-        todo!()
+        self.execute(engines, interrupt, progress)
     }
 }

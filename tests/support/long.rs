@@ -1,0 +1,248 @@
+//! What every engine for long pairs has to pass: sweeps and traces against the oracle, with edges in memory.
+#![allow(dead_code)] // each test file uses a part
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use pairwave::engine::long::{
+    Best, BestSoFar, Edge, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep,
+};
+use pairwave::error::Result;
+use pairwave::reference::long::LongMatrices;
+use pairwave::score::Scoring;
+use pairwave::seq::Code;
+
+/// A pair with its matrices.
+pub struct LongCase {
+    /// The pair.
+    pub pair: LongPair,
+    /// The truth.
+    pub matrices: LongMatrices,
+}
+
+impl LongCase {
+    /// Computes the matrices.
+    pub fn new(query: &[Code], target: &[Code], scoring: &Scoring) -> Self {
+        let pair = LongPair { query: query.into(), target: target.into(), scoring: Arc::new(scoring.clone()) };
+        assert!(pair.fits(), "scores of tests fit");
+        LongCase { matrices: LongMatrices::fill(query, target, scoring), pair }
+    }
+
+    /// Query symbols.
+    pub fn m(&self) -> u32 {
+        self.pair.query.len() as u32
+    }
+
+    /// Target symbols.
+    pub fn n(&self) -> u32 {
+        self.pair.target.len() as u32
+    }
+
+    /// The best cell of some columns, of a local pair.
+    pub fn best(&self, columns: Range<u32>) -> Option<Best> {
+        let best = self.matrices.best(0..self.m() as usize, columns.start as usize..columns.end as usize);
+        let best = best.map(|(score, i, j)| Best { score: score as i32, i: i as u32, j: j as u32 });
+        best.filter(|_| self.pair.is_local())
+    }
+
+    /// Where the pair's walk begins.
+    pub fn from(&self) -> Option<Point> {
+        let (i, j) = match self.pair.is_local() {
+            true => self.best(0..self.n()).map(|best| (best.i, best.j))?,
+            false => (self.matrices.last_cell().0 as u32, self.matrices.last_cell().1 as u32),
+        };
+        Some(Point { i, j, state: State::H })
+    }
+}
+
+/// A column that is there already, but says so bit by bit: each question finds `step` more rows.
+pub struct Dripping {
+    edge: Edge,
+    first: u32,
+    step: u32,
+    ready: AtomicU32,
+}
+
+impl Dripping {
+    /// Rows from `first` on.
+    pub fn new(edge: Edge, first: u32, step: u32) -> Self {
+        Dripping { edge, first, step, ready: AtomicU32::new(first) }
+    }
+
+    fn last(&self) -> u32 {
+        self.first + self.edge.h.len() as u32 - 1
+    }
+}
+
+impl Source for Dripping {
+    fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
+        assert!(self.first <= first && first <= until && until <= self.last(), "rows {first}..={until} are asked for");
+        let places = (first - self.first) as usize..=(until - self.first) as usize;
+        h.copy_from_slice(&self.edge.h[places.clone()]);
+        gap.copy_from_slice(&self.edge.gap[places]);
+        self.ready.fetch_max(until, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn ready(&self) -> u32 {
+        let before = self.ready.fetch_add(self.step, Ordering::Relaxed);
+        before.min(self.last())
+    }
+}
+
+/// What a sweep handed on.
+#[derive(Default)]
+pub struct Kept {
+    first: u32,
+    /// Its right column, from its first row on.
+    pub right: Mutex<Edge>,
+    /// Its marks, by row.
+    pub marks: Mutex<BTreeMap<u32, Edge>>,
+    progress: Mutex<(u64, Vec<Best>)>,
+}
+
+impl Sink for Kept {
+    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        let mut right = self.right.lock().unwrap();
+        assert_eq!(first as usize, self.first as usize + right.h.len(), "rows come in order, none twice");
+        assert_eq!(h.len(), gap.len());
+        right.h.extend_from_slice(h);
+        right.gap.extend_from_slice(gap);
+        Ok(())
+    }
+
+    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+        assert!(self.marks.lock().unwrap().insert(row, edge).is_none(), "row {row} is marked twice");
+        Ok(())
+    }
+
+    fn progress(&self, cells: u64, best: Option<Best>) {
+        let mut progress = self.progress.lock().unwrap();
+        progress.0 += cells;
+        progress.1.extend(best);
+    }
+}
+
+/// What a sweep of a pair's panels gave, for tests that go on with it.
+pub struct SweptPair {
+    /// Its best cell.
+    pub best: Option<Best>,
+    /// Marked edges of each panel.
+    pub marks: Vec<BTreeMap<u32, Edge>>,
+    /// Cells that were pruned.
+    pub pruned_cells: u64,
+}
+
+/// Sweeps a pair in panels between the `cuts` (columns, rising; without 0 and the last), each from what the one before
+/// handed on, and holds all that comes out against the oracle. With `prune`, what may be wrong may be.
+pub fn check_sweep(
+    engine: &mut dyn LongEngine,
+    case: &LongCase,
+    cuts: &[u32],
+    mark_every: u32,
+    prune: bool,
+) -> SweptPair {
+    let LongCase { pair, matrices } = case;
+    let (m, n) = (case.m(), case.n());
+    let best_so_far = BestSoFar::default();
+    let mut left = pair.left(0..m);
+    let mut all = SweptPair { best: None, marks: Vec::new(), pruned_cells: 0 };
+    let ends: Vec<u32> = cuts.iter().copied().filter(|&cut| 0 < cut && cut < n).chain([n]).collect();
+    let path = case.from().map(|from| matrices.walk(from, 0, 0));
+    // Cells of the path in state H: these are right whatever is pruned.
+    let on_path = |i: u32, j: u32| {
+        path.iter().flat_map(|walk| &walk.points).any(|(at, _)| (at.i, at.j, at.state) == (i, j, State::H))
+    };
+    let same = |found: &Edge, expected: &Edge, at: &dyn Fn(usize) -> (u32, u32), what: &str| {
+        assert_eq!((found.h.len(), found.gap.len()), (expected.h.len(), expected.gap.len()), "length of {what}");
+        for k in 0..expected.h.len() {
+            let (i, j) = at(k);
+            let (h, gap) = ((found.h[k], expected.h[k]), (found.gap[k], expected.gap[k]));
+            if !prune || on_path(i, j) {
+                assert_eq!(h.0, h.1, "H[{i},{j}] of {what}");
+            }
+            if !prune {
+                // The corner's gap is of no account.
+                assert!(k == 0 || gap.0 == gap.1, "gap from [{i},{j}] of {what} is {}, not {}", gap.0, gap.1);
+            }
+            assert!(h.0 <= h.1 && (k == 0 || gap.0 <= gap.1), "[{i},{j}] of {what} is too great");
+        }
+    };
+    let mut start = 0;
+    for end in ends {
+        let (columns, interrupt) = ((start, end), AtomicBool::new(false));
+        let top = pair.top(start..end);
+        let sweep = Sweep {
+            pair,
+            rows: (0, m),
+            columns,
+            top: &top,
+            mark_every,
+            prune,
+            best: &best_so_far,
+            interrupt: &interrupt,
+        };
+        let (source, sink) = (Dripping::new(left, 0, 7), Kept::default());
+        let swept = engine.sweep(&sweep, &source, &sink).expect("the panel is swept");
+        let Kept { right, marks, progress, .. } = sink;
+        let (right, marks, progress) =
+            (right.into_inner().unwrap(), marks.into_inner().unwrap(), progress.into_inner().unwrap());
+        let what = format!("columns {start}..={end}");
+        same(&right, &matrices.column_edge(end as usize, 0..m as usize), &|k| (k as u32, end), &what);
+        let marked: Vec<u32> = (mark_every..m).step_by(mark_every as usize).chain([m]).collect();
+        assert_eq!(marks.keys().copied().collect::<Vec<u32>>(), marked, "marks of {what}");
+        for (&row, edge) in &marks {
+            let expected = matrices.row_edge(row as usize, start as usize..end as usize);
+            same(edge, &expected, &|k| (row, start + k as u32), &format!("row {row}, {what}"));
+        }
+        assert_eq!(progress.0, u64::from(m) * u64::from(end - start), "cells of {what}");
+        let best = case.best(start..end);
+        if prune {
+            let whole = case.best(0..n);
+            assert!(best != whole || swept.best == whole, "best {:?}, not {whole:?}, of {what}", swept.best);
+        } else {
+            assert_eq!(swept.best, best, "best of {what}");
+            assert_eq!(swept.pruned_cells, 0);
+        }
+        for seen in progress.1 {
+            assert_eq!(matrices.h[seen.i as usize][seen.j as usize], seen.score.into(), "best on the way, {what}");
+        }
+        all.best = Best::better(all.best, swept.best);
+        all.pruned_cells += swept.pruned_cells;
+        all.marks.push(marks);
+        (left, start) = (right, end);
+    }
+    assert_eq!(all.best, case.best(0..n), "best of the pair");
+    all
+}
+
+/// Traces from a point back through a region, and holds the part of the path against the oracle's.
+pub fn check_trace(
+    engine: &mut dyn LongEngine,
+    case: &LongCase,
+    (rows, columns): ((u32, u32), (u32, u32)),
+    from: Point,
+    (method, strip, chunk): (Method, Option<u32>, Option<u32>),
+) {
+    let LongCase { pair, matrices } = case;
+    let top = matrices.row_edge(rows.0 as usize, columns.0 as usize..columns.1 as usize);
+    let left = matrices.column_edge(columns.0 as usize, rows.0 as usize..rows.1 as usize);
+    let interrupt = AtomicBool::new(false);
+    let region =
+        Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt: &interrupt };
+    assert!(engine.can_trace(rows.1 - rows.0, columns.1 - columns.0, method), "small regions can be traced");
+    let traced = engine.trace(&region).expect("the region is traced");
+    let expected = matrices.walk(from, rows.0 as usize, columns.0 as usize);
+    let what = format!("rows {rows:?}, columns {columns:?}, from {from:?}, {method:?} {strip:?} {chunk:?}");
+    assert_eq!(traced.cigar.to_string(), expected.cigar().to_string(), "columns: {what}");
+    assert_eq!((traced.to, traced.ended), (Some(expected.to()), expected.ended), "end: {what}");
+}
+
+/// [`check_trace`] of the pair's path, through the whole matrix.
+pub fn check_trace_whole(engine: &mut dyn LongEngine, case: &LongCase, how: (Method, Option<u32>, Option<u32>)) {
+    if let Some(from) = case.from() {
+        check_trace(engine, case, ((0, case.m()), (0, case.n())), from, how);
+    }
+}
