@@ -1,7 +1,7 @@
 //! `sam`: SAM 1.6 with one reference, the target, and one read, the query.
 //!
 //! Written by hand: it is three header lines and one line an alignment, and a library of formats would make a copy of every
-//! sequence and every CIGAR, which here are as long as genomes. The tests read it back with one.
+//! sequence and every CIGAR, which here are as long as genomes.
 //!
 //! As in `paf`, charged end gaps are part of what the score covers and stay in the CIGAR; free ones are left out, and what is
 //! not aligned of the query is clipped (`S`), so that the whole strand stands in SEQ. The best alignment is primary. Another
