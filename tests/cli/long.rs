@@ -7,7 +7,7 @@ use super::*;
 /// A gene, and a relative of a part of it with other surroundings: 2 mismatches, 3 symbols less and 2 more.
 const QUERY: &str = ">gene\nTTGACCATGGCTAAGCTTACGGATCCATTGCGTACGATTAGCCAGTNCATGCAAGT\n";
 const TARGET: &str = ">relative x\nCCCCCATGGCTAAGCTAACGGATTGCGTACGATTAGGGCCAGTACATGCTTTTTTTTTT\n";
-/// The reverse complement of symbols 6 to 45 of the gene, between other letters.
+/// The reverse complement of a part of the gene, symbols 5 to 46, between other letters.
 const TURNED: &str = ">turned\nAAAAAACTGGCTAATCGTACGCAATGGATCCGTAAGCTTAGCCATGGAAAA\n";
 const SCHEME: &[&str] = &["--match", "2", "--mismatch", "-3", "--gap-open", "3", "--gap-extend", "1"];
 const SARS: [&str; 2] = ["assets/genomes/ON811099.fa.xz", "assets/genomes/ON811173.fa.xz"];
@@ -69,8 +69,8 @@ fn scores_and_ends_alone() {
     // On the other strand the end is where the query, as the file has it, begins.
     let scores = scored(&[&query, &turned, "--strand", "both", "--score-only", "--format", "jsonl"]);
     let scores: serde_json::Value = serde_json::from_str(&scores).expect("an object");
-    assert_eq!((&scores["strand"], scores["query_start"].as_u64()), (&"-".into(), Some(6)));
-    assert!(scores["query_end"].is_null() && scores["target_end"].as_u64() == Some(46), "{scores}");
+    assert_eq!((&scores["strand"], scores["query_start"].as_u64()), (&"-".into(), Some(5)));
+    assert!(scores["query_end"].is_null() && scores["target_end"].as_u64() == Some(47), "{scores}");
 }
 
 #[test]
