@@ -1,22 +1,21 @@
 //! `LongAlignment` against the textbook: whoever computes it, however it is cut, wherever edges are kept, and however often
 //! it is killed and begun again.
 
-#[path = "support/mod.rs"]
+#[path = "../support/mod.rs"]
 mod support;
 
-use std::fs;
-use std::path::Path;
+mod killed;
+mod several;
+
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pairwave::engine::long::textbook::Textbook;
-use pairwave::engine::long::{
-    Best, Edge, LongEngine, Method, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
-};
+use pairwave::engine::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use pairwave::jobs::long::Tuning;
 use pairwave::jobs::{LongAlignment, LongHit, LongResult, LongWant, Strand, StrandOf};
-use pairwave::reference::long::{self, LongMatrices};
+use pairwave::reference::long;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::{Error, Result, RunOptions};
@@ -260,102 +259,6 @@ fn the_better_strand_comes_first() {
     assert_eq!(hits(&job, one())[0].strand, StrandOf::Plus);
 }
 
-/// The best alignments by the definition of `jobs::long`, from whole matrices.
-fn best_by_definition(
-    query: &[Code],
-    target: &[Code],
-    scoring: &Scoring,
-    strand: Strand,
-    job: &LongAlignment,
-) -> Vec<LongHit> {
-    let (m, n) = (query.len(), target.len());
-    let turned = reverse_complement(query);
-    let mut found: Vec<LongHit> = Vec::new();
-    let sides = [(StrandOf::Plus, query, Strand::Reverse), (StrandOf::Minus, &turned[..], Strand::Forward)];
-    while found.len() < job.top as usize {
-        let mut best: Option<(i64, LongHit)> = None;
-        for &(side, query, without) in &sides {
-            if strand == without {
-                continue;
-            }
-            let on_side = |hit: &&LongHit| hit.strand == side;
-            let rectangles: Vec<_> = found
-                .iter()
-                .filter(on_side)
-                .map(|hit| {
-                    let (rows, columns) = (hit.query.clone().unwrap(), hit.target.clone().unwrap());
-                    let rows = if side == StrandOf::Plus { rows } else { m as u32 - rows.end..m as u32 - rows.start };
-                    (rows, columns)
-                })
-                .collect();
-            let is_forbidden = |i: usize, j: usize| {
-                rectangles
-                    .iter()
-                    .any(|(rows, columns)| rows.contains(&(i as u32 - 1)) && columns.contains(&(j as u32 - 1)))
-            };
-            let mut matrices = LongMatrices::fill(query, target, scoring);
-            let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
-            for i in 1..=m {
-                for j in 1..=n {
-                    let LongMatrices { h, insertion, deletion, .. } = &mut matrices;
-                    insertion[i][j] = (h[i - 1][j] - first).max(insertion[i - 1][j] - next);
-                    deletion[i][j] = (h[i][j - 1] - first).max(deletion[i][j - 1] - next);
-                    let aligned = h[i - 1][j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
-                    h[i][j] = aligned.max(insertion[i][j]).max(deletion[i][j]).max(0);
-                    if is_forbidden(i, j) {
-                        (h[i][j], insertion[i][j], deletion[i][j]) = (0, -1_000_000, -1_000_000);
-                    }
-                }
-            }
-            let Some((score, i, j)) = matrices.best(0..m, 0..n) else { continue };
-            if best.as_ref().is_some_and(|best| best.0 >= score) {
-                continue;
-            }
-            let walk = matrices.walk(Point { i: i as u32, j: j as u32, state: State::H }, 0, 0);
-            let hit = LongHit {
-                strand: StrandOf::Plus,
-                score,
-                query: Some(walk.to().i..i as u32),
-                target: Some(walk.to().j..j as u32),
-                query_end: i as u32,
-                target_end: j as u32,
-                cigar: Some(walk.cigar()),
-            };
-            let hit = if side == StrandOf::Plus { hit } else { on_minus(vec![hit], m).remove(0) };
-            best = Some((score, hit));
-        }
-        match best {
-            Some((score, hit)) if score >= job.min_score => found.push(hit),
-            _ => break,
-        }
-    }
-    found
-}
-
-#[test]
-fn several_alignments_are_those_of_the_definition() {
-    for seed in 0..6 {
-        let mut rng = support::rng(100 + seed);
-        let piece = |rng: &mut _, length| support::random_codes(rng, Alphabet::Dna, length);
-        let (a, b) = (piece(&mut rng, 40), piece(&mut rng, 35));
-        let noise = piece(&mut rng, 30);
-        let query = [&a[..], &noise, &b, &a].concat();
-        let target = [&b[..], &a, &noise[..11], &b, &reverse_complement(&a)].concat();
-        for (gaps, strand) in GAPS.into_iter().flat_map(|gaps| [(gaps, Strand::Forward), (gaps, Strand::Both)]) {
-            let scoring = dna(gaps, Mode::Local, EndGaps::Charged);
-            let job = LongAlignment { top: 6, min_score: 20, strand, ..job(&query, &target, scoring.clone()) };
-            let expected = best_by_definition(&query, &target, &scoring, strand, &job);
-            assert!(!expected.is_empty());
-            assert_eq!(hits(&job, three()), expected, "seed {seed}, {gaps:?}, {strand:?}");
-            let directory = tempfile::tempdir().unwrap();
-            let kept = LongAlignment { checkpoint: Some(directory.path().into()), ..job.clone() };
-            assert_eq!(hits(&kept, one()), expected);
-            let score = hits(&LongAlignment { want: LongWant::Score, ..job }, one());
-            assert!(score.iter().map(|hit| hit.score).eq(expected.iter().map(|hit| hit.score)));
-        }
-    }
-}
-
 #[test]
 fn an_engine_that_fails_leaves_its_work_to_the_others() {
     let (query, target) = related(6, Alphabet::Dna, 500, 700);
@@ -415,128 +318,6 @@ fn an_interrupt_ends_all_at_once() {
     let error = job.run_on(engines, &interrupt, &()).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(2));
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    // Another thread may rename or remove a file while this one copies: as after a kill, it is there or it is not.
-    for entry in fs::read_dir(from).into_iter().flatten().flatten() {
-        let (path, to) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() {
-            copy(&path, &to);
-        } else {
-            let _ = fs::copy(path, to);
-        }
-    }
-}
-
-/// Runs a job with a checkpoint on so many engines, and keeps what is there after so many marks: what a run that is killed
-/// then leaves.
-fn killed(job: &LongAlignment, after: u64, engines: usize) -> tempfile::TempDir {
-    let (live, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (from, to) = (live.path().to_owned(), left.path().to_owned());
-    let marks = Arc::new(Mutex::new(0));
-    let hook: Hook = Arc::new(move |_| {
-        let mut marks = marks.lock().unwrap();
-        *marks += 1;
-        if *marks == after {
-            copy(&from, &to);
-        }
-        Ok(())
-    });
-    let engine = |number: usize| -> Box<dyn LongEngine> {
-        let inner = textbook(&format!("engine {number}"), 1e8 * number as f64);
-        Box::new(Hooked { inner, hook: Arc::clone(&hook), marks: AtomicU64::new(0) })
-    };
-    let job = LongAlignment { checkpoint: Some(live.path().into()), ..job.clone() };
-    run(&job, (1..=engines).map(engine).collect()).unwrap();
-    left
-}
-
-#[test]
-fn a_job_that_was_killed_goes_on() {
-    let (query, target) = related(8, Alphabet::Dna, 500, 450);
-    let mut gone_on = 0;
-    for (case, (mode, end_gaps)) in MODES.into_iter().enumerate() {
-        let scoring = dna(GAPS[1], mode, end_gaps);
-        let whole = expected(&query, &target, &scoring);
-        for (want, after) in [
-            (LongWant::Alignment, 2),
-            (LongWant::Alignment, 13),
-            (LongWant::Alignment, 37),
-            (LongWant::Score, 9),
-            (LongWant::Score, 30),
-        ] {
-            let tuning = Tuning {
-                panel_columns: Some(30),
-                belt_rows: (case == 1).then_some(256),
-                ..job(&[], &[], scoring.clone()).tuning
-            };
-            let job = LongAlignment { want, tuning, ..job(&query, &target, scoring.clone()) };
-            for engines in [1, 3] {
-                let what = format!("{mode:?}, {end_gaps:?}, {want:?} after {after} marks, {engines} engines");
-                let left = killed(&job, after, engines);
-                let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
-                let result = run(&again, one()).unwrap();
-                assert_eq!(result.hits[0].score, whole[0].score, "{what}");
-                if want == LongWant::Alignment {
-                    assert_eq!(result.hits, whole, "{what}");
-                }
-                assert!(result.summary.resumed, "{what}");
-                let computed: u64 = result.summary.engines.iter().map(|engine| engine.cells).sum();
-                gone_on += u32::from(computed < 500 * 450);
-                // It is done: nothing is computed again.
-                let done = run(&again, one()).unwrap();
-                assert_eq!(done.hits, result.hits);
-                assert_eq!(done.summary.cells, 0);
-            }
-        }
-    }
-    assert!(gone_on >= 25, "{gone_on} of 30 runs went on from what was there");
-}
-
-#[test]
-fn damaged_files_are_computed_again() {
-    let (query, target) = related(9, Alphabet::Dna, 400, 300);
-    let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
-    let expected = expected(&query, &target, &scoring);
-    let job = job(&query, &target, scoring);
-    let left = killed(&job, 15, 1);
-    let mut files: Vec<_> =
-        fs::read_dir(left.path().join("plus-0/0")).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
-    assert!(files.len() > 5);
-    for (index, file) in files.iter().enumerate() {
-        let broken = tempfile::tempdir().unwrap();
-        copy(left.path(), broken.path());
-        let path = broken.path().join(file.strip_prefix(left.path()).unwrap());
-        let mut bytes = fs::read(&path).unwrap();
-        match index % 3 {
-            0 => bytes.truncate(bytes.len() / 2),
-            1 => bytes[5] ^= 1,
-            _ => fs::remove_file(&path).unwrap(),
-        }
-        if path.exists() {
-            fs::write(&path, bytes).unwrap();
-        }
-        let again = LongAlignment { checkpoint: Some(broken.path().into()), ..job.clone() };
-        assert_eq!(hits(&again, three()), expected, "{}", path.display());
-    }
-}
-
-#[test]
-fn a_checkpoint_of_another_job_is_refused() {
-    let (query, target) = related(10, Alphabet::Dna, 200, 200);
-    let job = job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged));
-    let left = killed(&job, 3, 1);
-    let checkpoint = Some(left.path().to_path_buf());
-    let other = LongAlignment { min_score: 7, checkpoint: checkpoint.clone(), ..job.clone() };
-    let error = run(&other, one()).unwrap_err();
-    assert!(matches!(error, Error::Usage(_)), "{error}");
-    assert!(error.to_string().contains("min_score was 1, now it is 7"), "{error}");
-    let shorter = LongAlignment { query: support::store(Alphabet::Dna, &[query[1..].to_vec()]), checkpoint, ..job };
-    let error = run(&shorter, one()).unwrap_err().to_string();
-    assert!(error.contains("query was \"200 symbols"), "{error}");
 }
 
 #[test]
