@@ -34,7 +34,11 @@ impl Column {
     }
 
     /// A column of which the first rows are known.
-    pub fn with(rows: (u32, u32), edge: Edge, shelf: &Arc<Shelf>) -> Column {
+    pub fn with(rows: (u32, u32), mut edge: Edge, shelf: &Arc<Shelf>) -> Column {
+        // At once, for a vector that grows would be there twice now and then.
+        let more = ((rows.1 - rows.0) as usize + 1).saturating_sub(edge.h.len());
+        edge.h.reserve_exact(more);
+        edge.gap.reserve_exact(more);
         let hold = shelf.hold((u64::from(rows.1 - rows.0) + 1) * ENTRY_BYTES);
         Column { rows, values: Mutex::new(Values { edge, coming: false }), changed: Condvar::new(), _hold: hold }
     }

@@ -16,9 +16,11 @@
 //! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
 
 mod border;
+mod chain;
 mod checkpoint;
 mod crew;
 mod grid;
+mod logs;
 pub mod open;
 mod panels;
 mod parts;

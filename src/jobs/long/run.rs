@@ -307,6 +307,11 @@ impl Runner<'_> {
             }
             let reached = |best: &(usize, i32, Point)| i64::from(best.1) >= self.job.min_score;
             let Some((index, score, end)) = best.filter(reached) else { break };
+            if self.job.top == 1 {
+                // What is kept of the other strand is not needed.
+                let other = |(place, _): &(usize, &mut Side)| *place != index;
+                sides.iter_mut().enumerate().filter(other).for_each(|(_, side)| side.pass = None);
+            }
             let hit = self.hit(&sides[index], score.into(), end)?;
             let name = sides[index].name();
             sides[index].forbid(&hit);
@@ -358,6 +363,6 @@ mod tests {
         let codes =
             |letters: &str| letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect::<Vec<_>>();
         assert_eq!(reverse_complement(&codes("AACGTNRKM")), codes("KMYNACGTT"));
-        assert_eq!(reverse_complement(&[]), []);
+        assert!(reverse_complement(&[]).is_empty());
     }
 }
