@@ -51,7 +51,7 @@
 //! ```text
 //! cli (the program)        what was typed -> valid options -> one job
 //!  |        \
-//!  |        output         results -> bytes: five formats; files that appear whole or not at all
+//!  |        output         results -> bytes: seven formats; files that appear whole or not at all
 //!  |          |
 //! jobs        |            what a user asks for: read, plan, run, hand over in input order
 //!  |  \       |

@@ -70,7 +70,7 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
         let cigar: Cigar = cigar.parse().expect("a CIGAR string");
         let alignment = with_alignment.then_some(&cigar);
         let (query_start, target_start, counts, edits) = (0, 0, None, None);
-        writer.write(&Pair { query, target, score, alignment, query_start, target_start, counts, edits })?;
+        writer.write(&Pair { query, target, score, alignment, query_start, target_start, counts, edits, hit: None })?;
     }
     writer.finish()?;
     let bytes = tape.0.lock().unwrap().clone();

@@ -2,12 +2,14 @@
 
 mod bench;
 mod edit;
+mod long;
 
 use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 pub use bench::*;
 pub use edit::*;
+pub use long::*;
 
 /// Exact sequence alignment on any GPU, on CPUs, and on both at once.
 #[derive(Debug, Parser)]
@@ -30,6 +32,7 @@ pub struct Args {
 pub enum Command {
     Allpairs(Box<AllPairsArgs>),
     Edit(Box<EditArgs>),
+    Long(Box<LongArgs>),
     Devices(DevicesArgs),
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output
@@ -68,35 +71,8 @@ pub struct AllPairsArgs {
     #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum)]
     pub mode: Option<ModeName>,
 
-    /// Score of two nucleotides that match [default: 5]
-    #[arg(long = "match", value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
-    pub match_score: Option<i32>,
-
-    /// Score of two nucleotides that do not match, 0 or less [default: -4]
-    #[arg(long, value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
-    pub mismatch: Option<i32>,
-
-    /// How an ambiguous nucleotide (N, R, Y, ...) meets another [default: overlap]
-    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum)]
-    pub ambiguity: Option<AmbiguityName>,
-
-    /// Substitution matrix: a built-in one (BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250,
-    /// EDNAFULL) or a file in NCBI's format [default: BLOSUM62 for proteins, --match and --mismatch for nucleotides]
-    #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
-    pub matrix: Option<String>,
-
-    /// What a gap costs once, however long it is [default: 0 for nucleotides, 11 for proteins]
-    ///
-    /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST. (Where the first symbol of a gap costs FIRST in all, as
-    /// in EMBOSS and parasail, OPEN is FIRST - EXTEND.)
-    #[arg(long, value_name = "OPEN", help_heading = SCORING, allow_negative_numbers = true)]
-    pub gap_open: Option<i32>,
-
-    /// What every symbol of a gap costs, the first included [default: 10 for nucleotides, 1 for proteins]
-    ///
-    /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST.
-    #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
-    pub gap_extend: Option<i32>,
+    #[command(flatten)]
+    pub scoring: ScoringArgs,
 
     /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing [default: charged]
     #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum)]
@@ -168,19 +144,66 @@ pub struct AllPairsArgs {
 }
 
 // Not a comment of documentation: clap would make it that of the command.
-// Who computes, and how: the same for every job of pairs.
+// How symbols and gaps are scored: the same for every job that computes scores.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub struct ScoringArgs {
+    /// Score of two nucleotides that match [default: 5]
+    #[arg(long = "match", value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
+    pub match_score: Option<i32>,
+
+    /// Score of two nucleotides that do not match, 0 or less [default: -4]
+    #[arg(long, value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
+    pub mismatch: Option<i32>,
+
+    /// How an ambiguous nucleotide (N, R, Y, ...) meets another [default: overlap]
+    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum)]
+    pub ambiguity: Option<AmbiguityName>,
+
+    /// Substitution matrix: a built-in one (BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250,
+    /// EDNAFULL) or a file in NCBI's format [default: BLOSUM62 for proteins, --match and --mismatch for nucleotides]
+    #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
+    pub matrix: Option<String>,
+
+    /// What a gap costs once, however long it is [default: 0 for nucleotides, 11 for proteins]
+    ///
+    /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST. (Where the first symbol of a gap costs FIRST in all, as
+    /// in EMBOSS and parasail, OPEN is FIRST - EXTEND.)
+    #[arg(long, value_name = "OPEN", help_heading = SCORING, allow_negative_numbers = true)]
+    pub gap_open: Option<i32>,
+
+    /// What every symbol of a gap costs, the first included [default: 10 for nucleotides, 1 for proteins]
+    ///
+    /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST.
+    #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
+    pub gap_extend: Option<i32>,
+}
+
+// As above.
+// Who computes, and how: the same for every job of many pairs.
 #[derive(Debug, clap::Args, Default)]
 pub struct ComputeArgs {
+    #[command(flatten)]
+    pub machine: MachineArgs,
+
+    /// Kernel to use, by the name that 'pairwave devices --self-test' prints [default: the fastest for these sequences]
+    #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
+    pub kernel: Option<String>,
+
+    /// Measure anew which settings are fastest on the devices, and remember them
+    #[arg(long, help_heading = COMPUTING)]
+    pub tune: bool,
+}
+
+// As above.
+// Who computes, and what it leaves behind: the same for every job.
+#[derive(Debug, clap::Args, Default)]
+pub struct MachineArgs {
     /// Device to use: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
     ///
     /// May be given several times, or with several devices separated by commas. A part of a name means every GPU that has
     /// it; a bus id or an index means one of them. 'pairwave devices' lists what there is.
     #[arg(long, value_name = "DEVICE", help_heading = COMPUTING, action = ArgAction::Append, value_delimiter = ',')]
     pub device: Vec<String>,
-
-    /// Kernel to use, by the name that 'pairwave devices --self-test' prints [default: the fastest for these sequences]
-    #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
-    pub kernel: Option<String>,
 
     /// Memory to take on each GPU at most, as in 8G or 512M [default: 70% of a card's, a quarter of a shared one's]
     ///
@@ -192,10 +215,6 @@ pub struct ComputeArgs {
     /// CPU threads [default: all]
     #[arg(long, value_name = "N", help_heading = COMPUTING)]
     pub threads: Option<usize>,
-
-    /// Measure anew which settings are fastest on the devices, and remember them
-    #[arg(long, help_heading = COMPUTING)]
-    pub tune: bool,
 
     /// Write what each device did, and what the job took, to this file as JSON. The file appears when it is whole
     #[arg(long, value_name = "FILE", help_heading = COMPUTING, value_hint = ValueHint::FilePath)]
@@ -278,7 +297,7 @@ pub enum ModeName {
     #[value(alias = "nw")]
     Global,
     /// Both as wholes, but what hangs over at either end of either costs nothing: the same as --end-gaps free
-    #[value(alias = "overlap", alias = "sg")]
+    #[value(alias = "semiglobal", alias = "overlap", alias = "sg")]
     SemiGlobal,
     /// The two parts that score most (Smith-Waterman), computed on the CPU
     #[value(alias = "sw")]

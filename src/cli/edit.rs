@@ -285,5 +285,6 @@ fn pair(result: &EditResult) -> Pair<'_> {
             region: Range32 { start, end },
             ends: &result.ends,
         }),
+        hit: None,
     }
 }

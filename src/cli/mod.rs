@@ -8,6 +8,7 @@ mod device;
 mod edit;
 mod interrupt;
 mod log;
+mod long;
 mod options;
 mod pages;
 mod progress;
@@ -51,6 +52,7 @@ fn execute(options: Options) -> Result<()> {
     match options.task {
         Task::AllPairs(job) => run::allpairs(&job, options.quiet),
         Task::Edit(job) => edit::run(&job, options.quiet),
+        Task::Long(job) => long::run(&job, options.quiet),
         Task::Devices(job) => run::devices(&job, options.quiet),
         Task::Bench(job) => bench::run(&job, options.quiet),
         Task::Completions(shell) => pages::completions(shell),
@@ -58,6 +60,7 @@ fn execute(options: Options) -> Result<()> {
         Task::Citation => pages::citation(),
         Task::Fields => pages::print(Field::table()),
         Task::EditFields => pages::print(Field::edit_table()),
+        Task::LongFields => pages::print(Field::long_table()),
     }
 }
 

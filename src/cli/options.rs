@@ -4,6 +4,7 @@ use super::args::*;
 use super::bench::Bench;
 use super::device::DeviceChoice;
 use super::edit::Edit;
+use super::long::Long;
 use super::scoring::ScoringChoice;
 use super::size;
 use pairwave::jobs::Sieve;
@@ -28,6 +29,7 @@ pub struct Options {
 pub enum Task {
     AllPairs(Box<AllPairs>),
     Edit(Box<Edit>),
+    Long(Box<Long>),
     Devices(Devices),
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
@@ -37,6 +39,8 @@ pub enum Task {
     Fields,
     /// The same of `edit`.
     EditFields,
+    /// The same of `long`.
+    LongFields,
 }
 
 /// All pairs of one file, or of one file against another.
@@ -104,6 +108,8 @@ impl TryFrom<Args> for Options {
             Some(Command::Allpairs(args)) => Task::AllPairs(Box::new(AllPairs::try_from(*args)?)),
             Some(Command::Edit(args)) if args.fields.as_deref() == Some("help") => Task::EditFields,
             Some(Command::Edit(args)) => Task::Edit(Box::new(Edit::try_from(*args)?)),
+            Some(Command::Long(args)) if args.fields.as_deref() == Some("help") => Task::LongFields,
+            Some(Command::Long(args)) => Task::Long(Box::new(Long::try_from(*args)?)),
             Some(Command::Devices(args)) => Task::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,
@@ -124,7 +130,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
     fn try_from(args: AllPairsArgs) -> Result<Self> {
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
         let (mode, end_gaps) = mode(args.mode, args.end_gaps)?;
-        let scoring = ScoringChoice::new(&args, args.ambiguity.map(Ambiguity::from), mode, end_gaps)?;
+        let scoring = ScoringChoice::new(&args.scoring, mode, end_gaps)?;
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             scoring.resolve(alphabet)?;
         }
@@ -145,12 +151,18 @@ impl TryFrom<AllPairsArgs> for AllPairs {
 
 /// Who computes, and where to write what the job took.
 pub(super) fn compute(args: ComputeArgs) -> Result<(Compute, Option<PathBuf>)> {
+    let (compute, stats) = machine(args.machine)?;
+    Ok((Compute { kernel: args.kernel, tune: args.tune, ..compute }, stats))
+}
+
+/// The same of a job that has no kernels to choose from.
+pub(super) fn machine(args: MachineArgs) -> Result<(Compute, Option<PathBuf>)> {
     let compute = Compute {
         devices: DeviceChoice::parse_all(&args.device)?,
-        kernel: args.kernel,
+        kernel: None,
         memory: args.memory.as_deref().map(size::memory).transpose()?,
         threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
-        tune: args.tune,
+        tune: false,
         check: args.check,
     };
     Ok((compute, args.stats))
@@ -224,7 +236,7 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
             ("--min-identity", args.min_identity.is_some(), "compares identities"),
             ("--max-hits", args.max_hits.is_some(), "ranks by identity"),
             ("--iddef", args.iddef.is_some(), "defines identity"),
-            ("--check", args.compute.check, "rescores alignments"),
+            ("--check", args.compute.machine.check, "rescores alignments"),
         ];
         if let Some((option, _, why)) = needs.iter().find(|(_, given, _)| *given) {
             return Err(Error::usage(format!("{option} {why}, but --score-only computes none: leave one of them out")));

@@ -36,6 +36,9 @@ const CITATION: &str = concat!(
     "  Thread-cooperative, bit-parallel computation of Levenshtein distance on GPU\n",
     "  Myers G (1999)\n",
     "  A fast bit-vector algorithm for approximate string matching based on dynamic programming\n\n",
+    "One pair of long sequences, 'long'\n",
+    "  Li J, Ranka S, Sahni S (2014)\n",
+    "  Pairwise sequence alignment for very long sequences on GPUs\n\n",
     "Affine gap costs\n",
     "  Gotoh O (1982)\n",
     "  An improved algorithm for matching biological sequences\n"

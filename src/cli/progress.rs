@@ -24,6 +24,20 @@ impl Progress {
     /// A job of `cells` cells in all begins. With `quiet` nothing is printed, not even the summary. A bar and results
     /// (`writes_to_stdout`) do not share a terminal.
     pub fn start(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
+        Self::with_style(cells, quiet, writes_to_stdout, style)
+    }
+
+    /// The same of a job of one pair, which has no speed in pairs.
+    pub fn start_long(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
+        Self::with_style(cells, quiet, writes_to_stdout, |_| long_style())
+    }
+
+    fn with_style(
+        cells: u64,
+        quiet: bool,
+        writes_to_stdout: bool,
+        style: impl FnOnce(Arc<AtomicU64>) -> ProgressStyle,
+    ) -> Self {
         let pairs = Arc::new(AtomicU64::new(0));
         let is_crowded = writes_to_stdout && std::io::stdout().is_terminal();
         let is_shown = !quiet && std::io::stderr().is_terminal() && !is_crowded;
@@ -40,10 +54,16 @@ impl Progress {
     /// Takes the bar away and prints the summary. `is_filtered` says whether pairs that cannot reach the identity
     /// were left unaligned.
     pub fn finish(self, summary: &Summary, is_filtered: bool) {
+        let mut lines = vec![summary_line(summary, is_filtered)];
+        lines.extend(engine_lines(summary));
+        self.finish_with(&lines);
+    }
+
+    /// Takes the bar away and prints these lines.
+    pub fn finish_with(self, lines: &[String]) {
         self.clear();
         if !self.quiet {
-            super::log::line(&summary_line(summary, is_filtered));
-            engine_lines(summary).iter().for_each(|line| super::log::line(line));
+            lines.iter().for_each(|line| super::log::line(line));
         }
     }
 
@@ -92,8 +112,18 @@ fn style(pairs: Arc<AtomicU64>) -> ProgressStyle {
         .with_key("speed", speed)
 }
 
+fn long_style() -> ProgressStyle {
+    let speed = |state: &ProgressState, out: &mut dyn Write| {
+        let _ = out.write_str(&gcups(state.per_sec()));
+    };
+    ProgressStyle::with_template("{wide_bar} {percent:>3}%  {speed}  {eta} left")
+        .expect("the template is valid")
+        .progress_chars("=> ")
+        .with_key("speed", speed)
+}
+
 /// Cells a second in units of 1e9 a second, with four digits that count.
-fn gcups(cells_per_second: f64) -> String {
+pub(super) fn gcups(cells_per_second: f64) -> String {
     let gcups = cells_per_second / 1e9;
     let digits = (3 - gcups.max(1e-3).log10().floor() as i32).clamp(0, 3) as usize;
     format!("{gcups:.digits$} GCUPS")
@@ -211,6 +241,8 @@ mod tests {
     fn the_bar_can_be_drawn() {
         let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::hidden());
         bar.set_style(style(Arc::new(AtomicU64::new(3)))); // panics on a wrong template
+        bar.inc(1);
+        bar.set_style(long_style());
         bar.inc(1);
         assert_eq!(
             [0.0, 5e5, 1.5e9, 9.9996e12].map(gcups),

@@ -66,6 +66,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
             target_start: result.alignment.as_ref().map_or(0, |alignment| alignment.target_start),
             counts: result.alignment.is_some().then_some(result.counts),
             edits: None,
+            hit: None,
         })
     })?;
     writer.finish()?;
@@ -90,10 +91,15 @@ pub(super) fn stats_file(path: Option<&Path>) -> Result<Option<Output>> {
     path.map(Output::create).transpose()
 }
 
-/// Writes what a job took.
+/// Writes what a job of many pairs took.
 pub(super) fn write_stats(output: Option<Output>, summary: &Summary) -> Result<()> {
+    write_json(output, &JobStats::of(summary))
+}
+
+/// Writes what a job took.
+pub(super) fn write_json(output: Option<Output>, stats: &impl serde::Serialize) -> Result<()> {
     let Some(mut output) = output else { return Ok(()) };
-    serde_json::to_writer_pretty(output.buffer(), &JobStats::of(summary))
+    serde_json::to_writer_pretty(output.buffer(), stats)
         .map_err(|error| Error::Internal(format!("statistics do not become JSON: {error}")))?;
     output.buffer().push(b'\n');
     output.finish()

@@ -1,6 +1,6 @@
 //! The scoring that was asked for. It is complete only when the alphabet is known, which may take reading the input.
 
-use super::args::AllPairsArgs;
+use super::args::ScoringArgs;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
@@ -39,7 +39,8 @@ const MISMATCH: i32 = -4;
 
 impl ScoringChoice {
     /// Checks what does not depend on the alphabet.
-    pub fn new(args: &AllPairsArgs, ambiguity: Option<Ambiguity>, mode: Mode, end_gaps: EndGaps) -> Result<Self> {
+    pub fn new(args: &ScoringArgs, mode: Mode, end_gaps: EndGaps) -> Result<Self> {
+        let ambiguity = args.ambiguity.map(Ambiguity::from);
         if let Some(score) = args.mismatch.filter(|&score| score > 0) {
             return Err(Error::usage(format!(
                 "--mismatch {score} would reward mismatches: a score is added, so did you mean --mismatch -{score}?"
@@ -138,13 +139,13 @@ impl Scheme {
 mod tests {
     use super::*;
 
-    fn choice(args: AllPairsArgs) -> Result<ScoringChoice> {
-        ScoringChoice::new(&args, None, Mode::Global, EndGaps::Charged)
+    fn choice(args: ScoringArgs) -> Result<ScoringChoice> {
+        ScoringChoice::new(&args, Mode::Global, EndGaps::Charged)
     }
 
     #[test]
     fn defaults_depend_on_the_alphabet() {
-        let choice = choice(AllPairsArgs::default()).unwrap();
+        let choice = choice(ScoringArgs::default()).unwrap();
         let dna = choice.resolve(Alphabet::Dna).unwrap();
         let table = Table::Nucleotide { match_score: 5, mismatch: -4, ambiguity: Ambiguity::Overlap };
         assert_eq!((dna.table, dna.gaps), (table, Gaps::linear(10)));
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn one_number_leaves_the_others_at_their_defaults() {
-        let args = AllPairsArgs { mismatch: Some(-2), gap_open: Some(3), ..Default::default() };
+        let args = ScoringArgs { mismatch: Some(-2), gap_open: Some(3), ..Default::default() };
         let scheme = choice(args).unwrap().resolve(Alphabet::Dna).unwrap();
         let table = Table::Nucleotide { match_score: 5, mismatch: -2, ambiguity: Ambiguity::Overlap };
         assert_eq!((scheme.table, scheme.gaps), (table, Gaps { first: 13, next: 10 }));
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn nucleotide_scores_do_not_fit_proteins() {
-        let choice = choice(AllPairsArgs { match_score: Some(1), ..Default::default() }).unwrap();
+        let choice = choice(ScoringArgs { match_score: Some(1), ..Default::default() }).unwrap();
         assert!(choice.resolve(Alphabet::Dna).is_ok());
         assert!(matches!(choice.resolve(Alphabet::Protein), Err(Error::Usage(_))));
     }

@@ -167,6 +167,51 @@ fn distances() {
 }
 
 #[test]
+fn long_pairs() {
+    use pairwave::engine::long::Method;
+    use pairwave::jobs::long::Strand;
+    use pairwave::output::LongFormat;
+    use pairwave::output::dotplot::Picture;
+    use pairwave::score::{EndGaps, Mode};
+    let long = |line: &str| match options(&format!("long {line}")).unwrap().task {
+        Task::Long(job) => *job,
+        task => panic!("{task:?}"),
+    };
+    let job = long("q.fa t.fa");
+    assert_eq!((job.query.as_str(), job.target.as_str(), job.query_id, job.target_id), ("q.fa", "t.fa", None, None));
+    assert_eq!((job.mode, job.strand, job.top, job.min_score), (Mode::Local, Strand::Forward, 1, None));
+    assert_eq!((job.method, job.strip, job.chunk, job.prune), (None, None, None, true));
+    assert_eq!((job.host_memory, job.checkpoint, job.plot, job.stats), (None, None, None, None));
+    let LongFormat::Tsv(fields) = job.format else { panic!() };
+    assert_eq!((fields.len(), fields[2].name), (14, "strand"));
+    // One file may be both.
+    let job = long(
+        "g.fa g.fa --query-id a --target-id b --alphabet dna --strand both --top 5 --min-score 100 --method chunked1 \
+         --strip 4096 --chunk 512 --no-prune --host-memory 2G --memory 1G --checkpoint work --format text --width 100 \
+         --plot Path.PNG --check --threads 2 -o out.txt --gap-open 5 --gap-extend 2",
+    );
+    assert_eq!((job.query_id.as_deref(), job.target_id.as_deref()), (Some("a"), Some("b")));
+    assert_eq!((job.strand, job.top, job.min_score, job.prune), (Strand::Both, 5, Some(100), false));
+    assert_eq!((job.method, job.strip, job.chunk), (Some(Method::Chunked1), Some(4096), Some(512)));
+    assert_eq!((job.host_memory, job.compute.memory), (Some(2 << 30), Some(1 << 30)));
+    assert_eq!(job.plot, Some(("Path.PNG".into(), Picture::Png)));
+    assert_eq!(job.format, LongFormat::Text { width: 100 });
+    assert!(job.compute.check);
+    let ends = |line: &str| {
+        let scoring = long(line).scoring.resolve(Alphabet::Dna).unwrap().scoring().unwrap();
+        (scoring.mode, scoring.end_gaps)
+    };
+    assert_eq!(ends("q t --mode global"), (Mode::Global, EndGaps::Charged));
+    for name in ["semi-global", "semiglobal", "sg"] {
+        assert_eq!(ends(&format!("q t --mode {name}")), (Mode::Global, EndGaps::Free));
+    }
+    assert_eq!(long("q t --mode global --min-score -7").min_score, Some(-7));
+    let LongFormat::JsonLines(fields) = long("q t --format ndjson --score-only").format else { panic!() };
+    assert_eq!(fields.len(), 10);
+    assert!(matches!(options("long --fields help").unwrap().task, Task::LongFields));
+}
+
+#[test]
 fn tasks_that_only_print() {
     assert!(matches!(options("--citation").unwrap().task, Task::Citation));
     assert!(matches!(options("allpairs --fields help").unwrap().task, Task::Fields));
@@ -226,6 +271,43 @@ fn contradictions() {
         "allpairs s.fa --memory 15M",
         "allpairs s.fa --device 0,0",
         "allpairs s.fa --device 0 --device all",
+        "long --fields query",
+        "long - -",
+        "long q.fa t.fa --top 0",
+        "long q.fa t.fa --strip 0",
+        "long q.fa t.fa --chunk 0",
+        "long q.fa t.fa --width 0 --format text",
+        "long q.fa t.fa --width 80",
+        "long q.fa t.fa --min-score 0",
+        "long q.fa t.fa --mode global --top 2",
+        "long q.fa t.fa --mode semi-global --no-prune",
+        "long q.fa t.fa --method striped --chunk 64",
+        "long q.fa t.fa --score-only --format paf",
+        "long q.fa t.fa --score-only --format sam",
+        "long q.fa t.fa --score-only --format text",
+        "long q.fa t.fa --score-only --plot p.svg",
+        "long q.fa t.fa --score-only --check",
+        "long q.fa t.fa --score-only --method striped",
+        "long q.fa t.fa --score-only --strip 64",
+        "long q.fa t.fa --score-only --fields query,identity",
+        "long q.fa t.fa --fields query,evalue",
+        "long q.fa t.fa --fields query --format sam",
+        "long q.fa t.fa --alphabet protein --strand both",
+        "long q.fa t.fa --alphabet protein --strand reverse",
+        "long q.fa t.fa --alphabet protein --format sam",
+        "long q.fa t.fa --alphabet protein --match 2",
+        "long q.fa t.fa --alphabet bytes",
+        "long q.fa t.fa --plot picture",
+        "long q.fa t.fa --plot picture.pdf",
+        "long q.fa t.fa --plot -",
+        "long q.fa t.fa --plot a.svg -o a.svg",
+        "long q.fa t.fa --plot a.svg --stats a.svg",
+        "long q.fa t.fa --host-memory much",
+        "long q.fa t.fa --host-memory 1M",
+        "long q.fa t.fa --memory 8X",
+        "long q.fa t.fa --device 0,0",
+        "long q.fa t.fa --threads 0",
+        "long q.fa t.fa --mismatch 4",
         "bench --seconds 0",
         "bench --seconds -1",
         "bench --seconds nan",
@@ -268,7 +350,7 @@ fn help_of_every_command() {
     let mut command = Args::command().term_width(100);
     command.build();
     insta::assert_snapshot!("help", command.render_long_help());
-    for name in ["allpairs", "edit", "devices", "bench", "completions", "man"] {
+    for name in ["allpairs", "edit", "long", "devices", "bench", "completions", "man"] {
         let command = command.find_subcommand_mut(name).unwrap();
         insta::assert_snapshot!(format!("help_{name}"), command.render_long_help());
         insta::assert_snapshot!(format!("help_{name}_short"), command.render_help());
@@ -282,7 +364,7 @@ fn pages_name_every_option() {
     let mut script = Vec::new();
     clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
     let script = String::from_utf8(script).unwrap();
-    for name in ["allpairs", "edit", "bench"] {
+    for name in ["allpairs", "edit", "long", "bench"] {
         let command = command.find_subcommand(name).unwrap();
         let mut page = Vec::new();
         clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();

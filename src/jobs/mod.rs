@@ -5,6 +5,7 @@ pub mod bench;
 pub mod devices;
 pub mod edit;
 mod engines;
+pub mod long;
 pub mod sieve;
 pub mod stats;
 
@@ -21,6 +22,7 @@ use crate::kernels::myers::EditKernel;
 
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
+pub use long::{LongAlignment, LongHit, LongResult, LongSummary, LongWant, Strand, StrandOf};
 pub use sieve::Sieve;
 
 /// Where and how a job runs. None of it changes the result.

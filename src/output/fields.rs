@@ -5,6 +5,7 @@
 
 mod edit;
 mod facts;
+mod long;
 
 use crate::error::{Error, Result};
 use crate::score::IdentityDefinition;
@@ -12,6 +13,7 @@ use std::fmt::Write;
 
 pub use edit::{EDIT_FIELDS, EditDefaults};
 pub(super) use facts::{Facts, Quotes};
+pub use long::LONG_FIELDS;
 /// One thing that `tsv` and `jsonl` can say of a pair.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
@@ -35,6 +37,7 @@ enum Value {
     QueryLength,
     TargetLength,
     Edits(OfEdits),
+    Hit(OfHit),
     /// Needs the alignment, as do all that follow.
     Identity,
     IdentityBy(IdentityDefinition),
@@ -55,6 +58,16 @@ enum OfEdits {
     RegionStart,
     RegionEnd,
     Ends,
+}
+
+/// What is known of an alignment of two very long sequences: ends even if it was only scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfHit {
+    Strand,
+    QueryStart,
+    QueryEnd,
+    TargetStart,
+    TargetEnd,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,6 +174,7 @@ impl Field {
         match self.value {
             Value::Query | Value::Target | Value::Score | Value::QueryLength | Value::TargetLength => false,
             Value::Edits(what) => what == OfEdits::Start,
+            Value::Hit(_) => false,
             _ => true,
         }
     }

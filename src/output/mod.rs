@@ -1,8 +1,11 @@
-//! Output: what the jobs hand over, written in one of five formats.
+//! Output: what the jobs hand over, written in one of several formats.
 //!
 //! A job opens a [`PairWriter`] with [`open`] and hands it every [`Pair`] in the order in which they are to be
 //! written. The formats themselves (one small file each) only turn a pair into bytes; where the bytes go is
 //! [`Output`]'s business: a file that appears whole or not at all, compressed if its name says so, or standard output.
+//!
+//! The alignments of one pair of very long sequences come all at once, and in two formats more: [`long`], and [`dotplot`] for
+//! their picture.
 //!
 //! Measurements have a form of their own: [`table`], and [`plot`] for their pictures.
 //!
@@ -10,7 +13,9 @@
 
 pub mod columns;
 pub mod distance;
+pub mod dotplot;
 pub mod fields;
+pub mod long;
 pub mod plot;
 pub mod sink;
 pub mod table;
@@ -20,6 +25,9 @@ mod jsonl;
 mod numbers;
 mod paf;
 mod phylip;
+mod sam;
+mod strokes;
+mod text;
 mod tsv;
 
 use crate::error::{Error, Result};
@@ -31,7 +39,8 @@ use std::sync::Arc;
 
 pub use columns::{Columns, Range32};
 pub use distance::Distance;
-pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field};
+pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS};
+pub use long::{Found, LongContext, LongFormat};
 pub use phylip::MatrixShape;
 pub use sink::Output;
 
@@ -54,6 +63,27 @@ pub struct Pair<'a> {
     pub counts: Option<AlignmentCounts>,
     /// Of a pattern (the query) and a part of a text (the target): how far apart they are.
     pub edits: Option<Edits<'a>>,
+    /// Of two very long sequences: on which strand, and where it ends.
+    pub hit: Option<Hit>,
+}
+
+/// An alignment of two very long sequences: what is known of it even if it was only scored. The pair's query is the strand
+/// that was aligned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// Whether that is the reverse complement of what the file has. Written positions are those of the file's strand.
+    pub is_reverse: bool,
+    /// Query symbols, of the strand that was aligned, up to its end.
+    pub query_end: u32,
+    /// Target symbols up to its end.
+    pub target_end: u32,
+}
+
+impl Hit {
+    /// A part of the query as the file has it, which is so long.
+    pub(crate) fn in_file(self, part: Range32, length: u32) -> Range32 {
+        if self.is_reverse { Range32 { start: length - part.end, end: length - part.start } } else { part }
+    }
 }
 
 /// A pattern in a text: what is known without an alignment. If there is one, it is of all of the pattern with the part
@@ -271,6 +301,7 @@ mod tests {
             target_start: 0,
             counts: None,
             edits: None,
+            hit: None,
         };
         let pairs: Vec<Pair<'_>> = (0..20_000).map(pair).collect();
         let tape = Tape::default();

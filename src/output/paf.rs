@@ -8,7 +8,8 @@
 //! A pattern in a text is all of the query; the target's span is the part where it was found. `NM` is the distance, and
 //! there is no `AS`.
 //!
-//! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is always +. `NM` counts
+//! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is + but for a hit of a long
+//! pair on the query's other strand. `NM` counts
 //! mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
 //! mismatches + gap openings). Without a column there is no `de` and no `cg`.
 
@@ -47,9 +48,14 @@ impl Line for Paf {
             (columns.query, columns.target, inner.0, inner.1, inner.2)
         };
 
+        // The span is that of the query as its file has it; `cg` goes along the target in any case.
+        let (query, strand) = match pair.hit {
+            Some(hit) => (hit.in_file(query, query_length), if hit.is_reverse { b'-' } else { b'+' }),
+            None => (query, b'+'),
+        };
         out.extend_from_slice(context.queries.name(pair.query).as_bytes());
         push_span(out, query_length, query);
-        out.extend_from_slice(b"\t+\t");
+        out.extend_from_slice(&[b'\t', strand, b'\t']);
         out.extend_from_slice(context.targets.name(pair.target).as_bytes());
         push_span(out, target_length, target);
         out.push(b'\t');

@@ -15,7 +15,7 @@ const LEGEND: u32 = 150;
 /// Labels along an axis at most.
 const MOST_TICKS: usize = 9;
 /// Colours that people with any colour vision can tell apart (Okabe and Ito 2008), without yellow, which is faint.
-const COLOURS: [RGBColor; 7] = [
+pub(super) const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -124,7 +124,7 @@ fn number(cell: &Cell) -> Option<f64> {
 }
 
 /// Where labels stand, from one end of the axis to the other; logarithmic axes count powers of 2.
-fn ticks(low: f64, high: f64, is_log: bool) -> Vec<f64> {
+pub(super) fn ticks(low: f64, high: f64, is_log: bool) -> Vec<f64> {
     let rough = (high - low).max(1e-9) / (MOST_TICKS - 1) as f64;
     let step = if is_log {
         rough.ceil().max(1.0)

@@ -13,6 +13,7 @@ mod ends;
 mod formats;
 mod kernels;
 mod local;
+mod long;
 mod pages;
 mod scoring;
 mod stats;

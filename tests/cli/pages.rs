@@ -108,6 +108,7 @@ fn the_program_explains_itself() {
     assert!(output(&["man"]).contains(".TH pairwave"));
     assert!(output(&["completions", "bash"]).contains("complete -F _pairwave"));
     assert!(output(&["allpairs", "--fields", "help"]).starts_with("FIELD "));
+    assert!(output(&["long", "--fields", "help"]).contains("\nstrand "));
     assert!(output(&["allpairs", "--help"]).contains("OPEN + k * EXTEND"));
 }
 
@@ -141,7 +142,7 @@ fn the_readme_shows_what_is_written() {
         assert_eq!(String::from_utf8_lossy(&shown), expected, "{command}");
         seen += 1;
     }
-    assert_eq!(seen, 8);
+    assert_eq!(seen, 9);
     assert_eq!(entries(folder.path()), ["assets", "best.tsv.gz", "genes.fa", "genes.phy", "proteins.fa"]);
 }
 

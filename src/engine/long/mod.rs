@@ -26,6 +26,7 @@
 
 pub mod cpu;
 pub mod gpu;
+pub mod textbook;
 
 use std::ops::Range;
 use std::sync::Arc;

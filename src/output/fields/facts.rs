@@ -1,10 +1,10 @@
 //! What a field says of one pair.
 
-use super::{Count, Field, OfEdits, Value};
+use super::{Count, Field, OfEdits, OfHit, Value};
 use crate::error::{Error, Result};
 use crate::output::columns::{Columns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
-use crate::output::{Context, Edits, Pair};
+use crate::output::{Context, Edits, Hit, Pair, Range32};
 use crate::score::IdentityDefinition;
 use crate::trace::{Cigar, Op};
 
@@ -49,6 +49,18 @@ impl<'a> Facts<'a> {
                 let edits = pair.edits.as_ref();
                 let edits = edits.ok_or_else(|| Error::Internal(format!("field '{}' of a score", field.name)))?;
                 what.push(pair, edits, quotes, out)?;
+            }
+            Value::Hit(what) => {
+                let hit = pair.hit.ok_or_else(|| Error::Internal(format!("field '{}' of no long pair", field.name)))?;
+                if what == OfHit::Strand {
+                    text(out, &|out| out.push(if hit.is_reverse { b'-' } else { b'+' }));
+                } else {
+                    let columns = self.aligned.as_ref().map(|(columns, _)| columns);
+                    match what.of(hit, columns, query_length) {
+                        Some(position) => push_unsigned(out, u64::from(position)),
+                        None => out.extend_from_slice(if quotes == Quotes::Json { b"null" } else { b"." }),
+                    }
+                }
             }
             value => {
                 let (columns, cigar) = self.aligned.ok_or_else(|| {
@@ -113,6 +125,28 @@ impl Count {
             Count::QueryEnd => u64::from(columns.query.one_based().1),
             Count::TargetStart => u64::from(columns.target.one_based().0),
             Count::TargetEnd => u64::from(columns.target.one_based().1),
+        }
+    }
+}
+
+impl OfHit {
+    /// A position in a query of this length as its file has it, or in the target; `None` where a score does not tell.
+    fn of(self, hit: Hit, columns: Option<&Columns>, query_length: u32) -> Option<u32> {
+        let (query, target) = match columns {
+            Some(columns) => (hit.in_file(columns.query, query_length).one_based(), columns.target.one_based()),
+            None => {
+                // The last column alone is known: the end, on the other strand the start.
+                let last = |end: u32| Range32 { start: end.saturating_sub(1), end };
+                (hit.in_file(last(hit.query_end), query_length).one_based(), last(hit.target_end).one_based())
+            }
+        };
+        let is_known = |is_end: bool| columns.is_some() || is_end;
+        match self {
+            OfHit::QueryStart => is_known(hit.is_reverse).then_some(query.0),
+            OfHit::QueryEnd => is_known(!hit.is_reverse).then_some(query.1),
+            OfHit::TargetStart => is_known(false).then_some(target.0),
+            OfHit::TargetEnd => Some(target.1),
+            OfHit::Strand => None,
         }
     }
 }

@@ -1,0 +1,229 @@
+//! `pairwave long`: the job, from valid options to the library and back.
+
+use super::{Long, check_alphabet};
+use crate::cli::progress::{Progress, gcups};
+use crate::cli::{interrupt, run as jobs};
+use pairwave::error::Place;
+use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
+use pairwave::jobs::stats::process_cpu_seconds;
+use pairwave::output::dotplot::{self, Picture};
+use pairwave::output::long::{self as writers, sam_name_problem};
+use pairwave::output::{Found, LongContext, LongFormat, Output, Range32};
+use pairwave::score::{Mode, Scoring};
+use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files};
+use pairwave::trace::verify_alignment;
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The sequence to take from a file: the one of this name, or the only one.
+fn choose(store: &SequenceStore, file: &str, name: Option<&str>, option: &str) -> Result<SequenceId> {
+    let names = || (0..store.len() as SequenceId).map(|id| store.name(id));
+    let wrong =
+        |message: String| Err(Error::Input { place: Place { file: file.to_owned(), ..Place::default() }, message });
+    let shown = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let Some(wanted) = name else {
+        return match store.len() {
+            1 => Ok(0),
+            count => {
+                let first: Vec<&str> = names().take(3).collect();
+                let more = if count > 3 { ", ..." } else { "" };
+                wrong(format!(
+                    "it holds {count} sequences, but one is aligned: name it with {option} ({}{more})",
+                    shown(&first)
+                ))
+            }
+        };
+    };
+    let found: Vec<SequenceId> = (0..store.len() as SequenceId).filter(|&id| store.name(id) == wanted).collect();
+    match found[..] {
+        [id] => Ok(id),
+        [] => {
+            let lower = wanted.to_lowercase();
+            let is_near = |name: &&str| {
+                let name = name.to_lowercase();
+                name.contains(&lower) || lower.contains(&name)
+            };
+            let near: Vec<&str> = names().filter(is_near).take(3).collect();
+            let (word, listed) =
+                if near.is_empty() { ("there is", names().take(3).collect()) } else { ("did you mean", near) };
+            let mark = if word == "there is" { "" } else { "?" };
+            wrong(format!("{option} '{wanted}': it holds no sequence of this name; {word} {}{mark}", shown(&listed)))
+        }
+        _ => wrong(format!("{option} '{wanted}': it holds {} sequences of this name", found.len())),
+    }
+}
+
+/// Names and lengths that cannot stand in SAM.
+fn check_sam(options: &Long, query: (&SequenceStore, SequenceId), target: (&SequenceStore, SequenceId)) -> Result<()> {
+    if !matches!(options.format, LongFormat::Sam { .. }) {
+        return Ok(());
+    }
+    let sides = [(&options.query, query, false), (&options.target, target, true)];
+    for (file, (store, id), is_reference) in sides {
+        let name = store.name(id);
+        let is_long = is_reference && store.length(id) > i32::MAX as u32;
+        let too_long = is_long.then(|| "SAM has no references of 2^31 symbols or more".to_owned());
+        if let Some(message) = sam_name_problem(name, is_reference).or(too_long) {
+            let place = Place { file: file.clone(), record: Some(name.to_owned()), ..Place::default() };
+            return Err(Error::Input { place, message: format!("{message}; use --format paf") });
+        }
+    }
+    Ok(())
+}
+
+/// What `--stats` writes.
+#[derive(Serialize)]
+struct Stats<'a> {
+    /// Of pairwave.
+    version: &'static str,
+    query_length: u32,
+    target_length: u32,
+    /// Alignments that were written.
+    written: usize,
+    /// 10^9 cells a second, over all of the time.
+    gcups: f64,
+    /// Processor time of the whole process; `None` where the system does not tell.
+    cpu_user_seconds: Option<f64>,
+    cpu_system_seconds: Option<f64>,
+    #[serde(flatten)]
+    summary: &'a LongSummary,
+}
+
+/// Runs the job.
+pub fn run(options: &Long, quiet: bool) -> Result<()> {
+    let mut run_options = jobs::options(&options.compute)?;
+    let stats = jobs::stats_file(options.stats.as_deref())?;
+    let plot = options.plot.as_ref().map(|(path, picture)| Ok((Output::create(path)?, *picture)));
+    let plot: Option<(Output, Picture)> = plot.transpose()?;
+    let paths = [options.query.as_str(), options.target.as_str()];
+    let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
+    let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
+    let (query, target) = (next()?, next()?);
+    check_alphabet(query.alphabet(), options.strand, &options.format)?;
+    let query_id = choose(&query, &options.query, options.query_id.as_deref(), "--query-id")?;
+    let target_id = choose(&target, &options.target, options.target_id.as_deref(), "--target-id")?;
+    check_sam(options, (&query, query_id), (&target, target_id))?;
+    let scoring = Arc::new(options.scoring.resolve(query.alphabet())?.scoring()?);
+    let output = match &options.output {
+        Some(path) => Output::create(path)?,
+        None => Output::standard(),
+    };
+    run_options.interrupt = interrupt::watch();
+
+    let job = LongAlignment {
+        want: if options.score_only { LongWant::Score } else { LongWant::Alignment },
+        strand: options.strand,
+        top: options.top,
+        min_score: options.min_score.unwrap_or(1).max(1),
+        method: options.method,
+        strip: options.strip,
+        chunk: options.chunk,
+        prune: options.prune,
+        host_memory: options.host_memory,
+        checkpoint: options.checkpoint.clone(),
+        ..LongAlignment::new(query.clone(), query_id, target.clone(), target_id, scoring.clone())
+    };
+    let (m, n) = (query.length(query_id), target.length(target_id));
+    let strands = if options.strand == Strand::Both { 2 } else { 1 };
+    // Further alignments take sweeps of their own, of which nobody knows the number.
+    let cells = u64::from(m) * u64::from(n) * strands;
+    let progress = Progress::start_long(cells, quiet, options.output.is_none());
+    let mut result = job.run(&run_options, &progress)?;
+    if options.mode == Mode::Global {
+        result.hits.retain(|hit| options.min_score.is_none_or(|least| hit.score >= least));
+    }
+
+    let any_reverse = result.hits.iter().any(|hit| hit.strand == StrandOf::Minus);
+    let context = LongContext::new((query, query_id), (target, target_id), (*scoring).clone(), any_reverse);
+    let found: Vec<Found<'_>> = result.hits.iter().map(|hit| found(hit, m)).collect();
+    if options.compute.check {
+        check(&context, &found, &scoring)?;
+    }
+    let picture = plot.map(|(output, picture)| Ok((output, dotplot::draw(picture, &context, &found)?)));
+    let picture: Option<(Output, Vec<u8>)> = picture.transpose()?;
+    writers::write(&options.format, &context, &found, output)?;
+    if let Some((mut output, bytes)) = picture {
+        output.buffer().extend_from_slice(&bytes);
+        output.finish()?;
+    }
+    let summary = &result.summary;
+    let cpu = process_cpu_seconds();
+    let all = Stats {
+        version: env!("CARGO_PKG_VERSION"),
+        query_length: m,
+        target_length: n,
+        written: found.len(),
+        gcups: summary.cells as f64 / summary.seconds.max(1e-9) / 1e9,
+        cpu_user_seconds: cpu.map(|(user, _)| user),
+        cpu_system_seconds: cpu.map(|(_, system)| system),
+        summary,
+    };
+    jobs::write_json(stats, &all)?;
+    progress.finish_with(&summary_lines(summary, found.len()));
+    Ok(())
+}
+
+/// A hit as writers take it. The query has `m` symbols.
+fn found(hit: &LongHit, m: u32) -> Found<'_> {
+    let is_reverse = hit.strand == StrandOf::Minus;
+    // Of a mere score the last column alone is known.
+    let last = |end: u32| end.saturating_sub(1)..end;
+    let query = hit.query.clone().unwrap_or_else(|| {
+        let last = last(hit.query_end);
+        if is_reverse { m - last.end..m - last.start } else { last }
+    });
+    let target = hit.target.clone().unwrap_or_else(|| last(hit.target_end));
+    Found {
+        is_reverse,
+        score: hit.score,
+        query: Range32 { start: query.start, end: query.end },
+        target: Range32 { start: target.start, end: target.end },
+        cigar: hit.cigar.as_ref(),
+    }
+}
+
+/// Rescores every alignment.
+fn check(context: &LongContext, found: &[Found<'_>], scoring: &Scoring) -> Result<()> {
+    for one in found {
+        let (alignment, query, target) = context.alignment(one)?;
+        let score = verify_alignment(&alignment, query, target, scoring)?;
+        if score != one.score {
+            return Err(Error::Internal(format!("an alignment of score {} has score {score}", one.score)));
+        }
+    }
+    Ok(())
+}
+
+/// What a job took, for people.
+fn summary_lines(summary: &LongSummary, written: usize) -> Vec<String> {
+    let speed = |cells: u64, seconds: f64| gcups(cells as f64 / seconds.max(1e-6));
+    let mut line = format!(
+        "{} cells in {:.3} s: {}",
+        indicatif::HumanCount(summary.cells),
+        summary.seconds,
+        speed(summary.cells, summary.seconds)
+    );
+    if summary.pruned_cells > 0 {
+        let share = 100.0 * summary.pruned_cells as f64 / summary.cells.max(1) as f64;
+        line.push_str(&format!(", {share:.1}% of them pruned"));
+    }
+    line.push_str(&format!("; sweeps {:.3} s, walks {:.3} s", summary.sweep_seconds, summary.trace_seconds));
+    if summary.resumed {
+        line.push_str("; gone on from a checkpoint");
+    }
+    let plural = if written == 1 { "" } else { "s" };
+    line.push_str(&format!("; {written} alignment{plural}"));
+    let names: Vec<&str> = summary.engines.iter().map(|engine| engine.name.as_str()).collect();
+    if !names.is_empty() {
+        line.push_str(&format!("; {}", names.join(", ")));
+    }
+    let mut lines = vec![line];
+    let several = summary.engines.len() > 1;
+    lines.extend(summary.engines.iter().filter(|engine| several || engine.lost.is_some()).map(|engine| {
+        let share = 100.0 * engine.cells as f64 / summary.cells.max(1) as f64;
+        let lost = engine.lost.as_ref().map_or(String::new(), |why| format!("; given up: {why}"));
+        format!("  {}: {share:.1}% of the cells, {} while busy{lost}", engine.name, speed(engine.cells, engine.seconds))
+    }));
+    lines
+}

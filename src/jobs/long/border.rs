@@ -1,0 +1,231 @@
+//! Columns in flight between panels, and the lines of edges that parts of the matrix begin with.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use super::shelf::{ENTRY_BYTES, Hold, Piece, Shelf};
+use crate::engine::long::{Edge, LongPair, NEVER, Source};
+use crate::error::{Error, Result};
+
+/// How often who waits for a column looks whether it is still worth it.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The last column of a panel, while the panel is computed and its right neighbour reads.
+#[derive(Debug)]
+pub struct Column {
+    rows: (u32, u32),
+    values: Mutex<Values>,
+    changed: Condvar,
+    _hold: Hold,
+}
+
+#[derive(Debug)]
+struct Values {
+    edge: Edge,
+    /// Whether an engine computes the panel, or has.
+    coming: bool,
+}
+
+impl Column {
+    /// A column of these rows of which nothing is known.
+    pub fn new(rows: (u32, u32), shelf: &Arc<Shelf>) -> Column {
+        Self::with(rows, Edge::default(), shelf)
+    }
+
+    /// A column of which the first rows are known.
+    pub fn with(rows: (u32, u32), mut edge: Edge, shelf: &Arc<Shelf>) -> Column {
+        // At once, for a vector that grows would be there twice now and then.
+        let more = ((rows.1 - rows.0) as usize + 1).saturating_sub(edge.h.len());
+        edge.h.reserve_exact(more);
+        edge.gap.reserve_exact(more);
+        let hold = shelf.hold((u64::from(rows.1 - rows.0) + 1) * ENTRY_BYTES);
+        Column { rows, values: Mutex::new(Values { edge, coming: false }), changed: Condvar::new(), _hold: hold }
+    }
+
+    fn values(&self) -> MutexGuard<'_, Values> {
+        self.values.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Adds rows. Those that are there already are left as they are: who begins a panel again finds the same.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if rows are left out, or come after the last.
+    pub fn append(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        let mut values = self.values();
+        let next = self.rows.0 as usize + values.edge.h.len();
+        let end = first as usize + h.len();
+        if first as usize > next || h.len() != gap.len() || end > self.rows.1 as usize + 1 || first < self.rows.0 {
+            let rows = self.rows;
+            return Err(Error::Internal(format!("rows {first}..{end} do not follow row {next} of a column {rows:?}")));
+        }
+        if end > next {
+            let known = next - first as usize;
+            values.edge.h.extend_from_slice(&h[known..]);
+            values.edge.gap.extend_from_slice(&gap[known..]);
+            drop(values);
+            self.changed.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Says whether anybody computes the panel.
+    pub fn set_coming(&self, coming: bool) {
+        self.values().coming = coming;
+        self.changed.notify_all();
+    }
+
+    /// The last row that is known; `None` if none is.
+    pub fn last(&self) -> Option<u32> {
+        (self.rows.0 + self.values().edge.h.len() as u32).checked_sub(1).filter(|&row| row >= self.rows.0)
+    }
+
+    /// A part of what is known, by the numbers of the rows, both inclusive.
+    pub fn slice(&self, first: u32, last: u32) -> Edge {
+        let range = (first - self.rows.0) as usize..(last - self.rows.0) as usize + 1;
+        let values = self.values();
+        Edge { h: values.edge.h[range.clone()].to_vec(), gap: values.edge.gap[range].to_vec() }
+    }
+
+    /// The whole column, when nobody else needs it.
+    pub fn take(&self) -> Edge {
+        std::mem::take(&mut self.values().edge)
+    }
+}
+
+/// A part of a [`Line`].
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Row 0 or column 0 of the matrix.
+    Border,
+    /// The edge of a forbidden part: H is 0, and no gap goes on. But the first entry has this H.
+    Masked(i32),
+    /// What was computed.
+    Piece(Piece),
+}
+
+/// Values along a row or a column: parts one after another, each with its first and its last place. Two neighbours share
+/// a place; there the earlier one counts, for the first entry of an edge has no gap.
+#[derive(Debug, Clone, Default)]
+pub struct Line(Vec<((u32, u32), Part)>);
+
+impl Line {
+    /// A line of one part.
+    pub fn of(places: (u32, u32), part: Part) -> Line {
+        Line(vec![(places, part)])
+    }
+
+    /// Adds a part that begins where the last one ends.
+    pub fn push(&mut self, places: (u32, u32), part: Part) {
+        debug_assert!(self.0.last().is_none_or(|(last, _)| last.1 == places.0));
+        self.0.push((places, part));
+    }
+
+    /// Adds the parts of another line that begins where this one ends.
+    pub fn extend(&mut self, line: &Line) {
+        for (places, part) in &line.0 {
+            self.push(*places, part.clone());
+        }
+    }
+
+    /// The last place.
+    pub fn end(&self) -> Option<u32> {
+        self.0.last().map(|(places, _)| places.1)
+    }
+
+    /// The values at places `first..=last`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a piece cannot be read; [`Error::Internal`] if the line does not reach so far.
+    pub fn slice(&self, pair: &LongPair, first: u32, last: u32) -> Result<Edge> {
+        let mut edge = Edge::default();
+        let mut next = first;
+        for &((start, end), ref part) in &self.0 {
+            if next > last || next < start || next > end {
+                continue;
+            }
+            let until = last.min(end);
+            let entries = (until - next) as usize + 1;
+            let more = match part {
+                Part::Border => pair.top(next..until),
+                Part::Masked(corner) => {
+                    let h = (next..=until).map(|place| if place == start { *corner } else { 0 }).collect();
+                    Edge { h, gap: vec![NEVER; entries] }
+                }
+                Part::Piece(piece) => piece.slice((next - start) as usize..(until - start) as usize + 1)?,
+            };
+            edge.h.extend(more.h);
+            edge.gap.extend(more.gap);
+            next = until + 1;
+        }
+        if next == last + 1 {
+            return Ok(edge);
+        }
+        Err(Error::Internal(format!("an edge ends before place {next}, but is needed up to {last}")))
+    }
+}
+
+/// What the first panel of a part of the matrix, or any other one, reads.
+#[derive(Debug, Clone, Copy)]
+pub enum Left<'a> {
+    /// The left edge of the part.
+    Line(&'a LongPair, &'a Line),
+    /// The panel before.
+    Column(&'a Column),
+}
+
+/// How a panel reads from the left.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    /// From where.
+    pub left: Left<'a>,
+    /// Set to end early.
+    pub interrupt: &'a AtomicBool,
+    /// Set for the same reason, when the job has failed elsewhere.
+    pub stop: &'a AtomicBool,
+    /// Set here if nobody computes what is waited for.
+    pub abandoned: AtomicBool,
+    /// Nanoseconds that were spent waiting.
+    pub waited: std::sync::atomic::AtomicU64,
+}
+
+impl Source for Reader<'_> {
+    fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
+        let entries = (until + 1).saturating_sub(first) as usize;
+        match self.left {
+            Left::Line(pair, line) => {
+                let edge = line.slice(pair, first, until)?;
+                h[..entries].copy_from_slice(&edge.h);
+                gap[..entries].copy_from_slice(&edge.gap);
+            }
+            Left::Column(column) => {
+                let begin = std::time::Instant::now();
+                let mut values = column.values();
+                let needed = (until + 1 - column.rows.0) as usize;
+                while values.edge.h.len() < needed {
+                    if self.interrupt.load(Ordering::Relaxed) || self.stop.load(Ordering::Relaxed) {
+                        return Err(Error::Interrupted);
+                    }
+                    if !values.coming {
+                        self.abandoned.store(true, Ordering::Relaxed);
+                        return Err(Error::Internal("the panel to the left was given up".into()));
+                    }
+                    let waited = column.changed.wait_timeout(values, LOOK);
+                    values = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+                }
+                self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                let range = (first - column.rows.0) as usize..needed;
+                h[..entries].copy_from_slice(&values.edge.h[range.clone()]);
+                gap[..entries].copy_from_slice(&values.edge.gap[range]);
+            }
+        }
+        Ok(())
+    }
+
+    fn ready(&self) -> u32 {
+        match self.left {
+            Left::Line(_, line) => line.end().unwrap_or(0),
+            Left::Column(column) => column.last().unwrap_or(column.rows.0),
+        }
+    }
+}

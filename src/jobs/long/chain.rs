@@ -1,0 +1,351 @@
+//! What the threads of a chain of engines do: take a panel, compute it, hand on its edges, write down how far it is.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use super::border::{Column, Left, Reader};
+use super::crew::Member;
+use super::logs::{PanelState, Restored, Snapshot, TileSaver};
+use super::panels::{TICK, Task};
+use super::shelf::{Piece, Shelf};
+use crate::engine::long::{Best, Edge, Sink, Sweep};
+use crate::error::{Error, Result};
+
+/// Marks that may wait to be the one from which a panel can be begun again, where no grid is kept.
+const WAITING_MARKS: usize = 3;
+
+/// What is known of a panel's last column.
+pub enum Known {
+    Flight(Arc<Column>),
+    Shelved(Piece),
+    Dropped,
+}
+
+pub struct Panel {
+    pub state: PanelState,
+    pub taken: bool,
+    pub marks: Vec<(u32, Piece)>,
+    pub right: Known,
+}
+
+#[derive(Default)]
+pub struct Board {
+    pub panels: Vec<Panel>,
+    /// The first column that nobody has taken.
+    pub next: u32,
+    /// The last column of the grid.
+    pub last_kept: u32,
+    pub failure: Option<Error>,
+    pub working: usize,
+}
+
+pub struct Run<'a> {
+    pub task: Task<'a>,
+    pub shelf: &'a Arc<Shelf>,
+    pub saver: Option<&'a TileSaver>,
+    pub interrupt: &'a AtomicBool,
+    /// Columns for a speed of 1, so that all panels take the same time; `None` if there is one engine.
+    pub pace: Option<f64>,
+    pub board: Mutex<Board>,
+    pub changed: Condvar,
+    pub stop: AtomicBool,
+    pub cells: AtomicU64,
+}
+
+impl Run<'_> {
+    pub fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Whether rows between the first and the last one are kept, rather than only to begin again.
+    fn keeps(&self) -> bool {
+        self.task.cut.pitch.is_some()
+    }
+
+    /// Puts panels of an earlier run on the board.
+    pub fn restore(&self, restored: Vec<Restored>) -> Result<()> {
+        let mut board = self.board();
+        for Restored { state, column, marks } in restored {
+            board.next = state.columns.1;
+            if state.kept {
+                board.last_kept = state.columns.1;
+            }
+            let column = Column::with(self.task.rows, column.unwrap_or_default(), self.shelf);
+            column.set_coming(state.done);
+            if let Some(best) = state.best {
+                self.task.best.raise(best.score);
+            }
+            let rows = u64::from(if state.done { self.task.rows.1 } else { state.row } - self.task.rows.0);
+            self.cells.fetch_add(rows * u64::from(state.columns.1 - state.columns.0), Ordering::Relaxed);
+            board.panels.push(Panel { state, taken: false, marks, right: Known::Flight(Arc::new(column)) });
+        }
+        (0..board.panels.len()).try_for_each(|index| self.retire(&mut board, index))
+    }
+
+    /// What an engine's thread does.
+    pub fn work(&self, member: &mut Member) {
+        while let Some(index) = self.take(member) {
+            let left_panel = index.checked_sub(1).and_then(|left| match &self.board().panels[left].right {
+                Known::Flight(column) => Some(Arc::clone(column)),
+                _ => None,
+            });
+            let left = match &left_panel {
+                Some(column) => Left::Column(column),
+                None => Left::Line(self.task.pair, self.task.left),
+            };
+            let reader = Reader {
+                left,
+                interrupt: self.interrupt,
+                stop: &self.stop,
+                abandoned: AtomicBool::new(false),
+                waited: AtomicU64::new(0),
+            };
+            let begin = Instant::now();
+            let done = self.compute(member, index, &reader);
+            let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
+            member.stats.seconds += begin.elapsed().saturating_sub(waited).as_secs_f64();
+            let Err(error) = done.and_then(|()| self.save(false)) else { continue };
+            let abandoned = reader.abandoned.load(Ordering::Relaxed);
+            let gives_up = !abandoned && member.gives_up(&error);
+            let mut board = self.board();
+            if let Panel { right: Known::Flight(column), taken, .. } = &mut board.panels[index] {
+                *taken = false;
+                column.set_coming(false);
+            }
+            if !abandoned && !gives_up && !self.stop.swap(true, Ordering::Relaxed) {
+                board.failure = Some(error);
+            }
+            self.changed.notify_all();
+            if gives_up {
+                return;
+            }
+        }
+    }
+
+    /// The next panel for an engine: the leftmost open one, else a new one, if need be when there is one.
+    fn take(&self, member: &Member) -> Option<usize> {
+        let mut board = self.board();
+        loop {
+            if self.stop.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(index) = board.panels.iter().position(|panel| !panel.taken && !panel.state.done) {
+                board.panels[index].taken = true;
+                if let Known::Flight(column) = &board.panels[index].right {
+                    column.set_coming(true);
+                }
+                return Some(index);
+            }
+            if board.next < self.task.columns.1 {
+                self.open(&mut board, member);
+                continue;
+            }
+            if board.panels.iter().all(|panel| panel.state.done) {
+                return None;
+            }
+            let waited = self.changed.wait_timeout(board, TICK);
+            board = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+    }
+
+    /// Adds a panel of a width that suits an engine.
+    fn open(&self, board: &mut Board, member: &Member) {
+        let Task { rows, columns, cut, .. } = self.task;
+        let left = columns.1 - board.next;
+        let mut width = member.engine.panel_columns(rows.1 - rows.0, left).max(1);
+        if let Some(pace) = self.pace {
+            width = width.min((pace * member.engine.speed()) as u32).max(64);
+        }
+        for most in [cut.pitch, cut.panel_columns].into_iter().flatten() {
+            width = width.min(most.max(1));
+        }
+        // A sliver at the end costs as much as what it would add to this panel.
+        let width = if left - width.min(left) < width / 4 { left } else { width };
+        let end = board.next + width;
+        let kept = end == columns.1 || cut.pitch.is_some_and(|pitch| end - board.last_kept >= pitch);
+        if kept {
+            board.last_kept = end;
+        }
+        let state = PanelState {
+            index: board.panels.len(),
+            columns: (board.next, end),
+            kept,
+            row: rows.0,
+            done: false,
+            best: None,
+            pruned: 0,
+        };
+        let right = Known::Flight(Arc::new(Column::new(rows, self.shelf)));
+        board.panels.push(Panel { state, taken: false, marks: Vec::new(), right });
+        board.next = end;
+    }
+
+    /// Has an engine compute a panel from where it can be begun.
+    fn compute(&self, member: &mut Member, index: usize, left: &Reader) -> Result<()> {
+        let Task { pair, rows, cut, prune, best, .. } = self.task;
+        let (columns, row, mark, column) = {
+            let mut board = self.board();
+            let panel = &mut board.panels[index];
+            let row = panel.state.row;
+            panel.marks.retain(|mark| mark.0 <= row);
+            let mark = panel.marks.iter().find(|mark| mark.0 == row).map(|mark| mark.1.clone());
+            let Known::Flight(column) = &panel.right else {
+                return Err(Error::Internal("a panel is computed whose end is known".into()));
+            };
+            (panel.state.columns, row, mark, Arc::clone(column))
+        };
+        let top = match mark {
+            Some(piece) => piece.slice(0..piece.len())?,
+            None => self.task.top.slice(pair, columns.0, columns.1)?,
+        };
+        let sink = PanelSink { run: self, index, columns, column: &column, cells: AtomicU64::new(0) };
+        let sweep = Sweep {
+            pair,
+            rows: (row, rows.1),
+            columns,
+            top: &top,
+            mark_every: cut.mark_every,
+            prune,
+            best,
+            interrupt: self.interrupt,
+        };
+        let swept = member.call(|engine| engine.sweep(&sweep, left, &sink));
+        member.stats.cells += sink.cells.load(Ordering::Relaxed);
+        let swept = swept?;
+        let mut board = self.board();
+        let panel = &mut board.panels[index];
+        let has_end = panel.marks.last().is_some_and(|mark| mark.0 == rows.1);
+        let has_all = !self.keeps() || panel.marks.len() as u32 == (rows.1 - self.task.rows.0).div_ceil(cut.mark_every);
+        if column.last() != Some(rows.1) || !has_end || !has_all {
+            let name = member.stats.name.clone();
+            return Err(Error::Device { device: name, message: "it left out edges of a panel".into() });
+        }
+        panel.state.best = Best::better(panel.state.best, swept.best);
+        panel.state.pruned += swept.pruned_cells;
+        (panel.state.done, panel.state.row) = (true, rows.1);
+        if let Some(found) = panel.state.best {
+            best.raise(found.score);
+        }
+        if !self.keeps() {
+            panel.marks.retain(|mark| mark.0 == rows.1);
+        }
+        for index in [index.checked_sub(1), Some(index)].into_iter().flatten() {
+            self.retire(&mut board, index)?;
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Puts a column away that nobody reads any more.
+    fn retire(&self, board: &mut Board, index: usize) -> Result<()> {
+        let is_last = board.panels[index].state.columns.1 == self.task.columns.1;
+        let is_read = board.panels.get(index + 1).is_some_and(|next| next.state.done);
+        let panel = &mut board.panels[index];
+        if let (true, Known::Flight(column)) = (panel.state.done && (is_last || is_read), &panel.right) {
+            let edge = column.take();
+            panel.right = match panel.state.kept {
+                true => Known::Shelved(self.shelf.put(edge)?),
+                false => Known::Dropped,
+            };
+        }
+        Ok(())
+    }
+
+    /// Writes down how far the sweep is, if it is time.
+    pub fn save(&self, now: bool) -> Result<()> {
+        let Some(mut log) = self.saver.and_then(|saver| saver.due(now)) else { return Ok(()) };
+        let mut snapshots = Vec::new();
+        let board = self.board();
+        for (index, panel) in board.panels.iter().enumerate() {
+            let state = &panel.state;
+            let saved = log.saved(index);
+            if saved.is_some_and(|saved| saved == (state.row, state.done)) || state.row == self.task.rows.0 {
+                continue;
+            }
+            let first = saved.map_or(self.task.rows.0, |(row, _)| row + 1);
+            let is_needed = state.kept || board.panels.get(index + 1).is_none_or(|next| !next.state.done);
+            let column = match &panel.right {
+                _ if !is_needed || first > state.row => None,
+                Known::Flight(column) => Some(column.slice(first, state.row)),
+                Known::Shelved(piece) => {
+                    let place = |row: u32| (row - self.task.rows.0) as usize;
+                    Some(piece.slice(place(first)..place(state.row) + 1)?)
+                }
+                Known::Dropped => None,
+            };
+            let marks = panel
+                .marks
+                .iter()
+                .filter(|mark| first <= mark.0 && mark.0 <= state.row && (self.keeps() || mark.0 == state.row));
+            let marks = marks.cloned().collect();
+            snapshots.push(Snapshot { state: state.clone(), first, column, marks });
+        }
+        drop(board);
+        log.write(snapshots)
+    }
+}
+
+/// Takes what an engine hands on of a panel.
+struct PanelSink<'a> {
+    run: &'a Run<'a>,
+    index: usize,
+    columns: (u32, u32),
+    column: &'a Column,
+    cells: AtomicU64,
+}
+
+impl PanelSink<'_> {
+    /// Moves the row from which the panel can be begun again to the last mark, if all above it is known.
+    fn settle(&self, panel: &mut Panel) {
+        let (Some(ready), last) = (self.column.last(), self.run.task.rows.1) else { return };
+        let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
+        if let Some(row) = row.filter(|&row| row > panel.state.row) {
+            panel.state.row = row;
+            if !self.run.keeps() {
+                panel.marks.retain(|mark| mark.0 >= row);
+            }
+        }
+    }
+}
+
+impl Sink for PanelSink<'_> {
+    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        self.column.append(first, h, gap)
+    }
+
+    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+        let entries = (self.columns.1 - self.columns.0) as usize + 1;
+        if edge.h.len() != entries || edge.gap.len() != entries {
+            return Err(Error::Internal(format!("the edge along row {row} has not {entries} entries")));
+        }
+        let piece = self.run.shelf.put(edge)?;
+        {
+            let mut board = self.run.board();
+            let panel = &mut board.panels[self.index];
+            panel.marks.retain(|mark| mark.0 < row);
+            panel.marks.push((row, piece));
+            if !self.run.keeps() && panel.marks.len() > WAITING_MARKS {
+                let begin = panel.state.row;
+                let surplus = panel.marks.iter().position(|mark| mark.0 > begin);
+                surplus.map(|surplus| panel.marks.remove(surplus));
+            }
+            // Of a local pair the best cell above the mark is to be known too.
+            if !self.run.task.pair.is_local() {
+                self.settle(panel);
+            }
+        }
+        self.run.save(false)
+    }
+
+    fn progress(&self, cells: u64, best: Option<Best>) {
+        self.run.cells.fetch_add(cells, Ordering::Relaxed);
+        self.cells.fetch_add(cells, Ordering::Relaxed);
+        if best.is_some() {
+            let mut board = self.run.board();
+            let panel = &mut board.panels[self.index];
+            panel.state.best = Best::better(panel.state.best, best);
+            self.settle(panel);
+        }
+    }
+}

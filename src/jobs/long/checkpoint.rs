@@ -1,0 +1,189 @@
+//! What a job writes down so that a later run can go on from there, whenever this one is killed.
+//!
+//! A checkpoint is a directory. `manifest.json` says what is computed; a run with anything else is refused. Each part of
+//! the matrix has a directory of its own with numbered logs ([`super::logs`]). Files appear whole (written aside, synchronised, renamed) and end with a checksum: what is
+//! missing or damaged is computed again.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::logs::TileSaver;
+use crate::error::{Error, Result};
+
+/// The form of the files.
+const VERSION: u32 = 1;
+
+/// FNV-1a, 64 bits: tells damage and different input apart, not malice.
+#[derive(Debug, Clone, Copy)]
+pub struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    /// With more bytes.
+    pub fn add(mut self, bytes: &[u8]) -> Fnv {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+        self
+    }
+
+    /// The sum.
+    pub fn sum(self) -> u64 {
+        self.0
+    }
+}
+
+/// A job's checkpoint.
+#[derive(Debug)]
+pub struct Checkpoint {
+    directory: PathBuf,
+    every: Duration,
+    /// Whether there was one before this run.
+    pub resumed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Manifest<C> {
+    version: u32,
+    job: Value,
+    cut: C,
+}
+
+impl Checkpoint {
+    /// Opens a directory, makes it if there is none. `job` says what is computed, `cut` how: the first run's counts, and
+    /// is given back.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if something else was computed there; [`Error::Io`].
+    pub fn open<C: Serialize + DeserializeOwned>(
+        directory: &Path,
+        every: Duration,
+        job: Value,
+        cut: C,
+    ) -> Result<(Self, C)> {
+        fs::create_dir_all(directory).map_err(|error| Error::io(directory, error))?;
+        let path = directory.join("manifest.json");
+        let refuse = |what: String| {
+            let directory = directory.display();
+            Error::usage(format!("checkpoint {directory}: {what}; name another directory, or delete it"))
+        };
+        let there = match fs::read(&path) {
+            Ok(bytes) => {
+                let there: Manifest<C> = serde_json::from_slice(&bytes)
+                    .map_err(|error| refuse(format!("its manifest is damaged: {error}")))?;
+                if there.version != VERSION {
+                    return Err(refuse(format!("it has version {}, not {VERSION}", there.version)));
+                }
+                if let Some(differs) = difference(&there.job, &job) {
+                    return Err(refuse(format!("it is of another job: {differs}")));
+                }
+                Some(there.cut)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => return Err(Error::io(path, error)),
+        };
+        let resumed = there.is_some();
+        let cut = match there {
+            Some(cut) => cut,
+            None => {
+                let manifest = Manifest { version: VERSION, job, cut };
+                let bytes = serde_json::to_vec_pretty(&manifest).map_err(broken)?;
+                write_whole(&path, |file| file.write_all(&bytes))?;
+                manifest.cut
+            }
+        };
+        Ok((Checkpoint { directory: directory.to_owned(), every, resumed }, cut))
+    }
+
+    /// The logs of a part of the matrix.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn tile(&self, pass: &str, tile: usize, rows: (u32, u32), mark_every: Option<u32>) -> Result<TileSaver> {
+        let directory = self.directory.join(pass).join(tile.to_string());
+        fs::create_dir_all(&directory).map_err(|error| Error::io(&directory, error))?;
+        Ok(TileSaver::new(directory, self.every, rows, mark_every))
+    }
+
+    /// Removes what was written of a part of the job that is over.
+    pub fn forget(&self, pass: &str) {
+        // Only room is lost if that fails.
+        let _ = fs::remove_dir_all(self.directory.join(pass));
+    }
+
+    /// Removes all but the notes: the job is over.
+    pub fn clear(&self) {
+        let directories = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        for directory in directories.filter(|entry| entry.path().is_dir()) {
+            if directory
+                .file_name()
+                .to_str()
+                .is_some_and(|name| name.starts_with("plus-") || name.starts_with("minus-"))
+            {
+                self.forget(directory.file_name().to_str().unwrap_or_default());
+            }
+        }
+    }
+
+    /// Reads a note, if there is one that is well.
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let bytes = fs::read(self.directory.join(name)).ok()?;
+        let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
+        (Fnv::default().add(body).sum().to_le_bytes() == sum).then(|| serde_json::from_slice(body).ok()).flatten()
+    }
+
+    /// Writes a note.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&self, name: &str, note: &impl Serialize) -> Result<()> {
+        let body = serde_json::to_vec(note).map_err(broken)?;
+        let sum = Fnv::default().add(&body).sum().to_le_bytes();
+        write_whole(&self.directory.join(name), |file| file.write_all(&body).and_then(|()| file.write_all(&sum)))
+    }
+
+    /// Time between saves.
+    pub fn every(&self) -> Duration {
+        self.every
+    }
+}
+
+/// A note or a log that cannot be put in words.
+pub fn broken(error: serde_json::Error) -> Error {
+    Error::Internal(format!("a checkpoint cannot be written: {error}"))
+}
+
+/// The first entry of two objects that differs.
+fn difference(there: &Value, here: &Value) -> Option<String> {
+    let (there, here) = (there.as_object()?, here.as_object()?);
+    let name = here.keys().chain(there.keys()).find(|&key| there.get(key) != here.get(key))?;
+    let say = |side: Option<&Value>| side.map_or("nothing".to_owned(), Value::to_string);
+    Some(format!("{name} was {}, now it is {}", say(there.get(name)), say(here.get(name))))
+}
+
+/// Writes a file that appears whole or not at all, and stays.
+pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
+    let write = || {
+        let aside = path.with_extension("part");
+        let mut file = File::create(&aside)?;
+        fill(&mut file)?;
+        file.sync_all()?;
+        fs::rename(&aside, path)?;
+        match path.parent() {
+            Some(directory) if cfg!(unix) => File::open(directory)?.sync_all(),
+            _ => Ok(()),
+        }
+    };
+    write().map_err(|error| Error::io(path, error))
+}

@@ -1,0 +1,101 @@
+//! The lines of a swept part of the matrix that are kept, and how closely they lie.
+
+use std::collections::BTreeMap;
+
+use super::Tuning;
+use super::border::Line;
+use super::shelf::ENTRY_BYTES;
+use crate::engine::long::{Edge, LongPair};
+use crate::error::Result;
+
+/// Lines each way where memory allows: what is computed again for an alignment is about the matrix divided by this.
+const LINES: u64 = 48;
+/// Fewer are not worth the memory that they spare; rather are they kept in files.
+const FEWEST_LINES: u64 = 16;
+/// Lines are not closer than this.
+const LEAST_PITCH: u64 = 4096;
+/// Rows that are swept in one go.
+const BELT_ROWS: u32 = 1 << 26;
+
+/// How the matrix is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Cut {
+    /// Rows between marks: a multiple of 64.
+    pub mark_every: u32,
+    /// Columns between columns that are kept at least; `None` if no grid is needed.
+    pub pitch: Option<u32>,
+    /// Columns of a panel at most.
+    pub panel_columns: Option<u32>,
+    /// Rows of a belt at most.
+    pub belt_rows: u32,
+}
+
+impl Cut {
+    /// For a pair of these lengths with so much memory, with a grid or without.
+    pub fn new(query: u32, target: u32, grid: bool, memory: u64, tuning: &Tuning) -> Cut {
+        let symbols = u64::from(query) + u64::from(target);
+        let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
+        let pitch = |length: u32, lines: u64| {
+            let suits = u64::from(length).div_ceil(lines).max(LEAST_PITCH) as u32;
+            tuning.grid_pitch.unwrap_or(suits).max(1)
+        };
+        let whole = |rows: u32| rows.clamp(1, u32::MAX - 63).next_multiple_of(64);
+        Cut {
+            mark_every: whole(pitch(query, if grid { lines } else { LINES })),
+            pitch: grid.then(|| pitch(target, lines)),
+            panel_columns: tuning.panel_columns,
+            belt_rows: whole(tuning.belt_rows.unwrap_or(BELT_ROWS)),
+        }
+    }
+
+    /// A finer grid in a region that is too large to be traced at once.
+    pub fn finer(rows: u32, columns: u32) -> Cut {
+        let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
+        Cut { mark_every, pitch: Some(columns.div_ceil(8).max(32)), panel_columns: None, belt_rows: u32::MAX }
+    }
+}
+
+/// Known edges in a part of the matrix.
+#[derive(Debug, Clone, Default)]
+pub struct Grid {
+    /// The part's rows.
+    pub rows: (u32, u32),
+    /// Its columns.
+    pub columns: (u32, u32),
+    /// Edges along rows, over all of its columns; the first is that of `rows.0`.
+    pub across: BTreeMap<u32, Line>,
+    /// Edges along columns, over all of its rows; the first is that of `columns.0`.
+    pub down: BTreeMap<u32, Line>,
+}
+
+/// A rectangle of the matrix with its upper and its left edge.
+#[derive(Debug, Clone)]
+pub struct Framed {
+    /// Its rows.
+    pub rows: (u32, u32),
+    /// Its columns.
+    pub columns: (u32, u32),
+    /// The edge along `rows.0`.
+    pub top: Edge,
+    /// The edge along `columns.0`.
+    pub left: Edge,
+}
+
+impl Grid {
+    /// Whether a cell is in this part.
+    pub fn holds(&self, i: u32, j: u32) -> bool {
+        self.rows.0 < i && i <= self.rows.1 && self.columns.0 < j && j <= self.columns.1
+    }
+
+    /// What lies between a cell of the part, as the last one, and the next lines above and left of it.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if an edge cannot be read.
+    pub fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<Framed> {
+        let missing = || crate::Error::Internal(format!("no edges are known around cell ({i}, {j})"));
+        let (&row, across) = self.across.range(..i).next_back().ok_or_else(missing)?;
+        let (&column, down) = self.down.range(..j).next_back().ok_or_else(missing)?;
+        let (top, left) = (across.slice(pair, column, j)?, down.slice(pair, row, i)?);
+        Ok(Framed { rows: (row, i), columns: (column, j), top, left })
+    }
+}

@@ -1,0 +1,390 @@
+//! The logs of a part of the matrix: how far its panels are, and their edges.
+//!
+//! Each log holds what was found since the last one. `N.keep` holds how far panels are, and edges that are needed to the
+//! end; `N.flight` holds edges that are not, and is removed when their panels' neighbours are done.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::checkpoint::{Fnv, broken, write_whole};
+use super::shelf::{Piece, Shelf};
+use crate::engine::long::{Best, Edge};
+use crate::error::Result;
+
+/// A save that takes long is not made more often than this many times as long.
+const SHARE: u32 = 10;
+
+/// How far a panel is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PanelState {
+    /// Its number, from the left.
+    pub index: usize,
+    /// Its first and last column edge.
+    pub columns: (u32, u32),
+    /// Whether its last column is needed to the end.
+    pub kept: bool,
+    /// The row from which it can be begun again: of a mark, or its first, or its last when it is done.
+    pub row: u32,
+    /// Whether it is done.
+    pub done: bool,
+    /// The best cell above that row, at least.
+    pub best: Option<Best>,
+    /// Cells that were not computed.
+    pub pruned: u64,
+}
+
+/// A panel that is further than at the last save.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// How far.
+    pub state: PanelState,
+    /// The first row of `column`.
+    pub first: u32,
+    /// Its last column from there to `state.row`, if that is needed.
+    pub column: Option<Edge>,
+    /// Its marks from there on.
+    pub marks: Vec<(u32, Piece)>,
+}
+
+/// A panel of an earlier run.
+#[derive(Debug)]
+pub struct Restored {
+    /// How far it is.
+    pub state: PanelState,
+    /// Its last column up to there, if that is needed.
+    pub column: Option<Edge>,
+    /// Its marks.
+    pub marks: Vec<(u32, Piece)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Column,
+    Mark,
+}
+
+/// Where an edge is in a log.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Entry {
+    panel: usize,
+    kind: Kind,
+    /// The mark's row, or the first of the column's.
+    row: u32,
+    entries: usize,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Index {
+    panels: Vec<PanelState>,
+    entries: Vec<Entry>,
+}
+
+/// The logs of a part of the matrix.
+#[derive(Debug)]
+pub struct TileSaver {
+    log: Mutex<Log>,
+    every: Duration,
+    rows: (u32, u32),
+    /// Rows between the marks that are all needed; `None` if only the last one is.
+    mark_every: Option<u32>,
+}
+
+/// What is written, while one thread writes.
+#[derive(Debug)]
+pub struct Log {
+    directory: PathBuf,
+    /// Whether all marks are needed to the end.
+    keeps: bool,
+    last: Instant,
+    took: Duration,
+    next: u64,
+    /// Of each panel the row and whether it was done.
+    saved: Vec<Option<(u32, bool)>>,
+    /// Logs that can be removed, and whose edges are in them.
+    flights: Vec<(PathBuf, Vec<usize>)>,
+}
+
+impl TileSaver {
+    /// The logs in a directory. `mark_every` says how many rows lie between the marks, if all are needed.
+    pub fn new(directory: PathBuf, every: Duration, rows: (u32, u32), mark_every: Option<u32>) -> TileSaver {
+        let log = Log {
+            directory,
+            keeps: mark_every.is_some(),
+            last: Instant::now(),
+            took: Duration::ZERO,
+            next: 0,
+            saved: Vec::new(),
+            flights: Vec::new(),
+        };
+        TileSaver { log: Mutex::new(log), every, rows, mark_every }
+    }
+
+    /// The log, if it is time to write and nobody else does. When it is `now` in any case, waits.
+    pub fn due(&self, now: bool) -> Option<MutexGuard<'_, Log>> {
+        if now {
+            return Some(self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        }
+        let log = self.log.try_lock().ok()?;
+        let pause = if self.every.is_zero() { self.every } else { self.every.max(log.took * SHARE) };
+        (log.last.elapsed() >= pause).then_some(log)
+    }
+
+    /// What an earlier run has left: panels from the left, each as far as all that it needs is there.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if edges cannot be kept.
+    pub fn restore(&self, shelf: &Arc<Shelf>) -> Result<Vec<Restored>> {
+        let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let found = Found::read(&mut log);
+        let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
+        let mut restored: Vec<Restored> = Vec::new();
+        // From the right, for a column is needed only if its neighbour is not done.
+        let mut next_is_done = false;
+        for index in (0..count).rev() {
+            let states = found.states.iter().rev().filter(|state| state.index == index);
+            let mut whole = None;
+            let mut first = None;
+            for state in states {
+                first.get_or_insert(state);
+                if let Some(panel) = self.assemble(&found, state, state.kept || !state.done || !next_is_done, shelf)? {
+                    whole = Some(panel);
+                    break;
+                }
+            }
+            let Some(first) = first else { continue };
+            let from_begin = || {
+                let state = PanelState { row: self.rows.0, done: false, best: None, pruned: 0, ..first.clone() };
+                Restored { state, column: None, marks: Vec::new() }
+            };
+            let panel = whole.unwrap_or_else(from_begin);
+            next_is_done = panel.state.done;
+            restored.push(panel);
+        }
+        restored.reverse();
+        // Panels are cut one after another: what does not follow is of no use.
+        let follow = restored.windows(2).take_while(|pair| pair[0].state.columns.1 == pair[1].state.columns.0).count();
+        restored.truncate(follow + 1);
+        log.saved = restored.iter().map(|panel| Some((panel.state.row, panel.state.done))).collect();
+        for (saved, panel) in log.saved.iter_mut().zip(&restored) {
+            saved.take_if(|_| panel.state.row == self.rows.0);
+        }
+        Ok(restored)
+    }
+
+    /// A panel in a state, if all edges are there.
+    fn assemble(
+        &self,
+        found: &Found,
+        state: &PanelState,
+        needs_column: bool,
+        shelf: &Arc<Shelf>,
+    ) -> Result<Option<Restored>> {
+        let entries = || found.entries.iter().filter(|(entry, ..)| entry.panel == state.index);
+        let mut column = None;
+        if needs_column {
+            let mut edge = Edge::default();
+            let mut chunks: Vec<_> = entries().filter(|(entry, ..)| entry.kind == Kind::Column).collect();
+            chunks.sort_by_key(|(entry, ..)| entry.row);
+            for (entry, place) in chunks {
+                let next = self.rows.0 as usize + edge.h.len();
+                let (first, end) = (entry.row as usize, entry.row as usize + entry.entries);
+                if first <= next && next < end {
+                    let Some(more) = found.edge(entry, *place) else { break };
+                    edge.h.extend_from_slice(&more.h[next - first..]);
+                    edge.gap.extend_from_slice(&more.gap[next - first..]);
+                }
+            }
+            let needed = (state.row - self.rows.0) as usize + 1;
+            if edge.h.len() < needed {
+                return Ok(None);
+            }
+            edge.h.truncate(needed);
+            edge.gap.truncate(needed);
+            column = Some(edge);
+        }
+        let mut rows: Vec<u32> = Vec::new();
+        if let Some(every) = self.mark_every {
+            rows.extend(
+                (1..)
+                    .map(|k| u64::from(self.rows.0) + k * u64::from(every))
+                    .take_while(|&row| row < state.row.into())
+                    .map(|row| row as u32),
+            );
+        }
+        rows.extend((state.row > self.rows.0).then_some(state.row));
+        let mut marks = Vec::new();
+        for row in rows {
+            let of_row = |(entry, _): &&(Entry, (usize, u64))| entry.kind == Kind::Mark && entry.row == row;
+            let width = (state.columns.1 - state.columns.0) as usize + 1;
+            match entries().rev().find(of_row).and_then(|(entry, place)| found.edge(entry, *place)) {
+                Some(edge) if edge.h.len() == width => marks.push((row, shelf.put(edge)?)),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(Restored { state: state.clone(), column, marks }))
+    }
+}
+
+/// What is in the logs of a part.
+#[derive(Default)]
+struct Found {
+    files: Vec<PathBuf>,
+    /// Oldest first.
+    states: Vec<PanelState>,
+    /// Each with the file that it is in, and where.
+    entries: Vec<(Entry, (usize, u64))>,
+}
+
+impl Found {
+    fn read(log: &mut Log) -> Found {
+        let mut found = Found::default();
+        let mut names: Vec<(u64, PathBuf)> = fs::read_dir(&log.directory)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|file| Some((file.path().file_stem()?.to_str()?.parse().ok()?, file.path())))
+            .collect();
+        names.sort();
+        for (number, path) in names {
+            log.next = log.next.max(number + 1);
+            if path.extension().is_some_and(|extension| extension == "part") {
+                // The run was killed while it wrote.
+                let _ = fs::remove_file(path);
+                continue;
+            }
+            let Some(index) = read_index(&path) else {
+                tracing::warn!("{} is damaged; what it held is computed again", path.display());
+                continue;
+            };
+            let mut at = 0;
+            for entry in &index.entries {
+                found.entries.push((*entry, (found.files.len(), at)));
+                at += entry.entries as u64 * 8;
+            }
+            if path.extension().is_some_and(|extension| extension == "flight") {
+                log.flights.push((path.clone(), index.entries.iter().map(|entry| entry.panel).collect()));
+            }
+            found.states.extend(index.panels);
+            found.files.push(path);
+        }
+        found
+    }
+
+    fn edge(&self, entry: &Entry, (file, at): (usize, u64)) -> Option<Edge> {
+        let mut file = File::open(&self.files[file]).ok()?;
+        file.seek(SeekFrom::Start(at)).ok()?;
+        let mut values = || -> Option<Vec<i32>> {
+            let mut bytes = vec![0; entry.entries * 4];
+            file.read_exact(&mut bytes).ok()?;
+            Some(bytes.chunks_exact(4).map(|four| i32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
+        };
+        Some(Edge { h: values()?, gap: values()? })
+    }
+}
+
+/// The index of a log: edges, then the index, its length and the sum of all that. `None` if it is damaged.
+fn read_index(path: &Path) -> Option<Index> {
+    let mut file = File::open(path).ok()?;
+    let end = file.metadata().ok()?.len().checked_sub(16)?;
+    let (mut sum, mut block, mut left) = (Fnv::default(), vec![0; 1 << 20], end + 8);
+    while left > 0 {
+        let bytes = &mut block[..left.min(1 << 20) as usize];
+        file.read_exact(bytes).ok()?;
+        sum = sum.add(bytes);
+        left -= bytes.len() as u64;
+    }
+    let mut number = [0; 8];
+    file.read_exact(&mut number).ok()?;
+    if u64::from_le_bytes(number) != sum.sum() {
+        return None;
+    }
+    file.seek(SeekFrom::Start(end)).ok()?;
+    file.read_exact(&mut number).ok()?;
+    let length = u64::from_le_bytes(number);
+    file.seek(SeekFrom::Start(end.checked_sub(length)?)).ok()?;
+    let mut index = vec![0; usize::try_from(length).ok()?];
+    file.read_exact(&mut index).ok()?;
+    serde_json::from_slice(&index).ok()
+}
+
+fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
+    let index = Index { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
+    let index = serde_json::to_vec(&index).map_err(broken)?;
+    write_whole(path, |file| {
+        let mut sum = Fnv::default();
+        let mut put = |bytes: &[u8]| {
+            sum = sum.add(bytes);
+            file.write_all(bytes)
+        };
+        for values in edges.iter().flat_map(|(_, edge)| [&edge.h, &edge.gap]) {
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            put(&bytes)?;
+        }
+        put(&index)?;
+        put(&(index.len() as u64).to_le_bytes())?;
+        let sum = sum.sum().to_le_bytes();
+        file.write_all(&sum)
+    })
+}
+
+impl Log {
+    /// How far a panel was at the last save.
+    pub fn saved(&self, index: usize) -> Option<(u32, bool)> {
+        self.saved.get(index).copied().flatten()
+    }
+
+    /// Writes what is new, and removes what is no longer needed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&mut self, snapshots: Vec<Snapshot>) -> Result<()> {
+        let begin = Instant::now();
+        if !snapshots.is_empty() {
+            let (mut keep, mut flight, mut panels) = (Vec::new(), Vec::new(), Vec::new());
+            for Snapshot { state, first, column, marks } in snapshots {
+                let column = column.map(|edge| (Kind::Column, first, edge, state.kept));
+                let mut edges: Vec<_> = column.into_iter().collect();
+                for (row, piece) in marks {
+                    let lasting = self.keeps || state.done;
+                    edges.push((Kind::Mark, row, piece.slice(0..piece.len())?, lasting));
+                }
+                for (kind, row, edge, lasting) in edges {
+                    let entry = Entry { panel: state.index, kind, row, entries: edge.h.len() };
+                    if lasting { &mut keep } else { &mut flight }.push((entry, edge));
+                }
+                panels.push(state);
+            }
+            for state in &panels {
+                if self.saved.len() <= state.index {
+                    self.saved.resize(state.index + 1, None);
+                }
+            }
+            let path = |kind: &str| self.directory.join(format!("{}.{kind}", self.next));
+            if !flight.is_empty() {
+                write_log(&path("flight"), Vec::new(), &flight)?;
+                self.flights.push((path("flight"), flight.iter().map(|(entry, _)| entry.panel).collect()));
+            }
+            let path = self.directory.join(format!("{}.keep", self.next));
+            for state in &panels {
+                self.saved[state.index] = Some((state.row, state.done));
+            }
+            write_log(&path, panels, &keep)?;
+            self.next += 1;
+        }
+        let saved = std::mem::take(&mut self.saved);
+        let is_done = |index: usize| saved.get(index).copied().flatten().is_some_and(|saved| saved.1);
+        self.flights.retain(|(path, panels)| {
+            let is_over = panels.iter().all(|&panel| is_done(panel) && is_done(panel + 1));
+            is_over.then(|| fs::remove_file(path)).is_none()
+        });
+        self.saved = saved;
+        (self.last, self.took) = (Instant::now(), begin.elapsed());
+        Ok(())
+    }
+}

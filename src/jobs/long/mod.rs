@@ -1,0 +1,266 @@
+//! One pair of very long sequences: its score, and its alignment in memory that grows with the sum of the lengths (Li,
+//! Ranka and Sahni, paper 2 of the [engines](crate::engine::long)).
+//!
+//! The matrix is swept once, in panels of columns that a chain of engines takes from left to right (`panels`). What is kept
+//! of it for an alignment is a grid: some of its columns, and some of its rows (`grid`). The alignment is walked back from
+//! region to region of the grid; a region that is too large for an engine is swept again with a finer grid inside (`walk`).
+//! What does not fit in the host's memory is in files meanwhile (`shelf`), and a job that is to survive being killed writes
+//! down how far it is (`checkpoint`). Every alignment is rescored before it is handed over.
+//!
+//! # Several local alignments
+//!
+//! The first is the best local alignment of both strands. Each further one is the best local alignment in a matrix where
+//! the cells of the *rectangles* of those found before on the same strand are forbidden (cell (i, j) if query symbol i - 1
+//! and target symbol j - 1 are both in the ranges of one of them): there H is 0 and no gap goes on, so no alignment passes.
+//! So no two alignments of a strand overlap in query and target at once, and the list for k begins with that for k - 1. It
+//! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
+
+mod border;
+mod chain;
+mod checkpoint;
+mod crew;
+mod grid;
+mod logs;
+pub mod open;
+mod panels;
+mod parts;
+mod run;
+mod shelf;
+mod walk;
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Progress, RunOptions};
+use crate::engine::long::{LongEngine, Method};
+use crate::error::Result;
+use crate::score::Scoring;
+use crate::seq::{SequenceId, SequenceStore};
+use crate::trace::Cigar;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LongWant {
+    /// Scores and where they are reached.
+    Score,
+    /// Alignments too.
+    #[default]
+    Alignment,
+}
+
+/// Which strands of the query are aligned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strand {
+    /// As it was read.
+    #[default]
+    Forward,
+    /// Its reverse complement.
+    Reverse,
+    /// Both; what scores better comes first.
+    Both,
+}
+
+/// The strand of a hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StrandOf {
+    /// The query as it was read.
+    Plus,
+    /// Its reverse complement.
+    Minus,
+}
+
+/// How finely the work is cut. None of it changes the result; the defaults suit all but tests.
+#[derive(Debug, Clone, Default)]
+pub struct Tuning {
+    /// Rows and columns between lines of the grid at least (rows are rounded up to a multiple of 64); `None` for what
+    /// the lengths and the memory suggest.
+    pub grid_pitch: Option<u32>,
+    /// Columns of a panel at most.
+    pub panel_columns: Option<u32>,
+    /// Rows that are swept in one go at most.
+    pub belt_rows: Option<u32>,
+    /// Time between two saves at least; `None` for 30 s.
+    pub save_every: Option<Duration>,
+}
+
+/// A pair to align.
+#[derive(Debug, Clone)]
+pub struct LongAlignment {
+    /// Where the query is.
+    pub query: Arc<SequenceStore>,
+    /// The query: the rows.
+    pub query_id: SequenceId,
+    /// Where the target is.
+    pub target: Arc<SequenceStore>,
+    /// The target: the columns.
+    pub target_id: SequenceId,
+    /// How the pair is scored, and whether it is aligned globally or locally.
+    pub scoring: Arc<Scoring>,
+    /// What is asked for.
+    pub want: LongWant,
+    /// Strands of the query; of DNA only if not forward.
+    pub strand: Strand,
+    /// So many of the best local alignments; 1 in global mode.
+    pub top: u32,
+    /// Local alignments that score less are not reported; at least 1.
+    pub min_score: i64,
+    /// How engines trace; `None` for the default.
+    pub method: Option<Method>,
+    /// Columns of a strip; `None` for what suits the engine.
+    pub strip: Option<u32>,
+    /// Rows of a chunk; `None` for what suits the engine.
+    pub chunk: Option<u32>,
+    /// Leave out parts of the matrix from which the best local score cannot be reached (if one alignment is asked for).
+    pub prune: bool,
+    /// Bytes of edges that are kept in the host's memory at most, the rest being in files; `None` for 4 GiB, or a quarter
+    /// of the memory if that is less.
+    pub host_memory: Option<u64>,
+    /// A directory where the job writes down how far it is. A later run with the same input goes on from there. It may
+    /// be deleted when the job is done.
+    pub checkpoint: Option<PathBuf>,
+    /// How finely the work is cut.
+    pub tuning: Tuning,
+}
+
+/// An alignment, or its score.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongHit {
+    /// The query's strand.
+    pub strand: StrandOf,
+    /// The score.
+    pub score: i64,
+    /// The part of the query, counted from 0 on the query as it was read, whatever the strand. `None` if only the score
+    /// of a local alignment was asked for, and so its begin is not known.
+    pub query: Option<Range<u32>>,
+    /// The part of the target; `None` as for the query.
+    pub target: Option<Range<u32>>,
+    /// Query symbols before the alignment's end, *on the strand that is aligned*.
+    pub query_end: u32,
+    /// Target symbols before the alignment's end.
+    pub target_end: u32,
+    /// The columns, along the target; of the minus strand with the query's reverse complement. With free end gaps all of
+    /// query and target are in it.
+    #[serde(serialize_with = "cigar_text", deserialize_with = "text_cigar")]
+    pub cigar: Option<Cigar>,
+}
+
+fn cigar_text<S: serde::Serializer>(cigar: &Option<Cigar>, serializer: S) -> Result<S::Ok, S::Error> {
+    cigar.as_ref().map(Cigar::to_string).serialize(serializer)
+}
+
+fn text_cigar<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Option<Cigar>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| text.parse()).transpose().map_err(serde::de::Error::custom)
+}
+
+/// What came of a job.
+#[derive(Debug, Clone, Default)]
+pub struct LongResult {
+    /// The alignments, best first; none if nothing reaches [`LongAlignment::min_score`]. A global job has one.
+    pub hits: Vec<LongHit>,
+    /// What it took.
+    pub summary: LongSummary,
+}
+
+/// What a job took.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct LongSummary {
+    /// Cells of the matrices that were swept, pruned ones included, those of walks not.
+    pub cells: u64,
+    /// Cells among them that were not computed because nothing good could come of them.
+    pub pruned_cells: u64,
+    /// Cells that were computed again to walk back.
+    pub traced_cells: u64,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Seconds in sweeps.
+    pub sweep_seconds: f64,
+    /// Seconds in walks.
+    pub trace_seconds: f64,
+    /// Bytes of edges that were kept on the host at the most, in memory.
+    pub edge_bytes_peak: u64,
+    /// Bytes of edges that were written to files for want of memory.
+    pub spilled_bytes: u64,
+    /// Whether an earlier run's work was gone on with.
+    pub resumed: bool,
+    /// What each engine did.
+    pub engines: Vec<LongEngineStats>,
+}
+
+/// What an engine did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct LongEngineStats {
+    /// Its name.
+    pub name: String,
+    /// Cells that it computed in sweeps.
+    pub cells: u64,
+    /// Seconds in which it computed, waiting for its neighbour not included.
+    pub seconds: f64,
+    /// Why it was given up, if it was.
+    pub lost: Option<String>,
+}
+
+impl LongAlignment {
+    /// The alignment of two sequences: the best one, of the forward strand, pruned if local.
+    pub fn new(
+        query: Arc<SequenceStore>,
+        query_id: SequenceId,
+        target: Arc<SequenceStore>,
+        target_id: SequenceId,
+        scoring: Arc<Scoring>,
+    ) -> Self {
+        LongAlignment {
+            query,
+            query_id,
+            target,
+            target_id,
+            scoring,
+            want: LongWant::Alignment,
+            strand: Strand::Forward,
+            top: 1,
+            min_score: 1,
+            method: None,
+            strip: None,
+            chunk: None,
+            prune: true,
+            host_memory: None,
+            checkpoint: None,
+            tuning: Tuning::default(),
+        }
+    }
+
+    /// Runs the job on the devices of `options`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, before a device is opened; see
+    /// [`LongAlignment::run_on`].
+    pub fn run(&self, options: &RunOptions, progress: &dyn Progress) -> Result<LongResult> {
+        self.validate()?;
+        let engines = open::open_long(options, options.threads)?;
+        self.run_on(engines, &options.interrupt, progress)
+    }
+
+    /// Runs the job on these engines.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, scores that do not fit in 32 bits included;
+    /// [`Error::Io`](crate::Error::Io) where edges or checkpoints are to be kept;
+    /// [`Error::Device`](crate::Error::Device) if no engine is left; [`Error::Interrupted`](crate::Error::Interrupted);
+    /// a broken promise of an engine as [`Error::Internal`](crate::Error::Internal).
+    pub fn run_on(
+        &self,
+        engines: Vec<Box<dyn LongEngine>>,
+        interrupt: &Arc<AtomicBool>,
+        progress: &dyn Progress,
+    ) -> Result<LongResult> {
+        self.execute(engines, interrupt, progress)
+    }
+}

@@ -1,0 +1,171 @@
+//! A sweep over a part of the matrix by a chain of engines: each takes the next panel of columns, and reads its left edge
+//! while the engine before it computes it.
+//!
+//! A panel's width is in proportion to its engine's speed, so that neighbours keep pace. An engine that fails leaves its
+//! panel open; another one takes it, from its last mark if all before that is known. What its right neighbour has read
+//! stays valid, for whoever computes a column finds the same. Who waits for a column that nobody computes gives up its own
+//! panel, so that there is always somebody for the leftmost open one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use super::border::{Line, Part};
+use super::chain::{Board, Known, Panel, Run};
+use super::crew::Crew;
+use super::grid::{Cut, Grid};
+use super::logs::TileSaver;
+use super::shelf::Shelf;
+use crate::engine::long::{Best, BestSoFar, LongPair};
+use crate::error::{Error, Result};
+use crate::jobs::Progress;
+
+/// Rounds of a chain over the columns at least, so that what is wrongly expected of an engine evens out.
+const ROUNDS: f64 = 4.0;
+/// How often the caller hears of progress, and engines look for work that was given back.
+pub const TICK: Duration = Duration::from_millis(50);
+
+/// A part of the matrix to sweep.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The pair.
+    pub pair: &'a LongPair,
+    /// First and last row edge.
+    pub rows: (u32, u32),
+    /// First and last column edge.
+    pub columns: (u32, u32),
+    /// The edge along `rows.0`.
+    pub top: &'a Line,
+    /// The edge along `columns.0`.
+    pub left: &'a Line,
+    /// How it is cut.
+    pub cut: &'a Cut,
+    /// See [`Sweep::prune`].
+    pub prune: bool,
+    /// The best score yet.
+    pub best: &'a BestSoFar,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Swath {
+    /// The lines that were kept: always the last row and the last column.
+    pub grid: Grid,
+    /// The best cell of a local pair.
+    pub best: Option<Best>,
+    /// Cells that were not computed.
+    pub pruned_cells: u64,
+}
+
+/// Who is told, and who may stop it.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Set to end early.
+    pub interrupt: &'a AtomicBool,
+    /// Hears of cells; nobody in walks.
+    pub progress: Option<&'a dyn Progress>,
+}
+
+/// Sweeps a part of the matrix.
+///
+/// # Errors
+/// [`Error::Device`] if no engine is left, [`Error::Interrupted`], errors of files.
+pub fn sweep(
+    task: Task,
+    crew: &mut Crew,
+    shelf: &Arc<Shelf>,
+    saver: Option<&TileSaver>,
+    watch: Watch,
+) -> Result<Swath> {
+    let restored = saver.map(|saver| saver.restore(shelf)).transpose()?.unwrap_or_default();
+    let run = Run {
+        task,
+        shelf,
+        saver,
+        interrupt: watch.interrupt,
+        pace: pace(&task, crew),
+        board: Mutex::new(Board { next: task.columns.0, last_kept: task.columns.0, ..Board::default() }),
+        changed: Condvar::new(),
+        stop: AtomicBool::new(false),
+        cells: AtomicU64::new(0),
+    };
+    run.restore(restored)?;
+    run.board().working = crew.members.len();
+    std::thread::scope(|scope| {
+        for member in &mut crew.members {
+            scope.spawn(|| {
+                run.work(member);
+                run.board().working -= 1;
+                run.changed.notify_all();
+            });
+        }
+        let mut told = 0;
+        loop {
+            let working = {
+                let board = run.board();
+                let waited = run.changed.wait_timeout_while(board, TICK, |board| board.working > 0);
+                waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.working > 0
+            };
+            let cells = run.cells.load(Ordering::Relaxed);
+            if let Some(progress) = watch.progress.filter(|_| cells > told) {
+                progress.advance(0, cells - told);
+                told = cells;
+            }
+            if !working {
+                break;
+            }
+        }
+    });
+    crew.dismiss_lost();
+    run.save(true)?;
+    if watch.interrupt.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    let board = std::mem::take(&mut *run.board());
+    if let Some(error) = board.failure {
+        return Err(error);
+    }
+    if board.next < task.columns.1 || board.panels.iter().any(|panel| !panel.state.done) {
+        return Err(crew.nobody());
+    }
+    gather(&task, board.panels)
+}
+
+/// Columns for a speed of 1.
+fn pace(task: &Task, crew: &Crew) -> Option<f64> {
+    if crew.members.len() < 2 {
+        return None;
+    }
+    let (rows, columns) = (task.rows.1 - task.rows.0, task.columns.1 - task.columns.0);
+    let speeds: f64 = crew.members.iter().map(|member| member.engine.speed()).sum();
+    let suits = crew.members.iter().map(|member| {
+        f64::from(member.engine.panel_columns(rows, columns)) / member.engine.speed().max(f64::MIN_POSITIVE)
+    });
+    Some(suits.fold(f64::from(columns) / speeds.max(f64::MIN_POSITIVE) / ROUNDS, f64::min))
+}
+
+/// Puts the panels' edges together.
+fn gather(task: &Task, panels: Vec<Panel>) -> Result<Swath> {
+    let mut grid = Grid { rows: task.rows, columns: task.columns, ..Grid::default() };
+    grid.down.insert(task.columns.0, task.left.clone());
+    let (mut best, mut pruned_cells) = (None, 0);
+    for panel in panels {
+        let columns = panel.state.columns;
+        best = Best::better(best, panel.state.best);
+        pruned_cells += panel.state.pruned;
+        for (row, piece) in panel.marks {
+            grid.across.entry(row).or_default().push(columns, Part::Piece(piece));
+        }
+        if let (true, Known::Shelved(piece)) = (panel.state.kept, panel.right) {
+            grid.down.insert(columns.1, Line::of(task.rows, Part::Piece(piece)));
+        }
+    }
+    // Marks that only helped to begin a panel again are not those of all panels.
+    grid.across.retain(|_, line| line.end() == Some(task.columns.1));
+    grid.across.insert(task.rows.0, task.top.clone());
+    if grid.across.contains_key(&task.rows.1) && grid.down.contains_key(&task.columns.1) {
+        return Ok(Swath { grid, best, pruned_cells });
+    }
+    Err(Error::Internal("a sweep ended without its last row or column".into()))
+}

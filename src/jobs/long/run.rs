@@ -1,0 +1,368 @@
+//! The job from begin to end.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::checkpoint::{Checkpoint, Fnv};
+use super::crew::Crew;
+use super::grid::Cut;
+use super::panels::Watch;
+use super::parts::{Forbidden, Means, Pass};
+use super::shelf::{Shelf, default_limit};
+use super::walk::{Manner, Walk};
+use super::{LongAlignment, LongHit, LongResult, LongSummary, LongWant, Strand, StrandOf};
+use crate::engine::long::{BestSoFar, LongEngine, LongPair, Point, State};
+use crate::error::{Error, Result};
+use crate::jobs::Progress;
+use crate::score::{Mode, Scoring};
+use crate::seq::{Alphabet, Code};
+use crate::trace::{Alignment, Cigar, verify, verify_alignment};
+
+/// Time between saves, if none is given.
+const SAVE_EVERY: Duration = Duration::from_secs(30);
+/// The note with the alignments so far.
+const HITS: &str = "hits.json";
+/// The note with all of them.
+const RESULT: &str = "result.json";
+
+/// A strand of the pair.
+struct Side {
+    strand: StrandOf,
+    pair: LongPair,
+    forbidden: Vec<Forbidden>,
+    pass: Option<Pass>,
+}
+
+impl Side {
+    /// What its sweep is called in a checkpoint.
+    fn name(&self) -> String {
+        let strand = match self.strand {
+            StrandOf::Plus => "plus",
+            StrandOf::Minus => "minus",
+        };
+        format!("{strand}-{}", self.forbidden.len())
+    }
+
+    /// No further alignment may overlap this one.
+    fn forbid(&mut self, hit: &LongHit) {
+        let (Some(query), Some(target)) = (&hit.query, &hit.target) else { return };
+        let m = self.pair.query.len() as u32;
+        let query = match self.strand {
+            StrandOf::Plus => query.clone(),
+            StrandOf::Minus => m - query.end..m - query.start,
+        };
+        self.forbidden.push(Forbidden { query, target: target.clone() });
+        self.pass = None;
+    }
+}
+
+/// The reverse complement of DNA codes, which are sets of bases: A = 1 faces T = 8, C = 2 faces G = 4.
+pub fn reverse_complement(codes: &[Code]) -> Vec<Code> {
+    codes.iter().rev().map(|code| code.reverse_bits() >> 4).collect()
+}
+
+impl LongAlignment {
+    /// Whether the job makes sense.
+    pub(super) fn validate(&self) -> Result<()> {
+        for (store, id, what) in [(&self.query, self.query_id, "query"), (&self.target, self.target_id, "target")] {
+            if id as usize >= store.len() {
+                return Err(Error::usage(format!("there is no {what} {id} among {} sequences", store.len())));
+            }
+            if store.alphabet() != self.scoring.alphabet {
+                let (read, scored) = (store.alphabet().letters(), self.scoring.alphabet.letters());
+                return Err(Error::usage(format!("the {what} is of {read}, but the scores are for {scored}")));
+            }
+            if store.length(id) == u32::MAX {
+                return Err(Error::usage(format!("the {what} is longer than {} symbols", u32::MAX - 1)));
+            }
+        }
+        if self.strand != Strand::Forward && self.scoring.alphabet != Alphabet::Dna {
+            return Err(Error::usage("only DNA and RNA have a reverse strand"));
+        }
+        if self.top == 0 {
+            return Err(Error::usage("no alignment at all is asked for"));
+        }
+        let is_local = self.scoring.mode == Mode::Local;
+        if self.top > 1 && !is_local {
+            return Err(Error::usage("several alignments of one pair are found in local mode only"));
+        }
+        if is_local && self.min_score < 1 {
+            let least = self.min_score;
+            return Err(Error::usage(format!(
+                "a local alignment scores at least 1, so the least score cannot be {least}"
+            )));
+        }
+        if self.strip == Some(0) || self.chunk == Some(0) {
+            return Err(Error::usage("strips and chunks have at least one column or row"));
+        }
+        Ok(())
+    }
+
+    fn sides(&self) -> Result<Vec<Side>> {
+        let codes = self.query.codes(self.query_id);
+        let target: Arc<[Code]> = self.target.codes(self.target_id).into();
+        let side = |strand, query: Arc<[Code]>| {
+            let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
+            Side { strand, pair, forbidden: Vec::new(), pass: None }
+        };
+        let mut sides = Vec::new();
+        if self.strand != Strand::Reverse {
+            sides.push(side(StrandOf::Plus, codes.into()));
+        }
+        if self.strand != Strand::Forward {
+            sides.push(side(StrandOf::Minus, reverse_complement(codes).into()));
+        }
+        match sides.iter().all(|side| side.pair.fits()) {
+            true => Ok(sides),
+            false => Err(too_great(&sides[0].pair)),
+        }
+    }
+
+    /// What a checkpoint must agree with.
+    fn fingerprint(&self) -> serde_json::Value {
+        let sum = |codes: &[Code]| format!("{} symbols, {:016x}", codes.len(), Fnv::default().add(codes).sum());
+        json!({
+            "query": sum(self.query.codes(self.query_id)),
+            "target": sum(self.target.codes(self.target_id)),
+            "scores": scores(&self.scoring),
+            "gap_first": self.scoring.gaps.first,
+            "gap_next": self.scoring.gaps.next,
+            "mode": format!("{:?}, end gaps {:?}", self.scoring.mode, self.scoring.end_gaps),
+            "want": self.want,
+            "strand": self.strand,
+            "top": self.top,
+            "min_score": self.min_score,
+            "prune": self.prune,
+        })
+    }
+
+    pub(super) fn execute(
+        &self,
+        engines: Vec<Box<dyn LongEngine>>,
+        interrupt: &Arc<AtomicBool>,
+        progress: &dyn Progress,
+    ) -> Result<LongResult> {
+        let begin = Instant::now();
+        self.validate()?;
+        let sides = self.sides()?;
+        let is_local = self.scoring.mode == Mode::Local;
+        let memory = self.host_memory.unwrap_or_else(default_limit);
+        // Where an alignment begins is known when it was walked back, and the next one must not overlap it.
+        let walks = self.want == LongWant::Alignment || self.top > 1;
+        let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
+        let mut cut = Cut::new(m, n, walks, memory, &self.tuning);
+        let mut checkpoint = None;
+        if let Some(directory) = &self.checkpoint {
+            let every = self.tuning.save_every.unwrap_or(SAVE_EVERY);
+            let (opened, as_before) = Checkpoint::open(directory, every, self.fingerprint(), cut)?;
+            (checkpoint, cut) = (Some(opened), as_before);
+        }
+        let mut summary = LongSummary {
+            resumed: checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.resumed),
+            ..LongSummary::default()
+        };
+        if let Some(hits) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(RESULT)) {
+            summary.seconds = begin.elapsed().as_secs_f64();
+            return Ok(LongResult { hits, summary });
+        }
+        let means = Means {
+            crew: Crew::new(engines),
+            shelf: Shelf::new(memory, self.checkpoint.clone()),
+            checkpoint,
+            cut,
+            // What is pruned may be a part of the second best.
+            prune: self.prune && is_local && self.top == 1,
+            best: BestSoFar::default(),
+            watch: Watch { interrupt, progress: Some(progress) },
+        };
+        let mut runner = Runner { job: self, walks, means, summary };
+        let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
+        let Runner { means, mut summary, .. } = runner;
+        if let Some(checkpoint) = &means.checkpoint {
+            checkpoint.write(RESULT, &hits)?;
+            checkpoint.clear();
+        }
+        progress.advance(1, 0);
+        summary.edge_bytes_peak = means.shelf.peak();
+        summary.spilled_bytes = means.shelf.spilled();
+        summary.engines = means.crew.stats();
+        summary.seconds = begin.elapsed().as_secs_f64();
+        Ok(LongResult { hits, summary })
+    }
+}
+
+/// Says how far beyond 32 bits a pair is.
+fn too_great(pair: &LongPair) -> Error {
+    let (m, n) = (pair.query.len() as u64, pair.target.len() as u64);
+    let greatest = i64::from(pair.scoring.substitution.max_score().max(0)) * m.min(n) as i64;
+    let least = if pair.is_local() { 0 } else { -pair.scoring.gaps.cost(m + n) };
+    Error::usage(format!(
+        "scores of {m} x {n} symbols can lie anywhere from {least} to {greatest}; long pairs are computed in 32 bits, from \
+         -{} to {}: take scores and costs that are smaller in proportion",
+        1u32 << 30,
+        i32::MAX
+    ))
+}
+
+/// All scores of pairs of symbols, told apart by a number.
+fn scores(scoring: &Scoring) -> String {
+    let size = scoring.alphabet.size() as Code;
+    let pairs = (1..size).flat_map(|a| (1..size).map(move |b| (a, b)));
+    let table = &scoring.substitution;
+    let sum = pairs.fold(Fnv::default(), |sum, (a, b)| {
+        sum.add(&table.score(a, b).to_le_bytes()).add(&[table.is_match(a, b).into()])
+    });
+    format!("{:016x}", sum.sum())
+}
+
+struct Runner<'a> {
+    job: &'a LongAlignment,
+    walks: bool,
+    means: Means<'a>,
+    summary: LongSummary,
+}
+
+impl Runner<'_> {
+    /// Sweeps a strand, if it is not swept.
+    fn sweep(&mut self, side: &mut Side) -> Result<()> {
+        if side.pass.is_none() {
+            let begin = Instant::now();
+            let pass = Pass::run(&side.pair, &side.forbidden, &side.name(), &mut self.means)?;
+            self.summary.sweep_seconds += begin.elapsed().as_secs_f64();
+            self.summary.cells += pass.cells;
+            self.summary.pruned_cells += pass.pruned_cells;
+            side.pass = Some(pass);
+        }
+        Ok(())
+    }
+
+    /// Walks back from a cell of a swept strand.
+    fn walk(&mut self, side: &Side, from: Point) -> Result<(Point, Cigar)> {
+        let begin = Instant::now();
+        let manner =
+            Manner { method: self.job.method.unwrap_or_default(), strip: self.job.strip, chunk: self.job.chunk };
+        let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a walk before the sweep".into()))?;
+        let (walk, to, cigar) = Walk::new(from).run(&side.pair, pass, manner, &side.name(), &mut self.means)?;
+        self.summary.trace_seconds += begin.elapsed().as_secs_f64();
+        self.summary.traced_cells += walk.traced_cells;
+        Ok((to, cigar))
+    }
+
+    fn global(&mut self, mut sides: Vec<Side>) -> Result<Vec<LongHit>> {
+        let mut found: Option<(usize, i64, Point)> = None;
+        for index in 0..sides.len() {
+            self.sweep(&mut sides[index])?;
+            let side = &sides[index];
+            let (score, end) = match &side.pass {
+                Some(pass) => pass.end(&side.pair)?,
+                None => continue,
+            };
+            if found.is_none_or(|best| score > best.1) {
+                // Whatever was kept of the other strand is not needed.
+                found.iter().for_each(|best| sides[best.0].pass = None);
+                found = Some((index, score, end));
+            } else {
+                sides[index].pass = None;
+            }
+        }
+        let Some((index, score, end)) = found else { return Ok(Vec::new()) };
+        let side = &sides[index];
+        let (m, n) = (side.pair.query.len() as u32, side.pair.target.len() as u32);
+        let mut cigar = None;
+        if self.walks {
+            let (to, mut columns) = self.walk(side, end)?;
+            if (to.i, to.j) != (0, 0) {
+                return Err(Error::Internal(format!("a global walk ended at {to:?}")));
+            }
+            columns.push(m - end.i, crate::trace::Op::Insertion);
+            columns.push(n - end.j, crate::trace::Op::Deletion);
+            let rescored = verify(&columns, &side.pair.query, &side.pair.target, &self.job.scoring)?;
+            agree(score, rescored)?;
+            cigar = Some(columns);
+        }
+        let (query, target) = (Some(0..m), Some(0..n));
+        Ok(vec![LongHit { strand: side.strand, score, query, target, query_end: m, target_end: n, cigar }])
+    }
+
+    fn local(&mut self, mut sides: Vec<Side>) -> Result<Vec<LongHit>> {
+        if self.means.prune {
+            self.means.best.raise(self.job.min_score.min(i32::MAX.into()) as i32);
+        }
+        let earlier = self.means.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
+        let mut hits: Vec<LongHit> = earlier.unwrap_or_default();
+        for hit in &hits {
+            sides.iter_mut().filter(|side| side.strand == hit.strand).for_each(|side| side.forbid(hit));
+        }
+        while hits.len() < self.job.top as usize {
+            let mut best: Option<(usize, i32, Point)> = None;
+            for (index, side) in sides.iter_mut().enumerate() {
+                self.sweep(side)?;
+                let found = side.pass.as_ref().and_then(|pass| pass.best);
+                if let Some(found) = found.filter(|found| best.is_none_or(|best| found.score > best.1)) {
+                    best = Some((index, found.score, Point { i: found.i, j: found.j, state: State::H }));
+                }
+            }
+            let reached = |best: &(usize, i32, Point)| i64::from(best.1) >= self.job.min_score;
+            let Some((index, score, end)) = best.filter(reached) else { break };
+            if self.job.top == 1 {
+                // What is kept of the other strand is not needed.
+                let other = |(place, _): &(usize, &mut Side)| *place != index;
+                sides.iter_mut().enumerate().filter(other).for_each(|(_, side)| side.pass = None);
+            }
+            let hit = self.hit(&sides[index], score.into(), end)?;
+            let name = sides[index].name();
+            sides[index].forbid(&hit);
+            hits.push(hit);
+            if let Some(checkpoint) = &self.means.checkpoint {
+                checkpoint.write(HITS, &hits)?;
+                checkpoint.forget(&name);
+            }
+        }
+        if self.job.want == LongWant::Score {
+            hits.iter_mut().for_each(|hit| hit.cigar = None);
+        }
+        Ok(hits)
+    }
+
+    /// A local alignment that ends at a cell.
+    fn hit(&mut self, side: &Side, score: i64, end: Point) -> Result<LongHit> {
+        let (strand, query_end, target_end) = (side.strand, end.i, end.j);
+        if !self.walks {
+            return Ok(LongHit { strand, score, query: None, target: None, query_end, target_end, cigar: None });
+        }
+        let (to, cigar) = self.walk(side, end)?;
+        let alignment = Alignment { score, query_start: to.i, target_start: to.j, cigar };
+        let (pair, scoring) = (&side.pair, &self.job.scoring);
+        agree(score, verify_alignment(&alignment, &pair.query, &pair.target, scoring)?)?;
+        let m = pair.query.len() as u32;
+        let query = match strand {
+            StrandOf::Plus => to.i..end.i,
+            StrandOf::Minus => m - end.i..m - to.i,
+        };
+        let (query, target, cigar) = (Some(query), Some(to.j..end.j), Some(alignment.cigar));
+        Ok(LongHit { strand, score, query, target, query_end, target_end, cigar })
+    }
+}
+
+fn agree(swept: i64, rescored: i64) -> Result<()> {
+    if swept == rescored {
+        return Ok(());
+    }
+    Err(Error::Internal(format!("an alignment scores {rescored}, but {swept} was found")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reverse_complements() {
+        let codes =
+            |letters: &str| letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect::<Vec<_>>();
+        assert_eq!(reverse_complement(&codes("AACGTNRKM")), codes("KMYNACGTT"));
+        assert!(reverse_complement(&[]).is_empty());
+    }
+}

@@ -1,0 +1,191 @@
+//! The walk back through the regions of the grid.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::border::{Line, Part};
+use super::grid::{Cut, Framed, Grid};
+use super::panels::{Task, Watch, sweep};
+use super::parts::{Means, Pass};
+use crate::engine::long::{BestSoFar, LongPair, Method, Point, Region, State, Traced};
+use crate::error::{Error, Result};
+use crate::trace::{Cigar, Op};
+
+/// How engines are to trace.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    /// See [`Region::method`].
+    pub method: Method,
+    /// See [`Region::strip`].
+    pub strip: Option<u32>,
+    /// See [`Region::chunk`].
+    pub chunk: Option<u32>,
+}
+
+/// A walk on its way.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Walk {
+    /// Where it began.
+    start: Point,
+    /// Where it is.
+    at: Point,
+    /// Its runs so far, last column first.
+    runs: Vec<(u32, char)>,
+    /// Whether it has arrived.
+    over: bool,
+    /// Cells that were computed for it.
+    pub traced_cells: u64,
+}
+
+impl Walk {
+    /// A walk from a cell.
+    pub fn new(start: Point) -> Walk {
+        Walk { start, at: start, runs: Vec::new(), over: false, traced_cells: 0 }
+    }
+
+    /// Walks to the end: the alignment's begin, and its columns. If an earlier run has walked from the same cell under the
+    /// same `name`, goes on from where that was.
+    ///
+    /// # Errors
+    /// As [`sweep`].
+    pub fn run(
+        mut self,
+        pair: &LongPair,
+        pass: &Pass,
+        manner: Manner,
+        name: &str,
+        means: &mut Means,
+    ) -> Result<(Walk, Point, Cigar)> {
+        let note = format!("walk-{name}.json");
+        let earlier = means.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<Walk>(&note));
+        if let Some(earlier) = earlier.filter(|earlier| earlier.start == self.start) {
+            self = earlier;
+        }
+        let mut saved = Instant::now();
+        while !self.over {
+            let Point { i, j, .. } = self.at;
+            let tile = pass.tiles.iter().find(|tile| tile.holds(i, j));
+            match tile {
+                Some(tile) => self.step(pair, tile, manner, means)?,
+                None => self.border(pair)?,
+            }
+            if let Some(checkpoint) =
+                means.checkpoint.as_ref().filter(|checkpoint| saved.elapsed() >= checkpoint.every())
+            {
+                checkpoint.write(&note, &self)?;
+                saved = Instant::now();
+            }
+        }
+        let mut cigar = Cigar::new();
+        for &(length, letter) in self.runs.iter().rev() {
+            let ops = [Op::Match, Op::Mismatch, Op::Insertion, Op::Deletion];
+            let op = ops.into_iter().find(|op| op.letter() == letter);
+            cigar.push(length, op.ok_or_else(|| Error::Internal(format!("a walk with '{letter}'")))?);
+        }
+        let begin = self.at;
+        Ok((self, begin, cigar))
+    }
+
+    fn push(&mut self, length: u32, op: Op) {
+        self.runs.extend((length > 0).then_some((length, op.letter())));
+    }
+
+    fn step(&mut self, pair: &LongPair, tile: &Grid, manner: Manner, means: &mut Means) -> Result<()> {
+        let framed = tile.region(pair, self.at.i, self.at.j)?;
+        let traced = self.trace(pair, framed, manner, means)?;
+        let Traced { cigar, to: Some(to), ended, .. } = traced else {
+            return Err(Error::Internal("a walk through a region ended nowhere".into()));
+        };
+        let spans = (cigar.query_span(), cigar.target_span());
+        let way = (self.at.i.checked_sub(to.i), self.at.j.checked_sub(to.j));
+        let went = (way.0.map(u64::from), way.1.map(u64::from));
+        if went != (Some(spans.0), Some(spans.1)) || (way == (Some(0), Some(0)) && !ended) {
+            return Err(Error::Internal(format!("a walk from {:?} to {to:?} has columns {spans:?}", self.at)));
+        }
+        for (length, op) in cigar.iter().rev() {
+            self.push(length, op);
+        }
+        (self.at, self.over) = (to, ended);
+        Ok(())
+    }
+
+    /// Goes along row 0 or column 0, or ends at what is forbidden.
+    fn border(&mut self, pair: &LongPair) -> Result<()> {
+        let Point { i, j, state } = self.at;
+        if !pair.is_local() {
+            self.push(i, Op::Insertion);
+            self.push(j, Op::Deletion);
+            self.at = Point { i: 0, j: 0, state: State::H };
+            if i > 0 && j > 0 {
+                return Err(Error::Internal(format!("a walk left the matrix at ({i}, {j})")));
+            }
+        } else if state != State::H {
+            return Err(Error::Internal(format!("a local walk came to ({i}, {j}) in a gap")));
+        }
+        self.over = true;
+        Ok(())
+    }
+
+    /// Has the fastest engine that can trace through a region; if none can, sweeps it again with a finer grid inside, and
+    /// traces through that one's last region.
+    fn trace(&mut self, pair: &LongPair, framed: Framed, manner: Manner, means: &mut Means) -> Result<Traced> {
+        let Framed { rows, columns, top, left } = framed;
+        let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
+        let cells = u64::from(height) * u64::from(width);
+        let Watch { interrupt, .. } = means.watch;
+        loop {
+            let Manner { method, strip, chunk } = manner;
+            let from = self.at;
+            let region = Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt };
+            let mut members = means.crew.by_speed();
+            let Some(member) = members.iter_mut().find(|member| member.engine.can_trace(height, width, method)) else {
+                break;
+            };
+            match member.call(|engine| engine.trace(&region)) {
+                Ok(traced) => {
+                    self.traced_cells += cells;
+                    return Ok(traced);
+                }
+                Err(error) if member.gives_up(&error) => means.crew.dismiss_lost(),
+                Err(error) => return Err(error),
+            }
+        }
+        if means.crew.members.is_empty() {
+            return Err(means.crew.nobody());
+        }
+        let cut = Cut::finer(height, width);
+        if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
+            return Err(Error::Internal(format!("no engine can trace through {height} x {width} cells")));
+        }
+        let shelf = Arc::clone(&means.shelf);
+        let line = |edge, places| shelf.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
+        let (top, left) = (line(top, columns)?, line(left, rows)?);
+        let best = BestSoFar::default();
+        let task = Task { pair, rows, columns, top: &top, left: &left, cut: &cut, prune: false, best: &best };
+        let watch = Watch { interrupt, progress: None };
+        let grid = sweep(task, &mut means.crew, &shelf, None, watch)?.grid;
+        self.traced_cells += cells;
+        // Through all of its regions, for they are at hand; each from where the last one ended.
+        let mut whole: Vec<(u32, Op)> = Vec::new();
+        let entered = self.at;
+        let mut ended = false;
+        while !ended && grid.holds(self.at.i, self.at.j) {
+            let framed = grid.region(pair, self.at.i, self.at.j)?;
+            let traced = self.trace(pair, framed, manner, means)?;
+            let Some(to) = traced.to else {
+                return Err(Error::Internal("a walk through a region ended nowhere".into()));
+            };
+            if to == self.at && !traced.ended {
+                return Err(Error::Internal(format!("a walk stands still at {to:?}")));
+            }
+            whole.extend(traced.cigar.iter().rev());
+            (self.at, ended) = (to, traced.ended);
+        }
+        let mut cigar = Cigar::new();
+        whole.iter().rev().for_each(|&(length, op)| cigar.push(length, op));
+        let to = std::mem::replace(&mut self.at, entered);
+        Ok(Traced { cigar, to: Some(to), ended, bytes: 0 })
+    }
+}

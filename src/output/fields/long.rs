@@ -1,0 +1,111 @@
+//! The table of fields of `pairwave long`: what can be said of an alignment of two very long sequences.
+//!
+//! They are those of [`FIELDS`](super::FIELDS) with a strand, and with positions that are known, as far as they are, even if
+//! alignments were only scored.
+
+use super::{Count, Field, OfHit, Value, also, field, named, parse, table};
+use crate::error::Result;
+
+/// Every field of `pairwave long`, in the order in which help lists them.
+#[rustfmt::skip]
+pub const LONG_FIELDS: &[Field] = {
+    use OfHit::*;
+    use Value::{Cigar, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage,
+                TargetLength, TargetRow};
+    &[
+        also("qseqid", field("query", None, "name of the query", Query)),
+        also("sseqid", field("target", None, "name of the target", Target)),
+        also("sstrand", field("strand", None, "+, or - if the query's reverse complement is aligned",
+             Value::Hit(Strand))),
+        field("score", Some("raw"), "score of the alignment", Score),
+        field("identity", Some("id"), "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
+        also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Count::Matches))),
+        also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
+             Value::Count(Count::Mismatches))),
+        field("columns", None, "columns of the alignment, end gaps included", Value::Count(Count::Columns)),
+        field("gaps", None, "columns with a gap, end gaps included", Value::Count(Count::Gaps)),
+        field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(Count::GapOpenings)),
+        also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
+             Value::Count(Count::InnerColumns))),
+        field("inner_gaps", None, "columns with a gap between the end gaps", Value::Count(Count::InnerGaps)),
+        also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
+             Value::Count(Count::InnerGapOpenings))),
+        also("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1, on the strand \
+             that the file has", Value::Hit(QueryStart))),
+        also("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps, on the same strand",
+             Value::Hit(QueryEnd))),
+        also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
+        also("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
+             Value::Hit(TargetStart))),
+        also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps",
+             Value::Hit(TargetEnd))),
+        also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
+        field("query_coverage", Some("qcov"), "(matches + mismatches) / query_length, a fraction from 0 to 1",
+              QueryCoverage),
+        field("target_coverage", Some("tcov"), "(matches + mismatches) / target_length, a fraction from 0 to 1",
+              TargetCoverage),
+        field("cigar", None, "the alignment along the target: = match, X mismatch, I query symbol against a gap, D \
+                              target symbol against a gap", Cigar),
+        field("query_row", None, "the alignment's upper row: the query's aligned strand with its gaps", QueryRow),
+        field("target_row", None, "the alignment's lower row: the target with its gaps", TargetRow),
+    ]
+};
+
+const TSV: &str = "query,target,strand,score,identity,matches,mismatches,gaps,query_start,query_end,query_length,\
+                   target_start,target_end,target_length";
+const JSON: &str = "query,target,strand,score,identity,matches,mismatches,gaps,gap_openings,query_start,query_end,\
+                    query_length,target_start,target_end,target_length,cigar";
+const SCORES: &str =
+    "query,target,strand,score,query_start,query_end,query_length,target_start,target_end,target_length";
+
+impl Field {
+    /// The fields that `tsv` writes of long pairs by default.
+    pub fn long_tsv_defaults(score_only: bool) -> Vec<&'static Field> {
+        defaults(if score_only { SCORES } else { TSV })
+    }
+
+    /// The fields that `jsonl` writes of long pairs by default.
+    pub fn long_json_defaults(score_only: bool) -> Vec<&'static Field> {
+        defaults(if score_only { SCORES } else { JSON })
+    }
+
+    /// The fields of `pairwave long` of a list of names separated by commas (or by `+`, as in vsearch).
+    pub fn parse_long_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
+        let usable = |field: &Field| !score_only || !field.needs_alignment();
+        parse(LONG_FIELDS, list, usable, "needs the alignment, which --score-only leaves out")
+    }
+
+    /// The table of fields of `pairwave long` as text, one field a line.
+    pub fn long_table() -> String {
+        table(LONG_FIELDS)
+    }
+}
+
+fn defaults(list: &str) -> Vec<&'static Field> {
+    list.split(',').map(|name| named(LONG_FIELDS, name).expect("the defaults are in the table")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_are_unique() {
+        let names: Vec<&str> =
+            LONG_FIELDS.iter().flat_map(|field| [Some(field.name), field.vsearch, field.blast]).flatten().collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name), "{name} twice");
+        }
+        for (at, field) in LONG_FIELDS.iter().enumerate() {
+            assert!(LONG_FIELDS[..at].iter().all(|other| other.value != field.value), "{} is a double", field.name);
+        }
+    }
+
+    #[test]
+    fn scores_need_no_alignment() {
+        assert!(Field::long_tsv_defaults(true).iter().all(|field| !field.needs_alignment()));
+        assert!(Field::parse_long_list("query,strand,qstart,send", true).is_ok());
+        assert!(Field::parse_long_list("query,cigar", true).is_err());
+        assert_eq!((Field::long_tsv_defaults(false).len(), Field::long_json_defaults(false).len()), (14, 16));
+    }
+}

@@ -1,0 +1,147 @@
+//! Every format on pairs that were aligned by hand.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+
+use super::*;
+use crate::output::dotplot::{self, Picture};
+use crate::score::{EndGaps, Gaps};
+
+#[derive(Clone, Default)]
+struct Tape(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Tape {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn store(sequences: &[(&str, &str)]) -> Arc<SequenceStore> {
+    let mut builder = SequenceStore::builder(Alphabet::Dna);
+    for (name, letters) in sequences {
+        builder.push_letters(*name, letters.as_bytes()).unwrap();
+    }
+    Arc::new(builder.build())
+}
+
+/// ```text
+/// query         1 CCGATTACAGGRTTT    15      the other strand: AAAYCCTGTAATCGG
+///                   |||| |||||||
+/// target        1 --GATT-CAGGATT--- 10
+/// ```
+fn context(mode: Mode, end_gaps: EndGaps) -> LongContext {
+    let query = store(&[("other", "AC"), ("query", "CCGATTACAGGRTTT")]);
+    let target = store(&[("target", "GATTCAGGATTGTAA")]);
+    let scoring = Scoring { mode, end_gaps, gaps: Gaps { first: 7, next: 2 }, ..Scoring::dna() };
+    LongContext::new((query, 1), (target, 0), scoring, true)
+}
+
+fn range(start: u32, end: u32) -> Range32 {
+    Range32 { start, end }
+}
+
+fn cigar(text: &str) -> Cigar {
+    text.parse().expect("a CIGAR string")
+}
+
+fn written(format: &LongFormat, context: &LongContext, found: &[Found<'_>]) -> Result<String> {
+    let tape = Tape::default();
+    write(format, context, found, Output::to_writer(tape.clone()))?;
+    let bytes = tape.0.lock().unwrap().clone();
+    Ok(String::from_utf8(bytes).expect("text"))
+}
+
+fn formats(score_only: bool) -> Vec<LongFormat> {
+    let tables = [
+        LongFormat::Tsv(Field::long_tsv_defaults(score_only)),
+        LongFormat::JsonLines(Field::long_json_defaults(score_only)),
+    ];
+    let alignments =
+        [LongFormat::Paf, LongFormat::Sam { command: "pairwave long a\tb".into() }, LongFormat::Text { width: 10 }];
+    let wanted = if score_only { &[][..] } else { &alignments[..] };
+    tables.into_iter().chain(wanted.iter().cloned()).collect()
+}
+
+fn in_all_formats(context: &LongContext, found: &[Found<'_>]) -> String {
+    formats(false).iter().map(|format| written(format, context, found).unwrap() + "\n").collect()
+}
+
+#[test]
+fn local_alignments_on_both_strands() {
+    let context = context(Mode::Local, EndGaps::Charged);
+    let (first, second, third) = (cigar("4=1I7="), cigar("5="), cigar("2="));
+    let found = [
+        Found { is_reverse: false, score: 48, query: range(2, 14), target: range(0, 11), cigar: Some(&first) },
+        Found { is_reverse: true, score: 25, query: range(4, 9), target: range(10, 15), cigar: Some(&second) },
+        Found { is_reverse: false, score: 10, query: range(12, 14), target: range(2, 4), cigar: Some(&third) },
+    ];
+    for one in &found {
+        let (alignment, query, target) = context.alignment(one).unwrap();
+        assert_eq!(crate::trace::verify_alignment(&alignment, query, target, context.scoring()).unwrap(), one.score);
+    }
+    insta::assert_snapshot!(in_all_formats(&context, &found));
+    let rows = LongFormat::Tsv(Field::parse_long_list("strand,qstart,qend,query_row,target_row", false).unwrap());
+    insta::assert_snapshot!(written(&rows, &context, &found[..2]).unwrap(), @r"
+    strand	query_start	query_end	query_row	target_row
+    +	3	14	GATTACAGGRTT	GATT-CAGGATT
+    -	5	9	TGTAA	TGTAA
+    ");
+}
+
+#[test]
+fn whole_sequences_with_free_and_charged_ends() {
+    let columns = cigar("2I4=1I7=1I4D");
+    let found =
+        |is_reverse| Found { is_reverse, score: 48, query: range(0, 15), target: range(0, 15), cigar: Some(&columns) };
+    let free = context(Mode::Global, EndGaps::Free);
+    insta::assert_snapshot!("semi_global", in_all_formats(&free, &[found(false)]));
+    let charged = context(Mode::Global, EndGaps::Charged);
+    insta::assert_snapshot!("global", in_all_formats(&charged, &[found(false)]));
+}
+
+#[test]
+fn scores_alone() {
+    let context = context(Mode::Local, EndGaps::Charged);
+    let found = [
+        Found { is_reverse: false, score: 48, query: range(13, 14), target: range(10, 11), cigar: None },
+        Found { is_reverse: true, score: 25, query: range(4, 5), target: range(14, 15), cigar: None },
+    ];
+    let text: String = formats(true).iter().map(|format| written(format, &context, &found).unwrap()).collect();
+    insta::assert_snapshot!(text);
+    assert!(written(&LongFormat::Paf, &context, &found).is_err());
+}
+
+#[test]
+fn no_alignment() {
+    let context = context(Mode::Local, EndGaps::Charged);
+    insta::assert_snapshot!(in_all_formats(&context, &[]));
+}
+
+#[test]
+fn pictures() {
+    let context = context(Mode::Local, EndGaps::Charged);
+    let (first, second) = (cigar("4=1I7="), cigar("5="));
+    let found = [
+        Found { is_reverse: false, score: 48, query: range(2, 14), target: range(0, 11), cigar: Some(&first) },
+        Found { is_reverse: true, score: 25, query: range(4, 9), target: range(10, 15), cigar: Some(&second) },
+    ];
+    let svg = dotplot::draw(Picture::Svg, &context, &found).unwrap();
+    insta::assert_snapshot!(String::from_utf8(svg).unwrap());
+    let bytes = dotplot::draw(Picture::Png, &context, &found).unwrap();
+    let mut reader = png::Decoder::new(io::Cursor::new(&bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.width, info.height), (1760, 1760));
+    let has = |colour: [u8; 3]| pixels.chunks_exact(3).filter(|pixel| **pixel == colour).count();
+    let [blue, vermillion] = [[0, 114, 178], [213, 94, 0]].map(has);
+    // The paths are 12 and 5 symbols long, and each strand has its name in its colour.
+    assert!(blue > vermillion + 1000 && vermillion > 1000, "{blue} {vermillion}");
+    assert!(has([255; 3]) > 2_500_000 && has([0; 3]) > 2000);
+    if let Some(path) = std::env::var_os("PAIRWAVE_TEST_PNG") {
+        std::fs::write(path, &bytes).unwrap();
+    }
+    assert!(dotplot::draw(Picture::Svg, &context, &[]).is_ok());
+}

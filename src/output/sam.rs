@@ -1,0 +1,196 @@
+//! `sam`: SAM 1.6 with one reference, the target, and one read, the query.
+//!
+//! Written by hand: it is three header lines and one line an alignment, and a library of formats would make a copy of every
+//! sequence and every CIGAR, which here are as long as genomes.
+//!
+//! As in `paf`, charged end gaps are part of what the score covers and stay in the CIGAR; free ones are left out, and what is
+//! not aligned of the query is clipped (`S`), so that the whole strand stands in SEQ. The best alignment is primary. Another
+//! one is supplementary if it aligns a part of the query that no earlier one does, else secondary and without SEQ, as in
+//! minimap2. Mapping quality is 255 (not available). If there is no alignment, the query is unmapped.
+
+use super::columns::push_runs;
+use super::long::{Found, LongContext};
+use super::numbers::{push_integer, push_unsigned};
+use super::{Context, Output, Pair, Range32};
+use crate::error::{Error, Result};
+use crate::score::{EndGaps, Mode};
+use crate::seq::{Alphabet, Code};
+
+const UNMAPPED: u64 = 4;
+const REVERSE: u64 = 16;
+const SECONDARY: u64 = 256;
+const SUPPLEMENTARY: u64 = 2048;
+
+/// Symbols of a sequence that are turned into letters at once.
+const LETTERS_AT_ONCE: usize = 1 << 16;
+
+/// Why a name cannot stand in SAM, as that of a reference or of a read; `None` if it can.
+pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
+    let is_printable = |c: char| c.is_ascii_graphic();
+    if let Some(c) = name.chars().find(|&c| !is_printable(c)) {
+        return Some(format!("SAM has no names with '{}'", c.escape_default()));
+    }
+    if !is_reference {
+        return match name.len() {
+            0 => Some("SAM has no empty names".into()),
+            255.. => Some("SAM has no names of reads with more than 254 letters".into()),
+            _ if name.contains('@') => Some("SAM has no names of reads with '@'".into()),
+            _ if name == "*" => Some("'*' is no name in SAM".into()),
+            _ => None,
+        };
+    }
+    let first = name.chars().next();
+    if let Some(c) = first.filter(|c| matches!(c, '*' | '=')) {
+        return Some(format!("SAM has no names of references that begin with '{c}'"));
+    }
+    let forbidden = r#"\,"`'()[]{}<>"#;
+    match name.chars().find(|&c| forbidden.contains(c)) {
+        Some(c) => Some(format!("SAM has no names of references with {c}")),
+        None if name.is_empty() => Some("SAM has no empty names".into()),
+        None => None,
+    }
+}
+
+/// Writes the header and all alignments.
+pub fn write(context: &LongContext, command: &str, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+    let out = output.buffer();
+    out.extend_from_slice(b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n@SQ\tSN:");
+    out.extend_from_slice(context.target_name().as_bytes());
+    out.extend_from_slice(b"\tLN:");
+    push_unsigned(out, u64::from(context.target_length()));
+    out.extend_from_slice(
+        concat!("\n@PG\tID:pairwave\tPN:pairwave\tVN:", env!("CARGO_PKG_VERSION"), "\tCL:").as_bytes(),
+    );
+    // A tab would begin another tag.
+    let blank = |c: char| if c.is_control() { ' ' } else { c };
+    out.extend_from_slice(command.chars().map(blank).collect::<String>().as_bytes());
+    out.push(b'\n');
+    let mut earlier: Vec<Range32> = Vec::new();
+    for found in found {
+        record(context, found, &mut earlier, output)?;
+    }
+    if earlier.is_empty() {
+        output.buffer().extend_from_slice(context.query_name().as_bytes());
+        output.buffer().push(b'\t');
+        push_unsigned(output.buffer(), UNMAPPED);
+        output.buffer().extend_from_slice(b"\t*\t0\t0\t*\t*\t0\t0\t");
+        push_letters(context.query_codes(), context.alphabet(), output)?;
+        output.buffer().extend_from_slice(b"\t*\n");
+    }
+    Ok(())
+}
+
+/// One line. `earlier` has the parts of the query, as its file has it, in the lines before that are not secondary.
+fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, output: &mut Output) -> Result<()> {
+    let (context, pair) = all.pair(found)?;
+    let Some(place) = Place::of(context, &pair)? else { return Ok(()) };
+    let (query_length, out) = (all.query_length(), output.buffer());
+    let hit = pair.hit.ok_or_else(|| Error::Internal("a pair without its strand".into()))?;
+    let part = hit.in_file(place.query, query_length);
+    let is_apart = |other: &Range32| other.end <= part.start || part.end <= other.start;
+    let rank = match earlier.is_empty() {
+        true => 0,
+        false if earlier.iter().all(is_apart) => SUPPLEMENTARY,
+        false => SECONDARY,
+    };
+    out.extend_from_slice(all.query_name().as_bytes());
+    out.push(b'\t');
+    push_unsigned(out, rank + if hit.is_reverse { REVERSE } else { 0 });
+    out.push(b'\t');
+    out.extend_from_slice(all.target_name().as_bytes());
+    out.push(b'\t');
+    push_unsigned(out, u64::from(place.target_start) + 1);
+    out.extend_from_slice(b"\t255\t");
+    push_clip(out, place.query.start);
+    push_runs(out, place.runs());
+    push_clip(out, query_length - place.query.end);
+    out.extend_from_slice(b"\t*\t0\t0\t");
+    if rank == SECONDARY {
+        out.push(b'*');
+    } else {
+        earlier.push(part);
+        push_letters(context.queries.codes(pair.query), all.alphabet(), output)?;
+    }
+    let out = output.buffer();
+    out.extend_from_slice(b"\t*\tNM:i:");
+    push_unsigned(out, place.edits);
+    out.extend_from_slice(b"\tAS:i:");
+    push_integer(out, pair.score);
+    out.push(b'\n');
+    output.pass_on()
+}
+
+/// What of an alignment is written.
+struct Place<'a> {
+    /// On the strand that was aligned.
+    query: Range32,
+    target_start: u32,
+    /// Mismatches and gap columns.
+    edits: u64,
+    columns: super::Columns,
+    cigar: &'a crate::trace::Cigar,
+    is_whole: bool,
+}
+
+impl<'a> Place<'a> {
+    /// `None` if there is no column to write.
+    fn of(context: &Context, pair: &Pair<'a>) -> Result<Option<Self>> {
+        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+        let columns = context.columns(pair)?;
+        let is_whole = context.scoring.mode == Mode::Global && context.scoring.end_gaps == EndGaps::Charged;
+        let (query, target_start, gaps, total) = if is_whole {
+            let all = Range32 { start: 0, end: context.queries.length(pair.query) };
+            (all, 0, columns.counts.gap_columns, columns.total())
+        } else {
+            (columns.query, columns.target.start, columns.inner_gaps(), columns.inner_total())
+        };
+        let edits = columns.counts.mismatches + gaps;
+        Ok((total > 0).then_some(Place { query, target_start, edits, columns, cigar, is_whole }))
+    }
+
+    fn runs(&self) -> Box<dyn Iterator<Item = (u32, crate::trace::Op)> + 'a> {
+        if self.is_whole { Box::new(self.cigar.iter()) } else { Box::new(self.columns.inner_runs(self.cigar)) }
+    }
+}
+
+fn push_clip(out: &mut Vec<u8>, symbols: u32) {
+    if symbols > 0 {
+        push_unsigned(out, u64::from(symbols));
+        out.push(b'S');
+    }
+}
+
+fn push_letters(codes: &[Code], alphabet: Alphabet, output: &mut Output) -> Result<()> {
+    for piece in codes.chunks(LETTERS_AT_ONCE) {
+        output.buffer().extend(piece.iter().map(|&code| alphabet.decode(code)));
+        output.pass_on()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_sam_has() {
+        for name in ["chr1", "gi|9626243|ref|NC_001416.1|", "a*b=c", "~"] {
+            assert_eq!((name_problem(name, true), name_problem(name, false)), (None, None), "{name}");
+        }
+        assert_eq!(name_problem("a(b)", false), None);
+        for (name, is_reference, part) in [
+            ("", true, "empty"),
+            ("", false, "empty"),
+            ("*", false, "no name"),
+            ("*a", true, "begin with '*'"),
+            ("=", true, "begin with '='"),
+            ("a(b)", true, "with ("),
+            ("a@b", false, "'@'"),
+            ("caf\u{e9}", true, "\\u{e9}"),
+        ] {
+            let problem = name_problem(name, is_reference).expect(name);
+            assert!(problem.contains(part), "{problem}");
+        }
+        assert!(name_problem(&"x".repeat(255), false).is_some() && name_problem(&"x".repeat(254), false).is_none());
+    }
+}

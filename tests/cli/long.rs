@@ -1,0 +1,286 @@
+//! `pairwave long`: what it writes of one pair, whoever computes it, and what it refuses.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+/// A gene, and a relative of a part of it with other surroundings: 2 mismatches, 3 symbols less and 2 more.
+const QUERY: &str = ">gene\nTTGACCATGGCTAAGCTTACGGATCCATTGCGTACGATTAGCCAGTNCATGCAAGT\n";
+const TARGET: &str = ">relative x\nCCCCCATGGCTAAGCTAACGGATTGCGTACGATTAGGGCCAGTACATGCTTTTTTTTTT\n";
+/// The reverse complement of a part of the gene, symbols 5 to 46, between other letters.
+const TURNED: &str = ">turned\nAAAAAACTGGCTAATCGTACGCAATGGATCCGTAAGCTTAGCCATGGAAAA\n";
+const SCHEME: &[&str] = &["--match", "2", "--mismatch", "-3", "--gap-open", "3", "--gap-extend", "1"];
+const SARS: [&str; 2] = ["assets/genomes/ON811099.fa.xz", "assets/genomes/ON811173.fa.xz"];
+const LAMBDA: &str = "assets/genomes/lambda.fa.xz";
+
+/// What `long` writes on standard output, whoever computes.
+fn long(arguments: &[&str]) -> String {
+    each("long", TWO_WAYS, arguments)
+}
+
+/// The same under [`SCHEME`]; SAM without the line that has the command.
+fn scored(arguments: &[&str]) -> String {
+    let text = each("long", &TWO_WAYS[..1], &[arguments, SCHEME].concat());
+    for (device, threads) in &TWO_WAYS[1..] {
+        let again = each("long", &[(*device, *threads)], &[arguments, SCHEME].concat());
+        assert_eq!(without_command(&text), without_command(&again), "--device {device}");
+    }
+    without_command(&text)
+}
+
+fn without_command(text: &str) -> String {
+    let is_kept = |line: &&str| !line.starts_with("@PG\t");
+    text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn every_format() {
+    let folder = folder();
+    let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
+    let mut text = String::new();
+    for mode in ["local", "global", "semi-global"] {
+        for format in ["tsv", "jsonl", "paf", "sam", "text"] {
+            let written = scored(&[&query, &target, "--mode", mode, "--format", format, "--check"]);
+            writeln!(text, "{mode} {format}\n{written}").unwrap();
+        }
+    }
+    assert_snapshot!(text);
+    assert_snapshot!("narrow_text", scored(&[&query, &target, "--format", "text", "--width", "20"]));
+    let rows = ["--fields", "query,strand,score,query_row,target_row"];
+    assert_snapshot!("rows", scored(&[&query, &target, rows[0], rows[1]]));
+}
+
+#[test]
+fn scores_and_ends_alone() {
+    let folder = folder();
+    let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
+    let turned = file(&folder, "turned.fa", TURNED);
+    let aligned = scored(&[&query, &target]);
+    let scores = scored(&[&query, &target, "--score-only"]);
+    let (aligned, scores) = (cells(&aligned), cells(&scores));
+    let field = |table: &[Vec<&str>], name: &str| {
+        let place = table[0].iter().position(|header| *header == name).expect(name);
+        table[1][place].to_owned()
+    };
+    for name in ["score", "strand", "query_end", "target_end", "query_length", "target_length"] {
+        assert_eq!(field(&aligned, name), field(&scores, name), "{name}");
+    }
+    assert_eq!((field(&scores, "query_start"), field(&scores, "target_start")), (".".into(), ".".into()));
+    // On the other strand the end is where the query, as the file has it, begins.
+    let scores = scored(&[&query, &turned, "--strand", "both", "--score-only", "--format", "jsonl"]);
+    let scores: serde_json::Value = serde_json::from_str(&scores).expect("an object");
+    assert_eq!((&scores["strand"], scores["query_start"].as_u64()), (&"-".into(), Some(5)));
+    assert!(scores["query_end"].is_null() && scores["target_end"].as_u64() == Some(47), "{scores}");
+}
+
+#[test]
+fn strands() {
+    let folder = folder();
+    let (query, turned) = (file(&folder, "query.fa", QUERY), file(&folder, "turned.fa", TURNED));
+    let mut text = String::new();
+    for strand in ["forward", "reverse", "both"] {
+        writeln!(text, "{strand}\n{}", scored(&[&query, &turned, "--strand", strand, "--check"])).unwrap();
+    }
+    for format in ["paf", "sam", "text"] {
+        let arguments = [&*query, &turned, "--strand", "both", "--format", format, "--check"];
+        writeln!(text, "{format}\n{}", scored(&arguments)).unwrap();
+    }
+    assert_snapshot!(text);
+}
+
+/// The best ones, best first; and each list begins with the shorter ones.
+#[test]
+fn several_alignments() {
+    let folder = folder();
+    let (query, turned) = (
+        file(&folder, "query.fa", QUERY),
+        file(&folder, "both.fa", {
+            let letters = |record: &str| record.lines().nth(1).expect("letters").to_owned();
+            format!(">both\n{}{}\n", letters(TARGET), letters(TURNED))
+        }),
+    );
+    let top = |k: &str, format: &str| {
+        let arguments = ["--strand", "both", "--top", k, "--min-score", "8", "--format", format, "--check"];
+        scored(&[&[&*query, &*turned], &arguments[..]].concat())
+    };
+    let four = top("4", "tsv");
+    for k in ["1", "2", "3"] {
+        assert!(four.starts_with(&top(k, "tsv")), "--top {k}");
+    }
+    let scores: Vec<i64> = cells(&four)[1..].iter().map(|row| row[3].parse().expect("a score")).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b) && scores.iter().all(|score| *score >= 8), "{scores:?}");
+    let sam = top("4", "sam");
+    assert_snapshot!(format!("{four}\n{sam}"));
+    for line in sam.lines().filter(|line| !line.starts_with('@')) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let (mut query_symbols, mut number) = (0, 0);
+        for byte in columns[5].bytes() {
+            match byte {
+                b'0'..=b'9' => number = 10 * number + usize::from(byte - b'0'),
+                b'D' => number = 0,
+                _ => query_symbols += std::mem::take(&mut number),
+            }
+        }
+        assert_eq!(query_symbols, 56, "{line}");
+        assert!(columns[9] == "*" || columns[9].len() == query_symbols, "{line}");
+    }
+}
+
+/// How the alignment is found does not change it.
+#[test]
+fn methods_strips_and_chunks() {
+    let folder = folder();
+    let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
+    let expected = scored(&[&query, &target, "--format", "jsonl"]);
+    let checkpoint = path(&folder, "work");
+    for more in [
+        &["--method", "striped"][..],
+        &["--method", "striped", "--strip", "16"],
+        &["--method", "chunked1", "--strip", "16", "--chunk", "8"],
+        &["--method", "chunked2", "--chunk", "64"],
+        &["--no-prune"],
+        &["--host-memory", "16M", "--memory", "64M"],
+        &["--checkpoint", &checkpoint],
+    ] {
+        let found = scored(&[&[&*query, &target, "--format", "jsonl", "--check"], more].concat());
+        assert_eq!(found, expected, "{more:?}");
+    }
+}
+
+#[test]
+fn records_are_chosen_by_name() {
+    let folder = folder();
+    let both = file(&folder, "both.fa", format!("{QUERY}{TARGET}"));
+    let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
+    let expected = scored(&[&query, &target]);
+    assert_eq!(scored(&[&both, &both, "--query-id", "gene", "--target-id", "relative"]), expected);
+    assert_eq!(scored(&[&query, &both, "--target-id", "relative"]), expected);
+    let mut arguments = vec!["long", "--quiet", "--device", "cpu", "-", &target];
+    arguments.extend(SCHEME);
+    pairwave(&arguments).write_stdin(QUERY).assert().success().stdout(expected).stderr("");
+    // A file against itself.
+    let itself = scored(&[&query, &query, "--fields", "query,target,identity,cigar"]);
+    assert_eq!(itself.lines().nth(1), Some("gene\tgene\t1.000000\t56="));
+}
+
+#[test]
+fn proteins() {
+    let folder = folder();
+    let query = file(&folder, "p.fa", ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n");
+    let target = file(&folder, "q.fa", ">p2\nGGSMKTAYIAKQRQISFVKSFSRQLEDRLGLIEVQ\n");
+    assert_snapshot!(long(&[&query, &target, "--format", "text", "--check"]));
+}
+
+/// Nothing scores enough: a table without lines, a read that is not mapped, a picture without a path.
+#[test]
+fn no_alignment() {
+    let folder = folder();
+    let (a, c) = (file(&folder, "a.fa", ">a\nAAAAAAAA\n"), file(&folder, "c.fa", ">c\nCCCCCCCC\n"));
+    assert_eq!(scored(&[&a, &c]).lines().count(), 1);
+    assert_eq!(scored(&[&a, &c, "--format", "paf"]), "");
+    assert_eq!(scored(&[&a, &c, "--format", "sam"]).lines().last(), Some("a\t4\t*\t0\t0\t*\t*\t0\t0\tAAAAAAAA\t*"));
+    let plot = path(&folder, "none.svg");
+    scored(&[&a, &c, "--plot", &plot]);
+    assert!(std::fs::read_to_string(plot).unwrap().contains("no alignment"));
+    let few = scored(&[&a, &a, "--min-score", "1000"]);
+    assert_eq!(few.lines().count(), 1);
+    assert_eq!(scored(&[&a, &a, "--mode", "global", "--min-score", "1000"]), few);
+}
+
+#[test]
+fn files_summaries_and_statistics() {
+    let folder = folder();
+    let (query, target) = (file(&folder, "query.fa", QUERY), file(&folder, "target.fa", TARGET));
+    let [table, stats, svg, png] = ["hit.sam.gz", "stats.json", "hit.svg", "hit.PNG"].map(|name| path(&folder, name));
+    let base = ["long", &query, &target, "--format", "sam", "--device", "cpu", "-o", &table];
+    let run = pairwave(&[&base[..], &["--stats", &stats, "--plot", &svg]].concat()).assert().success().stdout("");
+    let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(stderr.starts_with("pairwave: 3,304 cells in ") && stderr.contains("; 1 alignment; "), "{stderr}");
+    let stats: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(stats).unwrap()).unwrap();
+    assert_eq!((stats["cells"].as_u64(), stats["written"].as_u64()), (Some(3304), Some(1)));
+    assert_eq!((stats["query_length"].as_u64(), stats["target_length"].as_u64()), (Some(56), Some(59)));
+    assert!(stats["engines"][0]["name"].is_string() && stats["gcups"].is_number(), "{stats}");
+    let svg = std::fs::read_to_string(svg).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("gene (56 bp)") && svg.contains("relative (59 bp)"), "{svg}");
+    let mut text = String::new();
+    let bytes = std::fs::read(&table).unwrap();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&*bytes), &mut text).unwrap();
+    let program = text.lines().nth(2).expect("the third line of the header");
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(
+        program.starts_with(&format!("@PG\tID:pairwave\tPN:pairwave\tVN:{version}\tCL:pairwave long ")),
+        "{program}"
+    );
+    pairwave(&[&base[..], &["--quiet", "--plot", &png]].concat()).assert().success().stdout("").stderr("");
+    assert!(std::fs::read(png).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
+}
+
+#[test]
+fn wrong_options_and_input() {
+    let folder = folder();
+    file(&folder, "one.fa", QUERY);
+    file(&folder, "two.fa", format!("{QUERY}{TARGET}"));
+    file(&folder, "many.fa", ">chr1.1\nAC\n>chr2.1\nAC\n>chr3.1\nAC\n>chr4.1\nAC\n");
+    file(&folder, "twice.fa", ">a\nAC\n>a\nGT\n");
+    file(&folder, "empty.fa", "");
+    file(&folder, "no_sequence.fa", ">a\n>b\nAC\n");
+    file(&folder, "letter.fa", ">a x\nGATT\nAC7A\n");
+    file(&folder, "protein.fa", ">p\nMKTAYIAKQRQISFVKSHFSRQ\n");
+    file(&folder, "brackets.fa", ">a(b)\nGATTACA\n");
+    file(&folder, "at.fa", ">a@b\nGATTACA\n");
+    let all = [
+        "@one.fa",
+        "- -",
+        "@missing.fa @one.fa",
+        "@one.fa @two.fa",
+        "@many.fa @one.fa",
+        "@many.fa @one.fa --query-id CHR2",
+        "@many.fa @one.fa --query-id x",
+        "@one.fa @many.fa --target-id chr2.1.1",
+        "@one.fa @twice.fa --target-id a",
+        "@one.fa @one.fa --query-id relative",
+        "@one.fa @empty.fa",
+        "@one.fa @no_sequence.fa",
+        "@one.fa @letter.fa",
+        "@protein.fa @protein.fa --strand both",
+        "@protein.fa @protein.fa --format sam",
+        "@one.fa @protein.fa --alphabet dna",
+        "@one.fa @brackets.fa --format sam",
+        "@at.fa @one.fa --format sam",
+        "@one.fa @one.fa --mode lokal",
+        "@one.fa @one.fa --strand up",
+        "@one.fa @one.fa --method quick",
+        "@one.fa @one.fa --mode global --top 2",
+        "@one.fa @one.fa --score-only --format sam",
+        "@one.fa @one.fa --plot @plot.jpg",
+        "@one.fa @one.fa --plot @missing/plot.svg",
+        "@one.fa @one.fa --stats @missing/stats.json",
+        "@one.fa @one.fa -o @one.fa",
+        "@one.fa @one.fa -o @missing/hit.tsv",
+        "@one.fa @one.fa --kernel nw_slice",
+    ];
+    assert_snapshot!(all.map(|arguments| wrong::refused_by("long", &folder, arguments)).concat());
+}
+
+/// Two genomes of SARS-CoV-2: what `allpairs` says of them, and how it is written.
+#[test]
+fn genomes() {
+    let scheme = ["--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2"];
+    let table = long(&[&SARS[..], &scheme, &["--check"]].concat());
+    assert_snapshot!(table, @r"
+    query	target	strand	score	identity	matches	mismatches	gaps	query_start	query_end	query_length	target_start	target_end	target_length
+    ON811099.1	ON811173.1	+	29473	0.998081	29639	27	30	1	29687	29687	1	29675	29675
+    ");
+    let fields = ["--fields", "query,target,score,qstart,qend,sstart,send"];
+    let all = ["--mode", "local", "--against", SARS[1]];
+    let expected = allpairs_each(&TWO_WAYS[..1], &[&SARS[..1], &all, &scheme, &fields].concat());
+    assert_eq!(long(&[&SARS[..], &scheme, &fields].concat()), expected);
+    let global = long(&[&SARS[..], &scheme, &["--mode", "global", "--check", "--fields", "score,cigar"]].concat());
+    assert_snapshot!("genomes_global", global);
+    let text = long(&[&SARS[..], &scheme, &["--format", "text"]].concat());
+    assert_snapshot!("genomes_text", text.lines().take(40).collect::<Vec<_>>().join("\n"));
+    // A phage has nothing in common with a coronavirus.
+    let chance =
+        long(&[&[SARS[0], LAMBDA], &scheme[..], &["--fields", "target,score,qstart,qend,sstart,send"]].concat());
+    assert_eq!(chance.lines().nth(1), Some("NC_001416.1\t19\t9519\t9537\t34047\t34065"));
+}
