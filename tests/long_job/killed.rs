@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use pairwave::Error;
 use pairwave::engine::long::LongEngine;
 use pairwave::jobs::long::Tuning;
-use pairwave::jobs::{LongAlignment, LongWant};
+use pairwave::jobs::{LongAlignment, LongWant, Strand};
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 
@@ -93,6 +93,23 @@ fn a_job_that_was_killed_goes_on() {
         }
     }
     assert!(gone_on >= 25, "{gone_on} of 30 runs went on from what was there");
+}
+
+#[test]
+fn several_alignments_go_on_from_those_that_were_found() {
+    let (query, target) = related(11, Alphabet::Dna, 200, 250);
+    let job = LongAlignment {
+        top: 4,
+        strand: Strand::Both,
+        ..job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged))
+    };
+    let whole = hits(&job, one());
+    assert_eq!(whole.len(), 4);
+    for after in [3, 30, 60, 75] {
+        let left = killed(&job, after, 1);
+        let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
+        assert_eq!(hits(&again, three()), whole, "after {after} marks");
+    }
 }
 
 #[test]
