@@ -82,7 +82,8 @@ impl LongPair {
         let gaps = self.scoring.gaps;
         // The worst path that is ever needed is two gaps; a step more is subtracted before maxima are taken.
         let step = i64::from(gaps.first).max(-i64::from(substitution.min_score()));
-        let least = if self.is_local() { 4 * step } else { gaps.cost((m + n) as u64) + 4 * step + i64::from(gaps.first) };
+        let least =
+            if self.is_local() { 4 * step } else { gaps.cost((m + n) as u64) + 4 * step + i64::from(gaps.first) };
         greatest + step < i64::from(i32::MAX) && least < i64::from(-NEVER)
     }
 }
