@@ -351,6 +351,40 @@ fn a_path_takes_several_rounds() {
     }
 }
 
+/// Blocks as tall as are taken: software Vulkan ends long loops in silence.
+#[test]
+fn the_tallest_blocks() {
+    let mut rng = support::rng(5);
+    let found = support::adapter();
+    let mut device = Device::new();
+    device.kernels = TraceKernels::new(&device.gpu, &found);
+    let (strip, chunk) = (64, 4096);
+    let rows = (1024..8192).take_while(|&rows| device.kernels.can_trace(rows, (strip, chunk), Method::Striped));
+    let rows = rows.last().expect("1,024 rows always are");
+    let query = support::random_codes(&mut rng, Alphabet::Dna, rows as usize);
+    // A gap for nearly every row makes the longest walk.
+    for target in [query[..100].to_vec(), query.iter().step_by(28).copied().collect()] {
+        let matrices = Matrices::new(query.clone(), target, &scorings()[0]);
+        let columns = matrices.pair.target.len() as u32;
+        for (strip, chunk) in [(strip, chunk), (8, 32)] {
+            let case = Case { rows: (0, rows), columns: (0, columns), strip, chunk };
+            let from = Point { i: rows, j: columns, state: State::H };
+            device.check(&matrices, case, &[from]);
+        }
+    }
+}
+
+#[test]
+fn a_region_of_the_usual_size() {
+    let mut rng = support::rng(6);
+    let mut device = Device::new();
+    let (query, target) = sequences(&mut rng, Alphabet::Dna, 0, 1024, 1024);
+    let matrices = Matrices::new(query, target, &scorings()[1]);
+    let case = Case { rows: (0, 1024), columns: (0, 1024), strip: 256, chunk: 512 };
+    let points = points(&mut rng, &matrices, case, 1);
+    device.check(&matrices, case, &points[3..]);
+}
+
 #[test]
 fn what_is_too_large_is_refused() {
     let mut device = Device::new();

@@ -239,7 +239,10 @@ impl LongEngine for GpuLong {
                 self.hand_marks(sweep, &ran.plan, sink)?;
                 return Ok(ran.swept);
             }
-            tracing::warn!("device '{}': strips waited too long for each other; going on without waiting", self.label());
+            tracing::warn!(
+                "device '{}': strips waited too long for each other; going on without waiting",
+                self.label()
+            );
             self.proceeds = Some(false);
             schedule = Schedule::Wavefront;
         }

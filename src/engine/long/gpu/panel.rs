@@ -126,4 +126,3 @@ impl PanelPlan {
         self.vertical_bytes() + self.horizontal_bytes() + self.state_bytes(variant)
     }
 }
-

@@ -35,8 +35,7 @@ impl Resident {
         }
         let substitution = &pair.scoring.substitution;
         let size = substitution.size() as u8;
-        let table: Vec<i32> =
-            codes.iter().flat_map(|&a| (0..size).map(move |b| substitution.score(a, b))).collect();
+        let table: Vec<i32> = codes.iter().flat_map(|&a| (0..size).map(move |b| substitution.score(a, b))).collect();
         let classes: Vec<u8> = query.iter().map(|&code| class_of[code as usize]).collect();
         Ok(Resident {
             pair: pair.clone(),

@@ -141,7 +141,8 @@ impl GpuLong {
                 let mut counts = Vec::new();
                 for (d, room) in (begin..end).zip(bytes.chunks_exact_mut(stride as usize)) {
                     let (one, workgroups) = plan.dispatch(d);
-                    room[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&Params { best_floor: floor, ..one }));
+                    room[..size_of::<Params>()]
+                        .copy_from_slice(bytemuck::bytes_of(&Params { best_floor: floor, ..one }));
                     counts.push(workgroups);
                 }
                 gpu.queue.write_buffer(&params, 0, &bytes);
@@ -237,7 +238,8 @@ impl GpuLong {
         const PIECE: usize = 4 << 20;
         let flip = if flipped { FLIP } else { 0 };
         for (index, (h, gap)) in edge.h.chunks(PIECE).zip(edge.gap.chunks(PIECE)).enumerate() {
-            let words: Vec<[u32; 2]> = h.iter().zip(gap).map(|(&h, &gap)| [h as u32 ^ flip, gap as u32 ^ flip]).collect();
+            let words: Vec<[u32; 2]> =
+                h.iter().zip(gap).map(|(&h, &gap)| [h as u32 ^ flip, gap as u32 ^ flip]).collect();
             let offset = (at + (index * PIECE) as u64) * 8;
             self.gpu.queue.write_buffer(buffer, offset, bytemuck::cast_slice(&words));
             if edge.h.len() > PIECE {

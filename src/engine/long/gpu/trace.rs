@@ -96,7 +96,8 @@ impl TraceKernels {
             runtime_checks: false,
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             shape: TraceShape {
-                blocks: if found.is_software() { 64 } else { 2048 },
+                // As many as are in flight at once on a large card.
+                blocks: if found.is_software() { 64 } else { 4096 },
                 cells: if found.is_software() { 20_000_000 } else { 5_000_000_000 },
                 margin_chunks: 1,
                 directions_bytes: share.min(512 << 20),
@@ -208,7 +209,7 @@ impl TraceKernels {
                 }
                 Stop::Full => {}
                 Stop::LeftWindow => {
-                    reach.follow(own, before, at, grid.chunk);
+                    reach.follow(own, (before, at), grid.chunk, self.shape.blocks);
                     window = None;
                 }
             }
@@ -228,7 +229,7 @@ impl TraceKernels {
             // Every chunk of a block is begun anew when its directions are made.
             let lanes = strip.div_ceil(crate::kernels::striped_trace::CELLS);
             while rows > chunk && iterations(rows + (rows / chunk) * lanes, strip) > budget {
-                rows = rows / 2;
+                rows /= 2;
             }
         }
         let words = self.shape.starts_bytes / 4;

@@ -3,6 +3,9 @@
 use crate::engine::long::{Method, Point};
 use crate::kernels::striped_trace::start_words;
 
+/// Blocks that a window has if it has not to have fewer: about what a device does in the time that a round takes anyway.
+const LEAST_BLOCKS: usize = 512;
+
 /// How far a window goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
@@ -21,8 +24,9 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// A walk went through a window from one point to another, and out of it: what the next one is like.
-    pub fn follow(&mut self, window: &Window, before: Point, at: Point, chunk: u32) {
+    /// A walk went through a window from one point to another, and out of it: what the next one is like. It has at most
+    /// `blocks` blocks.
+    pub fn follow(&mut self, window: &Window, (before, at): (Point, Point), chunk: u32, blocks: usize) {
         let (rows, columns) = (before.i - at.i, before.j - at.j);
         // Of a short walk one gap may be the greater part.
         if rows > 4 * chunk && columns > 4 * chunk {
@@ -31,8 +35,10 @@ impl Reach {
         // Most of the window was for nothing if the path left it early.
         if u64::from(rows + columns) < window.path_columns / 2 {
             self.margin = self.margin.saturating_mul(2).max(chunk);
-        } else if self.margin > chunk {
-            self.margin /= 2;
+            self.blocks = (self.blocks / 2).max(LEAST_BLOCKS).min(blocks);
+        } else {
+            self.margin = (self.margin / 2).max(self.margin.min(chunk));
+            self.blocks = (self.blocks * 2).min(blocks);
         }
     }
 }
@@ -170,6 +176,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_comes_next_depends_on_how_far_the_walk_came() {
+        use crate::engine::long::State;
+        let at = |i, j| Point { i, j, state: State::H };
+        let mut reach = Reach { blocks: 4096, ..REACH };
+        let window = Window::new(Method::Chunked2, (10, 20), (1000, 1000), &reach);
+        reach.follow(&window, (at(1000, 1000), at(900, 990)), 20, 4096);
+        assert_eq!((reach.margin, reach.blocks, reach.slope), (40, 2048, 1.0));
+        reach.follow(&window, (at(1000, 1000), at(200, 600)), 20, 4096);
+        assert_eq!((reach.margin, reach.blocks, reach.slope), (20, 4096, 2.0));
     }
 
     #[test]
