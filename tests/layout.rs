@@ -3,6 +3,7 @@
 use pairwave::kernels::layout::{Params, Target, Task};
 use pairwave::kernels::matrix::{self, Scan};
 use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
 use pairwave::kernels::{KERNELS, nw_slice};
 use pairwave::score::EditMode;
 
@@ -156,6 +157,72 @@ fn params_of_distances() {
     assert_eq!(std::mem::offset_of!(myers::Run, place), 4);
     assert_eq!(std::mem::offset_of!(myers::Run, profile), 8);
     assert_eq!(std::mem::offset_of!(myers::Run, pattern_symbols), 12);
+}
+
+fn traceback(stage: Stage) -> naga::Module {
+    let (local, edges) = (true, true);
+    parsed(&striped_trace::Variant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }.source())
+}
+
+#[test]
+fn params_of_tracebacks() {
+    let modules = STRIPED_KERNELS.iter().map(|kernel| traceback(kernel.stage));
+    same_layout!(
+        modules,
+        striped_trace::Params,
+        "Params",
+        [
+            query_begin_symbols,
+            target_begin_symbols,
+            rows,
+            columns,
+            rows_stride,
+            columns_stride,
+            strip,
+            chunk,
+            first,
+            next,
+            block_rows,
+            strip_begin,
+            strip_count,
+            block_count,
+            at_row,
+            at_column,
+            at_state,
+            path_capacity,
+            directions_capacity_words,
+            spare,
+        ]
+    );
+}
+
+#[test]
+fn parts_of_a_path() {
+    let modules = [Stage::Chase, Stage::Trace].map(traceback);
+    same_layout!(
+        modules,
+        striped_trace::Path,
+        "Path",
+        [start_row, start_column, start_state, end_row, end_column, end_state, directions_begin, runs_begin, run_count,]
+    );
+    for stage in [Stage::Chase, Stage::Trace] {
+        let (members, _) = shader_layout(&traceback(stage), "Paths");
+        let list = members.iter().find(|(name, _)| name == "list").expect("the parts");
+        assert_eq!(list.1 as usize, 4 * striped_trace::PATHS_HEADER_WORDS);
+    }
+}
+
+/// Every storage buffer of a traceback's kernel is one that the host binds, and written only if that says so.
+#[test]
+fn bindings_of_tracebacks() {
+    for kernel in STRIPED_KERNELS {
+        for (_, variable) in traceback(kernel.stage).global_variables.iter() {
+            let naga::AddressSpace::Storage { access } = variable.space else { continue };
+            let binding = variable.binding.expect("storage is bound").binding;
+            let is_written = access.contains(naga::StorageAccess::STORE);
+            assert!(kernel.bindings.contains(&(binding, is_written)), "{}: {binding}", kernel.stem);
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use pairwave::engine::gpu::tune::{SLICES, WORKGROUPS};
 use pairwave::engine::gpu::{Config, MatrixShape};
 use pairwave::kernels::matrix::{self, Scan, WALK_SHADER, WALK_WORKGROUP};
 use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
 use pairwave::kernels::{KERNELS, nw_slice};
 use pairwave::score::{EditMode, Reach};
 
@@ -125,6 +126,23 @@ fn distances() -> Vec<myers::Variant> {
     all
 }
 
+/// Sets of constants of the kernels for the traceback of long pairs: all of what changes the text, narrow and wide strips.
+fn tracebacks() -> Vec<striped_trace::Variant> {
+    let mut all = Vec::new();
+    for stage in [Stage::Starts, Stage::Chase, Stage::Trace] {
+        for strip in [1, 4, 256, striped_trace::MOST_STRIP] {
+            for (local, edges) in [(false, false), (false, true), (true, false), (true, true)] {
+                for codes in [16, 28, striped_trace::MOST_CODES] {
+                    let workgroup = if stage == Stage::Chase { 1 } else { striped_trace::workgroup(strip) };
+                    let column_bits = striped_trace::column_bits(strip);
+                    all.push(striped_trace::Variant { stage, workgroup, codes, column_bits, local, edges });
+                }
+            }
+        }
+    }
+    all
+}
+
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
@@ -153,6 +171,12 @@ fn texts() -> Vec<Text> {
     let mut seen = std::collections::HashSet::new();
     all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
     all.extend(distances().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source(),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(tracebacks().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
         source: variant.source(),
         workgroup: variant.workgroup,
@@ -218,8 +242,9 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
     let root = env!("CARGO_MANIFEST_DIR");
     let of_kernels = KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
     let of_distances = EDIT_KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
-    for (stem, text, recurrence) in of_kernels.chain(of_distances).chain([("nw_walk", WALK_SHADER, "needleman_wunsch")])
-    {
+    let of_tracebacks = STRIPED_KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
+    let of_walk = [("nw_walk", WALK_SHADER, "needleman_wunsch")];
+    for (stem, text, recurrence) in of_kernels.chain(of_distances).chain(of_tracebacks).chain(of_walk) {
         let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
         assert_eq!(shader, text);
         assert!(shader.starts_with(&format!("// {stem}:")));
@@ -245,6 +270,7 @@ fn no_shader_is_left_out() {
     let mut own: Vec<String> = names("").into_iter().filter(|name| name.ends_with(".wgsl")).collect();
     let mut expected: Vec<String> = KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)).collect();
     expected.extend(EDIT_KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)));
+    expected.extend(STRIPED_KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)));
     expected.push("nw_walk.wgsl".into());
     own.sort();
     expected.sort();

@@ -9,6 +9,7 @@ pub mod matrix;
 pub mod myers;
 pub mod nw_slice;
 pub mod striped;
+pub mod striped_trace;
 
 pub use matrix::Scan;
 

@@ -1,10 +1,12 @@
 //! The GPU engine for long pairs: strips of a panel run as a pipeline over the card's compute units.
 
+pub mod fine;
 mod finish;
 pub mod panel;
 mod probe;
 mod resident;
 mod sweep;
+pub mod trace;
 
 use std::collections::HashMap;
 

@@ -1,0 +1,16 @@
+// The edges of chunks. vertical[(k * rows_stride + i) * 2 ..]: H and the D that enters the next column, at row i of the left
+// edge of strip k; words with the highest bit turned. horizontal[(c * columns_stride + j) * 2 ..]: H and the I that enters the
+// next row, at column j of the upper edge of chunk row c.
+
+@group(0) @binding(1) var<storage, read> vertical: array<u32>;
+@group(0) @binding(2) var<storage, read> horizontal: array<i32>;
+
+fn left_edge(strip: u32, row: u32) -> vec2<i32> {
+    let at = (strip * params.rows_stride + row) * 2u;
+    return vec2<i32>(bitcast<i32>(vertical[at] ^ 0x80000000u), bitcast<i32>(vertical[at + 1u] ^ 0x80000000u));
+}
+
+fn upper_edge(chunk_row: u32, column: u32) -> vec2<i32> {
+    let at = (chunk_row * params.columns_stride + column) * 2u;
+    return vec2<i32>(horizontal[at], horizontal[at + 1u]);
+}

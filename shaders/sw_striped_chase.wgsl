@@ -1,0 +1,113 @@
+// sw_striped_chase: from start state to start state, back along the path (phase 2; Li, Ranka and Sahni, section V).
+// Recurrence: none; a walk that is at a point of a block's lower or right edge comes out of the block, or begins, at that
+//             point's start state.
+// Owns:       one invocation, all of `paths`.
+// Layout:     window[k]: of strip strip_begin + k the first chunk row that has start states, the one after the last, the first's
+//             block, and 1 if each chunk is a block, 0 if all are one. starts: as sw_striped_starts writes them. paths: as
+//             common/striped_paths.wgsl has it; `row`, `column` and `state` say where the chase stopped.
+// Invariant:  the parts in the list lead from the point where the walk was to the point at hand.
+// Uniform:    no barrier.
+// Limits:     the list has room for a part for every strip and chunk row of the window; the memory of directions for one part.
+// Oracle:     src/reference/smith_waterman.rs
+//
+// The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl, common/striped_paths.wgsl and constants.
+
+@group(0) @binding(6) var<storage, read> window: array<vec4<u32>>;
+@group(0) @binding(7) var<storage, read> starts: array<u32>;
+
+@compute @workgroup_size(1)
+fn main() {
+    var row = params.at_row;
+    var column = params.at_column;
+    var state = params.at_state;
+    var count = 0u;
+    var directions = 0u;
+    var runs = 0u;
+    var reason = LOST;
+    // Every turn goes to another block, up or left.
+    for (var turn = 0u; turn <= params.path_capacity; turn++) {
+        if (row == 0u || column == 0u) {
+            reason = BORDER;
+            if (LOCAL && state == STATE_H) {
+                var h = 0;
+                if (row == 0u) {
+                    h = upper_edge(0u, column).x;
+                } else {
+                    h = left_edge(0u, row).x;
+                }
+                reason = select(BORDER, BEGUN, h == 0);
+            }
+            break;
+        }
+        let strip = (column - 1u) / params.strip;
+        let chunk_row = (row - 1u) / params.chunk;
+        // Wraps round left of the window.
+        let place = strip - params.strip_begin;
+        if (place >= params.strip_count) {
+            reason = LEFT_WINDOW;
+            break;
+        }
+        let span = window[place];
+        if (chunk_row < span.x || chunk_row >= span.y) {
+            reason = LEFT_WINDOW;
+            break;
+        }
+        let block = span.z + (chunk_row - span.x) * span.w;
+        let above = params.chunk * select(span.x, chunk_row, span.w == 1u);
+        let below = min(params.chunk * select(span.y, chunk_row + 1u, span.w == 1u), params.rows);
+        let left = strip * params.strip;
+        let right = min(left + params.strip, params.columns);
+        let own_starts = 2u * block * (params.block_rows + params.strip);
+        var at = 0u;
+        if (column == right && state != STATE_I) {
+            at = own_starts + 2u * (row - above - 1u) + select(0u, 1u, state == STATE_D);
+        } else if (row == below && state != STATE_D) {
+            at = own_starts + 2u * (params.block_rows + column - left - 1u) + select(0u, 1u, state == STATE_I);
+        } else {
+            reason = LOST;
+            break;
+        }
+        let start = starts[at];
+        let start_row = above + (start >> (COLUMN_BITS + 2u));
+        let start_column = left + ((start >> 2u) & ((1u << COLUMN_BITS) - 1u));
+        let is_begin = (start & 3u) == STATE_NEW;
+        let start_state = select(start & 3u, STATE_H, is_begin);
+        if (start_row > row || start_column > column) {
+            reason = LOST;
+            break;
+        }
+        let symbols = row - start_row + column - start_column;
+        if (symbols > 0u) {
+            var words = directions_words(row - start_row, column - start_column);
+            if (EDGES) {
+                // Whole rectangles of one chunk at a time.
+                words = directions_words(params.chunk, column - left);
+            }
+            if (count >= params.path_capacity || words > params.directions_capacity_words - directions) {
+                reason = FULL;
+                break;
+            }
+            paths.list[count] = Path(start_row, start_column, start_state, row, column, state, directions, runs, 0u);
+            count++;
+            directions += words;
+            runs += symbols;
+        } else if (!is_begin) {
+            reason = LOST;
+            break;
+        }
+        row = start_row;
+        column = start_column;
+        state = start_state;
+        if (is_begin) {
+            reason = BEGUN;
+            break;
+        }
+    }
+    paths.count = count;
+    paths.reason = reason;
+    paths.row = row;
+    paths.column = column;
+    paths.state = state;
+    paths.directions_words = directions;
+    paths.runs_words = runs;
+}

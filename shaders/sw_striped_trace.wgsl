@@ -1,0 +1,262 @@
+// sw_striped_trace: the columns of a path's parts, all parts at once (phase 3; Li, Ranka and Sahni, section V).
+// Recurrence: as in sw_striped_starts. With EDGES (ChunkedAlignment1) a part is done chunk by chunk from its end on, from the
+//             chunks' edges and in the same memory. Without, in the rectangle between the part's two ends, as a global
+//             alignment that starts with 0 in the start's state: call its values A, those of the whole matrix F, and F of the
+//             start f. A path from the start is one of many ways to a cell, so A <= F - f; the canonical path comes through the
+//             start, so A = F - f on it. Hence at each of its cells the term that gives F gives A too, and one that does not
+//             give F, which is less, does not give A: the walk is the same.
+// Owns:       workgroup g has part g and its share of `directions` and `runs`; invocation t columns t * CELLS + 1 .. of a
+//             rectangle, row s - t + 1 at step s.
+// Layout:     directions[directions_begin + s * lanes + t]: the row's CELLS cells, the first lowest, 4 bits each: 0 and 1 where H
+//             has come along the diagonal over = or X, 2 if from I, 3 if from D; plus 4 if the I that enters the next row
+//             leaves to H, plus 8 if the D that enters the next column does. (The paper's 3 bits for H repeat what these two
+//             say, and where a local alignment begins is known from phase 2.) runs[runs_begin ..]: kind | length << 2, kinds
+//             0 to 3 for = X I D, from the part's end to its start.
+// Invariant:  as in sw_striped_starts. After the barrier behind a rectangle its directions are there; then one invocation walks.
+// Uniform:    what the walk is at comes from workgroupUniformLoad; barriers are in loops over that.
+// Limits:     strip <= WG * CELLS; WG is a power of two. (rows + strip) times the greatest cost or score is below 2^29, so that
+//             what does not come from the start stays below what does.
+// Oracle:     src/reference/smith_waterman.rs
+//
+// The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl if EDGES, common/striped_symbols.wgsl,
+// common/striped_paths.wgsl and constants.
+
+const RING: u32 = 2u * WG;
+const NEVER: i32 = -0x40000000;
+
+const MATCH: u32 = 0u;
+const MISMATCH: u32 = 1u;
+const INSERTION: u32 = 2u;
+const DELETION: u32 = 3u;
+const LEAVES_INSERTION: u32 = 4u;
+const LEAVES_DELETION: u32 = 8u;
+const NONE: u32 = 4u;
+
+@group(0) @binding(9) var<storage, read_write> directions: array<u32>;
+@group(0) @binding(10) var<storage, read_write> runs: array<u32>;
+
+// A rectangle of the region: the row above it, the column left of it, and how many it has of both.
+struct Rectangle {
+    above: u32,
+    left: u32,
+    rows: u32,
+    columns: u32,
+}
+
+var<workgroup> wg_table: array<i32, CODES * CODES>;
+var<workgroup> wg_left: array<vec2<i32>, RING>;
+var<workgroup> wg_symbols: array<u32, RING>;
+// H and the D that enters the next column.
+var<workgroup> wg_exchange: array<vec2<i32>, RING>;
+var<workgroup> wg_path: Path;
+// Row, column and state of the walk, and 1 while it has not come to the part's start.
+var<workgroup> wg_point: vec4<u32>;
+
+// The run that still grows, and where the next goes.
+var<private> run_kind: u32;
+var<private> run_length: u32;
+var<private> run_place: u32;
+
+fn push(kind: u32, length: u32) {
+    if (kind != run_kind && run_length > 0u) {
+        runs[run_place] = run_kind | (run_length << 2u);
+        run_place++;
+        run_length = 0u;
+    }
+    run_kind = kind;
+    run_length += length;
+}
+
+// Stores the directions of a rectangle.
+fn fill(area: Rectangle, path: Path, t: u32) {
+    let lanes = (area.columns + CELLS - 1u) / CELLS;
+    let steps = area.rows + lanes - 1u;
+
+    // The upper border, into registers. Columns beyond the right edge repeat the last; nobody looks at them.
+    let own_column = t * CELLS;
+    var symbols: array<u32, CELLS>;
+    var h: array<i32, CELLS>;
+    var insertion: array<i32, CELLS>;
+    for (var c = 0u; c < CELLS; c++) {
+        let column = min(own_column + c + 1u, area.columns);
+        let border = upper_border(area, column, path.start_state);
+        symbols[c] = target_code(area.left + column - 1u);
+        h[c] = border.x;
+        insertion[c] = border.y;
+    }
+    var h_before = upper_border(area, min(own_column, area.columns), path.start_state).x;
+
+    // Rows of the next batch are on their way while a batch is done.
+    var next_left = left_border(area, min(t + 1u, area.rows), path.start_state);
+    var next_symbol = query_code(area.above + min(t, area.rows - 1u));
+    for (var base = 0u; base < steps; base += WG) {
+        // The slots are free: they were last read in the batch before the last, and a barrier ended each of its steps.
+        let slot = (base + t) % RING;
+        wg_left[slot] = next_left;
+        wg_symbols[slot] = next_symbol * CODES;
+        next_left = left_border(area, min(base + WG + t + 1u, area.rows), path.start_state);
+        next_symbol = query_code(area.above + min(base + WG + t, area.rows - 1u));
+        workgroupBarrier();
+        let until = min(base + WG, steps);
+        for (var step = base; step < until; step++) {
+            // Wraps round before the lane's first row.
+            let place = step - t;
+            if (place < area.rows && t < lanes) {
+                let row_symbol = wg_symbols[place % RING];
+                var from_left: vec2<i32>;
+                if (t == 0u) {
+                    from_left = wg_left[place % RING];
+                } else {
+                    from_left = wg_exchange[((step + 1u) & 1u) * WG + t - 1u];
+                }
+                var deletion = from_left.y;
+                var diagonal = h_before;
+                h_before = from_left.x;
+                var word = 0u;
+                for (var c = 0u; c < CELLS; c++) {
+                    let score = wg_table[row_symbol + symbols[c]];
+                    var best = diagonal + (score >> 1u);
+                    var way = select(MISMATCH, MATCH, (score & 1) != 0);
+                    diagonal = h[c];
+                    if (insertion[c] > best) {
+                        best = insertion[c];
+                        way = INSERTION;
+                    }
+                    if (deletion > best) {
+                        best = deletion;
+                        way = DELETION;
+                    }
+                    if (LOCAL && EDGES) {
+                        best = max(best, 0);
+                    }
+                    h[c] = best;
+                    let opened = best - params.first;
+                    let longer_insertion = insertion[c] - params.next;
+                    way |= select(0u, LEAVES_INSERTION, opened >= longer_insertion);
+                    insertion[c] = max(opened, longer_insertion);
+                    let longer_deletion = deletion - params.next;
+                    way |= select(0u, LEAVES_DELETION, opened >= longer_deletion);
+                    deletion = max(opened, longer_deletion);
+                    word |= way << (4u * c);
+                }
+                wg_exchange[(step & 1u) * WG + t] = vec2<i32>(h[CELLS - 1u], deletion);
+                directions[path.directions_begin + step * lanes + t] = word;
+            }
+            // Steps alternate between two halves, so that one barrier a step keeps readers and writers apart.
+            workgroupBarrier();
+        }
+    }
+}
+
+// Walks from the rectangle's lower right corner to the part's start or out of the rectangle, and returns the next wg_point.
+fn walk(area: Rectangle, path: Path, end_state: u32) -> vec4<u32> {
+    let lanes = (area.columns + CELLS - 1u) / CELLS;
+    // Where the start is; not in this rectangle if it is in a chunk above.
+    let start_row = path.start_row - area.above;
+    let start_column = path.start_column - area.left;
+    var i = area.rows;
+    var j = area.columns;
+    var state = end_state;
+    var word_at_hand = 0xffffffffu;
+    var word = 0u;
+    // Whether the gap may be left at this cell: it came here from the cell that it enters.
+    var has_moved = false;
+    while (i > 0u && j > 0u && (i != start_row || j != start_column)) {
+        let lane = (j - 1u) / CELLS;
+        let at = (i - 1u + lane) * lanes + lane;
+        if (at != word_at_hand) {
+            word_at_hand = at;
+            word = directions[path.directions_begin + at];
+        }
+        let bits = word >> (4u * ((j - 1u) % CELLS));
+        let leaves = (state == STATE_I && (bits & LEAVES_INSERTION) != 0u)
+            || (state == STATE_D && (bits & LEAVES_DELETION) != 0u);
+        if (has_moved && leaves) {
+            state = STATE_H;
+        }
+        has_moved = true;
+        var kind = bits & 3u;
+        if (state == STATE_H) {
+            if (kind == INSERTION) {
+                state = STATE_I;
+            } else if (kind == DELETION) {
+                state = STATE_D;
+            }
+        } else {
+            kind = select(DELETION, INSERTION, state == STATE_I);
+        }
+        push(kind, 1u);
+        i -= select(1u, 0u, state == STATE_D);
+        j -= select(1u, 0u, state == STATE_I);
+    }
+    if (i == start_row && j == start_column) {
+        return vec4<u32>(0u);
+    }
+    if (!EDGES) {
+        // On a border there is one way to the start.
+        if (i == 0u) {
+            push(DELETION, j);
+        } else {
+            push(INSERTION, i);
+        }
+        return vec4<u32>(0u);
+    }
+    // Up into the next chunk, for a part that comes out to the left ends there.
+    let edge = upper_border(area, j, STATE_H);
+    if (state == STATE_I && edge.y == edge.x - params.first) {
+        state = STATE_H;
+    }
+    return vec4<u32>(area.above, area.left + j, state, 1u);
+}
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let index = workgroup.x + workgroup.y * workgroups.x;
+    if (t == 0u) {
+        wg_point = vec4<u32>(0u);
+        if (index < paths.count) {
+            wg_path = paths.list[index];
+            wg_point = vec4<u32>(wg_path.end_row, wg_path.end_column, wg_path.end_state, 1u);
+        }
+    }
+    for (var k = t; k < CODES * CODES; k += WG) {
+        wg_table[k] = table[k];
+    }
+    run_kind = NONE;
+    run_length = 0u;
+    var point = workgroupUniformLoad(&wg_point);
+    if (point.w == 0u) {
+        return;
+    }
+    let path = wg_path;
+    run_place = path.runs_begin;
+    loop {
+        var area = Rectangle(path.start_row, path.start_column, 0u, 0u);
+        if (EDGES) {
+            area.above = (point.x - 1u) / params.chunk * params.chunk;
+            area.left = (point.y - 1u) / params.strip * params.strip;
+        }
+        area.rows = point.x - area.above;
+        area.columns = point.y - area.left;
+        // A part along a border is a gap.
+        if (area.rows > 0u && area.columns > 0u) {
+            fill(area, path, t);
+        }
+        storageBarrier();
+        if (t == 0u) {
+            wg_point = walk(area, path, point.z);
+        }
+        point = workgroupUniformLoad(&wg_point);
+        if (point.w == 0u) {
+            break;
+        }
+    }
+    if (t == 0u) {
+        push(NONE, 0u);
+        paths.list[index].run_count = run_place - path.runs_begin;
+    }
+}
