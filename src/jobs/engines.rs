@@ -119,7 +119,7 @@ fn devices_for(options: &RunOptions, mode: Mode) -> Result<Vec<Device>> {
 
 /// The adapters, each with the bytes that an engine may take there. Those that are there several times are numbered, and
 /// divide their memory.
-fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
+pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(FoundAdapter, u64)> {
     let adapters = devices.iter().filter_map(|device| match device {
         Device::Adapter(found) => Some(found.as_ref()),
         Device::Cpu => None,

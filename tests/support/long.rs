@@ -180,6 +180,7 @@ pub fn check_sweep(
             columns,
             top: &top,
             mark_every,
+            keep_every: None,
             prune,
             best: &best_so_far,
             interrupt: &interrupt,

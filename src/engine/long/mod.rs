@@ -155,6 +155,9 @@ pub struct Sweep<'a> {
     /// Edges along the rows `rows.0 + k * mark_every` are handed to [`Sink::mark`], and that along `rows.1`. A multiple
     /// of 64.
     pub mark_every: u32,
+    /// Columns between edges along columns inside the panel that are handed to [`Sink::column`], about, if the engine
+    /// [keeps such columns](LongEngine::keeps_columns).
+    pub keep_every: Option<u32>,
     /// Whether cells that cannot lie on a path of [`Sweep::best`] or more may be wrong (never too great). Of local
     /// pairs only.
     pub prune: bool,
@@ -184,6 +187,12 @@ pub trait Sink: Sync {
 
     /// The edge along a marked row, over all of the panel's columns.
     fn mark(&self, row: u32, edge: Edge) -> Result<()>;
+
+    /// The edge along a column inside the panel, over all of its rows.
+    fn column(&self, column: u32, edge: Edge) -> Result<()> {
+        let _ = (column, edge);
+        Ok(())
+    }
 
     /// More cells were computed or pruned; `best` is the best of all cells that were, if the engine knows it yet.
     fn progress(&self, cells: u64, best: Option<Best>);
@@ -282,6 +291,12 @@ pub trait LongEngine: Send {
 
     /// Columns of a panel that suit it best, for a pair of so many rows of which so many columns are left.
     fn panel_columns(&self, rows: u32, columns: u32) -> u32;
+
+    /// Whether sweeps hand on edges along columns inside a panel. Then panels may be as wide as suits the engine; else each
+    /// is as wide as edges are to be apart.
+    fn keeps_columns(&self) -> bool {
+        false
+    }
 
     /// Computes a panel.
     ///

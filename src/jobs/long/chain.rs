@@ -206,6 +206,7 @@ impl Run<'_> {
             columns,
             top: &top,
             mark_every: cut.mark_every,
+            keep_every: None,
             prune,
             best,
             interrupt: self.interrupt,

@@ -1,15 +1,34 @@
 //! From devices to the engines of a long pair.
 
+use crate::engine::gpu::adapter::{Device, choose};
 use crate::engine::long::LongEngine;
-use crate::engine::long::textbook::Textbook;
+use crate::engine::long::cpu::CpuLong;
+use crate::engine::long::gpu::GpuLong;
 use crate::error::Result;
 use crate::jobs::RunOptions;
+use crate::jobs::engines::adapters_and_memory;
 
 /// Opens engines for long pairs on the devices that a job was given, the CPU with so many threads (0 for as many as there
-/// are processors).
+/// are processors). A device that cannot be opened is left out with a warning; if none is left, the CPU.
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub fn open_long(_options: &RunOptions, _threads: usize) -> Result<Vec<Box<dyn LongEngine>>> {
-    Ok(vec![Box::new(Textbook::default())])
+pub fn open_long(options: &RunOptions, threads: usize) -> Result<Vec<Box<dyn LongEngine>>> {
+    let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
+    let mut engines: Vec<Box<dyn LongEngine>> = Vec::new();
+    for (found, memory) in adapters_and_memory(&chosen, options.memory) {
+        match GpuLong::open(&found) {
+            Ok(engine) => engines.push(Box::new(engine.with_memory(memory))),
+            Err(error) => tracing::warn!("{error}; going on without it"),
+        }
+    }
+    if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        engines.push(cpu(threads));
+    }
+    Ok(engines)
+}
+
+/// The CPU, which is always there.
+pub fn cpu(threads: usize) -> Box<dyn LongEngine> {
+    Box::new(CpuLong::new(threads))
 }

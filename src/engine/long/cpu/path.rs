@@ -187,6 +187,7 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
         columns: (first_column, from.j),
         top: &top,
         mark_every: height,
+        keep_every: None,
         prune: false,
         best: &BestSoFar::default(),
         interrupt: region.interrupt,

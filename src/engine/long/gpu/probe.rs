@@ -84,6 +84,7 @@ impl GpuLong {
             columns: (0, columns),
             top: &top,
             mark_every: 1 << 20,
+            keep_every: None,
             best: &best,
             prune: false,
             interrupt: &interrupt,
