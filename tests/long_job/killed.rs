@@ -110,7 +110,7 @@ fn several_alignments_go_on_from_those_that_were_found() {
     };
     let whole = hits(&job, one());
     assert_eq!(whole.len(), 4);
-    for after in [3, 30, 60, 75] {
+    for after in [3, 20, 33, 40] {
         let left = killed(&job, after, so_many(1));
         let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
         assert_eq!(hits(&again, three()), whole, "after {after} marks");
