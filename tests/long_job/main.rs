@@ -8,6 +8,7 @@ mod columns;
 mod killed;
 mod reserve;
 mod several;
+mod slain;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
