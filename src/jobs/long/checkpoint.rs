@@ -1,8 +1,9 @@
 //! What a job writes down so that a later run can go on from there, whenever this one is killed.
 //!
 //! A checkpoint is a directory. `manifest.json` says what is computed; a run with anything else is refused. Each part of
-//! the matrix has a directory of its own with numbered logs ([`super::logs`]). Files appear whole (written aside, synchronised, renamed) and end with a checksum: what is
-//! missing or damaged is computed again.
+//! the matrix has a directory of its own with numbered logs ([`super::logs`]). Files appear whole (written aside,
+//! synchronised, renamed) and end with a checksum: what is missing or damaged is computed again. One run at a time holds
+//! the directory's lock.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;

@@ -20,6 +20,7 @@ mod chain;
 mod checkpoint;
 mod crew;
 mod grid;
+mod log_file;
 mod logs;
 pub mod open;
 mod panels;
