@@ -44,8 +44,8 @@ fn panels_are_wide_and_regions_small() {
             (marks.load(Ordering::Relaxed), result.summary.traced_cells)
         };
         let (wide, narrow) = (counted(true), counted(false));
-        // Panels of 256 instead of 64 columns, each with 11 marks.
-        assert_eq!((wide.0, narrow.0), (4 * 11, 15 * 11));
+        // Panels of 256 instead of 64 columns, the last one with what is left, each with 11 marks.
+        assert_eq!((wide.0, narrow.0), (4 * 11, 14 * 11));
         assert!(wide.1 < narrow.1 + narrow.1 / 4, "{wide:?} {narrow:?}");
     }
 }
@@ -118,4 +118,28 @@ fn a_job_with_kept_columns_goes_on() {
     let left = killed(&job, 25, vec![wide("one", 1e8), textbook("two", 1e8)]);
     let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
     assert_eq!(hits(&again, super::three()), hits(&job, super::one()));
+}
+
+#[test]
+fn what_is_traced_at_once_needs_no_grid() {
+    let (query, target) = related(27, Alphabet::Dna, 500, 400);
+    for (mode, end_gaps) in MODES {
+        let scoring = dna(GAPS[1], mode, end_gaps);
+        let expected = expected(&query, &target, &scoring);
+        let job = LongAlignment { tuning: Tuning::default(), ..job(&query, &target, scoring) };
+        let whole = || Box::new(Textbook { trace_cells: 1 << 20, ..wide("whole", 4e8) });
+        // The last one traces regions that are cut finer, when the first one is lost.
+        let lost = Box::new(Hooked::new(*whole(), |count| match count {
+            1 => Ok(()),
+            _ => Err(Error::Device { device: "whole".into(), message: "lost".into() }),
+        }));
+        let engines: [Engines; 3] = [
+            vec![whole()],
+            vec![whole(), Box::new(textbook("small", 1e8))],
+            vec![lost, Box::new(textbook("small", 1e8))],
+        ];
+        for engines in engines {
+            assert_eq!(hits(&job, engines), expected, "{mode:?}");
+        }
+    }
 }

@@ -110,7 +110,7 @@ fn several_alignments_go_on_from_those_that_were_found() {
     };
     let whole = hits(&job, one());
     assert_eq!(whole.len(), 4);
-    for after in [3, 30, 60, 75] {
+    for after in [3, 20, 33, 40] {
         let left = killed(&job, after, so_many(1));
         let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
         assert_eq!(hits(&again, three()), whole, "after {after} marks");
@@ -159,4 +159,20 @@ fn a_checkpoint_of_another_job_is_refused() {
     let shorter = LongAlignment { query: support::store(Alphabet::Dna, &[query[1..].to_vec()]), checkpoint, ..job };
     let error = run(&shorter, one()).unwrap_err().to_string();
     assert!(error.contains("query was \"200 symbols"), "{error}");
+}
+
+#[test]
+fn one_run_at_a_time_uses_a_checkpoint() {
+    let (query, target) = related(12, Alphabet::Dna, 200, 200);
+    let job = job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged));
+    let directory = tempfile::tempdir().unwrap();
+    let job = LongAlignment { checkpoint: Some(directory.path().into()), ..job };
+    let second = job.clone();
+    let engine = Hooked::new(textbook("first", 1e8), move |_| {
+        let error = run(&second, one()).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("another run"), "{error}");
+        Ok(())
+    });
+    let first = run(&job, vec![Box::new(engine)]).unwrap();
+    assert_eq!(hits(&job, one()), first.hits);
 }

@@ -6,7 +6,9 @@ mod support;
 
 mod columns;
 mod killed;
+mod reserve;
 mod several;
+mod slain;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -128,7 +130,7 @@ fn job(query: &[Code], target: &[Code], scoring: Scoring) -> LongAlignment {
 }
 
 fn run(job: &LongAlignment, engines: Engines) -> Result<LongResult> {
-    job.run_on(engines, &Arc::new(AtomicBool::new(false)), &())
+    job.run_on(engines, None, &Arc::new(AtomicBool::new(false)), &())
 }
 
 fn hits(job: &LongAlignment, engines: Engines) -> Vec<LongHit> {
@@ -324,7 +326,7 @@ fn an_interrupt_ends_all_at_once() {
     let mut engines = three();
     engines.insert(0, Box::new(Hooked::new(textbook("stopped", 1e8), hook)));
     let begin = Instant::now();
-    let error = job.run_on(engines, &interrupt, &()).unwrap_err();
+    let error = job.run_on(engines, None, &interrupt, &()).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(2));
 }

@@ -1,10 +1,11 @@
 //! What a job writes down so that a later run can go on from there, whenever this one is killed.
 //!
 //! A checkpoint is a directory. `manifest.json` says what is computed; a run with anything else is refused. Each part of
-//! the matrix has a directory of its own with numbered logs ([`super::logs`]). Files appear whole (written aside, synchronised, renamed) and end with a checksum: what is
-//! missing or damaged is computed again.
+//! the matrix has a directory of its own with numbered logs ([`super::logs`]). Files appear whole (written aside,
+//! synchronised, renamed) and end with a checksum: what is missing or damaged is computed again. One run at a time holds
+//! the directory's lock.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub struct Checkpoint {
     every: Duration,
     /// Whether there was one before this run.
     pub resumed: bool,
+    /// Locked as long as this run lives.
+    _lock: File,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -65,7 +68,7 @@ impl Checkpoint {
     /// is given back.
     ///
     /// # Errors
-    /// [`Error::Usage`] if something else was computed there; [`Error::Io`].
+    /// [`Error::Usage`] if something else was computed there, or another run uses it now; [`Error::Io`].
     pub fn open<C: Serialize + DeserializeOwned>(
         directory: &Path,
         every: Duration,
@@ -78,6 +81,7 @@ impl Checkpoint {
             let directory = directory.display();
             Error::usage(format!("checkpoint {directory}: {what}; name another directory, or delete it"))
         };
+        let lock = lock(directory)?;
         let there = match fs::read(&path) {
             Ok(bytes) => {
                 let there: Manifest<C> = serde_json::from_slice(&bytes)
@@ -103,7 +107,7 @@ impl Checkpoint {
                 manifest.cut
             }
         };
-        Ok((Checkpoint { directory: directory.to_owned(), every, resumed }, cut))
+        Ok((Checkpoint { directory: directory.to_owned(), every, resumed, _lock: lock }, cut))
     }
 
     /// The logs of a part of the matrix.
@@ -156,6 +160,25 @@ impl Checkpoint {
     /// Time between saves.
     pub fn every(&self) -> Duration {
         self.every
+    }
+}
+
+/// Takes a directory for this run. The system frees it whenever the process ends.
+fn lock(directory: &Path) -> Result<File> {
+    let path = directory.join("lock");
+    let file = File::options().create(true).append(true).open(&path).map_err(|error| Error::io(&path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let directory = directory.display();
+            Err(Error::usage(format!(
+                "checkpoint {directory}: another run uses it now; wait for it, or name another one"
+            )))
+        }
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!("{}: no lock is to be had ({error}); let no other run use this directory", path.display());
+            Ok(file)
+        }
     }
 }
 

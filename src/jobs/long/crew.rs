@@ -14,21 +14,30 @@ pub struct Member {
     pub stats: LongEngineStats,
 }
 
+/// Opens the engine that steps in when no other is left.
+pub type Reserve = Box<dyn FnOnce() -> Box<dyn LongEngine>>;
+
 /// The engines that are left, and what those did that are not.
 pub struct Crew {
     /// Those left.
     pub members: Vec<Member>,
     gone: Vec<LongEngineStats>,
+    reserve: Option<Reserve>,
 }
 
 impl Crew {
-    /// All of them.
-    pub fn new(engines: Vec<Box<dyn LongEngine>>) -> Crew {
-        let member = |engine: Box<dyn LongEngine>| {
-            let stats = LongEngineStats { name: engine.label().into(), ..Default::default() };
-            Member { engine, stats }
-        };
-        Crew { members: engines.into_iter().map(member).collect(), gone: Vec::new() }
+    /// All of them, and who steps in for them.
+    pub fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>) -> Crew {
+        Crew { members: engines.into_iter().map(Member::new).collect(), gone: Vec::new(), reserve }
+    }
+
+    /// Has the reserve step in; says whether there was one.
+    pub fn call_reserve(&mut self) -> bool {
+        let Some(open) = self.reserve.take() else { return false };
+        let member = Member::new(open());
+        tracing::warn!("{} steps in and goes on from what is known", member.stats.name);
+        self.members.push(member);
+        true
     }
 
     /// Parts with engines that were given up.
@@ -62,6 +71,11 @@ impl Crew {
 }
 
 impl Member {
+    fn new(engine: Box<dyn LongEngine>) -> Member {
+        let stats = LongEngineStats { name: engine.label().into(), ..Default::default() };
+        Member { engine, stats }
+    }
+
     /// Calls the engine; if it panics that is an error of the device.
     pub fn call<T>(&mut self, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(|| f(self.engine.as_mut()))).unwrap_or_else(|panic| {
@@ -75,7 +89,7 @@ impl Member {
     pub fn gives_up(&mut self, error: &Error) -> bool {
         let own = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
         if own {
-            tracing::warn!("{} is given up, the others take over its work: {error}", self.stats.name);
+            tracing::warn!("{} is given up, others take over its work: {error}", self.stats.name);
             self.stats.lost = Some(error.to_string());
         }
         own

@@ -14,8 +14,23 @@ const LINES: u64 = 48;
 const FEWEST_LINES: u64 = 16;
 /// Lines are not closer than this.
 const LEAST_PITCH: u64 = 4096;
+/// An engine that keeps columns takes about the same time for every region below such sizes, for it waits rather than
+/// computes: lines are not closer, and fewer.
+const LEAST_WIDE_PITCH: u64 = 16_384;
+const WIDE_LINES: u64 = 32;
+/// What any engine traces at once in no time.
+const SMALL: u32 = 4096;
 /// Rows that are swept in one go.
 const BELT_ROWS: u32 = 1 << 26;
+
+/// What the fastest engine says of a pair.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Suits {
+    /// Whether it keeps columns inside panels.
+    pub keeps_columns: bool,
+    /// Whether it can trace through the whole matrix.
+    pub traces_whole: bool,
+}
 
 /// How the matrix is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -31,13 +46,18 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// For a pair of these lengths with so much memory, with a grid or without.
-    pub fn new(query: u32, target: u32, grid: bool, memory: u64, tuning: &Tuning) -> Cut {
+    /// For a pair of these lengths with so much memory, with a grid or without. Where the whole matrix can be traced at
+    /// once there is none, unless a pitch is asked for.
+    pub fn new((query, target): (u32, u32), walks: bool, memory: u64, suits: Suits, tuning: &Tuning) -> Cut {
+        let is_small = query <= SMALL && target <= SMALL;
+        let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
+        let grid = walks && (!is_whole || tuning.grid_pitch.is_some());
+        let (most, least) = if suits.keeps_columns { (WIDE_LINES, LEAST_WIDE_PITCH) } else { (LINES, LEAST_PITCH) };
         let symbols = u64::from(query) + u64::from(target);
-        let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
+        let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, most);
         let whole = |length: u32| length.clamp(1, u32::MAX - 63).next_multiple_of(64);
         let pitch = |length: u32, lines: u64| {
-            let suits = u64::from(length).div_ceil(lines).max(LEAST_PITCH) as u32;
+            let suits = u64::from(length).div_ceil(lines).max(least) as u32;
             whole(tuning.grid_pitch.unwrap_or(suits))
         };
         Cut {

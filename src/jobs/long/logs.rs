@@ -3,15 +3,14 @@
 //! Each log holds what was found since the last one. `N.keep` holds how far panels are, and edges that are needed to the
 //! end; `N.flight` holds edges that are not, and is removed when their panels' neighbours are done.
 
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::checkpoint::{Fnv, broken, write_whole};
+use super::log_file::{Entry, Kind, read_edge, read_index, write_log};
 use super::shelf::{Piece, Shelf};
 use crate::engine::long::{Best, Edge};
 use crate::error::Result;
@@ -67,31 +66,6 @@ pub struct Restored {
     pub marks: Vec<(u32, Piece)>,
     /// Columns inside it.
     pub inner: Vec<(u32, Piece)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Column,
-    Mark,
-    /// A column inside a panel, over all rows.
-    Inner,
-}
-
-/// Where an edge is in a log.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Entry {
-    panel: usize,
-    kind: Kind,
-    /// The mark's row, or the first of the column's; of a column inside a panel its number.
-    row: u32,
-    entries: usize,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Index {
-    panels: Vec<PanelState>,
-    entries: Vec<Entry>,
 }
 
 /// The logs of a part of the matrix.
@@ -298,60 +272,8 @@ impl Found {
     }
 
     fn edge(&self, entry: &Entry, (file, at): (usize, u64)) -> Option<Edge> {
-        let mut file = File::open(&self.files[file]).ok()?;
-        file.seek(SeekFrom::Start(at)).ok()?;
-        let mut values = || -> Option<Vec<i32>> {
-            let mut bytes = vec![0; entry.entries * 4];
-            file.read_exact(&mut bytes).ok()?;
-            Some(bytes.chunks_exact(4).map(|four| i32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
-        };
-        Some(Edge { h: values()?, gap: values()? })
+        read_edge(&self.files[file], entry, at)
     }
-}
-
-/// The index of a log: edges, then the index, its length and the sum of all that. `None` if it is damaged.
-fn read_index(path: &Path) -> Option<Index> {
-    let mut file = File::open(path).ok()?;
-    let end = file.metadata().ok()?.len().checked_sub(16)?;
-    let (mut sum, mut block, mut left) = (Fnv::default(), vec![0; 1 << 20], end + 8);
-    while left > 0 {
-        let bytes = &mut block[..left.min(1 << 20) as usize];
-        file.read_exact(bytes).ok()?;
-        sum = sum.add(bytes);
-        left -= bytes.len() as u64;
-    }
-    let mut number = [0; 8];
-    file.read_exact(&mut number).ok()?;
-    if u64::from_le_bytes(number) != sum.sum() {
-        return None;
-    }
-    file.seek(SeekFrom::Start(end)).ok()?;
-    file.read_exact(&mut number).ok()?;
-    let length = u64::from_le_bytes(number);
-    file.seek(SeekFrom::Start(end.checked_sub(length)?)).ok()?;
-    let mut index = vec![0; usize::try_from(length).ok()?];
-    file.read_exact(&mut index).ok()?;
-    serde_json::from_slice(&index).ok()
-}
-
-fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
-    let index = Index { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
-    let index = serde_json::to_vec(&index).map_err(broken)?;
-    write_whole(path, |file| {
-        let mut sum = Fnv::default();
-        let mut put = |bytes: &[u8]| {
-            sum = sum.add(bytes);
-            file.write_all(bytes)
-        };
-        for values in edges.iter().flat_map(|(_, edge)| [&edge.h, &edge.gap]) {
-            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            put(&bytes)?;
-        }
-        put(&index)?;
-        put(&(index.len() as u64).to_le_bytes())?;
-        let sum = sum.sum().to_le_bytes();
-        file.write_all(&sum)
-    })
 }
 
 impl Log {

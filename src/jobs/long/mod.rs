@@ -20,6 +20,7 @@ mod chain;
 mod checkpoint;
 mod crew;
 mod grid;
+mod log_file;
 mod logs;
 pub mod open;
 mod panels;
@@ -27,6 +28,8 @@ mod parts;
 mod run;
 mod shelf;
 mod walk;
+
+pub use crew::Reserve;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -245,10 +248,11 @@ impl LongAlignment {
     pub fn run(&self, options: &RunOptions, progress: &dyn Progress) -> Result<LongResult> {
         self.validate()?;
         let engines = open::open_long(options, options.threads)?;
-        self.run_on(engines, &options.interrupt, progress)
+        let threads = options.threads;
+        self.run_on(engines, Some(Box::new(move || open::cpu(threads))), &options.interrupt, progress)
     }
 
-    /// Runs the job on these engines.
+    /// Runs the job on these engines; if all fail, on the reserve, from what is known.
     ///
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, scores that do not fit in 32 bits included;
@@ -258,9 +262,10 @@ impl LongAlignment {
     pub fn run_on(
         &self,
         engines: Vec<Box<dyn LongEngine>>,
+        reserve: Option<Reserve>,
         interrupt: &Arc<AtomicBool>,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
-        self.execute(engines, interrupt, progress)
+        self.execute(engines, reserve, interrupt, progress)
     }
 }

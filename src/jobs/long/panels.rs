@@ -82,18 +82,41 @@ pub fn sweep(
     watch: Watch,
 ) -> Result<Swath> {
     let restored = saver.map(|saver| saver.restore(shelf)).transpose()?.unwrap_or_default();
-    let run = Run {
+    let mut run = Run {
         task,
         shelf,
         saver,
         interrupt: watch.interrupt,
-        pace: pace(&task, crew),
+        pace: None,
         board: Mutex::new(Board { next: task.columns.0, last_kept: task.columns.0, ..Board::default() }),
         changed: Condvar::new(),
         stop: AtomicBool::new(false),
         cells: AtomicU64::new(0),
     };
     run.restore(restored)?;
+    loop {
+        run.pace = pace(&task, crew);
+        chain(&run, crew, watch);
+        crew.dismiss_lost();
+        run.save(true)?;
+        if watch.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let mut board = run.board();
+        if let Some(error) = board.failure.take() {
+            return Err(error);
+        }
+        if board.next >= task.columns.1 && board.panels.iter().all(|panel| panel.state.done) {
+            return gather(&task, std::mem::take(&mut board.panels));
+        }
+        if !crew.members.is_empty() || !crew.call_reserve() {
+            return Err(crew.nobody());
+        }
+    }
+}
+
+/// Has all engines work until there is nothing left to do, or nobody who could.
+fn chain(run: &Run, crew: &mut Crew, watch: Watch) {
     run.board().working = crew.members.len();
     std::thread::scope(|scope| {
         for member in &mut crew.members {
@@ -103,36 +126,23 @@ pub fn sweep(
                 run.changed.notify_all();
             });
         }
-        let mut told = 0;
         loop {
             let working = {
                 let board = run.board();
                 let waited = run.changed.wait_timeout_while(board, TICK, |board| board.working > 0);
                 waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.working > 0
             };
-            let cells = run.cells.load(Ordering::Relaxed);
-            if let Some(progress) = watch.progress.filter(|_| cells > told) {
-                progress.advance(0, cells - told);
-                told = cells;
+            if let Some(progress) = watch.progress {
+                let cells = run.cells.swap(0, Ordering::Relaxed);
+                if cells > 0 {
+                    progress.advance(0, cells);
+                }
             }
             if !working {
                 break;
             }
         }
     });
-    crew.dismiss_lost();
-    run.save(true)?;
-    if watch.interrupt.load(Ordering::Relaxed) {
-        return Err(Error::Interrupted);
-    }
-    let board = std::mem::take(&mut *run.board());
-    if let Some(error) = board.failure {
-        return Err(error);
-    }
-    if board.next < task.columns.1 || board.panels.iter().any(|panel| !panel.state.done) {
-        return Err(crew.nobody());
-    }
-    gather(&task, board.panels)
 }
 
 /// Columns for a speed of 1.

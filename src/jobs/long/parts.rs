@@ -30,7 +30,7 @@ pub struct Forbidden {
 /// The swept matrix.
 #[derive(Debug, Default)]
 pub struct Pass {
-    /// Its tiles, if a grid is kept.
+    /// Its tiles, if alignments are walked back.
     pub tiles: Vec<Grid>,
     /// The best cell of a local pair.
     pub best: Option<Best>,
@@ -54,6 +54,8 @@ pub struct Means<'a> {
     pub checkpoint: Option<Checkpoint>,
     /// How parts are cut.
     pub cut: Cut,
+    /// Whether alignments are walked back, so that tiles are needed.
+    pub walks: bool,
     /// Whether hopeless cells may be left out.
     pub prune: bool,
     /// The best score yet.
@@ -114,7 +116,7 @@ impl Pass {
                 let left = Line::of(belt, left);
                 let swath = tile(pair, belt, (first, last), &top, &left, (name, number), means)?;
                 number += 1;
-                pass.add(swath, n, means.cut.pitch.is_some());
+                pass.add(swath, n, means.walks);
             }
         }
         Ok(pass)
@@ -182,7 +184,7 @@ fn tile(
     (name, number): (&str, usize),
     means: &mut Means,
 ) -> Result<Swath> {
-    let Means { crew, shelf, checkpoint, cut, prune, best, watch } = means;
+    let Means { crew, shelf, checkpoint, cut, prune, best, watch, .. } = means;
     let mark_every = cut.pitch.map(|_| cut.mark_every);
     let saver = checkpoint.as_ref().map(|checkpoint| checkpoint.tile(name, number, rows, mark_every)).transpose()?;
     let task = Task { pair, rows, columns, top, left, cut, prune: *prune, best };

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::checkpoint::{Checkpoint, Fnv};
-use super::crew::Crew;
-use super::grid::Cut;
+use super::crew::{Crew, Reserve};
+use super::grid::{Cut, Suits};
 use super::panels::Watch;
 use super::parts::{Forbidden, Means, Pass};
 use super::shelf::{Shelf, default_limit};
@@ -142,6 +142,7 @@ impl LongAlignment {
     pub(super) fn execute(
         &self,
         engines: Vec<Box<dyn LongEngine>>,
+        reserve: Option<Reserve>,
         interrupt: &Arc<AtomicBool>,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
@@ -153,7 +154,12 @@ impl LongAlignment {
         // Where an alignment begins is known when it was walked back, and the next one must not overlap it.
         let walks = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
-        let mut cut = Cut::new(m, n, walks, memory, &self.tuning);
+        let mut crew = Crew::new(engines, reserve);
+        let suits = crew.by_speed().first().map_or(Suits::default(), |quickest| Suits {
+            keeps_columns: quickest.engine.keeps_columns(),
+            traces_whole: quickest.engine.can_trace(m, n, self.method.unwrap_or_default()),
+        });
+        let mut cut = Cut::new((m, n), walks, memory, suits, &self.tuning);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
             let every = self.tuning.save_every.unwrap_or(SAVE_EVERY);
@@ -169,11 +175,12 @@ impl LongAlignment {
             return Ok(LongResult { hits, summary });
         }
         let means = Means {
-            crew: Crew::new(engines),
+            crew,
             shelf: Shelf::new(memory, self.checkpoint.clone()),
             checkpoint,
             cut,
             // What is pruned may be a part of the second best.
+            walks,
             prune: self.prune && is_local && self.top == 1,
             best: BestSoFar::default(),
             watch: Watch { interrupt, progress: Some(progress) },

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::border::{Line, Part};
+use super::crew::Member;
 use super::grid::{Cut, Framed, Grid};
 use super::panels::{Task, Watch, sweep};
 use super::parts::{Means, Pass};
@@ -135,18 +136,31 @@ impl Walk {
         let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
         let cells = u64::from(height) * u64::from(width);
         let Watch { interrupt, .. } = means.watch;
+        // Engines that cannot trace this region after all; others they may.
+        let mut refused: Vec<String> = Vec::new();
         loop {
             let Manner { method, strip, chunk } = manner;
             let from = self.at;
             let region = Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt };
             let mut members = means.crew.by_speed();
-            let Some(member) = members.iter_mut().find(|member| member.engine.can_trace(height, width, method)) else {
+            let can = |member: &Member| {
+                member.engine.can_trace(height, width, method) && !refused.contains(&member.stats.name)
+            };
+            let Some(member) = members.iter_mut().find(|member| can(member)) else {
+                let is_stuck = members.is_empty() || !refused.is_empty();
+                if is_stuck && means.crew.call_reserve() {
+                    continue;
+                }
                 break;
             };
             match member.call(|engine| engine.trace(&region)) {
                 Ok(traced) => {
                     self.traced_cells += cells;
                     return Ok(traced);
+                }
+                Err(error @ Error::Unsuited { .. }) => {
+                    tracing::warn!("{} cannot trace {height} x {width} cells: {error}", member.stats.name);
+                    refused.push(member.stats.name.clone());
                 }
                 Err(error) if member.gives_up(&error) => means.crew.dismiss_lost(),
                 Err(error) => return Err(error),

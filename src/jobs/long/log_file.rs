@@ -1,0 +1,104 @@
+//! A log on the disk: edges one after another, what they are, and a checksum.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::checkpoint::{Fnv, broken, write_whole};
+use super::logs::PanelState;
+use crate::engine::long::Edge;
+use crate::error::Result;
+
+/// What an edge in a log is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A part of a panel's last column.
+    Column,
+    /// A marked row.
+    Mark,
+    /// A column inside a panel, over all rows.
+    Inner,
+}
+
+/// Where an edge is in a log.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Entry {
+    /// The panel.
+    pub panel: usize,
+    /// What it is.
+    pub kind: Kind,
+    /// The mark's row, or the first of the column's; of a column inside a panel its number.
+    pub row: u32,
+    /// How many values of H, and as many of gaps.
+    pub entries: usize,
+}
+
+/// What a log holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Index {
+    /// How far panels are.
+    pub panels: Vec<PanelState>,
+    /// The edges, in the order of the file.
+    pub entries: Vec<Entry>,
+}
+
+/// An edge that is in a log from a byte on, if it can be read.
+pub fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(at)).ok()?;
+    let mut values = || -> Option<Vec<i32>> {
+        let mut bytes = vec![0; entry.entries * 4];
+        file.read_exact(&mut bytes).ok()?;
+        Some(bytes.chunks_exact(4).map(|four| i32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
+    };
+    Some(Edge { h: values()?, gap: values()? })
+}
+
+/// The index of a log: edges, then the index, its length and the sum of all that. `None` if it is damaged.
+pub fn read_index(path: &Path) -> Option<Index> {
+    let mut file = File::open(path).ok()?;
+    let end = file.metadata().ok()?.len().checked_sub(16)?;
+    let (mut sum, mut block, mut left) = (Fnv::default(), vec![0; 1 << 20], end + 8);
+    while left > 0 {
+        let bytes = &mut block[..left.min(1 << 20) as usize];
+        file.read_exact(bytes).ok()?;
+        sum = sum.add(bytes);
+        left -= bytes.len() as u64;
+    }
+    let mut number = [0; 8];
+    file.read_exact(&mut number).ok()?;
+    if u64::from_le_bytes(number) != sum.sum() {
+        return None;
+    }
+    file.seek(SeekFrom::Start(end)).ok()?;
+    file.read_exact(&mut number).ok()?;
+    let length = u64::from_le_bytes(number);
+    file.seek(SeekFrom::Start(end.checked_sub(length)?)).ok()?;
+    let mut index = vec![0; usize::try_from(length).ok()?];
+    file.read_exact(&mut index).ok()?;
+    serde_json::from_slice(&index).ok()
+}
+
+/// Writes a log.
+pub fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
+    let index = Index { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
+    let index = serde_json::to_vec(&index).map_err(broken)?;
+    write_whole(path, |file| {
+        let mut sum = Fnv::default();
+        let mut put = |bytes: &[u8]| {
+            sum = sum.add(bytes);
+            file.write_all(bytes)
+        };
+        for values in edges.iter().flat_map(|(_, edge)| [&edge.h, &edge.gap]) {
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            put(&bytes)?;
+        }
+        put(&index)?;
+        put(&(index.len() as u64).to_le_bytes())?;
+        let sum = sum.sum().to_le_bytes();
+        file.write_all(&sum)
+    })
+}
