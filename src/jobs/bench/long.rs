@@ -107,12 +107,17 @@ impl Case {
             engine.into(),
             job.query.length(0).into(),
             job.target.length(0).into(),
-            self.strip.map(|(columns, _)| columns).into(),
-            self.strip.map(|(_, schedule)| name_of(schedule)).into(),
+            or_blank(self.strip.map(|(columns, _)| columns)),
+            or_blank(self.strip.map(|(_, schedule)| name_of(schedule))),
             self.method.map_or(if self.prune { "score, pruned" } else { "score" }, method_name).into(),
-            self.changed.into(),
+            or_blank(self.changed),
         ]
     }
+}
+
+/// What has no meaning in a row is no measurement that is missing.
+fn or_blank(value: Option<impl Into<Cell>>) -> Cell {
+    value.map_or_else(|| "".into(), Into::into)
 }
 
 fn name_of(schedule: Schedule) -> &'static str {
@@ -182,11 +187,11 @@ impl Rows<'_> {
                 *speed = Some(all / seconds.max(1e-9));
                 cells.extend([
                     (1e3 * last.sweep_seconds).into(),
-                    case.method.map(|_| 1e3 * last.trace_seconds).into(),
+                    or_blank(case.method.map(|_| 1e3 * last.trace_seconds)),
                     (1e3 * seconds).into(),
                     Timing::gcups(all as u64, seconds).into(),
-                    score.map(|score| seconds / score).into(),
-                    case.prune.then(|| 100.0 * last.pruned_cells as f64 / last.cells.max(1) as f64).into(),
+                    or_blank(score.map(|score| seconds / score)),
+                    or_blank(case.prune.then(|| 100.0 * last.pruned_cells as f64 / last.cells.max(1) as f64)),
                     runs.into(),
                 ]);
                 self.table.push(Status::Measured, cells);
