@@ -39,7 +39,7 @@ fn main() {
             }
             break;
         }
-        let strip = (column - 1u) / params.strip;
+        let strip = (column - 1u + params.lead) / params.strip;
         let chunk_row = (row - 1u) / params.chunk;
         // Wraps round left of the window.
         let place = strip - params.strip_begin;
@@ -55,8 +55,8 @@ fn main() {
         let block = span.z + (chunk_row - span.x) * span.w;
         let above = params.chunk * select(span.x, chunk_row, span.w == 1u);
         let below = min(params.chunk * select(span.y, chunk_row + 1u, span.w == 1u), params.rows);
-        let left = strip * params.strip;
-        let right = min(left + params.strip, params.columns);
+        let left = max(strip * params.strip, params.lead) - params.lead;
+        let right = min((strip + 1u) * params.strip - params.lead, params.columns);
         let own_starts = 2u * block * (params.block_rows + params.strip);
         var at = 0u;
         if (column == right && state != STATE_I) {

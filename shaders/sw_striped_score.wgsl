@@ -5,8 +5,8 @@
 //             rows behind lane t - 1: at step s it computes block s - t. Lanes before the first column have nothing to do; of
 //             the last lane's columns LAST_CELL is the panel's last.
 // Layout:     vertical edges: entry (begin(k) + (i & mask(k))) * 2 holds H, the next word the entering gap, along the left edge
-//             of strip k. All rows of the panel's first and last edge are kept; of inner ones a ring, or all (host's choice).
-//             Words are stored with their highest bit flipped, so that 0 says "not there yet": no value is the least integer.
+//             of strip k. The panel's first and last edge are kept whole, and every keep_strips-th; of the others a ring. Words
+//             are stored with their highest bit flipped, so that 0 says "not there yet": no value is the least integer.
 //             Horizontal edges: (c * columns_stride + j) * 2, along row min(c * mark, rows).
 //             State: (k * STATE_WORDS + w) * LANES + t: what lane t takes up again in the next dispatch.
 // Schedule:   in a dispatch strip k does steps base - k * lag to base + steps - k * lag. With lag >= steps + LANES - 1 all that it
@@ -55,7 +55,10 @@ struct Params {
     columns_to_end: i32,
     best_floor: i32,
     spin_limit: u32,
-    keep_inner: u32,
+    // Every so many-th edge between strips is kept whole.
+    keep_strips: u32,
+    // Entries of all edges that are kept whole: where the rings begin.
+    rings_begin: u32,
     // Columns that the first strip lacks, a multiple of CELLS.
     padding: u32,
 }
@@ -90,13 +93,18 @@ fn target_code(j: u32) -> u32 {
     return (target_codes[at / 4u] >> (8u * (at & 3u))) & 255u;
 }
 
+fn is_whole(k: u32) -> bool {
+    return k % params.keep_strips == 0u || k == params.strips;
+}
+
 // First entry of strip k's left edge, and which bits of a row choose one.
 fn edge_begin(k: u32) -> u32 {
-    return select(params.whole_entries + (k - 1u) * params.inner_entries, 0u, k == 0u);
+    let whole = (k + params.keep_strips - 1u) / params.keep_strips;
+    return select(params.rings_begin + (k - whole) * params.inner_entries, whole * params.whole_entries, is_whole(k));
 }
 
 fn edge_mask(k: u32) -> u32 {
-    return select(params.inner_mask, 0xffffffffu, k == 0u || k == params.strips);
+    return select(params.inner_mask, 0xffffffffu, is_whole(k));
 }
 
 // Where word w of a batch is in the left edge of a strip, or the greatest number if it is none of the panel's: edges begin
@@ -164,7 +172,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             gap[c] = select(above.y, params.first, lane_column < 0);
         }
         corner = horizontal[clamp(lane_column, 0, i32(params.columns))].x;
-        if (t == LANES - 1u && (params.keep_inner != 0u || strip + 1u == params.strips)) {
+        if (t == LANES - 1u && is_whole(strip + 1u)) {
             let end = horizontal[min(u32(lane_column) + CELLS, params.columns)].x;
             let at = 2u * edge_begin(strip + 1u);
             atomicStore(&vertical[at], flipped(end));
@@ -230,7 +238,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         atomicStore(&shared_best.stuck, 1u);
                     }
                     // Safe: the ring is long enough that the slot's next value comes in a later dispatch.
-                    if (params.keep_inner == 0u && strip > 0u) {
+                    if (!is_whole(strip)) {
                         atomicStore(&vertical[place], 0u);
                     }
                 }
@@ -307,6 +315,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 let block = batch + i32(s) - i32(t);
                 var left_h = from_left(sent_h, t, 2u * s);
                 var left_gap = from_left(sent_gap, t, 2u * s + 1u);
+                if (t == 0u) {
+                    // Nobody is to its left, and a shuffle may give it anything.
+                    left_h = vec4<i32>(0);
+                    left_gap = vec4<i32>(params.first);
+                }
                 if (t == first_lane) {
                     left_h = incoming[2u * s];
                     left_gap = incoming[2u * s + 1u];

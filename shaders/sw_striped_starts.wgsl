@@ -51,13 +51,13 @@ fn main(
         wg_table[k] = table[k] >> 1u;
     }
     let block = workgroupUniformLoad(&wg_block);
-    let left = block.x * params.strip;
+    let left = max(block.x * params.strip, params.lead) - params.lead;
     let above = block.y;
     let rows = block.z - above;
     if (rows == 0u) {
         return;
     }
-    let width = min(params.strip, params.columns - left);
+    let width = min((block.x + 1u) * params.strip - params.lead, params.columns) - left;
     let lanes = (width + CELLS - 1u) / CELLS;
     let steps = rows + lanes - 1u;
     let last_lane = lanes - 1u;

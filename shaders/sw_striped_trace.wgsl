@@ -238,7 +238,7 @@ fn main(
         var area = Rectangle(path.start_row, path.start_column, 0u, 0u);
         if (EDGES) {
             area.above = (point.x - 1u) / params.chunk * params.chunk;
-            area.left = (point.y - 1u) / params.strip * params.strip;
+            area.left = max((point.y - 1u + params.lead) / params.strip * params.strip, params.lead) - params.lead;
         }
         area.rows = point.x - area.above;
         area.columns = point.y - area.left;

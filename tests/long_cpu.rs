@@ -1,107 +1,23 @@
 //! The CPU's engine for long pairs gives what the oracle gives, however it is cut up.
 
+#[path = "support/long_cases.rs"]
+mod cases;
 #[path = "support/long.rs"]
 mod long;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cases::{METHODS, Rng, case, codes, relative};
 use long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole};
 use pairwave::engine::long::cpu::CpuLong;
 use pairwave::engine::long::{
     Best, BestSoFar, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
 };
 use pairwave::error::{Error, Result};
-use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
-use pairwave::seq::{Alphabet, Code};
+use pairwave::score::{Mode, Scoring};
+use pairwave::seq::Alphabet;
 use pairwave::trace::tile::Vectors;
-
-/// Lengths about those of words, vectors and strips of lanes.
-const LENGTHS: [usize; 16] = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200];
-const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
-
-/// Random numbers (splitmix64).
-struct Rng(u64);
-
-impl Rng {
-    /// From a seed that is printed, so that a failure can be run again. PAIRWAVE_TEST_SEED adds to it.
-    fn new(seed: u64) -> Self {
-        let more: u64 = std::env::var("PAIRWAVE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-        eprintln!("seed {seed} + {more}");
-        Rng(seed.wrapping_add(more.wrapping_mul(0x1_0000_0001)))
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z >> 33) as usize % bound
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
-
-/// DNA and protein; linear and affine gaps, free ones and free extensions; local, global, free end gaps.
-fn scoring(rng: &mut Rng) -> Scoring {
-    let gaps = rng.of(&[
-        Gaps::linear(0),
-        Gaps::linear(1),
-        Gaps::linear(4),
-        Gaps::from_blast(3, 0),
-        Gaps::from_blast(2, 1),
-        Gaps::from_blast(11, 1),
-    ]);
-    let end_gaps = rng.of(&[EndGaps::Charged, EndGaps::Free]);
-    let scoring = match rng.below(4) {
-        0 => {
-            let matrix = SubstitutionMatrix::built_in(rng.of(&["BLOSUM62", "PAM30"])).unwrap();
-            Scoring::matrix(Alphabet::Protein, &matrix, gaps, end_gaps)
-        }
-        1 => Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, end_gaps),
-        2 => Scoring::nucleotide(300, -400, Ambiguity::Zero, gaps, end_gaps),
-        _ => Scoring::nucleotide(1, -1, Ambiguity::Mismatch, gaps, end_gaps),
-    };
-    Scoring { mode: rng.of(&[Mode::Local, Mode::Local, Mode::Global]), ..scoring.unwrap() }
-}
-
-fn codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
-    let letters: &[u8] = match (alphabet, rng.below(4)) {
-        (_, 0) => b"A",
-        (Alphabet::Dna, 1) => b"ACGTN",
-        (Alphabet::Dna, _) => b"ACGT",
-        _ => b"ARNDCQEGHILKMFPSTWYVBX",
-    };
-    (0..length).map(|_| alphabet.encode(rng.of(letters)).unwrap()).collect()
-}
-
-/// A pair: unrelated, all the same, nothing in common, or with parts in common.
-fn case(rng: &mut Rng) -> LongCase {
-    let scoring = scoring(rng);
-    let (m, n) = (rng.of(&LENGTHS), rng.of(&LENGTHS));
-    let query = codes(rng, scoring.alphabet, m);
-    let mut target = codes(rng, scoring.alphabet, n);
-    match rng.below(4) {
-        0 => {}
-        1 => target.iter_mut().for_each(|code| *code = scoring.alphabet.encode(b'C').unwrap()),
-        _ => {
-            let (from, at) = (rng.below(m + 1), rng.below(n + 1));
-            let length = (m - from).min(n - at);
-            target[at..at + length].copy_from_slice(&query[from..from + length]);
-            for _ in 0..length / 20 {
-                let place = at + rng.below(length);
-                match rng.below(3) {
-                    0 => target[place] = query[0],
-                    1 => target[place..].rotate_left(1),
-                    _ => target[place..].rotate_right(1),
-                }
-            }
-        }
-    }
-    LongCase::new(&query, &target, &scoring)
-}
 
 /// An engine with tiles of a size that reaches edges.
 fn engine(rng: &mut Rng) -> CpuLong {
@@ -148,20 +64,6 @@ fn all_methods_trace_the_oracles_path() {
             check_trace(&mut engine, &case, ((top, bottom), (left, right)), from, how);
         }
     }
-}
-
-/// A relative: one symbol in ten is another or none, or has one more behind it.
-fn relative(rng: &mut Rng, codes: &[Code]) -> Vec<Code> {
-    let mut out = Vec::new();
-    for &code in codes {
-        match rng.below(30) {
-            0 => {}
-            1 => out.extend([code, 1]),
-            2 => out.push(1 << rng.below(4)),
-            _ => out.push(code),
-        }
-    }
-    out
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Matrices {
         change(&mut vertical, &mut horizontal);
         let vertical = gpu.upload("vertical", bytemuck::cast_slice(&vertical)).expect("there is memory");
         let horizontal = gpu.upload("horizontal", bytemuck::cast_slice(&horizontal)).expect("there is memory");
-        FineGrid { vertical, horizontal, rows, columns, rows_stride, columns_stride, strip, chunk }
+        FineGrid { vertical, horizontal, rows, columns, rows_stride, columns_stride, strip, lead: 0, chunk }
     }
 }
 

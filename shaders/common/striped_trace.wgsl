@@ -39,7 +39,8 @@ struct Params {
     at_state: u32,
     path_capacity: u32,
     directions_capacity_words: u32,
-    spare: u32,
+    // Columns that the first strip lacks.
+    lead: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;

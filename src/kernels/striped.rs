@@ -63,8 +63,10 @@ pub struct Params {
     pub best_floor: i32,
     /// How often a lane may ask for what is not there yet, in a dispatch.
     pub spin_limit: u32,
-    /// Whether inner edges are kept whole.
-    pub keep_inner: u32,
+    /// Every so many-th edge between strips is kept whole.
+    pub keep_strips: u32,
+    /// Entries of all edges that are kept whole.
+    pub rings_begin: u32,
     /// Columns that the first strip lacks, a multiple of the variant's cells.
     pub padding: u32,
 }

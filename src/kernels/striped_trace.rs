@@ -212,8 +212,8 @@ pub struct Params {
     pub path_capacity: u32,
     /// Words of directions that there is room for.
     pub directions_capacity_words: u32,
-    /// Fills up to 16 bytes.
-    pub spare: u32,
+    /// Columns that the first strip lacks.
+    pub lead: u32,
 }
 
 /// Words before the parts in `Paths`.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use pairwave::Error;
 use pairwave::engine::long::LongEngine;
+use pairwave::engine::long::textbook::Textbook;
 use pairwave::jobs::long::Tuning;
 use pairwave::jobs::{LongAlignment, LongWant, Strand};
 use pairwave::score::{EndGaps, Mode};
@@ -27,9 +28,14 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Runs a job with a checkpoint on so many engines, and keeps what is there after so many marks: what a run that is killed
+/// Engines of different speeds.
+fn so_many(engines: u32) -> Vec<Textbook> {
+    (1..=engines).map(|number| textbook(&format!("engine {number}"), 1e8 * f64::from(number))).collect()
+}
+
+/// Runs a job with a checkpoint on these engines, and keeps what is there after so many marks: what a run that is killed
 /// then leaves.
-fn killed(job: &LongAlignment, after: u64, engines: usize) -> tempfile::TempDir {
+pub fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) -> tempfile::TempDir {
     let (live, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (from, to) = (live.path().to_owned(), left.path().to_owned());
     let marks = Arc::new(Mutex::new(0));
@@ -42,12 +48,11 @@ fn killed(job: &LongAlignment, after: u64, engines: usize) -> tempfile::TempDir 
         // Nobody looks at what it does from then on.
         if *marks < after { Ok(()) } else { Err(Error::Interrupted) }
     });
-    let engine = |number: usize| -> Box<dyn LongEngine> {
-        let inner = textbook(&format!("engine {number}"), 1e8 * number as f64);
+    let hooked = |inner| -> Box<dyn LongEngine> {
         Box::new(Hooked { inner, hook: Arc::clone(&hook), marks: AtomicU64::new(0) })
     };
     let job = LongAlignment { checkpoint: Some(live.path().into()), ..job.clone() };
-    let error = run(&job, (1..=engines).map(engine).collect()).unwrap_err();
+    let error = run(&job, engines.into_iter().map(hooked).collect()).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
     left
 }
@@ -74,7 +79,7 @@ fn a_job_that_was_killed_goes_on() {
             let job = LongAlignment { want, tuning, ..job(&query, &target, scoring.clone()) };
             for engines in [1, 3] {
                 let what = format!("{mode:?}, {end_gaps:?}, {want:?} after {after} marks, {engines} engines");
-                let left = killed(&job, after, engines);
+                let left = killed(&job, after, so_many(engines));
                 let tuning = Tuning { save_every: None, ..job.tuning.clone() };
                 let again = LongAlignment { checkpoint: Some(left.path().into()), tuning, ..job.clone() };
                 let result = run(&again, one()).unwrap();
@@ -106,7 +111,7 @@ fn several_alignments_go_on_from_those_that_were_found() {
     let whole = hits(&job, one());
     assert_eq!(whole.len(), 4);
     for after in [3, 30, 60, 75] {
-        let left = killed(&job, after, 1);
+        let left = killed(&job, after, so_many(1));
         let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
         assert_eq!(hits(&again, three()), whole, "after {after} marks");
     }
@@ -118,7 +123,7 @@ fn damaged_files_are_computed_again() {
     let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
     let expected = expected(&query, &target, &scoring);
     let job = job(&query, &target, scoring);
-    let left = killed(&job, 15, 1);
+    let left = killed(&job, 15, so_many(1));
     let mut files: Vec<_> =
         fs::read_dir(left.path().join("plus-0/0")).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
@@ -145,7 +150,7 @@ fn damaged_files_are_computed_again() {
 fn a_checkpoint_of_another_job_is_refused() {
     let (query, target) = related(10, Alphabet::Dna, 200, 200);
     let job = job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged));
-    let left = killed(&job, 3, 1);
+    let left = killed(&job, 3, so_many(1));
     let checkpoint = Some(left.path().to_path_buf());
     let other = LongAlignment { min_score: 7, checkpoint: checkpoint.clone(), ..job.clone() };
     let error = run(&other, one()).unwrap_err();

@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod columns;
 mod killed;
 mod several;
 
@@ -23,7 +24,7 @@ use pairwave::{Error, Result, RunOptions};
 type Engines = Vec<Box<dyn LongEngine>>;
 
 fn textbook(label: &str, speed: f64) -> Textbook {
-    Textbook { label: label.into(), speed, panel_columns: 40, trace_cells: 1 << 14 }
+    Textbook { label: label.into(), speed, panel_columns: 40, trace_cells: 1 << 14, keeps_columns: false }
 }
 
 fn one() -> Engines {
@@ -65,6 +66,10 @@ impl Sink for HookedSink<'_> {
         self.0.right(first, h, gap)
     }
 
+    fn column(&self, column: u32, edge: Edge) -> Result<()> {
+        self.0.column(column, edge)
+    }
+
     fn mark(&self, row: u32, edge: Edge) -> Result<()> {
         self.0.mark(row, edge)?;
         (self.1.hook)(self.1.marks.fetch_add(1, Ordering::Relaxed) + 1)
@@ -86,6 +91,10 @@ impl LongEngine for Hooked {
 
     fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
         self.inner.panel_columns(rows, columns)
+    }
+
+    fn keeps_columns(&self) -> bool {
+        self.inner.keeps_columns()
     }
 
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
@@ -228,7 +237,7 @@ fn regions_that_no_engine_traces_are_cut_finer() {
         let expected = expected(&query, &target, &scoring);
         let tuning = Tuning { grid_pitch: Some(512), ..Tuning::default() };
         let job = LongAlignment { tuning, ..job(&query, &target, scoring) };
-        let small: Engines = vec![Box::new(Textbook { trace_cells: 64 * 40, ..textbook("small", 1e8) })];
+        let small: Engines = vec![Box::new(Textbook { trace_cells: 64 * 64, ..textbook("small", 1e8) })];
         let result = run(&job, small).unwrap();
         assert_eq!(result.hits, expected);
         assert!(result.summary.traced_cells > 0);

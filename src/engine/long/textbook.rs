@@ -23,11 +23,27 @@ pub struct Textbook {
     pub panel_columns: u32,
     /// Cells of the greatest region that it traces.
     pub trace_cells: u64,
+    /// Whether it hands on columns inside a panel.
+    pub keeps_columns: bool,
 }
 
 impl Default for Textbook {
     fn default() -> Self {
-        Textbook { label: "textbook".into(), speed: 1e8, panel_columns: 16_384, trace_cells: 1 << 22 }
+        Textbook {
+            label: "textbook".into(),
+            speed: 1e8,
+            panel_columns: 16_384,
+            trace_cells: 1 << 22,
+            keeps_columns: false,
+        }
+    }
+}
+
+impl Textbook {
+    /// Hands on columns inside a panel, where it is asked to.
+    pub fn with_kept_columns(mut self) -> Self {
+        self.keeps_columns = true;
+        self
     }
 }
 
@@ -58,11 +74,19 @@ impl LongEngine for Textbook {
         self.panel_columns.min(columns)
     }
 
+    fn keeps_columns(&self) -> bool {
+        self.keeps_columns
+    }
+
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
         let (pair, (first_row, last_row), (first, last)) = (sweep.pair, sweep.rows, sweep.columns);
         let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));
         let wide = |values: &[i32]| values.iter().copied().map(i64::from).collect::<Vec<i64>>();
         let (mut h, mut gap) = (wide(&sweep.top.h), wide(&sweep.top.gap));
+        let every = sweep.keep_every.filter(|_| self.keeps_columns).unwrap_or(u32::MAX).max(1);
+        let inner: Vec<u32> = (first..last).step_by(every as usize).skip(1).collect();
+        let corner = |&column: &u32| Edge { h: vec![sweep.top.h[(column - first) as usize]], gap: vec![NEVER] };
+        let mut kept: Vec<Edge> = inner.iter().map(corner).collect();
         let mut best = None;
         sink.right(first_row, &[sweep.top.h[(last - first) as usize]], &[NEVER])?;
         let mut row = first_row;
@@ -79,12 +103,18 @@ impl LongEngine for Textbook {
                 let mut diagonal = h[0];
                 h[0] = left_h[offset].into();
                 let mut deletion = i64::from(left_gap[offset]);
+                let mut next_kept = 0;
                 for (k, j) in (1..).zip(first + 1..=last) {
                     let value = cell(pair, i, j, diagonal, gap[k], deletion);
                     diagonal = h[k];
                     h[k] = value;
                     gap[k] = (value - open).max(gap[k] - extend);
                     deletion = (value - open).max(deletion - extend);
+                    if inner.get(next_kept) == Some(&j) {
+                        kept[next_kept].h.push(narrow(value));
+                        kept[next_kept].gap.push(narrow(deletion));
+                        next_kept += 1;
+                    }
                     if pair.is_local() && value > 0 {
                         best = Best::better(best, Some(Best { score: narrow(value), i, j }));
                     }
@@ -102,6 +132,10 @@ impl LongEngine for Textbook {
             }
             sink.progress(rows as u64 * u64::from(last - first), best);
             row = until;
+        }
+        // In any order.
+        for (&column, edge) in inner.iter().zip(kept).rev() {
+            sink.column(column, edge)?;
         }
         Ok(Swept { best, pruned_cells: 0 })
     }

@@ -14,6 +14,8 @@ use crate::error::{Error, Result};
 
 /// Marks that may wait to be the one from which a panel can be begun again, where no grid is kept.
 const WAITING_MARKS: usize = 3;
+/// Panels begin at multiples of so many columns, which is what GPUs read and write at once.
+const COLUMNS: u32 = 64;
 
 /// What is known of a panel's last column.
 pub enum Known {
@@ -26,6 +28,8 @@ pub struct Panel {
     pub state: PanelState,
     pub taken: bool,
     pub marks: Vec<(u32, Piece)>,
+    /// Columns inside that are kept, each over all rows.
+    pub inner: Vec<(u32, Piece)>,
     pub right: Known,
 }
 
@@ -66,7 +70,7 @@ impl Run<'_> {
     /// Puts panels of an earlier run on the board.
     pub fn restore(&self, restored: Vec<Restored>) -> Result<()> {
         let mut board = self.board();
-        for Restored { state, column, marks } in restored {
+        for Restored { state, column, marks, inner } in restored {
             board.next = state.columns.1;
             if state.kept {
                 board.last_kept = state.columns.1;
@@ -78,7 +82,7 @@ impl Run<'_> {
             }
             let rows = u64::from(if state.done { self.task.rows.1 } else { state.row } - self.task.rows.0);
             self.cells.fetch_add(rows * u64::from(state.columns.1 - state.columns.0), Ordering::Relaxed);
-            board.panels.push(Panel { state, taken: false, marks, right: Known::Flight(Arc::new(column)) });
+            board.panels.push(Panel { state, taken: false, marks, inner, right: Known::Flight(Arc::new(column)) });
         }
         (0..board.panels.len()).try_for_each(|index| self.retire(&mut board, index))
     }
@@ -155,11 +159,17 @@ impl Run<'_> {
         let left = columns.1 - board.next;
         let mut width = member.engine.panel_columns(rows.1 - rows.0, left).max(1);
         if let Some(pace) = self.pace {
-            width = width.min((pace * member.engine.speed()) as u32).max(64);
+            let paced = (pace * member.engine.speed()) as u32;
+            // To the nearest multiple, for a narrow panel would lose much of its share if it were rounded down.
+            width = width.min(paced.saturating_add(COLUMNS / 2) / COLUMNS * COLUMNS);
         }
-        for most in [cut.pitch, cut.panel_columns].into_iter().flatten() {
-            width = width.min(most.max(1));
+        let pitch = cut.pitch.filter(|_| !member.engine.keeps_columns());
+        for most in [pitch, cut.panel_columns].into_iter().flatten() {
+            width = width.min(most);
         }
+        // An earlier run may have ended between two multiples.
+        let begin = board.next - columns.0;
+        let width = (begin.saturating_add(width) / COLUMNS * COLUMNS).max((begin / COLUMNS + 1) * COLUMNS) - begin;
         // A sliver at the end costs as much as what it would add to this panel.
         let width = if left - width.min(left) < width / 4 { left } else { width };
         let end = board.next + width;
@@ -175,18 +185,25 @@ impl Run<'_> {
             done: false,
             best: None,
             pruned: 0,
+            inner: Vec::new(),
         };
         let right = Known::Flight(Arc::new(Column::new(rows, self.shelf)));
-        board.panels.push(Panel { state, taken: false, marks: Vec::new(), right });
+        board.panels.push(Panel { state, taken: false, marks: Vec::new(), inner: Vec::new(), right });
         board.next = end;
     }
 
     /// Has an engine compute a panel from where it can be begun.
     fn compute(&self, member: &mut Member, index: usize, left: &Reader) -> Result<()> {
         let Task { pair, rows, cut, prune, best, .. } = self.task;
+        let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
         let (columns, row, mark, column) = {
             let mut board = self.board();
             let panel = &mut board.panels[index];
+            panel.inner.clear();
+            if keep_every.is_some() {
+                // Columns inside are to reach from the first row to the last.
+                panel.state.row = rows.0;
+            }
             let row = panel.state.row;
             panel.marks.retain(|mark| mark.0 <= row);
             let mark = panel.marks.iter().find(|mark| mark.0 == row).map(|mark| mark.1.clone());
@@ -199,14 +216,14 @@ impl Run<'_> {
             Some(piece) => piece.slice(0..piece.len())?,
             None => self.task.top.slice(pair, columns.0, columns.1)?,
         };
-        let sink = PanelSink { run: self, index, columns, column: &column, cells: AtomicU64::new(0) };
+        let sink = PanelSink { run: self, index, columns, first: row, column: &column, cells: AtomicU64::new(0) };
         let sweep = Sweep {
             pair,
             rows: (row, rows.1),
             columns,
             top: &top,
             mark_every: cut.mark_every,
-            keep_every: None,
+            keep_every,
             prune,
             best,
             interrupt: self.interrupt,
@@ -225,6 +242,7 @@ impl Run<'_> {
         panel.state.best = Best::better(panel.state.best, swept.best);
         panel.state.pruned += swept.pruned_cells;
         (panel.state.done, panel.state.row) = (true, rows.1);
+        panel.state.inner = panel.inner.iter().map(|column| column.0).collect();
         if let Some(found) = panel.state.best {
             best.raise(found.score);
         }
@@ -261,7 +279,8 @@ impl Run<'_> {
         for (index, panel) in board.panels.iter().enumerate() {
             let state = &panel.state;
             let saved = log.saved(index);
-            if saved.is_some_and(|saved| saved == (state.row, state.done)) || state.row == self.task.rows.0 {
+            // A panel that was begun again may not be as far as it was.
+            if saved.is_some_and(|saved| saved >= (state.row, state.done)) || state.row == self.task.rows.0 {
                 continue;
             }
             let first = saved.map_or(self.task.rows.0, |(row, _)| row + 1);
@@ -280,7 +299,8 @@ impl Run<'_> {
                 .iter()
                 .filter(|mark| first <= mark.0 && mark.0 <= state.row && (self.keeps() || mark.0 == state.row));
             let marks = marks.cloned().collect();
-            snapshots.push(Snapshot { state: state.clone(), first, column, marks });
+            let inner = if state.done { panel.inner.clone() } else { Vec::new() };
+            snapshots.push(Snapshot { state: state.clone(), first, column, marks, inner });
         }
         drop(board);
         log.write(snapshots)
@@ -292,6 +312,8 @@ struct PanelSink<'a> {
     run: &'a Run<'a>,
     index: usize,
     columns: (u32, u32),
+    /// The row from which it is computed.
+    first: u32,
     column: &'a Column,
     cells: AtomicU64,
 }
@@ -337,6 +359,21 @@ impl Sink for PanelSink<'_> {
             }
         }
         self.run.save(false)
+    }
+
+    fn column(&self, column: u32, edge: Edge) -> Result<()> {
+        let (rows, entries) = (self.run.task.rows, (self.run.task.rows.1 - self.run.task.rows.0) as usize + 1);
+        let is_inside = self.columns.0 < column && column < self.columns.1;
+        if !is_inside || edge.h.len() != entries || edge.gap.len() != entries || self.first != rows.0 {
+            let columns = self.columns;
+            return Err(Error::Internal(format!("column {column} of a panel {columns:?} has not {entries} entries")));
+        }
+        let piece = self.run.shelf.put(edge)?;
+        let mut board = self.run.board();
+        let inner = &mut board.panels[self.index].inner;
+        inner.retain(|there| there.0 != column);
+        inner.push((column, piece));
+        Ok(())
     }
 
     fn progress(&self, cells: u64, best: Option<Best>) {

@@ -22,7 +22,7 @@ const BELT_ROWS: u32 = 1 << 26;
 pub struct Cut {
     /// Rows between marks: a multiple of 64.
     pub mark_every: u32,
-    /// Columns between columns that are kept at least; `None` if no grid is needed.
+    /// Columns between columns that are kept at least, a multiple of 64; `None` if no grid is needed.
     pub pitch: Option<u32>,
     /// Columns of a panel at most.
     pub panel_columns: Option<u32>,
@@ -35,13 +35,13 @@ impl Cut {
     pub fn new(query: u32, target: u32, grid: bool, memory: u64, tuning: &Tuning) -> Cut {
         let symbols = u64::from(query) + u64::from(target);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
+        let whole = |length: u32| length.clamp(1, u32::MAX - 63).next_multiple_of(64);
         let pitch = |length: u32, lines: u64| {
             let suits = u64::from(length).div_ceil(lines).max(LEAST_PITCH) as u32;
-            tuning.grid_pitch.unwrap_or(suits).max(1)
+            whole(tuning.grid_pitch.unwrap_or(suits))
         };
-        let whole = |rows: u32| rows.clamp(1, u32::MAX - 63).next_multiple_of(64);
         Cut {
-            mark_every: whole(pitch(query, if grid { lines } else { LINES })),
+            mark_every: pitch(query, if grid { lines } else { LINES }),
             pitch: grid.then(|| pitch(target, lines)),
             panel_columns: tuning.panel_columns,
             belt_rows: whole(tuning.belt_rows.unwrap_or(BELT_ROWS)),
@@ -51,7 +51,8 @@ impl Cut {
     /// A finer grid in a region that is too large to be traced at once.
     pub fn finer(rows: u32, columns: u32) -> Cut {
         let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
-        Cut { mark_every, pitch: Some(columns.div_ceil(8).max(32)), panel_columns: None, belt_rows: u32::MAX }
+        let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
+        Cut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX }
     }
 }
 

@@ -36,6 +36,9 @@ pub struct PanelState {
     pub best: Option<Best>,
     /// Cells that were not computed.
     pub pruned: u64,
+    /// Columns inside that are kept, once it is done.
+    #[serde(default)]
+    pub inner: Vec<u32>,
 }
 
 /// A panel that is further than at the last save.
@@ -49,6 +52,8 @@ pub struct Snapshot {
     pub column: Option<Edge>,
     /// Its marks from there on.
     pub marks: Vec<(u32, Piece)>,
+    /// Columns inside it, once it is done.
+    pub inner: Vec<(u32, Piece)>,
 }
 
 /// A panel of an earlier run.
@@ -60,6 +65,8 @@ pub struct Restored {
     pub column: Option<Edge>,
     /// Its marks.
     pub marks: Vec<(u32, Piece)>,
+    /// Columns inside it.
+    pub inner: Vec<(u32, Piece)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +74,8 @@ pub struct Restored {
 enum Kind {
     Column,
     Mark,
+    /// A column inside a panel, over all rows.
+    Inner,
 }
 
 /// Where an edge is in a log.
@@ -74,7 +83,7 @@ enum Kind {
 struct Entry {
     panel: usize,
     kind: Kind,
-    /// The mark's row, or the first of the column's.
+    /// The mark's row, or the first of the column's; of a column inside a panel its number.
     row: u32,
     entries: usize,
 }
@@ -159,8 +168,15 @@ impl TileSaver {
             }
             let Some(first) = first else { continue };
             let from_begin = || {
-                let state = PanelState { row: self.rows.0, done: false, best: None, pruned: 0, ..first.clone() };
-                Restored { state, column: None, marks: Vec::new() }
+                let state = PanelState {
+                    row: self.rows.0,
+                    done: false,
+                    best: None,
+                    pruned: 0,
+                    inner: Vec::new(),
+                    ..first.clone()
+                };
+                Restored { state, column: None, marks: Vec::new(), inner: Vec::new() }
             };
             let panel = whole.unwrap_or_else(from_begin);
             next_is_done = panel.state.done;
@@ -218,16 +234,21 @@ impl TileSaver {
             );
         }
         rows.extend((state.row > self.rows.0).then_some(state.row));
-        let mut marks = Vec::new();
-        for row in rows {
-            let of_row = |(entry, _): &&(Entry, (usize, u64))| entry.kind == Kind::Mark && entry.row == row;
-            let width = (state.columns.1 - state.columns.0) as usize + 1;
-            match entries().rev().find(of_row).and_then(|(entry, place)| found.edge(entry, *place)) {
-                Some(edge) if edge.h.len() == width => marks.push((row, shelf.put(edge)?)),
-                _ => return Ok(None),
+        // The edges of a kind with these numbers, each with so many entries; `None` if one is missing.
+        let all = |kind: Kind, numbers: &[u32], length: u32| -> Result<Option<Vec<(u32, Piece)>>> {
+            let mut pieces = Vec::new();
+            for &number in numbers {
+                let wanted = |(entry, _): &&(Entry, (usize, u64))| entry.kind == kind && entry.row == number;
+                match entries().rev().find(wanted).and_then(|(entry, place)| found.edge(entry, *place)) {
+                    Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, shelf.put(edge)?)),
+                    _ => return Ok(None),
+                }
             }
-        }
-        Ok(Some(Restored { state: state.clone(), column, marks }))
+            Ok(Some(pieces))
+        };
+        let Some(marks) = all(Kind::Mark, &rows, state.columns.1 - state.columns.0)? else { return Ok(None) };
+        let Some(inner) = all(Kind::Inner, &state.inner, self.rows.1 - self.rows.0)? else { return Ok(None) };
+        Ok(Some(Restored { state: state.clone(), column, marks, inner }))
     }
 }
 
@@ -347,12 +368,15 @@ impl Log {
         let begin = Instant::now();
         if !snapshots.is_empty() {
             let (mut keep, mut flight, mut panels) = (Vec::new(), Vec::new(), Vec::new());
-            for Snapshot { state, first, column, marks } in snapshots {
+            for Snapshot { state, first, column, marks, inner } in snapshots {
                 let column = column.map(|edge| (Kind::Column, first, edge, state.kept));
                 let mut edges: Vec<_> = column.into_iter().collect();
                 for (row, piece) in marks {
                     let lasting = self.keeps || state.done;
                     edges.push((Kind::Mark, row, piece.slice(0..piece.len())?, lasting));
+                }
+                for (column, piece) in inner {
+                    edges.push((Kind::Inner, column, piece.slice(0..piece.len())?, true));
                 }
                 for (kind, row, edge, lasting) in edges {
                     let entry = Entry { panel: state.index, kind, row, entries: edge.h.len() };

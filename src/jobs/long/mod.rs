@@ -80,10 +80,10 @@ pub enum StrandOf {
 /// How finely the work is cut. None of it changes the result; the defaults suit all but tests.
 #[derive(Debug, Clone, Default)]
 pub struct Tuning {
-    /// Rows and columns between lines of the grid at least (rows are rounded up to a multiple of 64); `None` for what
-    /// the lengths and the memory suggest.
+    /// Rows and columns between lines of the grid at least, rounded up to a multiple of 64; `None` for what the lengths
+    /// and the memory suggest.
     pub grid_pitch: Option<u32>,
-    /// Columns of a panel at most.
+    /// Columns of a panel at most, rounded down to a multiple of 64; at least that many.
     pub panel_columns: Option<u32>,
     /// Rows that are swept in one go at most.
     pub belt_rows: Option<u32>,

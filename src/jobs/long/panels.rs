@@ -5,6 +5,9 @@
 //! panel open; another one takes it, from its last mark if all before that is known. What its right neighbour has read
 //! stays valid, for whoever computes a column finds the same. Who waits for a column that nobody computes gives up its own
 //! panel, so that there is always somebody for the leftmost open one.
+//!
+//! An engine that keeps no columns inside a panel gets panels that are as wide as the grid's columns are apart. One that
+//! does gets them as wide as suits it, and begins each at its first row, so that what it keeps inside covers all rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -140,7 +143,9 @@ fn pace(task: &Task, crew: &Crew) -> Option<f64> {
     let (rows, columns) = (task.rows.1 - task.rows.0, task.columns.1 - task.columns.0);
     let speeds: f64 = crew.members.iter().map(|member| member.engine.speed()).sum();
     let suits = crew.members.iter().map(|member| {
-        f64::from(member.engine.panel_columns(rows, columns)) / member.engine.speed().max(f64::MIN_POSITIVE)
+        let engine = &member.engine;
+        let most = task.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
+        f64::from(engine.panel_columns(rows, columns).min(most)) / engine.speed().max(f64::MIN_POSITIVE)
     });
     Some(suits.fold(f64::from(columns) / speeds.max(f64::MIN_POSITIVE) / ROUNDS, f64::min))
 }
@@ -156,6 +161,9 @@ fn gather(task: &Task, panels: Vec<Panel>) -> Result<Swath> {
         pruned_cells += panel.state.pruned;
         for (row, piece) in panel.marks {
             grid.across.entry(row).or_default().push(columns, Part::Piece(piece));
+        }
+        for (column, piece) in panel.inner {
+            grid.down.insert(column, Line::of(task.rows, Part::Piece(piece)));
         }
         if let (true, Known::Shelved(piece)) = (panel.state.kept, panel.right) {
             grid.down.insert(columns.1, Line::of(task.rows, Part::Piece(piece)));

@@ -1,7 +1,7 @@
 //! A region cut into chunks whose edges are on a device: what a traceback starts from.
 
 /// The edges of a region's chunks. Rows and columns count from the region's first; strip k has the columns
-/// `k * strip < j <= (k + 1) * strip`, chunk row c the rows `c * chunk < i <= (c + 1) * chunk`, and the last of both end with
+/// `k * strip < j + lead <= (k + 1) * strip`, chunk row c the rows `c * chunk < i <= (c + 1) * chunk`, and the last of both end with
 /// the region.
 #[derive(Debug, Clone)]
 pub struct FineGrid {
@@ -22,6 +22,8 @@ pub struct FineGrid {
     pub columns_stride: u32,
     /// Columns of a strip.
     pub strip: u32,
+    /// Columns that the first strip lacks.
+    pub lead: u32,
     /// Rows of a chunk.
     pub chunk: u32,
 }

@@ -14,8 +14,8 @@ pub struct Extent {
     pub columns: u32,
     /// Rows between marked ones, a multiple of 4.
     pub mark_every: u32,
-    /// Whether the edges between strips are kept whole.
-    pub keep_inner: bool,
+    /// Strips between edges that are kept whole; `None` for none inside.
+    pub keep_strips: Option<u32>,
 }
 
 /// A panel's plan.
@@ -30,7 +30,7 @@ pub struct PanelPlan {
 impl PanelPlan {
     /// Cuts a panel. `steps` is how many a strip makes in a dispatch (a multiple of the batch).
     pub fn new(extent: Extent, variant: &Variant, schedule: Schedule, steps: u32) -> Self {
-        let Extent { rows, columns, mark_every, keep_inner } = extent;
+        let Extent { rows, columns, mark_every, keep_strips } = extent;
         let batch = variant.batch;
         let blocks = rows / BLOCK_ROWS;
         let total = (blocks + variant.lanes - 1).next_multiple_of(batch);
@@ -42,10 +42,13 @@ impl PanelPlan {
             Schedule::Persistent => behind + 4 * batch,
         };
         let strips = columns.div_ceil(variant.strip());
-        let whole = blocks * BLOCK_ROWS + 1;
+        // Room for the rows that the host computes.
+        let whole = blocks * BLOCK_ROWS + BLOCK_ROWS;
         let ring = (BLOCK_ROWS * (steps + lag + 2 * batch + variant.lanes)).next_power_of_two();
-        let keep_inner = keep_inner || ring >= whole;
-        let (inner_entries, inner_mask) = if keep_inner { (whole, u32::MAX) } else { (ring, ring - 1) };
+        // What is shorter than a ring is kept whole.
+        let keep_strips = if ring >= whole { 1 } else { keep_strips.unwrap_or(strips).clamp(1, strips) };
+        // Beyond 32 bits only if the panel does not fit.
+        let rings_begin = (u64::from(strips.div_ceil(keep_strips)) + 1) * u64::from(whole);
         let mark_blocks = (mark_every / BLOCK_ROWS).max(1);
         let span = u64::from(total) + u64::from(strips - 1) * u64::from(lag);
         let dispatches = span.div_ceil(steps.into()) as u32;
@@ -57,12 +60,13 @@ impl PanelPlan {
             lag: lag as i32,
             total_steps: total as i32,
             whole_entries: whole,
-            inner_entries,
-            inner_mask,
+            inner_entries: ring,
+            inner_mask: ring - 1,
             columns_stride: columns + 1,
             mark_blocks,
             marks: blocks.div_ceil(mark_blocks),
-            keep_inner: keep_inner.into(),
+            keep_strips,
+            rings_begin: rings_begin as u32,
             padding: (strips * variant.lanes - columns.div_ceil(variant.cells)) * variant.cells,
             ..Params::zeroed()
         };
@@ -101,15 +105,26 @@ impl PanelPlan {
         (all * (u128::from(d) + 1) / u128::from(self.dispatches)) as u64
     }
 
+    /// Entry of row 0 of the n-th edge that is kept whole.
+    pub fn whole_begin(&self, n: u32) -> u64 {
+        u64::from(n) * u64::from(self.params.whole_entries)
+    }
+
+    /// Edges that are kept whole, the first and the last included.
+    pub fn whole_edges(&self) -> u32 {
+        self.params.strips.div_ceil(self.params.keep_strips) + 1
+    }
+
     /// Entry of the right edge's row 0.
     pub fn right_begin(&self) -> u64 {
-        let p = self.params;
-        u64::from(p.whole_entries) + u64::from(p.strips - 1) * u64::from(p.inner_entries)
+        self.whole_begin(self.whole_edges() - 1)
     }
 
     /// Bytes of all vertical edges.
     pub fn vertical_bytes(&self) -> u64 {
-        (self.right_begin() + u64::from(self.params.whole_entries)) * 8
+        let p = self.params;
+        let rings = u64::from(p.strips + 1 - self.whole_edges()) * u64::from(p.inner_entries);
+        (self.whole_begin(self.whole_edges()) + rings) * 8
     }
 
     /// Bytes of all horizontal edges.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
+use super::sweep::Keep;
 use super::{GpuLong, Schedule};
 use crate::engine::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
 use crate::error::Result;
@@ -28,9 +29,9 @@ impl Source for Border<'_> {
 
 /// Keeps the right edge.
 #[derive(Default)]
-struct Keep(Mutex<Edge>);
+struct Kept(Mutex<Edge>);
 
-impl Sink for Keep {
+impl Sink for Kept {
     fn right(&self, _first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
         let mut edge = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         edge.h.extend(h);
@@ -74,7 +75,7 @@ impl GpuLong {
         };
         let gaps = Gaps::from_blast(5, 2);
         let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
-        let columns = 4096 * self.shape.cells * self.shape.lanes.or(self.subgroup).unwrap_or(32);
+        let columns = 4096 * self.lanes() * self.cells(1 << 20);
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
         let top = pair.top(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
@@ -91,12 +92,13 @@ impl GpuLong {
         };
         let mut edges = Vec::new();
         for schedule in [Schedule::Wavefront, Schedule::Persistent] {
-            let keep = Keep::default();
-            if self.run_panel(&sweep, false, schedule, &Border(&pair), &keep, &mut 0)?.is_none() {
+            let kept = Kept::default();
+            let keep = Keep { strips: None, strip: None, mark_every: 1 << 20, quiet: false };
+            if self.run_panel(&sweep, keep, schedule, &Border(&pair), &kept, &mut 0)?.is_none() {
                 tracing::debug!("workgroups cannot wait for each other here");
                 return Ok(false);
             }
-            edges.push(keep.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
+            edges.push(kept.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
         }
         Ok(edges[0] == edges[1])
     }

@@ -16,6 +16,8 @@ pub struct Resident {
     pub classes: u32,
     /// The query's symbols as classes, four a word.
     pub query: wgpu::Buffer,
+    /// The query's codes, four a word.
+    pub query_codes: wgpu::Buffer,
     /// The target's codes, four a word.
     pub target: wgpu::Buffer,
     /// Score of each class against each code.
@@ -35,13 +37,17 @@ impl Resident {
         }
         let substitution = &pair.scoring.substitution;
         let size = substitution.size() as u8;
-        let table: Vec<i32> = codes.iter().flat_map(|&a| (0..size).map(move |b| substitution.score(a, b))).collect();
+        let mut table: Vec<i32> =
+            codes.iter().flat_map(|&a| (0..size).map(move |b| substitution.score(a, b))).collect();
+        table.resize(32 * size as usize, 0);
         let classes: Vec<u8> = query.iter().map(|&code| class_of[code as usize]).collect();
         Ok(Resident {
             pair: pair.clone(),
             shift,
-            classes: codes.len().max(1) as u32,
+            // A few sizes, so that pairs share compiled shaders.
+            classes: if codes.len() <= 5 { 5 } else { (codes.len() as u32).next_multiple_of(8) },
             query: gpu.upload("query of a long pair", &words(classes))?,
+            query_codes: gpu.upload("query of a long pair", &words(query.to_vec()))?,
             target: gpu.upload("target of a long pair", &words(target.to_vec()))?,
             table: gpu.upload("scores of a long pair", bytemuck::cast_slice(&table))?,
         })

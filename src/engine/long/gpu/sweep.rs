@@ -33,7 +33,7 @@ impl GpuLong {
     pub(super) fn run_panel(
         &mut self,
         sweep: &Sweep,
-        keep_inner: bool,
+        keep: Keep,
         schedule: Schedule,
         left: &dyn Source,
         sink: &dyn Sink,
@@ -47,10 +47,11 @@ impl GpuLong {
         let extent = Extent {
             rows: sweep.rows.1 - sweep.rows.0,
             columns: sweep.columns.1 - sweep.columns.0,
-            mark_every: sweep.mark_every,
-            keep_inner,
+            mark_every: keep.mark_every,
+            keep_strips: keep.strips,
         };
-        let variant = self.variant(pair, extent.columns, sweep.prune, schedule);
+        self.retained = None;
+        let variant = self.variant(pair, extent.columns, keep.strip, sweep.prune, schedule);
         let Some(mut plan) = self.plan(extent, &variant, schedule) else {
             return Err(self.gpu.unsuited(format!(
                 "a panel of {} rows and {} columns does not fit its memory",
@@ -112,7 +113,7 @@ impl GpuLong {
         if schedule == Schedule::Persistent {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             let begin = u64::from(plan.params.whole_entries) * 8;
-            encoder.clear_buffer(&vertical, begin, Some(plan.right_begin() * 8 - begin).filter(|&bytes| bytes > 0));
+            encoder.clear_buffer(&vertical, begin, Some(plan.vertical_bytes() - begin));
             gpu.queue.submit([encoder.finish()]);
         }
         let seconds = extent.rows as f64 * extent.columns as f64 / self.speed / f64::from(plan.dispatches);
@@ -155,8 +156,8 @@ impl GpuLong {
                 }
                 // Row 0 is there once the last strip has begun.
                 let right_end = match plan.right_rows(end - 1, variant.lanes) {
-                    0 => right_begin,
-                    rows => rows + 1,
+                    rows if rows > 0 && !keep.quiet => rows + 1,
+                    _ => right_begin,
                 };
                 let right = right_begin..right_end;
                 right_begin = right_end;
@@ -204,7 +205,7 @@ impl GpuLong {
         if seconds > 0.05 {
             self.speed = f64::from(extent.rows) * f64::from(extent.columns) / seconds;
         }
-        let best = if pair.is_local() { self.best(&state, &plan, &variant, sweep)? } else { None };
+        let best = if pair.is_local() && !keep.quiet { self.best(&state, &plan, &variant, sweep)? } else { None };
         let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
         let all = u64::from(extent.rows) * u64::from(extent.columns);
         let swept = Swept { best, pruned_cells: (u64::from(told.pruned) * batch_cells).min(all) };
@@ -223,22 +224,54 @@ impl GpuLong {
         let p = plan.params;
         for mark in 1..=p.marks {
             let row = (u64::from(mark) * u64::from(p.mark_blocks * BLOCK_ROWS)).min(p.rows.into()) as u32;
-            let begin = u64::from(mark) * u64::from(p.columns_stride);
-            let edge = self.read_pairs(&horizontal, begin, p.columns_stride, false)?;
-            if row < p.rows || sweep.rows.0 + row == end {
-                sink.mark(sweep.rows.0 + row, edge)?;
+            let marked = row.is_multiple_of(sweep.mark_every);
+            if !marked && row < p.rows {
                 continue;
             }
-            if row.is_multiple_of(sweep.mark_every) {
-                sink.mark(sweep.rows.0 + row, edge.clone())?;
+            let begin = u64::from(mark) * u64::from(p.columns_stride);
+            let edge = self.read_pairs(&horizontal, begin, p.columns_stride, false)?;
+            if sweep.rows.0 + row == end {
+                sink.mark(end, edge)?;
+            } else if row == p.rows {
+                if marked {
+                    sink.mark(sweep.rows.0 + row, edge.clone())?;
+                }
+                return Ok(Some(edge));
+            } else {
+                sink.mark(sweep.rows.0 + row, edge)?;
             }
-            return Ok(Some(edge));
         }
         Ok(None)
     }
 
+    /// Hands on the columns inside a panel that are wanted, `last` being their last rows, and leaves those on the device.
+    pub(super) fn hand_columns(
+        &mut self,
+        sweep: &Sweep,
+        plan: &PanelPlan,
+        columns: &[u32],
+        last: &[Edge],
+        strip: u32,
+        sink: &dyn Sink,
+    ) -> Result<()> {
+        let vertical = self.buffers.vertical.get().expect("a panel was computed").clone();
+        let every = sweep.keep_every.map_or(u32::MAX, |every| (every / (strip * plan.params.keep_strips)).max(1));
+        for (n, &column) in (1..).zip(columns) {
+            let begin = plan.whole_begin(n);
+            if let Some(last) = last.get(n as usize - 1) {
+                self.write_pairs(&vertical, begin + u64::from(plan.params.rows) + 1, last, true);
+            }
+            if n % every == 0 {
+                let rows = sweep.rows.1 - sweep.rows.0;
+                let edge = self.read_pairs(&vertical, begin, rows + 1, true)?;
+                sink.column(sweep.columns.0 + column, edge)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes entries of an edge from entry `at` on.
-    fn write_pairs(&self, buffer: &wgpu::Buffer, at: u64, edge: &Edge, flipped: bool) {
+    pub(super) fn write_pairs(&self, buffer: &wgpu::Buffer, at: u64, edge: &Edge, flipped: bool) {
         const PIECE: usize = 4 << 20;
         let flip = if flipped { FLIP } else { 0 };
         for (index, (h, gap)) in edge.h.chunks(PIECE).zip(edge.gap.chunks(PIECE)).enumerate() {
@@ -343,6 +376,19 @@ impl GpuLong {
         }
         Ok(best)
     }
+}
+
+/// What a panel is to leave on the device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keep {
+    /// Strips between edges that are kept whole; `None` for none inside.
+    pub strips: Option<u32>,
+    /// Columns of a strip, if that matters.
+    pub strip: Option<u32>,
+    /// Rows between edges along rows; a multiple of 4.
+    pub mark_every: u32,
+    /// Whether nobody wants the right edge and the best cell.
+    pub quiet: bool,
 }
 
 /// A submission that the device computes.

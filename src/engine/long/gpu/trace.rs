@@ -192,8 +192,9 @@ impl TraceKernels {
                 return Err(Error::Interrupted);
             }
             let is_new = window.is_none();
-            let own =
-                window.get_or_insert_with(|| Window::new(input.method, (grid.strip, grid.chunk), (at.i, at.j), &reach));
+            let own = window.get_or_insert_with(|| {
+                Window::new(input.method, (grid.strip, grid.chunk, grid.lead), (at.i, at.j), &reach)
+            });
             let words = self.round(input, own, at, is_new)?;
             let before = at;
             let round = decode(&words, own.parts, at, &mut backward).map_err(|message| self.gpu.error(message))?;
@@ -279,7 +280,7 @@ impl TraceKernels {
             at_state: state_code(at.state),
             path_capacity: window.parts,
             directions_capacity_words: directions as u32,
-            spare: 0,
+            lead: grid.lead,
         };
         let pipelines = [Stage::Starts, Stage::Chase, Stage::Trace].map(|stage| self.pipeline(of_stage(stage)));
         let paths_words = PATHS_HEADER_WORDS as u64 + u64::from(window.parts) * (size_of::<Path>() as u64 / 4);

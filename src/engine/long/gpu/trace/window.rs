@@ -68,15 +68,20 @@ pub struct Window {
 
 impl Window {
     /// The window of a walk that is at a row and a column, with as many strips as the reach allows, one at least.
-    pub fn new(method: Method, (strip, chunk): (u32, u32), (row, column): (u32, u32), reach: &Reach) -> Self {
+    pub fn new(
+        method: Method,
+        (strip, chunk, lead): (u32, u32, u32),
+        (row, column): (u32, u32),
+        reach: &Reach,
+    ) -> Self {
         let mut window = Window { rows: row, columns: column, parts: 1, ..Window::default() };
         if row == 0 || column == 0 {
             return window;
         }
         let last_chunk = (row - 1) / chunk;
         let mut least_row = row;
-        for k in (0..=(column - 1) / strip).rev() {
-            let (left, right) = (k * strip, ((k + 1) * strip).min(column));
+        for k in (0..=(column - 1 + lead) / strip).rev() {
+            let (left, right) = ((k * strip).max(lead) - lead, ((k + 1) * strip - lead).min(column));
             let at = |place: u32| f64::from(row) - reach.slope * f64::from(column - place);
             if at(right) + f64::from(reach.margin) < 0.0 && !window.spans.is_empty() {
                 // The path has come out above.
@@ -122,7 +127,8 @@ impl Window {
         window.spans.reverse();
         let chunk_rows = (row - least_row).div_ceil(chunk);
         window.parts = window.spans.len() as u32 + chunk_rows + 1;
-        window.path_columns = u64::from(row - least_row) + u64::from(column - window.strip_begin * strip);
+        window.path_columns =
+            u64::from(row - least_row) + u64::from(column - ((window.strip_begin * strip).max(lead) - lead));
         window
     }
 
@@ -141,7 +147,7 @@ mod tests {
 
     #[test]
     fn it_follows_the_diagonal() {
-        let window = Window::new(Method::Chunked2, (10, 20), (1000, 1000), &REACH);
+        let window = Window::new(Method::Chunked2, (10, 20, 0), (1000, 1000), &REACH);
         assert!(window.blocks.len() <= 1000);
         assert_eq!(window.strip_begin, 0);
         assert_eq!(window.spans.len(), 100);
@@ -164,7 +170,7 @@ mod tests {
         let reach = Reach { blocks: 7, ..REACH };
         for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
             for at in [(1, 1), (1, 100), (100, 1), (33, 47), (20, 30), (21, 31)] {
-                let window = Window::new(method, (10, 20), at, &reach);
+                let window = Window::new(method, (10, 20, 0), at, &reach);
                 let span = window.spans.last().expect("the strip where the walk is");
                 assert_eq!(window.strip_begin + window.spans.len() as u32 - 1, (at.1 - 1) / 10);
                 assert_eq!(span[1], (at.0 - 1) / 20 + 1);
@@ -183,7 +189,7 @@ mod tests {
         use crate::engine::long::State;
         let at = |i, j| Point { i, j, state: State::H };
         let mut reach = Reach { blocks: 4096, ..REACH };
-        let window = Window::new(Method::Chunked2, (10, 20), (1000, 1000), &reach);
+        let window = Window::new(Method::Chunked2, (10, 20, 0), (1000, 1000), &reach);
         reach.follow(&window, (at(1000, 1000), at(900, 990)), 20, 4096);
         assert_eq!((reach.margin, reach.blocks, reach.slope), (40, 2048, 1.0));
         reach.follow(&window, (at(1000, 1000), at(200, 600)), 20, 4096);
@@ -194,11 +200,12 @@ mod tests {
     fn there_is_one_strip_at_least_and_none_on_a_border() {
         let reach = Reach { blocks: 1, start_words: 1, cells: 1, ..REACH };
         for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
-            let window = Window::new(method, (10, 20), (333, 333), &reach);
+            let window = Window::new(method, (10, 20, 0), (333, 333), &reach);
             assert_eq!((window.spans.len(), window.blocks.len()), (1, 1));
-            assert_eq!(Window::new(method, (10, 20), (0, 333), &reach).blocks.len(), 0);
+            assert_eq!(Window::new(method, (10, 20, 0), (0, 333), &reach).blocks.len(), 0);
         }
-        let tall = Window::new(Method::Chunked1, (10, 20), (333, 333), &Reach { margin: 300, block_rows: 50, ..REACH });
+        let tall =
+            Window::new(Method::Chunked1, (10, 20, 0), (333, 333), &Reach { margin: 300, block_rows: 50, ..REACH });
         assert!(tall.block_rows <= 40);
     }
 }

@@ -1,0 +1,109 @@
+//! The GPU's engine for long pairs gives what the oracle gives, by both schedules and whatever its sizes.
+
+#[path = "support/long_cases.rs"]
+mod cases;
+#[path = "support/long.rs"]
+mod long;
+
+use cases::{METHODS, Rng, case, codes, relative};
+use long::{LongCase, check_sweep, check_trace, check_trace_whole};
+use pairwave::engine::gpu::adapter::{FoundAdapter, enumerate};
+use pairwave::engine::long::gpu::{GpuLong, Schedule, StripedShape};
+use pairwave::score::{Mode, Scoring};
+use pairwave::seq::Alphabet;
+
+fn adapter() -> FoundAdapter {
+    let found = enumerate().into_iter().next();
+    found.expect("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)")
+}
+
+/// Shapes with which short pairs have many strips and dispatches; by both schedules, and with every kind of exchange.
+fn shapes() -> Vec<StripedShape> {
+    let usual = StripedShape::default();
+    let (wavefront, persistent) = (Some(Schedule::Wavefront), Some(Schedule::Persistent));
+    vec![
+        StripedShape { cells: Some(4), batch: 2, steps: Some(4), schedule: wavefront, ..usual },
+        StripedShape { cells: Some(4), lanes: Some(2), batch: 4, steps: Some(12), schedule: wavefront, ..usual },
+        StripedShape { cells: Some(8), batch: 4, steps: Some(16), schedule: persistent, ..usual },
+        StripedShape { cells: Some(4), batch: 8, schedule: persistent, ..usual },
+        StripedShape { cells: Some(12), lanes: Some(16), schedule: wavefront, shuffle: false, ..usual },
+        usual,
+    ]
+}
+
+/// With wgpu's checks in the shaders.
+fn engines() -> Vec<GpuLong> {
+    let found = adapter();
+    let open = |shape| GpuLong::open(&found).expect("the adapter opens").with_shape(shape).with_runtime_checks();
+    shapes().into_iter().map(open).collect()
+}
+
+#[test]
+fn sweeps_are_the_oracles() {
+    let (rng, mut engines) = (&mut Rng::new(11), engines());
+    for round in 0..36 {
+        let (case, at) = (case(rng), round % engines.len());
+        let (m, n) = (case.m(), case.n());
+        eprintln!("round {round}: {m} x {n}, {:?} {:?}", case.pair.scoring.mode, case.pair.scoring.gaps);
+        let mut cuts: Vec<u32> = (0..rng.below(3)).map(|_| rng.below(n as usize + 1) as u32).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let prune = case.pair.is_local() && rng.below(2) == 0;
+        check_sweep(&mut engines[at], &case, &cuts, 64, prune);
+    }
+}
+
+#[test]
+fn all_methods_trace_the_oracles_path() {
+    let (rng, mut engines) = (&mut Rng::new(12), engines());
+    for round in 0..12 {
+        let (case, at) = (case(rng), round % engines.len());
+        let engine = &mut engines[at];
+        eprintln!("round {round}: {} x {}, {:?}", case.m(), case.n(), case.pair.scoring.gaps);
+        for method in METHODS {
+            let how =
+                (method, rng.of(&[None, Some(16), Some(32), Some(64)]), rng.of(&[None, Some(4), Some(16), Some(64)]));
+            check_trace_whole(engine, &case, how);
+            let Some(from) = case.from() else { continue };
+            let walk = case.matrices.walk(from, 0, 0);
+            let from = walk.points[rng.below(walk.points.len())].0;
+            let (top, left) = (rng.below(from.i as usize + 1) as u32, rng.below(from.j as usize + 1) as u32);
+            let bottom = from.i + rng.below((case.m() - from.i) as usize + 1) as u32;
+            let right = from.j + rng.below((case.n() - from.j) as usize + 1) as u32;
+            check_trace(engine, &case, ((top, bottom), (left, right)), from, how);
+        }
+    }
+}
+
+#[test]
+fn what_a_sweep_leaves_is_traced() {
+    let rng = &mut Rng::new(13);
+    for (mode, rows) in [(Mode::Local, 700), (Mode::Global, 702), (Mode::Local, 703)] {
+        let scoring = Scoring { mode, ..Scoring::dna() };
+        let query = codes(rng, Alphabet::Dna, rows);
+        let target = relative(rng, &query);
+        let case = LongCase::new(&query, &target, &scoring);
+        for mut engine in engines() {
+            let swept = check_sweep(&mut engine, &case, &[], 128, mode == Mode::Local);
+            assert_eq!(swept.best, case.best(0..case.n()));
+            for method in METHODS {
+                check_trace_whole(&mut engine, &case, (method, None, None));
+            }
+        }
+    }
+}
+
+#[test]
+fn similar_sequences_are_pruned_and_right() {
+    let rng = &mut Rng::new(14);
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+    let query = codes(rng, Alphabet::Dna, 1500);
+    let target = relative(rng, &query);
+    let case = LongCase::new(&query, &target, &scoring);
+    let mut pruned = 0;
+    for mut engine in engines() {
+        pruned = pruned.max(check_sweep(&mut engine, &case, &[500], 128, true).pruned_cells);
+        check_trace_whole(&mut engine, &case, (METHODS[2], None, None));
+    }
+    assert!(pruned * 5 > u64::from(case.m()) * u64::from(case.n()), "a fifth is pruned, not {pruned}");
+}

@@ -1,0 +1,121 @@
+//! Engines that hand on columns inside a panel: the same alignments, with fewer and wider panels.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pairwave::engine::long::LongEngine;
+use pairwave::engine::long::textbook::Textbook;
+use pairwave::error::Error;
+use pairwave::jobs::LongAlignment;
+use pairwave::jobs::long::Tuning;
+use pairwave::score::{EndGaps, Mode};
+use pairwave::seq::Alphabet;
+
+use super::killed::killed;
+use super::{Engines, GAPS, Hooked, MODES, dna, expected, hits, job, related, run, textbook};
+
+/// Panels of 300 columns, with columns inside them.
+fn wide(label: &str, speed: f64) -> Textbook {
+    Textbook { panel_columns: 300, ..textbook(label, speed) }.with_kept_columns()
+}
+
+/// Engines of which some keep columns.
+fn mixed() -> Engines {
+    vec![Box::new(wide("wide", 4e8)), Box::new(textbook("narrow", 1e8)), Box::new(wide("another", 2e8))]
+}
+
+#[test]
+fn panels_are_wide_and_regions_small() {
+    let (query, target) = related(20, Alphabet::Dna, 700, 900);
+    for (mode, end_gaps) in MODES {
+        let scoring = dna(GAPS[1], mode, end_gaps);
+        let expected = expected(&query, &target, &scoring);
+        let job = job(&query, &target, scoring);
+        let counted = |keeps: bool| {
+            let marks = Arc::new(AtomicU32::new(0));
+            let counter = Arc::clone(&marks);
+            let inner = Textbook { keeps_columns: keeps, ..wide("one", 1e8) };
+            let engine = Hooked::new(inner, move |_| {
+                counter.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            });
+            let result = run(&job, vec![Box::new(engine)]).unwrap();
+            assert_eq!(result.hits, expected);
+            (marks.load(Ordering::Relaxed), result.summary.traced_cells)
+        };
+        let (wide, narrow) = (counted(true), counted(false));
+        // Panels of 256 instead of 64 columns, each with 11 marks.
+        assert_eq!((wide.0, narrow.0), (4 * 11, 15 * 11));
+        assert!(wide.1 < narrow.1 + narrow.1 / 4, "{wide:?} {narrow:?}");
+    }
+}
+
+#[test]
+fn columns_spill_and_mix() {
+    for (seed, (m, n)) in (21..).zip([(130, 700), (600, 450), (65, 1300)]) {
+        let (query, target) = related(seed, Alphabet::Dna, m, n);
+        for (mode, end_gaps) in MODES {
+            let scoring = dna(GAPS[1], mode, end_gaps);
+            let expected = expected(&query, &target, &scoring);
+            let job = job(&query, &target, scoring);
+            let tight = LongAlignment {
+                host_memory: Some(500),
+                tuning: Tuning { belt_rows: Some(128), ..job.tuning.clone() },
+                ..job.clone()
+            };
+            for job in [&job, &tight] {
+                assert_eq!(hits(job, mixed()), expected, "{m} x {n}, {mode:?}");
+                assert_eq!(hits(job, vec![Box::new(wide("one", 1e8))]), expected, "{m} x {n}, {mode:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_panel_that_was_given_up_begins_at_its_first_row() {
+    let (query, target) = related(25, Alphabet::Dna, 500, 700);
+    for (mode, end_gaps) in MODES {
+        let scoring = dna(GAPS[1], mode, end_gaps);
+        let expected = expected(&query, &target, &scoring);
+        let job = job(&query, &target, scoring);
+        for fails_at in [5, 12, 20] {
+            let weak = || -> Box<dyn LongEngine> {
+                Box::new(Hooked::new(wide("weak", 4e8), move |count| match count < fails_at {
+                    true => Ok(()),
+                    false => Err(Error::Device { device: "weak".into(), message: "lost".into() }),
+                }))
+            };
+            for other in [wide("other", 1e8), textbook("other", 1e8)] {
+                assert_eq!(hits(&job, vec![weak(), Box::new(other)]), expected, "{mode:?}, {fails_at} marks");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_job_with_kept_columns_goes_on() {
+    let (query, target) = related(26, Alphabet::Dna, 500, 1000);
+    for (mode, end_gaps) in MODES {
+        let scoring = dna(GAPS[1], mode, end_gaps);
+        let whole = expected(&query, &target, &scoring);
+        let job = job(&query, &target, scoring);
+        let all =
+            |summary: &pairwave::jobs::LongSummary| summary.engines.iter().map(|engine| engine.cells).sum::<u64>();
+        for after in [3, 11, 21, 30] {
+            let left = killed(&job, after, vec![wide("one", 1e8)]);
+            let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
+            let result = run(&again, mixed()).unwrap();
+            assert_eq!(result.hits, whole, "{mode:?} after {after} marks");
+            assert!(result.summary.resumed);
+            // Panels that were done, eight marks each, are not computed again, nor need they be for their columns.
+            let done = (after - 1) / 8;
+            assert!(all(&result.summary) <= 500 * (1000 - 256 * done), "{mode:?} after {after} marks");
+            assert!(result.summary.traced_cells < 500 * 1000 / 3, "{mode:?} after {after} marks: {result:?}");
+        }
+    }
+    let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+    let job = super::job(&query, &target, scoring);
+    let left = killed(&job, 25, vec![wide("one", 1e8), textbook("two", 1e8)]);
+    let again = LongAlignment { checkpoint: Some(left.path().into()), ..job.clone() };
+    assert_eq!(hits(&again, super::three()), hits(&job, super::one()));
+}
