@@ -43,6 +43,22 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
+//! One pair of sequences that are too long for a matrix in memory is a third job:
+//!
+//! ```
+//! use pairwave::{LongAlignment, Mode, ReadOptions, RunOptions, Scoring, seq::read_bytes};
+//! use std::sync::Arc;
+//!
+//! let read = |letters: &[u8]| read_bytes("inline", letters, &ReadOptions::default()).map(Arc::new);
+//! let (query, target) = (read(b">a\nCCGATTACACC\n")?, read(b">b\nTTTGATTACATT\n")?);
+//! let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::dna() });
+//! let result = LongAlignment::new(query, 0, target, 0, scoring).run(&RunOptions::default(), &())?;
+//! let hit = &result.hits[0];
+//! assert_eq!((hit.score, hit.query.clone(), hit.target.clone()), (35, Some(2..9), Some(3..10)));
+//! assert_eq!(hit.cigar.as_ref().unwrap().to_string(), "7=");
+//! # Ok::<(), pairwave::Error>(())
+//! ```
+//!
 //! # The layers
 //!
 //! Arrows go down: a layer uses those below it and knows nothing of those above. `plan`, `trace`, `score` and `seq`
@@ -92,8 +108,12 @@
 //! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`engine::edit`], [`plan::edit`]):
 //! engines find distances and ends, threads of the CPU align what is handed over ([`trace::edit`]).
 //!
-//! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]): the
-//! result never depends on device, thread count or batch size.
+//! One long pair ([`LongAlignment`]) has engines of its own ([`engine::long`]): its matrix is swept in panels of columns by
+//! a chain of engines, each of which takes what its left neighbour hands on while both compute. Of the matrix some rows and
+//! columns are kept, between which the path is walked back from its end ([`jobs::long`]).
+//!
+//! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]; of
+//! long pairs [`engine::long`]): the result never depends on device, thread count or batch size.
 //!
 //! # Reading order
 //!
@@ -102,6 +122,9 @@
 //! found), [`score::offset`] the form in which devices compute it and [`score::difference`] that of the CPU
 //! ([`engine::cpu`]), [`kernels::nw_slice`] and its shader the way it is computed, [`kernels::matrix`] how directions are
 //! stored and walked back, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
+//! Of long pairs, [`engine::long`] says what is computed, [`engine::long::textbook`] and [`mod@reference::long`] are the
+//! plain forms of it, [`kernels::striped`] and its shader the way of GPUs, [`engine::long::cpu`] that of CPUs, and
+//! [`jobs::long`] puts it together.
 //!
 //! # Conventions
 //!
@@ -124,7 +147,9 @@ pub mod trace;
 use std::sync::Arc;
 
 pub use error::{Error, Place, Result};
-pub use jobs::{AllPairs, EditDistances, EditResult, PairResult, RunOptions, Summary};
+pub use jobs::{
+    AllPairs, EditDistances, EditResult, LongAlignment, LongHit, LongResult, PairResult, RunOptions, Summary,
+};
 pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 pub use trace::{Alignment, Cigar};

@@ -3,6 +3,7 @@
 use pairwave::kernels::layout::{Params, Target, Task};
 use pairwave::kernels::matrix::{self, Scan};
 use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::kernels::striped;
 use pairwave::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
 use pairwave::kernels::{KERNELS, nw_slice};
 use pairwave::score::EditMode;
@@ -159,6 +160,67 @@ fn params_of_distances() {
     assert_eq!(std::mem::offset_of!(myers::Run, pattern_symbols), 12);
 }
 
+fn strips() -> Vec<naga::Module> {
+    let variant = |persistent, shuffle| striped::Variant {
+        lanes: 32,
+        cells: 8,
+        classes: 4,
+        codes: 16,
+        batch: 8,
+        last_cell: 7,
+        local: true,
+        linear: false,
+        prune: true,
+        persistent,
+        shuffle,
+    };
+    vec![parsed(&variant(false, false).source()), parsed(&variant(true, true).source())]
+}
+
+#[test]
+fn params_of_strips() {
+    same_layout!(
+        strips(),
+        striped::Params,
+        "Params",
+        [
+            rows,
+            columns,
+            strips,
+            first_strip,
+            base,
+            steps,
+            lag,
+            total_steps,
+            query_begin,
+            target_begin,
+            whole_entries,
+            inner_entries,
+            inner_mask,
+            columns_stride,
+            mark_blocks,
+            marks,
+            first,
+            next,
+            greatest,
+            rows_to_end,
+            columns_to_end,
+            best_floor,
+            spin_limit,
+            keep_strips,
+            rings_begin,
+            padding,
+        ]
+    );
+}
+
+#[test]
+fn what_strips_share() {
+    same_layout!(strips(), striped::Shared, "Shared", [best, ticket, stuck, pruned]);
+    // The host clears the ticket alone.
+    assert_eq!(std::mem::offset_of!(striped::Shared, ticket), 4);
+}
+
 fn traceback(stage: Stage) -> naga::Module {
     let (local, edges) = (true, true);
     parsed(&striped_trace::Variant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }.source())
@@ -191,7 +253,7 @@ fn params_of_tracebacks() {
             at_state,
             path_capacity,
             directions_capacity_words,
-            spare,
+            lead,
         ]
     );
 }

@@ -6,9 +6,13 @@ use pairwave::engine::gpu::tune::{SLICES, WORKGROUPS};
 use pairwave::engine::gpu::{Config, MatrixShape};
 use pairwave::kernels::matrix::{self, Scan, WALK_SHADER, WALK_WORKGROUP};
 use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::kernels::striped;
 use pairwave::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
 use pairwave::kernels::{KERNELS, nw_slice};
 use pairwave::score::{EditMode, Reach};
+
+/// Workgroup memory that every device has.
+const LEAST_WORKGROUP_BYTES: u32 = 16 << 10;
 
 /// A shader text as it goes to a device.
 struct Text {
@@ -143,6 +147,46 @@ fn tracebacks() -> Vec<striped_trace::Variant> {
     all
 }
 
+/// Sets of constants of `sw_striped_score`: all of what changes the text with every width of a strip, and each of what only
+/// changes sizes somewhere. As on a device, lanes have fewer columns where workgroup memory does not hold more.
+fn strips() -> Vec<striped::Variant> {
+    let mut all = Vec::new();
+    let mut rest = (0..).map(|index| ([1, 4, 5, 16, 24, 28][index % 6], [8, 2, 16][index % 3], index as u32));
+    for (local, prune) in [(false, false), (true, false), (true, true)] {
+        for (linear, persistent) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (lanes, shuffle) in [(8, true), (8, false), (32, true), (32, false), (64, true), (64, false)] {
+                for cells in [4, 8, 12, 16] {
+                    for codes in [16, 28] {
+                        let (classes, batch, last) = rest.next().expect("it has no end");
+                        let classes = classes.min(codes);
+                        let mut variant = striped::Variant {
+                            lanes,
+                            cells,
+                            classes,
+                            codes,
+                            batch,
+                            last_cell: 0,
+                            local,
+                            linear,
+                            prune,
+                            persistent,
+                            shuffle,
+                        };
+                        while variant.workgroup_bytes() > LEAST_WORKGROUP_BYTES && variant.cells > 4 {
+                            variant.cells -= 4;
+                        }
+                        variant.last_cell = last % variant.cells;
+                        if variant.workgroup_bytes() <= LEAST_WORKGROUP_BYTES {
+                            all.push(variant);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
@@ -174,6 +218,12 @@ fn texts() -> Vec<Text> {
         name: format!("{variant:?}"),
         source: variant.source(),
         workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(strips().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source(),
+        workgroup: variant.lanes,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(tracebacks().into_iter().map(|variant| Text {
@@ -243,8 +293,8 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
     let of_kernels = KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
     let of_distances = EDIT_KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
     let of_tracebacks = STRIPED_KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
-    let of_walk = [("nw_walk", WALK_SHADER, "needleman_wunsch")];
-    for (stem, text, recurrence) in of_kernels.chain(of_distances).chain(of_tracebacks).chain(of_walk) {
+    let others = [("nw_walk", WALK_SHADER, "needleman_wunsch"), ("sw_striped_score", striped::SHADER, "long")];
+    for (stem, text, recurrence) in of_kernels.chain(of_distances).chain(of_tracebacks).chain(others) {
         let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
         assert_eq!(shader, text);
         assert!(shader.starts_with(&format!("// {stem}:")));
@@ -259,7 +309,7 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
     }
 }
 
-/// Every file in shaders/ is a kernel's, the walk's, or a part of some text; and each says what it is.
+/// Every file in shaders/ is a kernel's, the walk's, that of strips, or a part of some text; and each says what it is.
 #[test]
 fn no_shader_is_left_out() {
     let root = format!("{}/shaders", env!("CARGO_MANIFEST_DIR"));
@@ -271,7 +321,7 @@ fn no_shader_is_left_out() {
     let mut expected: Vec<String> = KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)).collect();
     expected.extend(EDIT_KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)));
     expected.extend(STRIPED_KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)));
-    expected.push("nw_walk.wgsl".into());
+    expected.extend(["nw_walk.wgsl", "sw_striped_score.wgsl"].map(String::from));
     own.sort();
     expected.sort();
     assert_eq!(own, expected);
@@ -297,7 +347,7 @@ fn workgroup_memory_is_what_the_variant_says() {
             .map(|(_, variable)| layouter[variable.ty].size)
             .sum();
         assert!(bytes <= workgroup_bytes, "{name}: {bytes} bytes");
-        assert!(workgroup_bytes <= 16 << 10, "{name}: more than every device has");
+        assert!(workgroup_bytes <= LEAST_WORKGROUP_BYTES, "{name}: more than every device has");
     }
 }
 

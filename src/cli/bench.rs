@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// Lengths that a batch of pairs of one length is made for.
 const MOST_SYMBOLS: u32 = 1 << 20;
+/// The kernel for scores of long pairs.
+const STRIPED: &str = "sw_striped_score";
 /// Pairs that are computed at most for a row.
 const MOST_PAIRS: u32 = 10_000_000;
 
@@ -80,8 +82,9 @@ impl TryFrom<BenchArgs> for Bench {
             return Err(Error::usage("--seqs is for filter and endtoend, and neither is to be measured"));
         }
         let has_kernels = experiments.contains(&Experiment::Kernels);
-        if !args.lengths.is_empty() && !has_kernels && !experiments.contains(&Experiment::Edit) {
-            return Err(Error::usage("--lengths is for kernels and edit, and neither is to be measured"));
+        let have_lengths = [Experiment::Kernels, Experiment::Edit, Experiment::Long];
+        if !args.lengths.is_empty() && !experiments.iter().any(|one| have_lengths.contains(one)) {
+            return Err(Error::usage("--lengths is for kernels, edit and long, and none of them is to be measured"));
         }
         for (option, given) in [("--counts", !args.counts.is_empty()), ("--work", !args.work.is_empty())] {
             if given && !has_kernels {
@@ -130,7 +133,12 @@ fn once<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all: [T; 2])
 fn contenders(names: &[String]) -> Result<Vec<Contender>> {
     if names.is_empty() {
         let edits = EDIT_KERNELS.iter().map(Contender::Edit);
-        return Ok(KERNELS.iter().map(Contender::Kernel).chain(edits).chain([Contender::Cpu]).collect());
+        return Ok(KERNELS
+            .iter()
+            .map(Contender::Kernel)
+            .chain(edits)
+            .chain([Contender::Striped, Contender::Cpu])
+            .collect());
     }
     let mut contenders = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -139,12 +147,16 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
         }
         contenders.push(match name.as_str() {
             "cpu" => Contender::Cpu,
+            STRIPED => Contender::Striped,
             name => match (kernels::find(name), myers::find(name)) {
                 (Some(kernel), _) => Contender::Kernel(kernel),
                 (None, Some(kernel)) => Contender::Edit(kernel),
                 (None, None) => {
                     let stems = KERNELS.iter().map(|kernel| kernel.stem);
-                    return Err(no_kernel(name, stems.chain(EDIT_KERNELS.iter().map(|kernel| kernel.stem))));
+                    return Err(no_kernel(
+                        name,
+                        stems.chain(EDIT_KERNELS.iter().map(|kernel| kernel.stem)).chain([STRIPED]),
+                    ));
                 }
             },
         });
@@ -205,6 +217,7 @@ impl From<ExperimentName> for Experiment {
             ExperimentName::Buffering => Experiment::Buffering,
             ExperimentName::EndToEnd => Experiment::EndToEnd,
             ExperimentName::Edit => Experiment::Edit,
+            ExperimentName::Long => Experiment::Long,
         }
     }
 }

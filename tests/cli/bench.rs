@@ -148,6 +148,49 @@ fn distances_as_text_and_as_a_picture() {
 }
 
 #[test]
+fn long_pairs_by_every_strip_and_method() {
+    let folder = folder();
+    let picture = path(&folder, "long.svg");
+    let options = ["--gaps", "affine", "--format", "csv", "--plot", &picture];
+    let text = bench(&[&["long", "--device", "0,cpu", "--lengths", "300,90"][..], &options].concat());
+    let rows = rows(&text);
+    let of = |engine: &str, part: &str| {
+        let own = rows.iter().filter(|row| row["engine"] == engine && row["part"] == part);
+        own.cloned().collect::<Vec<_>>()
+    };
+    for engine in ["sw_striped_score", "cpu"] {
+        let is_gpu = engine != "cpu";
+        assert_eq!(of(engine, "strips").len(), if is_gpu { 2 * 2 } else { 0 }, "{text}");
+        assert_eq!(of(engine, "scores").len(), 2, "{text}");
+        let alignments = of(engine, "alignments");
+        let methods: Vec<&str> = alignments.iter().map(|row| row["method"].as_str()).collect();
+        assert_eq!(methods, [["score", "striped", "chunked1", "chunked2"]; 2].concat());
+        assert!(alignments.iter().all(|row| row["method"] == "score" || !row["times_score"].is_empty()), "{text}");
+        let pruning = of(engine, "pruning");
+        assert_eq!(pruning.len(), 2 * 2 * 2, "{text}");
+        assert!(pruning.iter().all(|row| row["pruned_percent"].is_empty() == (row["method"] == "score")), "{text}");
+    }
+    for row in &rows {
+        // Strips of a software adapter do not wait for each other.
+        assert!(row["status"] == "measured" || row["schedule"] == "persistent", "{row:?}");
+        let number = row["gcups"].parse::<f64>().is_ok_and(|number| number > 0.0);
+        assert_eq!(number, row["status"] == "measured", "{row:?}");
+    }
+    let svg = std::fs::read_to_string(&picture).expect("it is there");
+    assert!(svg.contains("Scores of long pairs: affine gaps"), "{svg}");
+}
+
+#[test]
+fn long_pairs_on_the_cpu() {
+    let text = bench(&["long", "--device", "cpu", "--gaps", "linear", "--threads", "1"]);
+    let shown = without_numbers(&text).replace(&cpu_line(&text), "[device]");
+    assert_eq!(shown.matches("linear cpu # #").count(), 1 + 4 + 4, "{text}");
+    assert!(!shown.contains("sw_striped_score") && shown.contains("* in all: from sequences"), "{text}");
+    let text = bench(&["long", "--kernel", "sw_striped_score", "--device", "cpu", "--lengths", "9", "--format", "csv"]);
+    assert_eq!(rows(&text).len(), 0, "{text}");
+}
+
+#[test]
 fn sequences_of_a_file() {
     let text = bench(&["filter", "--device", "cpu", "--seqs", GENES, "--kernel", "cpu"]);
     let shown = without_numbers(&text).replace(&cpu_line(&text), "[device]");
@@ -194,6 +237,8 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["kernels", "--lengths", "0"], "--lengths 0"),
         (&["kernels", "--kernel", "nw_lines"], "no kernel is called 'nw_lines'"),
         (&["edit", "--kernel", "myers_lines"], "myers_band"),
+        (&["slices", "--lengths", "9"], "--lengths is for kernels, edit and long"),
+        (&["long", "--counts", "9"], "--counts is for kernels"),
         (&["edit", "--seqs", &one], "--seqs is for filter and endtoend"),
         (&["filter", "--seqs", &one], "a pair needs two sequences"),
         (&["kernels", "-o", &missing], "bench.txt"),

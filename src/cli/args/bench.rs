@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::{COMPUTING, OUTPUT, SELECTION};
 
-/// Measure the devices: the tables of Truong et al. and Chacon et al. 2014 on this machine
+/// Measure the devices: the tables of Truong et al., Chacon et al. and Li et al. 2014 on this machine
 ///
 /// Speeds of kernels by length and number of pairs, their settings, kernels as filters, ways to bring results back,
-/// whole jobs, and Levenshtein distances. Sequences are random, from a seed that is written with the tables, unless
+/// whole jobs, Levenshtein distances, and pairs of very long sequences. Sequences are random, from a seed that is written with the tables, unless
 /// --seqs names a file. What is not measured is marked: - does not suit the kernel or the device, 'skipped' would take
 /// longer than --seconds.
 #[derive(Debug, clap::Args, Default)]
@@ -18,8 +18,9 @@ pub struct BenchArgs {
     #[arg(value_name = "EXPERIMENT", value_enum)]
     pub experiments: Vec<ExperimentName>,
 
-    /// Lengths for 'kernels' and 'edit' in symbols, separated by commas [default: for kernels
-    /// 128,256,512,1024,2048,4096,8192,16384, for edit 100,200,400,600,800,1000,10000]
+    /// Lengths for 'kernels', 'edit' and 'long' in symbols, separated by commas [default: for kernels
+    /// 128,256,512,1024,2048,4096,8192,16384, for edit 100,200,400,600,800,1000,10000, for long those of the paper's
+    /// figures, and up to 1000000]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub lengths: Vec<u32>,
 
@@ -31,7 +32,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum)]
     pub work: Vec<WorkName>,
 
-    /// Gap costs in 'kernels' and 'slices', separated by commas [default: both]
+    /// Gap costs in 'kernels', 'slices' and 'long', separated by commas [default: both]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum)]
     pub gaps: Vec<GapsName>,
 
@@ -83,6 +84,8 @@ Examples:
     pairwave bench kernels --lengths 1500 --work scores --format csv
   How fast reads of 150 symbols are found in their candidate regions:
     pairwave bench edit --lengths 150
+  How fast two sequences of 100,000 symbols are aligned:
+    pairwave bench long --lengths 100000 --gaps affine --seconds 30
   How long all pairs of a file take with every kernel:
     pairwave bench endtoend --seqs genes.fa --seconds 20";
 
@@ -102,6 +105,9 @@ pub enum ExperimentName {
     /// Levenshtein distances of reads to regions of a genome: every kernel, by length and by words a lane, whole
     /// batches, and the CPU (Chacon et al. 2014, figures 4 and 7 to 9)
     Edit,
+    /// One pair of very long sequences: strip widths and schedules, scores, alignments by every method, and what pruning
+    /// spares (Li, Ranka and Sahni 2014, figures 7 and 9)
+    Long,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -114,9 +120,9 @@ pub enum WorkName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GapsName {
-    /// 10 a symbol
+    /// 10 a symbol; in 'long' 5
     Linear,
-    /// 10, and 1 a symbol
+    /// 10, and 1 a symbol; in 'long' 5, and 2 a symbol
     Affine,
 }
 

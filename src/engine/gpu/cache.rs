@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::Config;
 use super::adapter::AdapterDescription;
 use crate::kernels::KERNELS;
@@ -12,32 +15,55 @@ use crate::score::Scoring;
 /// What the cache file holds: configurations by adapter, driver, kernel text and kind of scoring.
 pub type Cache = BTreeMap<String, Config>;
 
-/// The cache file, if the user has a cache directory.
-fn cache_file() -> Option<PathBuf> {
+/// A file of the cache, if the user has a cache directory.
+fn cache_file(name: &str) -> Option<PathBuf> {
     use etcetera::BaseStrategy;
     if let Some(directory) = std::env::var_os("PAIRWAVE_CACHE_DIR") {
-        return Some(PathBuf::from(directory).join("tuning.json"));
+        return Some(PathBuf::from(directory).join(name));
     }
-    Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("pairwave").join("tuning.json"))
+    Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("pairwave").join(name))
 }
 
-/// What was remembered.
+/// Best configurations.
+const TUNING: &str = "tuning.json";
+/// Adapters whose workgroups may wait for each other, and those whose may not.
+const FORWARD_PROGRESS: &str = "forward-progress.json";
+
+/// What was remembered of configurations.
 pub fn read_cache() -> Cache {
-    let text = cache_file().and_then(|path| std::fs::read_to_string(path).ok());
+    read(TUNING)
+}
+
+/// Adds a configuration to the cache.
+pub fn remember(key: &str, config: Config) {
+    add(TUNING, key, config);
+}
+
+/// Whether workgroups of an adapter were seen to wait for each other without harm.
+pub fn read_forward_progress(key: &str) -> Option<bool> {
+    read(FORWARD_PROGRESS).get(key).copied()
+}
+
+/// Remembers whether they may.
+pub fn remember_forward_progress(key: &str, proceeds: bool) {
+    add(FORWARD_PROGRESS, key, proceeds);
+}
+
+fn read<T: DeserializeOwned>(name: &str) -> BTreeMap<String, T> {
+    let text = cache_file(name).and_then(|path| std::fs::read_to_string(path).ok());
     // A file that cannot be read is measured anew and replaced.
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Adds a configuration to the cache, which is written whole or not at all; one that cannot be written costs a
-/// measurement, no more.
-pub fn remember(key: &str, config: Config) {
+/// Adds an entry to a file, which is written whole or not at all; one that cannot be written costs a measurement, no more.
+fn add<T: Serialize + DeserializeOwned>(name: &str, key: &str, value: T) {
     // Devices of several models are measured at once; each adds to what the others have written.
     static WRITING: Mutex<()> = Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let mut cache = read_cache();
-    cache.insert(key.to_owned(), config);
+    let mut cache: BTreeMap<String, T> = read(name);
+    cache.insert(key.to_owned(), value);
     let write = || -> Option<()> {
-        let path = cache_file()?;
+        let path = cache_file(name)?;
         let directory = path.parent()?;
         std::fs::create_dir_all(directory).ok()?;
         let file = tempfile::NamedTempFile::new_in(directory).ok()?;
@@ -46,7 +72,7 @@ pub fn remember(key: &str, config: Config) {
         Some(())
     };
     if write().is_none() {
-        tracing::debug!("the tuning cache could not be written");
+        tracing::debug!("{name} could not be written");
     }
 }
 

@@ -5,7 +5,7 @@
 //! Sequence stores are uploaded once and stay.
 
 pub mod adapter;
-mod cache;
+pub(crate) mod cache;
 mod choice;
 mod decode;
 pub mod device;

@@ -126,9 +126,35 @@ pub fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
     Arc::new(builder.build())
 }
 
+/// A relative of the first record, from which it differs in so many of a hundred symbols: mostly by substitutions, a fifth
+/// by insertions and deletions of one.
+pub fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
+    let mut next = random(SEED ^ u64::from(percent));
+    let mut codes: Vec<Code> = Vec::with_capacity(store.codes(0).len() + 64);
+    for &code in store.codes(0) {
+        if next() % 100 >= percent {
+            codes.push(code);
+            continue;
+        }
+        match next() % 10 {
+            0 => {}
+            1 => codes.extend([code, 1 << (next() % 4)]),
+            _ => codes.push((code << 1 | code >> 3) & 15),
+        }
+    }
+    if codes.is_empty() {
+        codes.push(1);
+    }
+    let mut builder = SequenceStore::builder(store.alphabet());
+    builder.push(format!("changed{percent}"), &codes);
+    Arc::new(builder.build())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::levenshtein::last_row;
+    use crate::score::{EditMode, EditScheme, Equality, Limit};
     use std::collections::HashSet;
 
     #[test]
@@ -147,6 +173,21 @@ mod tests {
                 assert!((block.query as usize) < batches[0].band.queries.len());
                 assert!(block.targets.clone().all(|target| seen.insert((block.query, target))), "{pairs}");
             }
+        }
+    }
+
+    #[test]
+    fn relatives_differ_as_much_as_they_should() {
+        let store = Arc::new(random_store(Alphabet::Dna, 1, 2000, SEED));
+        let scheme =
+            EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
+        assert_eq!(mutated(&store, 0).codes(0), store.codes(0));
+        for percent in [1, 10] {
+            let relative = mutated(&store, percent);
+            assert_eq!(relative, mutated(&store, percent));
+            let row = last_row(store.codes(0), relative.codes(0), &scheme);
+            let distance = row[row.len() - 1];
+            assert!((10 * percent..25 * percent).contains(&distance), "{distance}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! `pairwave bench`: the tables of Truong et al. 2014, section 6, and the figures of Chacon et al. 2014, section 4, on
-//! one's own machine.
+//! `pairwave bench`: the tables of Truong et al. 2014, section 6, and the figures of Chacon et al. 2014, section 4, and
+//! of Li, Ranka and Sahni 2014, sections IV and V, on one's own machine.
 //!
 //! Each experiment is a file and gives one [`Table`] a device. Sequences are random from [`SEED`] unless a file is
 //! given, and every number is a measurement of this run: what is not measured is marked as such.
@@ -10,6 +10,8 @@ mod edit;
 mod endtoend;
 mod filter;
 mod kernels;
+mod lent;
+mod long;
 mod measure;
 pub(in crate::jobs) mod reads;
 mod slices;
@@ -44,17 +46,20 @@ pub enum Experiment {
     EndToEnd,
     /// Kernels for Levenshtein distances by length and words a lane (Chacon et al. 2014, figures 4 and 7 to 9).
     Edit,
+    /// One pair of very long sequences: strip widths, scores and alignments (Li, Ranka and Sahni 2014, figures 7 and 9).
+    Long,
 }
 
 impl Experiment {
     /// All of them, in the order in which they run.
-    pub const ALL: [Experiment; 6] = [
+    pub const ALL: [Experiment; 7] = [
         Experiment::Kernels,
         Experiment::Slices,
         Experiment::Filter,
         Experiment::Buffering,
         Experiment::EndToEnd,
         Experiment::Edit,
+        Experiment::Long,
     ];
 
     /// Its name on the command line and in tables.
@@ -66,6 +71,7 @@ impl Experiment {
             Experiment::Buffering => "buffering",
             Experiment::EndToEnd => "endtoend",
             Experiment::Edit => "edit",
+            Experiment::Long => "long",
         }
     }
 }
@@ -82,9 +88,9 @@ pub enum Work {
 /// Gap costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapKind {
-    /// 10 a symbol: the default for nucleotides.
+    /// 10 a symbol: the default for nucleotides; in `long` 5.
     Linear,
-    /// 10, and 1 a symbol.
+    /// 10, and 1 a symbol; in `long` 5, and 2 a symbol.
     Affine,
 }
 
@@ -112,6 +118,8 @@ pub enum Contender {
     Kernel(&'static Kernel),
     /// A kernel for Levenshtein distances.
     Edit(&'static EditKernel),
+    /// The kernel for scores of long pairs.
+    Striped,
     /// The CPU engine.
     Cpu,
 }
@@ -121,6 +129,7 @@ impl Contender {
         match self {
             Contender::Kernel(kernel) => kernel.stem,
             Contender::Edit(kernel) => kernel.stem,
+            Contender::Striped => "sw_striped_score",
             Contender::Cpu => "cpu",
         }
     }
@@ -135,13 +144,14 @@ pub struct Bench {
     pub devices: Vec<Device>,
     /// The kernels, and the CPU engine beside them.
     pub contenders: Vec<Contender>,
-    /// Lengths in symbols for `kernels` and `edit`; `None` for 128, 256, ... 16,384, and for 100, 200, ... 10,000.
+    /// Lengths in symbols for `kernels`, `edit` and `long`; `None` for 128, 256, ... 16,384, for 100, 200, ... 10,000, and
+    /// for the sizes of the papers' figures up to 1,000,000.
     pub lengths: Option<Vec<u32>>,
     /// Numbers of pairs for `kernels`; `None` for 8, 64, ... 100,000.
     pub counts: Option<Vec<u32>>,
     /// What to ask of engines in `kernels`.
     pub work: Vec<Work>,
-    /// Gap costs in `kernels` and `slices`.
+    /// Gap costs in `kernels`, `slices` and `long`.
     pub gaps: Vec<GapKind>,
     /// Seconds that one row of a table may take.
     pub seconds: f64,
@@ -259,6 +269,7 @@ impl Bench {
                     Experiment::Buffering => buffering::run(&bed)?,
                     Experiment::EndToEnd => endtoend::run(&bed)?,
                     Experiment::Edit => edit::run(&bed)?,
+                    Experiment::Long => long::run(&bed)?,
                 });
             }
         }

@@ -149,9 +149,9 @@ impl GpuLong {
     }
 
     /// Columns that an invocation keeps in a panel of so many. (H200: 16 are up to 1.2 times as fast as 8 where strips are
-    /// many; where they are few, more of them are at work with 8.)
-    fn cells(&self, columns: u32) -> u32 {
-        let wide = columns >= 100_000 && !self.software;
+    /// many; where they are few, more of them are at work with 8, and where some are pruned the others use what these leave.)
+    fn cells(&self, columns: u32, prune: bool) -> u32 {
+        let wide = columns >= 100_000 && !self.software && !prune;
         self.shape.cells.unwrap_or(if wide { 16 } else { 8 }).next_multiple_of(4)
     }
 
@@ -166,7 +166,10 @@ impl GpuLong {
         let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
         let mut variant = Variant {
             lanes: wanted,
-            cells: strip.map_or_else(|| self.cells(columns), |strip| strip.div_ceil(wanted).next_multiple_of(4)),
+            cells: strip.map_or_else(
+                || self.cells(columns, prune && pair.is_local()),
+                |strip| strip.div_ceil(wanted).next_multiple_of(4),
+            ),
             classes,
             codes: pair.scoring.alphabet.size() as u32,
             batch: self.shape.batch.next_multiple_of(2),
@@ -260,7 +263,7 @@ impl LongEngine for GpuLong {
 
     fn panel_columns(&self, _rows: u32, columns: u32) -> u32 {
         let strips = if self.software { 64 } else { 528 };
-        let suits = strips * self.lanes() * self.cells(columns);
+        let suits = strips * self.lanes() * self.cells(columns, false);
         // The rest is not worth a panel of its own.
         if columns <= suits + suits / 4 { columns } else { suits }
     }
@@ -290,7 +293,7 @@ impl LongEngine for GpuLong {
             return Ok(Swept { best: last.best, pruned_cells: 0 });
         }
         let whole = Sweep { rows: (sweep.rows.0, end), ..*sweep };
-        let strip = self.lanes() * self.cells(columns);
+        let strip = self.lanes() * self.cells(columns, sweep.prune && sweep.pair.is_local());
         let chunk = self.retained_chunk(sweep);
         let keep = Keep {
             strips: chunk.map(|_| 1).or(sweep.keep_every.map(|every| (every / strip).max(1))),

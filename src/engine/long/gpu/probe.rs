@@ -6,8 +6,13 @@ use std::sync::atomic::AtomicBool;
 
 use super::sweep::Keep;
 use super::{GpuLong, Schedule};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::engine::gpu::adapter::AdapterDescription;
+use crate::engine::gpu::cache::{read_forward_progress, remember_forward_progress};
 use crate::engine::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
 use crate::error::Result;
+use crate::kernels::striped::SHADER;
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::Code;
 
@@ -46,6 +51,14 @@ impl Sink for Kept {
     fn progress(&self, _cells: u64, _best: Option<Best>) {}
 }
 
+/// What the answer depends on.
+fn cache_key(description: &AdapterDescription) -> String {
+    let mut hasher = DefaultHasher::new();
+    SHADER.hash(&mut hasher);
+    let AdapterDescription { name, driver, backend, .. } = description;
+    format!("{name} | {driver} | {backend} | {:016x}", hasher.finish())
+}
+
 impl GpuLong {
     /// The faster schedule of those that are safe here.
     pub(super) fn schedule(&mut self) -> Result<Schedule> {
@@ -59,7 +72,15 @@ impl GpuLong {
         let proceeds = match self.proceeds {
             Some(known) => known,
             None => {
-                let known = self.probe()?;
+                let key = cache_key(&self.gpu.description);
+                let known = match read_forward_progress(&key) {
+                    Some(known) => known,
+                    None => {
+                        let found = self.probe()?;
+                        remember_forward_progress(&key, found);
+                        found
+                    }
+                };
                 self.proceeds = Some(known);
                 known
             }
@@ -67,7 +88,7 @@ impl GpuLong {
         Ok(if proceeds { Schedule::Persistent } else { Schedule::Wavefront })
     }
 
-    /// Computes a small pair with far more strips than an adapter runs at a time, once waiting and once not. A strip that
+    /// Computes a small pair with more strips than an adapter runs at a time, once waiting and once not. A strip that
     /// waits in vain gives up after some tenths of a second; then, and where one value differs, the answer is no.
     fn probe(&mut self) -> Result<bool> {
         let symbols = |count: u32, seed: u32| -> Arc<[Code]> {
@@ -75,7 +96,7 @@ impl GpuLong {
         };
         let gaps = Gaps::from_blast(5, 2);
         let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
-        let columns = 4096 * self.lanes() * self.cells(1 << 20);
+        let columns = 2048 * self.lanes() * self.cells(1 << 20, false);
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
         let top = pair.top(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));

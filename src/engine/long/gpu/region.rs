@@ -66,7 +66,7 @@ impl GpuLong {
     /// Columns of a strip and rows of a chunk for a region of so many columns.
     fn chunks(&self, columns: u32, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
-        let cells = strip.map_or_else(|| self.cells(columns), |strip| strip.div_ceil(lanes).next_multiple_of(4));
+        let cells = strip.map_or_else(|| self.cells(columns, true), |strip| strip.div_ceil(lanes).next_multiple_of(4));
         let usual = if self.loop_budget.is_some() { SMALL_CHUNK } else { CHUNK };
         let chunk = chunk.unwrap_or(usual).clamp(BLOCK_ROWS, 1 << 16).next_multiple_of(BLOCK_ROWS);
         (lanes * cells.clamp(4, (MOST_STRIP / lanes).max(4) & !3), chunk)
