@@ -55,7 +55,11 @@ impl Cut {
         let (most, least) = if suits.keeps_columns { (WIDE_LINES, LEAST_WIDE_PITCH) } else { (LINES, LEAST_PITCH) };
         let symbols = u64::from(query) + u64::from(target);
         let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, most);
-        let whole = |length: u32| length.clamp(1, u32::MAX - 63).next_multiple_of(64);
+        // Long ones in whole chunks, so that a device can keep both with one set of edges.
+        let whole = |length: u32| {
+            let unit = if length > 4096 { 512 } else { 64 };
+            length.clamp(1, u32::MAX - 511).next_multiple_of(unit)
+        };
         let pitch = |length: u32, lines: u64| {
             let suits = u64::from(length).div_ceil(lines).max(least) as u32;
             whole(tuning.grid_pitch.unwrap_or(suits))
