@@ -218,7 +218,7 @@ impl Rows<'_> {
                     format_args!("{} gaps, strips of {strip} columns, {}", gaps.name(), name_of(schedule)),
                 );
                 let shape = StripedShape {
-                    cells: columns,
+                    cells: Some(columns),
                     lanes: Some(lanes),
                     schedule: Some(schedule),
                     ..StripedShape::default()
