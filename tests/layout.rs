@@ -207,7 +207,8 @@ fn params_of_strips() {
             columns_to_end,
             best_floor,
             spin_limit,
-            keep_inner,
+            keep_strips,
+            rings_begin,
             padding,
         ]
     );
@@ -252,7 +253,7 @@ fn params_of_tracebacks() {
             at_state,
             path_capacity,
             directions_capacity_words,
-            spare,
+            lead,
         ]
     );
 }
