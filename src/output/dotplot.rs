@@ -1,6 +1,6 @@
 //! Dot plots of long pairs: the path of every alignment, the target across and the query up, as SVG or PNG.
 //!
-//! SVG has letters. PNG has [strokes] instead, so that no font is needed, and twice as many pixels.
+//! SVG has letters. PNG has strokes instead, so that no font is needed, and twice as many pixels.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
