@@ -179,10 +179,13 @@ impl GpuLong {
         let (strip, chunk) = self.chunks(columns, region.strip, region.chunk);
         // Rows beyond the walk's are computed from whatever is there, and never looked at.
         let whole = rows.next_multiple_of(BLOCK_ROWS).max(BLOCK_ROWS);
-        let columns = columns.max(1);
+        // So are columns: with a lane's last cell the last, all regions share a pipeline.
+        let columns = columns.next_multiple_of(strip / self.lanes()).max(1);
         let best = BestSoFar::default();
         let entries = columns as usize + 1;
-        let top = Edge { h: region.top.h[..entries].to_vec(), gap: region.top.gap[..entries].to_vec() };
+        let mut top = Edge { h: region.top.h.clone(), gap: region.top.gap.clone() };
+        top.h.resize(entries, 0);
+        top.gap.resize(entries, 0);
         let sweep = Sweep {
             pair: region.pair,
             rows: (region.rows.0, region.rows.0 + whole),

@@ -63,8 +63,8 @@ impl Resident {
     }
 }
 
-/// Whole words.
+/// Whole words, and some more: strips may end behind the last symbol.
 fn words(mut bytes: Vec<u8>) -> Vec<u8> {
-    bytes.resize(bytes.len().next_multiple_of(4) + 4, 0);
+    bytes.resize(bytes.len().next_multiple_of(4) + 256, 0);
     bytes
 }
