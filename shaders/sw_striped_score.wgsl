@@ -285,16 +285,23 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 sent_h = vec4<i32>(0);
                 sent_gap = vec4<i32>(params.first);
                 corner = 0;
-                for (var s = 0u; s < BATCH; s++) {
-                    let block = batch + i32(s) - i32(t);
-                    if (block >= 0 && u32(block) < blocks && (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks)) {
-                        let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                        for (var c = 0u; c < CELLS; c++) {
-                            if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
-                                horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(0, params.first);
+                // Seldom one of these blocks is the last before a mark, or the last of all.
+                let first = batch - i32(t);
+                let after = first + i32(BATCH);
+                let mark_block = i32(next_mark * params.mark_blocks) - 1;
+                let last_block = i32(blocks) - 1;
+                if ((mark_block >= first && mark_block < after) || (last_block >= first && last_block < after)) {
+                    for (var s = 0u; s < BATCH; s++) {
+                        let block = batch + i32(s) - i32(t);
+                        if (block >= 0 && u32(block) < blocks && (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks)) {
+                            let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
+                            for (var c = 0u; c < CELLS; c++) {
+                                if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
+                                    horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(0, params.first);
+                                }
                             }
+                            next_mark++;
                         }
-                        next_mark++;
                     }
                 }
                 for (var w = t; w < 2u * BATCH; w += LANES) {
