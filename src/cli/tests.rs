@@ -83,7 +83,7 @@ fn experiments_run_in_their_own_order_each_once() {
     assert_eq!(all.experiments, Experiment::ALL);
     assert_eq!((all.lengths, all.counts, all.output, all.plot), (None, None, None, None));
     let kernels = pairwave::kernels::KERNELS.len() + pairwave::kernels::myers::EDIT_KERNELS.len();
-    assert_eq!(all.contenders.len(), kernels + 1);
+    assert_eq!(all.contenders.len(), kernels + 2);
     assert_eq!((all.work.len(), all.gaps.len()), (2, 2));
     let some = bench("end-to-end filter kernels filter --work scores --gaps affine --lengths 5,7 --kernel cpu -o -");
     assert_eq!(some.experiments, [Experiment::Kernels, Experiment::Filter, Experiment::EndToEnd]);
