@@ -15,7 +15,7 @@ use self::finish::finish;
 use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
 use self::resident::Resident;
-use self::sweep::Keep;
+use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
 use crate::engine::gpu::adapter::{self, FoundAdapter};
 use crate::engine::gpu::device::{Gpu, GrowingBuffer};
@@ -198,7 +198,7 @@ impl GpuLong {
 
     /// Computes a panel whose rows are a multiple of four. If strips wait too long for each other, again without waiting.
     fn run(&mut self, sweep: &Sweep, keep: Keep, left: &dyn Source, sink: &dyn Sink) -> Result<(PanelPlan, Swept)> {
-        let (schedule, mut handed) = (self.schedule()?, 0);
+        let (schedule, mut handed) = (self.schedule()?, Handed::default());
         if let Some(ran) = self.run_panel(sweep, keep, schedule, left, sink, &mut handed)? {
             return Ok(ran);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use super::sweep::Keep;
+use super::sweep::{Handed, Keep};
 use super::{GpuLong, Schedule};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -115,7 +115,7 @@ impl GpuLong {
         for schedule in [Schedule::Wavefront, Schedule::Persistent] {
             let kept = Kept::default();
             let keep = Keep { strips: None, strip: None, mark_every: 1 << 20, quiet: false };
-            if self.run_panel(&sweep, keep, schedule, &Border(&pair), &kept, &mut 0)?.is_none() {
+            if self.run_panel(&sweep, keep, schedule, &Border(&pair), &kept, &mut Handed::default())?.is_none() {
                 tracing::debug!("workgroups cannot wait for each other here");
                 return Ok(false);
             }

@@ -28,8 +28,8 @@ const SPINS: u32 = 1 << 19;
 const SHARED_BYTES: u64 = size_of::<Shared>() as u64;
 
 impl GpuLong {
-    /// Computes a panel by one schedule. `Ok(None)`: a strip waited too long. `handed` is how many rows of the right edge
-    /// were handed on; they are right in any case.
+    /// Computes a panel by one schedule. `Ok(None)`: a strip waited too long. What was handed on is right in
+    /// any case.
     pub(super) fn run_panel(
         &mut self,
         sweep: &Sweep,
@@ -37,7 +37,7 @@ impl GpuLong {
         schedule: Schedule,
         left: &dyn Source,
         sink: &dyn Sink,
-        handed: &mut u32,
+        handed: &mut Handed,
     ) -> Result<Option<(PanelPlan, Swept)>> {
         let pair = sweep.pair;
         if self.resident.as_ref().is_none_or(|resident| !resident.is(pair, sweep.rows.0)) {
@@ -120,7 +120,7 @@ impl GpuLong {
         let a_submission = ((SUBMISSION_SECONDS / seconds.max(1e-9)) as u32).clamp(1, SUBMISSION_DISPATCHES);
         let mut left_rows = None;
         let mut flights: VecDeque<Flight> = VecDeque::new();
-        let (mut begin, mut right_begin, mut cells) = (0, 0, 0);
+        let (mut begin, mut right_begin) = (0, 0);
         let started = std::time::Instant::now();
         let mut told = Shared::zeroed();
         while begin < plan.dispatches || !flights.is_empty() {
@@ -188,18 +188,19 @@ impl GpuLong {
                     sweep.best.raise(told.best);
                 }
                 // After a schedule that failed, rows may be known already.
-                let skip = handed.saturating_sub(right.start).min(right.end - right.start);
+                let skip = handed.rows.saturating_sub(right.start).min(right.end - right.start);
                 if skip < right.end - right.start {
                     let pairs = words[head + 2 * skip as usize..].chunks_exact(2);
                     let (h, gap): (Vec<i32>, Vec<i32>) =
                         pairs.map(|pair| ((pair[0] ^ FLIP) as i32, (pair[1] ^ FLIP) as i32)).unzip();
                     sink.right(sweep.rows.0 + right.start + skip, &h, &gap)?;
-                    *handed = right.end;
+                    handed.rows = right.end;
                 }
             }
             self.buffers.spare.push(staging);
-            sink.progress(until - cells, None);
-            cells = until;
+            // Nor are cells told twice.
+            sink.progress(until.saturating_sub(handed.cells), None);
+            handed.cells = handed.cells.max(until);
         }
         let seconds = started.elapsed().as_secs_f64();
         if seconds > 0.05 {
@@ -376,6 +377,15 @@ impl GpuLong {
         }
         Ok(best)
     }
+}
+
+/// What of a panel was handed on already.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Handed {
+    /// Rows of its right edge.
+    rows: u32,
+    /// Cells that were told of.
+    cells: u64,
 }
 
 /// What a panel is to leave on the device.
