@@ -303,8 +303,7 @@ impl LongEngine for GpuLong {
         };
         let (plan, mut swept) = self.run(&whole, keep, left, sink)?;
         let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
-        let variant = self.variant(sweep.pair, columns, None, sweep.prune, Schedule::Wavefront);
-        let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * variant.strip());
+        let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
         let kept: Vec<u32> = kept.map(|column| column - plan.params.padding).collect();
         let mut last = Vec::new();
         if let Some(edge) = edge {
@@ -318,12 +317,12 @@ impl LongEngine for GpuLong {
             self.write_pairs(vertical, u64::from(plan.params.rows) + 1, &finished.left, true);
             last = finished.inner;
         }
-        self.hand_columns(sweep, &plan, &kept, &last, variant.strip(), sink)?;
+        self.hand_columns(sweep, &plan, &kept, &last, sink)?;
         if let Some(best) = swept.best {
             sweep.best.raise(best.score);
         }
         if let Some(chunk) = chunk {
-            self.retain(sweep, &plan, variant.strip(), chunk);
+            self.retain(sweep, &plan, chunk);
         }
         Ok(swept)
     }

@@ -25,6 +25,8 @@ pub struct PanelPlan {
     pub params: Params,
     /// Dispatches.
     pub dispatches: u32,
+    /// Columns of a strip.
+    pub strip: u32,
 }
 
 impl PanelPlan {
@@ -70,7 +72,7 @@ impl PanelPlan {
             padding: (strips * variant.lanes - columns.div_ceil(variant.cells)) * variant.cells,
             ..Params::zeroed()
         };
-        PanelPlan { params, dispatches }
+        PanelPlan { params, dispatches, strip: variant.strip() }
     }
 
     /// Parameters of dispatch `d`, and its workgroups.

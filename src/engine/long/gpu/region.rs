@@ -1,10 +1,10 @@
 //! Tracing through a region: its chunks' edges are computed again, or are still there from the sweep.
 
+use super::GpuLong;
 use super::fine::FineGrid;
 use super::panel::{Extent, PanelPlan};
 use super::sweep::Keep;
 use super::trace::TraceInput;
-use super::{GpuLong, Schedule};
 use crate::engine::long::{Best, BestSoFar, Edge, LongPair, Method, Region, Sink, Source, State, Sweep, Traced};
 use crate::error::Result;
 use crate::kernels::striped::BLOCK_ROWS;
@@ -105,14 +105,14 @@ impl GpuLong {
     }
 
     /// Remembers what a sweep has left.
-    pub(super) fn retain(&mut self, sweep: &Sweep, plan: &PanelPlan, strip: u32, chunk: u32) {
-        if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, strip, chunk) {
+    pub(super) fn retain(&mut self, sweep: &Sweep, plan: &PanelPlan, chunk: u32) {
+        if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk) {
             self.retained = Some(Retained { pair: sweep.pair.clone(), rows: sweep.rows, columns: sweep.columns, grid });
         }
     }
 
     /// The edges of chunks that a panel has left, if all were kept.
-    fn grid(&self, plan: &PanelPlan, rows: u32, strip: u32, chunk: u32) -> Option<FineGrid> {
+    fn grid(&self, plan: &PanelPlan, rows: u32, chunk: u32) -> Option<FineGrid> {
         let p = plan.params;
         let (vertical, horizontal) = (self.buffers.vertical.get()?.clone(), self.buffers.horizontal.get()?.clone());
         (p.keep_strips == 1).then_some(FineGrid {
@@ -122,7 +122,7 @@ impl GpuLong {
             columns: p.columns,
             rows_stride: p.whole_entries,
             columns_stride: p.columns_stride,
-            strip,
+            strip: plan.strip,
             lead: p.padding,
             chunk,
         })
@@ -200,7 +200,6 @@ impl GpuLong {
         let keep = Keep { strips: Some(1), strip: Some(strip), mark_every: chunk, quiet: true };
         let left = Given { edge: region.left, first: region.rows.0 };
         let (plan, _) = self.run(&sweep, keep, &left, &Nobody)?;
-        let variant = self.variant(region.pair, columns, Some(strip), false, Schedule::Wavefront);
-        self.grid(&plan, whole, variant.strip(), chunk).ok_or_else(|| self.gpu.error("chunks without edges"))
+        self.grid(&plan, whole, chunk).ok_or_else(|| self.gpu.error("chunks without edges"))
     }
 }

@@ -252,11 +252,10 @@ impl GpuLong {
         plan: &PanelPlan,
         columns: &[u32],
         last: &[Edge],
-        strip: u32,
         sink: &dyn Sink,
     ) -> Result<()> {
         let vertical = self.buffers.vertical.get().expect("a panel was computed").clone();
-        let every = sweep.keep_every.map_or(u32::MAX, |every| (every / (strip * plan.params.keep_strips)).max(1));
+        let every = sweep.keep_every.map_or(u32::MAX, |every| (every / (plan.strip * plan.params.keep_strips)).max(1));
         for (n, &column) in (1..).zip(columns) {
             let begin = plan.whole_begin(n);
             if let Some(last) = last.get(n as usize - 1) {
