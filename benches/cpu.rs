@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use pairwave::engine::cpu::{Form, Isa, Workspace, compute};
-use pairwave::engine::{Batch, Want};
-use pairwave::plan::Job;
+use pairwave::pairs::cpu::{Form, Isa, Workspace, compute};
+use pairwave::pairs::plan::Job;
+use pairwave::pairs::{Batch, Want};
 use pairwave::score::{Gaps, Mode, Scoring};
 
 /// Lengths in symbols: a protein, a gene.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use pairwave::engine::gpu::adapter::{Device, enumerate};
+use pairwave::gpu::adapter::{Device, enumerate};
 use pairwave::jobs::{AllPairs, RunOptions};
 use pairwave::score::Scoring;
 use pairwave::seq::{ReadOptions, read_files};

@@ -13,11 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use pairwave::engine::cpu::CpuEngine;
-use pairwave::engine::gpu::adapter::enumerate;
-use pairwave::engine::gpu::{Config, GpuEngine};
-use pairwave::engine::{Batch, Engine, Want};
-use pairwave::kernels::KERNELS;
+use pairwave::engine::Engine;
+use pairwave::gpu::adapter::enumerate;
+use pairwave::pairs::Pairs;
+use pairwave::pairs::cpu::CpuEngine;
+use pairwave::pairs::gpu::{Config, GpuEngine};
+use pairwave::pairs::kernels::KERNELS;
+use pairwave::pairs::{Batch, Want};
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::Alphabet;
 
@@ -40,7 +42,7 @@ fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<Batch> {
     support::batches(&job, u64::MAX).swap_remove(0)
 }
 
-fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine, cells: f64) {
+fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine<Pairs>, cells: f64) {
     let work = [
         ("dna_linear", Scoring::dna()),
         ("dna_affine", Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() }),
@@ -74,7 +76,7 @@ fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine, 
 }
 
 fn kernels(criterion: &mut Criterion) {
-    let mut cpu = CpuEngine::new(pairwave::engine::cpu::thread_pool(0).expect("threads start"));
+    let mut cpu = CpuEngine::new(pairwave::engine::thread_pool(0).expect("threads start"));
     bench_engine(criterion, "cpu", &mut cpu, 1e9);
     let Some(found) = enumerate().into_iter().next() else {
         eprintln!("no adapter: the CPU engine only");

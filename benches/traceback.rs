@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use pairwave::reference::needleman_wunsch;
+use pairwave::pairs::oracle::needleman_wunsch;
 use pairwave::score::{Gaps, IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::trace::{Hint, Workspace, traceback};

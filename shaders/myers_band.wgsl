@@ -8,7 +8,7 @@
 // Invariant:  `matched` counts the columns in which the lowest diagonal of the band went on without an edit.
 // Uniform:    all invocations reach the barrier; a workgroup beyond the last one leaves as a whole.
 // Limits:     params.limit < 32 * WORDS; patterns of 32 * (ROW_WORDS - 2 * FRONT) symbols.
-// Oracle:     src/reference/levenshtein.rs
+// Oracle:     src/edit/oracle.rs
 //
 // The host prepends common/myers.wgsl and constants.
 

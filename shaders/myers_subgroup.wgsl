@@ -6,7 +6,7 @@
 // Invariant:  that of common/myers_lanes.wgsl; lanes of one pair lie side by side in one subgroup.
 // Uniform:    a subgroup makes as many steps as its longest text asks for.
 // Limits:     LANES, a power of two, is at most the subgroup's size, which is one too.
-// Oracle:     src/reference/levenshtein.rs
+// Oracle:     src/edit/oracle.rs
 //
 // The host prepends common/myers.wgsl, common/exchange_subgroup.wgsl, common/myers_lanes.wgsl and constants; its twin without
 // subgroup operations is myers_workgroup.wgsl.

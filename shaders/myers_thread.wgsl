@@ -5,7 +5,7 @@
 // Invariant:  after j columns the registers hold the differences down column j; key is the last row's value and j.
 // Uniform:    no barrier.
 // Limits:     patterns of 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS.
-// Oracle:     src/reference/levenshtein.rs
+// Oracle:     src/edit/oracle.rs
 //
 // The host prepends common/myers.wgsl and constants.
 

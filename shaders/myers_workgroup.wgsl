@@ -7,7 +7,7 @@
 // Invariant:  that of common/myers_lanes.wgsl.
 // Uniform:    the number of steps comes from workgroupUniformLoad.
 // Limits:     LANES, a power of two, is at most WG.
-// Oracle:     src/reference/levenshtein.rs
+// Oracle:     src/edit/oracle.rs
 //
 // The host prepends common/myers.wgsl, common/exchange_workgroup.wgsl, common/myers_lanes.wgsl and constants; its twin with
 // subgroup operations is myers_subgroup.wgsl.

@@ -8,7 +8,7 @@
 //             column, so that the next pass, in this dispatch or a later one, needs nothing else.
 // Uniform:    the task comes from the workgroup's number, the number of steps from the task.
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
-// Oracle:     src/reference/needleman_wunsch.rs
+// Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
 // The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_workgroup.wgsl, common/strip.wgsl and constants; its
 // twin with subgroup operations is nw_diagonal_subgroup.wgsl.

@@ -7,7 +7,7 @@
 //             column, so that the next pass, in this dispatch or a later one, needs nothing else.
 // Uniform:    numbers of turns, passes and steps depend on the task and the subgroup's size only.
 // Limits:     subgroups of 4 to 128 lanes, all of them filled; the task's part of the arena; values in 32 bits.
-// Oracle:     src/reference/needleman_wunsch.rs
+// Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
 // The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_subgroup.wgsl, common/strip.wgsl and constants; its
 // twin without subgroup operations is nw_diagonal.wgsl.

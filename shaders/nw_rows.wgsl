@@ -9,7 +9,7 @@
 //             this dispatch or a later one, needs nothing else; directions of all its cells are stored.
 // Uniform:    the task comes from the workgroup's number, everything that bounds a loop from it.
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
-// Oracle:     src/reference/needleman_wunsch.rs
+// Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
 // The host prepends common/nw.wgsl, common/arena.wgsl, common/profile.wgsl and constants: SLICE (columns a slice, a multiple of CELLS),
 // STRIDE4 (profile row in vec4s, odd so that rows spread over the banks).

@@ -12,7 +12,7 @@
 //             dispatch or a later one, needs nothing else.
 // Uniform:    the task index comes from workgroupUniformLoad, everything that bounds a loop from it.
 // Limits:     rows_words * 4 rows a slot; values in 32 bits (OffsetScoring::new refuses others).
-// Oracle:     src/reference/needleman_wunsch.rs
+// Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
 // The host prepends common/nw.wgsl, common/profile.wgsl and constants: SLICE (columns a slice, a multiple of 4), STRIDE4 (profile row in vec4s,
 // odd so that rows spread over the banks).

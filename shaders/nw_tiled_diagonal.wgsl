@@ -8,7 +8,7 @@
 // Invariant:  after the dispatch of diagonal d all tiles with r + c <= d are final.
 // Uniform:    task and tile come from the workgroup's number; a workgroup without a tile leaves as a whole.
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
-// Oracle:     src/reference/needleman_wunsch.rs
+// Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
 // The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_workgroup.wgsl, common/strip.wgsl and constants:
 // TILE_ROWS, a multiple of 4.

@@ -9,7 +9,7 @@
 // Invariant:  the walk stands at row i, column j, both counted in real symbols; all columns after it are counted and emitted.
 // Uniform:    no barrier.
 // Limits:     matches carried in the values, where there is a walk (they tell = from X).
-// Oracle:     src/reference/needleman_wunsch.rs
+// Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
 // The host prepends common/nw.wgsl, common/arena.wgsl and constants.
 

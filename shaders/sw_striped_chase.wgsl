@@ -8,7 +8,7 @@
 // Invariant:  the parts in the list lead from the point where the walk was to the point at hand.
 // Uniform:    no barrier.
 // Limits:     the list has room for a part for every strip and chunk row of the window; the memory of directions for one part.
-// Oracle:     src/reference/smith_waterman.rs
+// Oracle:     src/pairs/oracle/smith_waterman.rs
 //
 // The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl, common/striped_paths.wgsl and constants.
 

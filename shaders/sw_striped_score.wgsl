@@ -16,7 +16,7 @@
 // Invariant:  after step s, block s - t of lane t is final, and after a batch all its edges are in global memory.
 // Uniform:    strip and steps come from the workgroup's number or ticket; all lanes make all steps.
 // Limits:     rows are a multiple of 4; values within 32 bits (LongPair::fits).
-// Oracle:     src/reference/long.rs
+// Oracle:     src/long/oracle.rs
 //
 // The host prepends constants: LANES, CELLS, CLASSES (kinds of query symbols), CODES, BATCH (steps between exchanges through
 // memory), LAST_CELL, LOCAL, LINEAR, PRUNE, PERSISTENT; and common/lanes_subgroup.wgsl or common/lanes_workgroup.wgsl.

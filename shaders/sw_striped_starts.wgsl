@@ -2,7 +2,7 @@
 //             both ChunkedAlignments; Li, Ranka and Sahni, section V).
 // Recurrence: I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next), D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next), H[i,j] =
 //             max(H[i-1,j-1] + sub, I[i,j], D[i,j]), if LOCAL at least 0. A value's start state is that of the term that
-//             gives it, the one named first if several do: the walk of src/engine/long/mod.rs. Where H is 0 and LOCAL, a walk
+//             gives it, the one named first if several do: the walk of src/long/mod.rs. Where H is 0 and LOCAL, a walk
 //             begins.
 // Owns:       workgroup g has block g; invocation t its columns t * CELLS + 1 .. (t + 1) * CELLS. At step s it does row
 //             s - t + 1.
@@ -13,7 +13,7 @@
 // Invariant:  after the barrier that ends step s, wg_exchange[(s & 1) * WG + t] holds what row s - t + 1 hands on to the right.
 // Uniform:    the block comes from workgroupUniformLoad; barriers are in loops over its rows only.
 // Limits:     strip <= WG * CELLS, strip < 2^COLUMN_BITS, rows of a block < 2^(30 - COLUMN_BITS). WG is a power of two.
-// Oracle:     src/reference/smith_waterman.rs
+// Oracle:     src/pairs/oracle/smith_waterman.rs
 //
 // The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl, common/striped_symbols.wgsl and constants.
 

@@ -16,7 +16,7 @@
 // Uniform:    what the walk is at comes from workgroupUniformLoad; barriers are in loops over that.
 // Limits:     strip <= WG * CELLS; WG is a power of two. (rows + strip) times the greatest cost or score is below 2^29, so that
 //             what does not come from the start stays below what does.
-// Oracle:     src/reference/smith_waterman.rs
+// Oracle:     src/pairs/oracle/smith_waterman.rs
 //
 // The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl if EDGES, common/striped_symbols.wgsl,
 // common/striped_paths.wgsl and constants.

@@ -21,7 +21,7 @@
 //! Levenshtein distances of the same pairs, or of patterns to parts of texts, have a job of their own:
 //!
 //! ```
-//! use pairwave::plan::edit::Against;
+//! use pairwave::edit::plan::Against;
 //! use pairwave::score::{EditMode, EditScheme, Equality, Limit};
 //! use pairwave::{Alphabet, EditDistances, ReadOptions, RunOptions, seq::read_bytes};
 //! use std::sync::Arc;
@@ -59,72 +59,74 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
-//! # The layers
+//! # The rooms
 //!
-//! Arrows go down: a layer uses those below it and knows nothing of those above. `plan`, `trace`, `score` and `seq`
-//! never see a GPU; clap is known to the program alone.
+//! Arrows only go down: a room uses those on lines below its own and knows nothing of those above or beside it. A test
+//! holds this picture against the `use` lines. Tests inside a room may use any.
 //!
 //! ```text
-//! cli (the program)        what was typed -> valid options -> one job
-//!  |        \
-//!  |        output         results -> bytes: seven formats; files that appear whole or not at all
-//!  |          |
-//! jobs        |            what a user asks for: read, plan, run, hand over in input order
-//!  |  \       |
-//!  |  engine  |            who computes a batch: gpu, cpu, mock; the queue, double buffering
-//!  |   |  \   |
-//!  |   |  kernels          one row a kernel: its shader and its host half
-//!  |   |   |  |
-//!  |  plan |  |            pairs -> bands of queries, blocks, length classes; pure
-//!  |   |   |  |
-//! trace|   |  |            scores -> alignments, and their verification by rescoring
-//!  \   |   |  /
-//!     score                substitution tables, gap costs, identity, the bound of the filter
-//!       |
-//!      seq                 alphabets, the packed store, readers
+//! cli                       what was typed -> valid options -> one job; the program's own, the only room that knows clap
+//! jobs                      what a user asks for: read, plan, run, hand over in input order
+//! output                    results -> bytes: formats; files that appear whole or not at all
+//! pairs   edit   long       a room a recurrence: many pairs, Levenshtein distances, one very long pair
+//! trace                     the canonical alignment of one pair on one thread
+//! engine   gpu              machinery: the queue and who drives it; all that wgpu needs
+//! alignment                 CIGARs, runs as devices leave them, verification by rescoring
+//! score                     substitution tables, gap costs, identity, the bounds of filters
+//! seq                       alphabets, the packed store, readers
+//! error                     errors that name their place
 //! ```
 //!
-//! Beside them stand [`mod@reference`], the textbook algorithms that everything is tested against, and [`error`].
+//! The rooms of recurrences have the same files:
+//!
+//! ```text
+//! work.rs       what a block, a batch and a report are, and what makes a report impossible
+//! plan          which pairs there are, in which order and pieces; pure
+//! oracle        the textbook algorithm that everything in the room answers to
+//! kernels       host halves of the shaders: constants, layouts, lists of tasks
+//! gpu  cpu      the engines
+//! mock.rs       an engine that does as it is told, for tests
+//! ```
 //!
 //! # How a pair travels
 //!
 //! 1. [`seq::read_files`] packs every record into a [`SequenceStore`], one byte a symbol.
-//! 2. [`AllPairs`] says which pairs there are; [`plan`] cuts them into bands of queries, bands into blocks (a query and a
-//!    range of targets of nearly equal length), and puts blocks of one number format together.
+//! 2. [`AllPairs`] says which pairs there are; [`pairs::plan`] cuts them into bands of queries, bands into blocks (a query
+//!    and a range of targets of nearly equal length), and puts blocks of one number format together.
 //! 3. Each [`Engine`](engine::Engine), a GPU or a thread of the CPU, has a thread that pulls a batch of blocks from the
 //!    [queue](engine::queue) whenever it is free: it submits the next batch before it collects the last one. How much it
 //!    gets follows from the speed that it has shown ([`engine::sizing`]); what it reports is looked at before it counts
-//!    ([`engine::check`]), and if it fails or falls silent, others do its work ([`engine::owner`]).
+//!    ([`pairs::check`]), and if it fails or falls silent, others do its work ([`engine::owner`]).
 //! 4. The engine computes score and matches of every pair ([`score::offset`]). With an identity to reach, it keeps only
 //!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
-//!    ([`kernels`]), and takes the one that should be cheapest ([`plan::cost`]); some of them also trace the pairs back, and
-//!    leave their alignments as runs ([`trace::packed`]).
+//!    ([`pairs::kernels`]), and takes the one that should be cheapest ([`pairs::plan::cost`]); some of them also trace the
+//!    pairs back, and leave their alignments as runs ([`alignment::packed`]).
 //!    Local alignments ([`Mode::Local`]) are scored on the CPU, and nothing is filtered: no score bounds their identity.
 //! 5. Threads of the CPU trace what they computed ([`trace::traceback()`]). Pairs that a GPU sent back without an
 //!    alignment are traced on CPU threads while engines go on.
 //!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
 //!    [`output`].
 //!
-//! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`engine::edit`], [`plan::edit`]):
-//! engines find distances and ends, threads of the CPU align what is handed over ([`trace::edit`]).
+//! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`edit::work`], [`edit::plan`]):
+//! engines find distances and ends, threads of the CPU align what is handed over ([`edit::trace`]).
 //!
-//! One long pair ([`LongAlignment`]) has engines of its own ([`engine::long`]): its matrix is swept in panels of columns by
+//! One long pair ([`LongAlignment`]) has engines of its own ([`mod@long`]): its matrix is swept in panels of columns by
 //! a chain of engines, each of which takes what its left neighbour hands on while both compute. Of the matrix some rows and
 //! columns are kept, between which the path is walked back from its end ([`jobs::long`]).
 //!
 //! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]; of
-//! long pairs [`engine::long`]): the result never depends on device, thread count or batch size.
+//! long pairs [`mod@long`]): the result never depends on device, thread count or batch size.
 //!
 //! # Reading order
 //!
-//! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`reference::needleman_wunsch`] is the
-//! recurrence as the textbook has it ([`reference::smith_waterman`] that of local alignments, `trace/local.rs` how they are
-//! found), [`score::offset`] the form in which devices compute it and [`score::difference`] that of the CPU
-//! ([`engine::cpu`]), [`kernels::nw_slice`] and its shader the way it is computed, [`kernels::matrix`] how directions are
-//! stored and walked back, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
-//! Of long pairs, [`engine::long`] says what is computed, [`engine::long::textbook`] and [`mod@reference::long`] are the
-//! plain forms of it, [`kernels::striped`] and its shader the way of GPUs, [`engine::long::cpu`] that of CPUs, and
-//! [`jobs::long`] puts it together.
+//! [`seq::store`], [`score::scoring`] and [`score::gaps`] are the vocabulary. [`pairs::oracle::needleman_wunsch`] is the
+//! recurrence as the textbook has it ([`pairs::oracle::smith_waterman`] that of local alignments, `trace/local.rs` how they
+//! are found), [`score::offset`] the form in which devices compute it and [`score::difference`] that of the CPU
+//! ([`pairs::cpu`]), [`pairs::kernels::nw_slice`] and its shader the way it is computed, [`pairs::kernels::matrix`] how
+//! directions are stored and walked back, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
+//! Of long pairs, [`mod@long`] says what is computed, [`long::mock`] and [`long::oracle`] are the plain forms of it,
+//! [`long::kernels::striped`] and its shader the way of GPUs, [`long::cpu`] that of CPUs, and [`jobs::long`] puts it
+//! together.
 //!
 //! # Conventions
 //!
@@ -133,26 +135,28 @@
 //! In a [`Cigar`], `I` is a query symbol against a gap and `D` a target symbol against a gap. Every error that input can
 //! cause names its place ([`error::Place`]).
 
+pub mod alignment;
+pub mod edit;
 pub mod engine;
 pub mod error;
+pub mod gpu;
 pub mod jobs;
-pub mod kernels;
+pub mod long;
 pub mod output;
-pub mod plan;
-pub mod reference;
+pub mod pairs;
 pub mod score;
 pub mod seq;
 pub mod trace;
 
 use std::sync::Arc;
 
+pub use alignment::{Alignment, Cigar};
 pub use error::{Error, Place, Result};
 pub use jobs::{
     AllPairs, EditDistances, EditResult, LongAlignment, LongHit, LongResult, PairResult, RunOptions, Summary,
 };
 pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
-pub use trace::{Alignment, Cigar};
 
 use seq::Code;
 use trace::{Hint, Workspace};
@@ -224,7 +228,7 @@ mod tests {
             {
                 let alignment = align(query, target, &scoring).unwrap();
                 let codes = |letters| encode("x", letters, Alphabet::Dna).unwrap();
-                let expected = reference::needleman_wunsch::align(&codes(query), &codes(target), &scoring);
+                let expected = pairs::oracle::align(&codes(query), &codes(target), &scoring);
                 assert_eq!((alignment.score, &alignment.cigar), (expected.score, &expected.cigar), "{query} {target}");
             }
         }

@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pairwave::engine::cpu::thread_pool;
-use pairwave::engine::mock::MockEngine;
 use pairwave::engine::queue::{Lease, Pull, WorkQueue};
 use pairwave::engine::sizing::Grain;
-use pairwave::engine::{Capacity, Engine, Want};
+use pairwave::engine::{Capacity, Engine, thread_pool};
 use pairwave::jobs::{AllPairs, RunOptions};
-use pairwave::plan::Job;
+use pairwave::pairs::Pairs;
+use pairwave::pairs::Want;
+use pairwave::pairs::mock::MockEngine;
+use pairwave::pairs::plan::Job;
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
@@ -52,7 +53,7 @@ impl Kind {
 /// An engine in simulated time.
 struct Simulated {
     kind: Kind,
-    in_flight: VecDeque<(Lease, f64)>,
+    in_flight: VecDeque<(Lease<Pairs>, f64)>,
     /// When it has done what it holds, in seconds.
     free_at: f64,
     cells: u64,
@@ -198,7 +199,7 @@ fn shares_follow_speeds_in_real_time() {
     let speed = job.job().cells() as f64 / 4.0 * 1.5;
     let capacity = Capacity { cells: 1 << 30, pairs: 1 << 20, store_bytes: u64::MAX, batches: 1 };
     let engine = |name: &str, speed| Box::new(MockEngine::new(name, capacity, []).with_real_speed(speed));
-    let both: Vec<Box<dyn Engine>> = vec![engine("slow", speed), engine("fast", 3.0 * speed)];
+    let both: Vec<Box<dyn Engine<Pairs>>> = vec![engine("slow", speed), engine("fast", 3.0 * speed)];
     let pool = thread_pool(1).expect("threads start");
     let summary = job.run_on(both, &pool, &RunOptions::default(), &(), |_| Ok(())).expect("the job ends well");
     let [slow, fast] = &summary.engines[..] else { panic!("two engines: {:?}", summary.engines) };

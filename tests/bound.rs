@@ -3,7 +3,7 @@
 
 mod support;
 
-use pairwave::reference::needleman_wunsch;
+use pairwave::pairs::oracle::needleman_wunsch;
 use pairwave::score::bound::DeviceFilter;
 use pairwave::score::{
     AlignmentCounts, Ambiguity, EndGaps, Gaps, IdentityDefinition, IdentityFilter, MAX_SCORE, OffsetScoring, Scoring,

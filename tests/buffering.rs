@@ -4,8 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::engine::Want;
-use pairwave::engine::gpu::Buffering;
+use pairwave::pairs::Want;
+use pairwave::pairs::gpu::Buffering;
 use pairwave::score::{IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::Alphabet;
 

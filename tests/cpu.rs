@@ -4,8 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::engine::cpu::{Form, Isa, Workspace, compute};
-use pairwave::engine::{Hit, Want};
+use pairwave::pairs::cpu::{Form, Isa, Workspace, compute};
+use pairwave::pairs::{Hit, Want};
 use pairwave::score::{EndGaps, Gaps, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 use support::check::*;

@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Barrier, OnceLock};
 
 use pairwave::Error;
-use pairwave::engine::cpu::thread_pool;
-use pairwave::engine::gpu::adapter::{Device, FoundAdapter, memory_budget};
-use pairwave::engine::gpu::memory::LEAST_BYTES;
-use pairwave::engine::gpu::{Config, GpuEngine, tune};
-use pairwave::engine::{Batch, Capacity, Engine, Report, Ticket};
+use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
+use pairwave::gpu::adapter::{Device, FoundAdapter, memory_budget};
+use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::gpu::{Config, GpuEngine, tune};
+use pairwave::pairs::{Batch, Report};
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
@@ -27,7 +28,7 @@ fn job() -> AllPairs {
     AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::dna())) }
 }
 
-fn run_on(engines: Vec<Box<dyn Engine>>) -> (Vec<PairResult>, Summary) {
+fn run_on(engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
     let pool = thread_pool(2).expect("threads start");
     let mut results = Vec::new();
     let take = |result: &PairResult| {
@@ -80,7 +81,7 @@ impl Met {
     }
 }
 
-impl Engine for Met {
+impl Engine<Pairs> for Met {
     fn name(&self) -> &str {
         self.gpu.name()
     }
@@ -110,7 +111,8 @@ fn two_engines_of_one_adapter_give_what_one_gives() {
     let engines = [gpu_called("first"), gpu_called("second")];
     assert_ne!(engines[0].gpu().device, engines[1].gpu().device, "buffers belong to a device");
     let all = Arc::new(Barrier::new(2));
-    let (results, summary) = run_on(engines.into_iter().map(|gpu| Met::new(gpu, &all) as Box<dyn Engine>).collect());
+    let (results, summary) =
+        run_on(engines.into_iter().map(|gpu| Met::new(gpu, &all) as Box<dyn Engine<Pairs>>).collect());
     assert_same(&results);
     let took_part: Vec<&str> =
         summary.engines.iter().filter(|engine| engine.pairs > 0).map(|engine| engine.name.as_str()).collect();

@@ -6,12 +6,11 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use pairwave::edit::cpu::{EditWorker, Form, Workspace, edit_workers, last_row, run};
+use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
 use pairwave::engine::Engine;
-use pairwave::engine::cpu::Isa;
-use pairwave::engine::cpu::edit::{EditWorker, Form, Workspace, edit_workers, last_row, run};
-use pairwave::engine::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region};
 use pairwave::engine::work::Work;
-use pairwave::reference::levenshtein;
+use pairwave::pairs::cpu::Isa;
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use pairwave::seq::{Alphabet, Code};
 use proptest::prelude::*;
@@ -88,7 +87,7 @@ fn expected(batch: &EditBatch) -> Vec<Found> {
     let mut all = Vec::new();
     for block in &batch.blocks {
         let pattern = band.patterns.codes(block.pattern);
-        all.extend(block.places.clone().map(|place| levenshtein::find(pattern, band.text(place), &band.scheme)));
+        all.extend(block.places.clone().map(|place| oracle::find(pattern, band.text(place), &band.scheme)));
     }
     all
 }
@@ -224,7 +223,7 @@ fn limits_around_the_distance() {
                     text.splice(0..0, random_codes(&mut rng, alphabet, head));
                     text.extend(random_codes(&mut rng, alphabet, tail));
                 }
-                let found = levenshtein::find(&pattern, &text, &scheme(mode, &equality, Limit::None));
+                let found = oracle::find(&pattern, &text, &scheme(mode, &equality, Limit::None));
                 let d = found.distance;
                 let case = Case::all(vec![pattern.clone()], vec![text.clone()]);
                 for limit in [0, 1, d / 2, d.saturating_sub(2), d.saturating_sub(1), d, d + 1, 2 * d, 3 * d] {
@@ -328,7 +327,7 @@ fn every_end_of_the_last_row() {
             let (pattern, text) = (random_codes(&mut rng, alphabet, m), random_codes(&mut rng, alphabet, n));
             let mut seen = Vec::new();
             last_row(&pattern, &text, &scheme, |end, distance| seen.push((end, distance)));
-            let expected = levenshtein::last_row(&pattern, &text, &scheme);
+            let expected = oracle::last_row(&pattern, &text, &scheme);
             assert!(seen.into_iter().eq(expected.into_iter().enumerate().skip(1)), "{mode:?} {m} {n}");
         }
     }

@@ -5,16 +5,14 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::engine::Engine;
-use pairwave::engine::cpu::thread_pool;
-use pairwave::engine::edit::{Edit, EditReport, Region};
-use pairwave::engine::mock::edit::EditMock;
+use pairwave::alignment::verify;
+use pairwave::edit::mock::EditMock;
+use pairwave::edit::plan::{Against, Candidate};
+use pairwave::edit::{Edit, EditReport, Region, oracle};
+use pairwave::engine::{Engine, thread_pool};
 use pairwave::jobs::{EditDistances, EditResult};
-use pairwave::plan::edit::{Against, Candidate};
-use pairwave::reference::levenshtein;
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
-use pairwave::trace::verify;
 use pairwave::{Error, RunOptions, Summary};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
@@ -91,7 +89,7 @@ fn compare(job: &EditDistances, results: &[EditResult]) -> Result<(), String> {
     let mut expected: Vec<(u32, Region, Found)> = Vec::new();
     for (pattern, region) in pairs(job) {
         let (p, t) = codes(job, pattern, region);
-        expected.push((pattern, region, levenshtein::find(p, t, &job.scheme)));
+        expected.push((pattern, region, oracle::find(p, t, &job.scheme)));
     }
     if let Some(most) = job.max_hits {
         for pattern in 0..job.patterns.len() as u32 {
@@ -142,7 +140,7 @@ fn compare_one(job: &EditDistances, result: &EditResult) -> Result<(), String> {
     }
     let mut ends = Vec::new();
     if job.all_ends {
-        let row = levenshtein::last_row(pattern, text, &job.scheme);
+        let row = oracle::last_row(pattern, text, &job.scheme);
         let limit = job.scheme.limit(pattern.len() as u32, text.len() as u32);
         let first = usize::from(!pattern.is_empty() && !text.is_empty());
         let last = if pattern.is_empty() { 1 } else { row.len() };

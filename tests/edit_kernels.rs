@@ -5,12 +5,11 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::engine::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region};
-use pairwave::engine::gpu::edit::{EditGpu, EditShape};
+use pairwave::edit::gpu::{EditGpu, EditShape};
+use pairwave::edit::kernels::myers::{EDIT_KERNELS, EditKernel};
+use pairwave::edit::plan::{Against, EditJob};
+use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
 use pairwave::engine::{Engine, Work};
-use pairwave::kernels::myers::{EDIT_KERNELS, EditKernel};
-use pairwave::plan::edit::{Against, EditJob};
-use pairwave::reference::levenshtein;
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
@@ -75,7 +74,7 @@ fn differences(batch: &EditBatch, found: &[pairwave::score::Found]) -> Option<St
         let pattern = band.patterns.codes(block.pattern);
         for place in block.places.clone() {
             let text = band.text(place);
-            let expected = levenshtein::find(pattern, text, &band.scheme);
+            let expected = oracle::find(pattern, text, &band.scheme);
             let own = found.next().expect("a result for every pair");
             if *own != expected {
                 let (m, n, mode) = (pattern.len(), text.len(), band.scheme.mode);

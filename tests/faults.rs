@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pairwave::Error;
-use pairwave::engine::cpu::{CpuWorker, thread_pool};
-use pairwave::engine::mock::{Act, Gate, MockEngine, Wrong};
 use pairwave::engine::owner::{self, Terms};
 use pairwave::engine::sizing::Grain;
-use pairwave::engine::{Batch, Capacity, Engine, Report, Ticket};
+use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
-use pairwave::plan::PlannedBand;
+use pairwave::pairs::Pairs;
+use pairwave::pairs::cpu::CpuWorker;
+use pairwave::pairs::mock::{Act, Gate, MockEngine, Wrong};
+use pairwave::pairs::plan::PlannedBand;
+use pairwave::pairs::{Batch, Report};
 use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use support::*;
@@ -47,13 +49,13 @@ fn mock(name: &str, script: impl IntoIterator<Item = Act>) -> MockEngine {
     MockEngine::new(name, capacity(8_000), script)
 }
 
-fn run(job: &AllPairs, engines: Vec<Box<dyn Engine>>) -> Result<(Vec<PairResult>, Summary), Error> {
+fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> Result<(Vec<PairResult>, Summary), Error> {
     run_for(job, engines, None)
 }
 
 fn run_for(
     job: &AllPairs,
-    engines: Vec<Box<dyn Engine>>,
+    engines: Vec<Box<dyn Engine<Pairs>>>,
     patience: Option<Duration>,
 ) -> Result<(Vec<PairResult>, Summary), Error> {
     let options = RunOptions { patience, ..RunOptions::default() };
@@ -72,18 +74,18 @@ fn expected(job: &AllPairs) -> Vec<PairResult> {
 
 /// An engine that begins only when another one has come to the end of its script: else it might do all before.
 struct Meeting {
-    engine: Box<dyn Engine>,
+    engine: Box<dyn Engine<Pairs>>,
     gate: Gate,
     /// Submissions after which the gate opens; `None` for one that waits.
     opens_after: Option<usize>,
 }
 
 impl Meeting {
-    fn opening(engine: impl Engine + 'static, gate: &Gate, lines: usize) -> Box<dyn Engine> {
+    fn opening(engine: impl Engine<Pairs> + 'static, gate: &Gate, lines: usize) -> Box<dyn Engine<Pairs>> {
         Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens_after: Some(lines) })
     }
 
-    fn waiting(engine: impl Engine + 'static, gate: &Gate) -> Box<dyn Engine> {
+    fn waiting(engine: impl Engine<Pairs> + 'static, gate: &Gate) -> Box<dyn Engine<Pairs>> {
         Box::new(Meeting { engine: Box::new(engine), gate: gate.clone(), opens_after: None })
     }
 }
@@ -97,7 +99,7 @@ impl Drop for Meeting {
     }
 }
 
-impl Engine for Meeting {
+impl Engine<Pairs> for Meeting {
     fn name(&self) -> &str {
         self.engine.name()
     }
@@ -219,7 +221,8 @@ fn reports_that_cannot_be_right() {
 /// A caller that takes longer than any device may: nobody is given up for that.
 #[test]
 fn a_slow_caller_is_no_engines_fault() {
-    let engines: Vec<Box<dyn Engine>> = vec![Box::new(mock("slow caller 1", [])), Box::new(mock("slow caller 2", []))];
+    let engines: Vec<Box<dyn Engine<Pairs>>> =
+        vec![Box::new(mock("slow caller 1", [])), Box::new(mock("slow caller 2", []))];
     let terms = Terms { patience: Some(PATIENCE), ..Terms::default() };
     let (job, mut pairs, mut calls) = (all_aligned().job(), 0, 0);
     let ran = owner::run(engines, Vec::new, job.bands(u64::MAX, u64::MAX), job.cells(), &terms, |outcome| {
@@ -251,8 +254,8 @@ fn an_answer_that_comes_too_late_is_not_heard() {
             late.open();
         }
     });
-    struct Universal(Box<dyn Engine>);
-    impl Engine for Universal {
+    struct Universal(Box<dyn Engine<Pairs>>);
+    impl Engine<Pairs> for Universal {
         fn name(&self) -> &str {
             self.0.name()
         }
@@ -288,7 +291,7 @@ fn a_panic_in_the_last_batch_and_in_all_engines_at_once() {
     assert_eq!((summary.engines[0].batches, summary.engines[1].name.as_str()), (0, "cpu"));
 
     let names = ["all 1", "all 2", "all 3"];
-    let all = names.map(|name| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine>);
+    let all = names.map(|name| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine<Pairs>>);
     let (results, summary) = run(&job, all.into()).expect("the reserve is there");
     assert!(results == expected(&job));
     assert_eq!((summary.engines[3].name.as_str(), summary.engines[3].pairs), ("cpu", summary.pairs));
@@ -297,8 +300,8 @@ fn a_panic_in_the_last_batch_and_in_all_engines_at_once() {
 
 /// A job on engines and a reserve, without jobs' own.
 fn run_queue(
-    engines: Vec<Box<dyn Engine>>,
-    reserve: Vec<Box<dyn Engine>>,
+    engines: Vec<Box<dyn Engine<Pairs>>>,
+    reserve: Vec<Box<dyn Engine<Pairs>>>,
     bands: impl Iterator<Item = PlannedBand> + Send + 'static,
 ) -> Result<u64, Error> {
     let terms = Terms { patience: Some(PATIENCE), ..Terms::default() };
@@ -319,7 +322,7 @@ fn run_queue(
 
 #[test]
 fn a_reserve_that_fails_as_well_is_an_error() {
-    let panicking = |name: &str| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine>;
+    let panicking = |name: &str| Box::new(mock(name, []).with_last(Act::Panic)) as Box<dyn Engine<Pairs>>;
     let bands = || all_aligned().job().bands(u64::MAX, u64::MAX);
     let begin = Instant::now();
     for reserve in [vec![panicking("second")], vec![panicking("second"), panicking("third")], Vec::new()] {
@@ -328,20 +331,20 @@ fn a_reserve_that_fails_as_well_is_an_error() {
     }
     // A job whose engines all hang, in reserve or not, ends too.
     let gate = Gate::default();
-    let hanging = |name: &str| Box::new(mock(name, [Act::Hang(gate.clone())])) as Box<dyn Engine>;
+    let hanging = |name: &str| Box::new(mock(name, [Act::Hang(gate.clone())])) as Box<dyn Engine<Pairs>>;
     let error = run_queue(vec![hanging("first")], vec![hanging("second")], bands()).expect_err("nobody is left");
     assert!(error.to_string().contains("no answer for"), "{error}");
     gate.open();
     assert!(begin.elapsed() < Duration::from_secs(60));
     // Work that only an engine that takes everything may have, and none that does.
-    let refusing = || Box::new(mock("refusing", []).with_last(Act::Refuse)) as Box<dyn Engine>;
+    let refusing = || Box::new(mock("refusing", []).with_last(Act::Refuse)) as Box<dyn Engine<Pairs>>;
     run_queue(vec![refusing()], vec![refusing()], bands()).expect_err("nobody takes it");
 }
 
 /// A panic while the queue is locked: nobody hangs on it, and no pair is left out in silence.
 #[test]
 fn a_panic_in_planning_is_an_error() {
-    let engines = || ["first", "second"].map(|name| Box::new(mock(name, [])) as Box<dyn Engine>).into();
+    let engines = || ["first", "second"].map(|name| Box::new(mock(name, [])) as Box<dyn Engine<Pairs>>).into();
     let bands = || all_aligned().job().bands(1, u64::MAX);
     assert_eq!(run_queue(engines(), Vec::new(), bands()).expect("the job ends well"), 40 * 39 / 2);
     let broken = bands().enumerate().map(|(index, band)| if index == 3 { panic!("no plan") } else { band });

@@ -4,12 +4,14 @@ mod support;
 
 use std::sync::{Arc, Barrier};
 
-use pairwave::engine::cpu::{CpuWorker, thread_pool, workers};
-use pairwave::engine::gpu::GpuEngine;
-use pairwave::engine::gpu::adapter::{Device, choose};
 use pairwave::engine::sizing::Grain;
-use pairwave::engine::{Batch, Capacity, Engine, Report, Ticket};
+use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
+use pairwave::gpu::adapter::{Device, choose};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::cpu::{CpuWorker, workers};
+use pairwave::pairs::gpu::GpuEngine;
+use pairwave::pairs::{Batch, Report};
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::Alphabet;
 use support::*;
@@ -31,7 +33,7 @@ fn jobs() -> Vec<AllPairs> {
     jobs
 }
 
-fn run(job: &AllPairs, engines: Vec<Box<dyn Engine>>) -> (Vec<PairResult>, Summary) {
+fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
     let pool = thread_pool(2).expect("threads start");
     let mut results = Vec::new();
     let take = |result: &PairResult| {
@@ -51,13 +53,13 @@ struct Met<E> {
     destroy: Option<(usize, wgpu::Device)>,
 }
 
-impl<E: Engine + 'static> Met<E> {
+impl<E: Engine<Pairs> + 'static> Met<E> {
     fn new(engine: E, all: &Arc<Barrier>) -> Box<Self> {
         Box::new(Met { engine, all: Arc::clone(all), submissions: 0, destroy: None })
     }
 }
 
-impl<E: Engine> Engine for Met<E> {
+impl<E: Engine<Pairs>> Engine<Pairs> for Met<E> {
     fn name(&self) -> &str {
         self.engine.name()
     }
@@ -88,13 +90,13 @@ impl<E: Engine> Engine for Met<E> {
 }
 
 /// A GPU beside CPU workers; destroyed after its submission of this number, if there is one.
-fn mixed(gpu: GpuEngine, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dyn Engine>> {
+fn mixed(gpu: GpuEngine, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dyn Engine<Pairs>>> {
     let all = Arc::new(Barrier::new(1 + cpus));
     let device = gpu.gpu().device.clone();
     let mut gpu = Met::new(gpu, &all);
     gpu.destroy = destroyed_at.map(|at| (at, device));
-    let mut engines: Vec<Box<dyn Engine>> = vec![gpu];
-    engines.extend((0..cpus).map(|_| Met::new(CpuWorker::default(), &all) as Box<dyn Engine>));
+    let mut engines: Vec<Box<dyn Engine<Pairs>>> = vec![gpu];
+    engines.extend((0..cpus).map(|_| Met::new(CpuWorker::default(), &all) as Box<dyn Engine<Pairs>>));
     engines
 }
 
@@ -103,7 +105,7 @@ fn the_same_comes_out_whoever_computes() {
     for (index, job) in jobs().iter().enumerate() {
         let (expected, alone) = run(job, workers(1, &Arc::default()));
         assert!(!expected.is_empty());
-        let ways: Vec<(&str, Vec<Box<dyn Engine>>)> = vec![
+        let ways: Vec<(&str, Vec<Box<dyn Engine<Pairs>>>)> = vec![
             ("two threads", workers(2, &Arc::default())),
             ("the GPU alone", vec![Box::new(gpu_default())]),
             ("both", mixed(gpu_default(), 2, None)),

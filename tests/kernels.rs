@@ -5,15 +5,17 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::engine::mock::MockEngine;
-use pairwave::engine::{Capacity, Engine, Want};
-use pairwave::reference::needleman_wunsch;
+use pairwave::engine::{Capacity, Engine};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::Want;
+use pairwave::pairs::mock::MockEngine;
+use pairwave::pairs::oracle::needleman_wunsch;
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::Alphabet;
 use support::check::*;
 use support::*;
 
-fn edge_lengths(engine: &mut dyn Engine, seed: u64) {
+fn edge_lengths(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
@@ -23,7 +25,7 @@ fn edge_lengths(engine: &mut dyn Engine, seed: u64) {
     }
 }
 
-fn workgroup_edges(engine: &mut dyn Engine, seed: u64) {
+fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     let scoring = Scoring::dna();
     for count in [1, 2, 15, 16, 17, 18, 33, 65, 66] {
@@ -36,7 +38,7 @@ fn workgroup_edges(engine: &mut dyn Engine, seed: u64) {
     }
 }
 
-fn equal_and_different(engine: &mut dyn Engine) {
+fn equal_and_different(engine: &mut dyn Engine<Pairs>) {
     for (scoring, letters) in [(Scoring::dna(), *b"ACN"), (Scoring::protein(), *b"WPX")] {
         let code = |letter| scoring.alphabet.encode(letter).expect("a letter of the alphabet");
         let sequences: Vec<Vec<u8>> =
@@ -47,7 +49,7 @@ fn equal_and_different(engine: &mut dyn Engine) {
     }
 }
 
-fn scores_only(engine: &mut dyn Engine, seed: u64) {
+fn scores_only(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
@@ -58,7 +60,7 @@ fn scores_only(engine: &mut dyn Engine, seed: u64) {
 
 /// Scores so large that the matches no longer fit beside them in 32 bits: the kernel must give the score alone, or the
 /// engine refuse the batch; never a wrong number.
-fn overflow(engine: &mut dyn Engine, seed: u64) {
+fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     let (mut refused, mut alone) = (0, 0);
     for factor in [1, 1_000, 100_000, 1_000_000, 10_000_000] {
@@ -98,7 +100,7 @@ fn overflow(engine: &mut dyn Engine, seed: u64) {
 }
 
 /// The filter on the device keeps every pair that reaches the identity, and for linear gaps hardly any other.
-fn filter(engine: &mut dyn Engine, seed: u64) {
+fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let mut sequences = Vec::new();
@@ -201,7 +203,7 @@ fn nw_slice_long_pairs_equal_the_cpu() {
         let store = store(Alphabet::Dna, &[ancestor, relative, other]);
         let job = job(&store, scoring, Want::Alignments);
         let batches = batches(&job, u64::MAX);
-        assert!(batches.iter().any(|batch| batch.cells() > pairwave::plan::LONG_PAIR_CELLS), "none is long");
+        assert!(batches.iter().any(|batch| batch.cells() > pairwave::pairs::plan::LONG_PAIR_CELLS), "none is long");
         // Room for two slots only, so that there are several rounds of tasks too.
         let mut narrow = kernel_default("nw_slice").with_scratch_budget(3 << 20);
         assert_eq!(compute(&mut cpu(), &batches), compute(&mut narrow, &batches));

@@ -1,11 +1,11 @@
 //! Structures that Rust and WGSL share lie the same way in both.
 
-use pairwave::kernels::layout::{Params, Target, Task};
-use pairwave::kernels::matrix::{self, Scan};
-use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
-use pairwave::kernels::striped;
-use pairwave::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
-use pairwave::kernels::{KERNELS, nw_slice};
+use pairwave::edit::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::long::kernels::striped;
+use pairwave::long::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
+use pairwave::pairs::kernels::layout::{Params, Target, Task};
+use pairwave::pairs::kernels::matrix::{self, Scan};
+use pairwave::pairs::kernels::{KERNELS, nw_slice};
 use pairwave::score::EditMode;
 
 fn parsed(source: &str) -> naga::Module {
@@ -335,7 +335,7 @@ fn constants_of_the_walk() {
             ref other => panic!("{name} is {other:?}"),
         }
     };
-    let ours = [matrix::NO_ROOM, matrix::DROPPED, pairwave::trace::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
+    let ours = [matrix::NO_ROOM, matrix::DROPPED, pairwave::alignment::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
     assert_eq!(ours, ["NO_ROOM", "DROPPED", "LONGEST_RUN", "WG"].map(constant));
 }
 

@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cases::{METHODS, Rng, case, codes, relative};
 use long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole};
-use pairwave::engine::long::cpu::CpuLong;
-use pairwave::engine::long::{
+use pairwave::error::{Error, Result};
+use pairwave::long::cpu::CpuLong;
+use pairwave::long::cpu::tile::Vectors;
+use pairwave::long::{
     Best, BestSoFar, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
 };
-use pairwave::error::{Error, Result};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
-use pairwave::trace::tile::Vectors;
 
 /// An engine with tiles of a size that reaches edges.
 fn engine(rng: &mut Rng) -> CpuLong {
@@ -166,7 +166,7 @@ impl Sink for Faulty<'_> {
         self.0.right(first, &h, &gap)
     }
 
-    fn mark(&self, row: u32, mut edge: pairwave::engine::long::Edge) -> Result<()> {
+    fn mark(&self, row: u32, mut edge: pairwave::long::Edge) -> Result<()> {
         let last = edge.h.len() - 1;
         match self.1 {
             2 => edge.h[0] += 1,
@@ -210,7 +210,7 @@ impl LongEngine for Wrong {
         let mut traced = self.0.trace(region)?;
         match self.1 {
             6 => traced.ended = !traced.ended,
-            7 => traced.cigar.push(1, pairwave::trace::Op::Insertion),
+            7 => traced.cigar.push(1, pairwave::alignment::Op::Insertion),
             8 => traced.to = None,
             _ => {}
         }

@@ -7,8 +7,8 @@ mod long;
 
 use cases::{METHODS, Rng, case, codes, relative};
 use long::{LongCase, check_sweep, check_trace, check_trace_whole};
-use pairwave::engine::gpu::adapter::{FoundAdapter, enumerate};
-use pairwave::engine::long::gpu::{GpuLong, Schedule, StripedShape};
+use pairwave::gpu::adapter::{FoundAdapter, enumerate};
+use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
 

@@ -5,13 +5,13 @@ mod support;
 
 use std::sync::atomic::AtomicBool;
 
-use pairwave::engine::gpu::device::Gpu;
-use pairwave::engine::long::gpu::fine::FineGrid;
-use pairwave::engine::long::gpu::trace::{TraceInput, TraceKernels, TraceShape};
-use pairwave::engine::long::{LongPair, Method, NEVER, Point, State, Traced};
+use pairwave::alignment::{Cigar, Op};
+use pairwave::gpu::device::Gpu;
+use pairwave::long::gpu::fine::FineGrid;
+use pairwave::long::gpu::trace::{TraceInput, TraceKernels, TraceShape};
+use pairwave::long::{LongPair, Method, NEVER, Point, State, Traced};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::trace::{Cigar, Op};
 use support::Rng;
 
 const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];

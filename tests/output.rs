@@ -1,10 +1,10 @@
 //! Every output format on pairs aligned by hand, against snapshots; that files appear whole or not at all; and what the
 //! program says on which stream.
 
+use pairwave::alignment::{Cigar, Op};
 use pairwave::output::{self, Context, Distance, FIELDS, Field, Format, MatrixShape, Output, Pair};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring, Substitution};
 use pairwave::seq::{Alphabet, SequenceStore};
-use pairwave::trace::{Cigar, Op};
 use pairwave::{Error, Result};
 use proptest::prelude::*;
 use std::io::Write;

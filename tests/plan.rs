@@ -5,8 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pairwave::engine::{Batch, Block, Want};
-use pairwave::plan::{Job, LONG_PAIR_CELLS, LengthClass, Room, split_block};
+use pairwave::engine::Room;
+use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
+use pairwave::pairs::{Batch, Block, Want};
 use pairwave::score::{EndGaps, Gaps, Scoring, Substitution};
 use pairwave::seq::{Alphabet, SequenceStore};
 use proptest::prelude::*;

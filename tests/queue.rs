@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pairwave::Error;
-use pairwave::engine::cpu::{CpuWorker, thread_pool};
-use pairwave::engine::mock::{Act, MockEngine};
-use pairwave::engine::{Capacity, Engine};
+use pairwave::engine::{Capacity, Engine, thread_pool};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::cpu::CpuWorker;
+use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
@@ -24,13 +25,13 @@ fn capacity(cells: u64, batches: usize) -> Capacity {
     Capacity { cells, pairs: 64, store_bytes: u64::MAX, batches }
 }
 
-fn mock(name: &str, cells: u64, script: impl IntoIterator<Item = Act>) -> Box<dyn Engine> {
+fn mock(name: &str, cells: u64, script: impl IntoIterator<Item = Act>) -> Box<dyn Engine<Pairs>> {
     Box::new(MockEngine::new(name, capacity(cells, 2), script))
 }
 
 fn run_with(
     job: &AllPairs,
-    engines: Vec<Box<dyn Engine>>,
+    engines: Vec<Box<dyn Engine<Pairs>>>,
     options: &RunOptions,
 ) -> Result<(Vec<PairResult>, Summary), Error> {
     let pool = thread_pool(2).expect("threads start");
@@ -42,7 +43,7 @@ fn run_with(
     Ok((results, summary))
 }
 
-fn run(job: &AllPairs, engines: Vec<Box<dyn Engine>>) -> (Vec<PairResult>, Summary) {
+fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
     run_with(job, engines, &RunOptions::default()).expect("the job ends well")
 }
 
@@ -79,7 +80,7 @@ fn several_engines_of_unequal_speed_give_the_same() {
         mock("fast", 20_000, []),
         mock("slow", 7_000, [delay(5), delay(20), delay(1)]),
         mock("tiny", 100, [delay(2)]),
-        Box::new(CpuWorker::default()) as Box<dyn Engine>,
+        Box::new(CpuWorker::default()) as Box<dyn Engine<Pairs>>,
         Box::new(gpu_checked()),
     ];
     let (results, summary) = run(&job(), engines);

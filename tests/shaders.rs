@@ -2,13 +2,13 @@
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use pairwave::engine::gpu::tune::{SLICES, WORKGROUPS};
-use pairwave::engine::gpu::{Config, MatrixShape};
-use pairwave::kernels::matrix::{self, Scan, WALK_SHADER, WALK_WORKGROUP};
-use pairwave::kernels::myers::{self, Cooperation, EDIT_KERNELS};
-use pairwave::kernels::striped;
-use pairwave::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
-use pairwave::kernels::{KERNELS, nw_slice};
+use pairwave::edit::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::long::kernels::striped;
+use pairwave::long::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
+use pairwave::pairs::gpu::tune::{SLICES, WORKGROUPS};
+use pairwave::pairs::gpu::{Config, MatrixShape};
+use pairwave::pairs::kernels::matrix::{self, Scan, WALK_SHADER, WALK_WORKGROUP};
+use pairwave::pairs::kernels::{KERNELS, nw_slice};
 use pairwave::score::{EditMode, Reach};
 
 /// Workgroup memory that every device has.
@@ -303,8 +303,12 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
         {
             assert!(shader.contains(line), "{stem} lacks the line {line}");
         }
-        let oracle = format!("src/reference/{recurrence}.rs");
-        assert!(shader.contains(&oracle));
+        let oracle = match recurrence {
+            "levenshtein" => "src/edit/oracle.rs".to_owned(),
+            "long" => "src/long/oracle.rs".to_owned(),
+            _ => format!("src/pairs/oracle/{recurrence}.rs"),
+        };
+        assert!(shader.contains(&oracle), "{stem}");
         assert!(std::path::Path::new(root).join(oracle).exists());
     }
 }

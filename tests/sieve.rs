@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::engine::gpu::adapter::Device;
+use pairwave::gpu::adapter::Device;
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Sieve, Summary};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};

@@ -6,11 +6,11 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pairwave::engine::cpu::thread_pool;
-use pairwave::engine::mock::{Act, MockEngine};
-use pairwave::engine::{Capacity, Engine};
+use pairwave::engine::{Capacity, Engine, thread_pool};
 use pairwave::jobs::stats::process_cpu_seconds;
 use pairwave::jobs::{AllPairs, RunOptions};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 
@@ -31,7 +31,7 @@ fn nobody_is_busy_while_devices_compute() {
     let capacity = Capacity { cells: 9 * 9 * 100, pairs: u64::MAX, store_bytes: u64::MAX, batches: 2 };
     let slow = || Act::Compute(Duration::from_millis(300));
     // One waits for its device, the other for work that may come back.
-    let engine = |name: &str| Box::new(MockEngine::new(name, capacity, []).with_last(slow())) as Box<dyn Engine>;
+    let engine = |name: &str| Box::new(MockEngine::new(name, capacity, []).with_last(slow())) as Box<dyn Engine<Pairs>>;
     for engines in [vec![engine("alone")], vec![engine("one"), engine("another")]] {
         let pool = thread_pool(2).expect("threads start");
         let busy = || process_cpu_seconds().map(|(user, system)| user + system).expect("Linux tells");

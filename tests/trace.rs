@@ -3,10 +3,11 @@
 
 use std::sync::LazyLock;
 
-use pairwave::reference::{self, ReferenceAlignment};
+use pairwave::alignment::{Alignment, verify};
+use pairwave::pairs::oracle::{self, ReferenceAlignment};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::trace::{Alignment, Hint, Workspace, traceback, verify};
+use pairwave::trace::{Hint, Workspace, traceback};
 use proptest::prelude::*;
 
 /// Schemes for DNA: the default, affine, heavily tied (a mismatch for two gaps), with free symbols, and odd ones.
@@ -61,7 +62,7 @@ fn judge(answer: &Alignment, expected: &ReferenceAlignment) -> Result<(), String
 
 /// Traces a pair in every way there is.
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
-    let expected = reference::align(query, target, scoring);
+    let expected = oracle::align(query, target, scoring);
     let score = Some(expected.score);
     let matches = Some(expected.matches);
     for budget_bytes in [Workspace::DEFAULT_BUDGET_BYTES, 3_000, 0] {
@@ -184,7 +185,7 @@ fn wrong_hints_are_found_out() {
     let query: Vec<Code> = (0..50).map(|k| 1 << (k * k % 7 % 4)).collect();
     let mut target = query.clone();
     target.drain(10..13);
-    let right = reference::align(&query, &target, &scoring);
+    let right = oracle::align(&query, &target, &scoring);
     let mut workspace = Workspace::new();
     for (score, matches) in [
         (Some(right.score + 1), None),

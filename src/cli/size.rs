@@ -1,6 +1,6 @@
 //! Amounts of memory as a user types them.
 
-use pairwave::engine::gpu::memory::LEAST_BYTES;
+use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::{Error, Result};
 
 /// Bytes of `--memory`: a number with K, M, G or T for powers of 1024, and after it nothing, B or iB.

@@ -82,7 +82,7 @@ fn experiments_run_in_their_own_order_each_once() {
     let all = bench("");
     assert_eq!(all.experiments, Experiment::ALL);
     assert_eq!((all.lengths, all.counts, all.output, all.plot), (None, None, None, None));
-    let kernels = pairwave::kernels::KERNELS.len() + pairwave::kernels::myers::EDIT_KERNELS.len();
+    let kernels = pairwave::pairs::kernels::KERNELS.len() + pairwave::edit::kernels::myers::EDIT_KERNELS.len();
     assert_eq!(all.contenders.len(), kernels + 2);
     assert_eq!((all.work.len(), all.gaps.len()), (2, 2));
     let some = bench("end-to-end filter kernels filter --work scores --gaps affine --lengths 5,7 --kernel cpu -o -");
@@ -168,8 +168,8 @@ fn distances() {
 
 #[test]
 fn long_pairs() {
-    use pairwave::engine::long::Method;
     use pairwave::jobs::long::Strand;
+    use pairwave::long::Method;
     use pairwave::output::LongFormat;
     use pairwave::output::dotplot::Picture;
     use pairwave::score::{EndGaps, Mode};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::pump::{self, Message};
 use super::queue::{self, BandInfo, Finished, Lease, Planned, WorkQueue};
 use super::stats::{EngineStats, Ran};
-use super::{Alignment, Batch, Engine, Reported, Work};
+use super::{Batch, Engine, Reported, Work};
 use crate::error::{Error, Result};
 
 /// Reports that may wait for the caller before engines have to; more where there are more engines.
@@ -32,7 +32,7 @@ pub struct Terms {
 
 /// Finished work.
 #[derive(Debug)]
-pub struct Outcome<W: Work = Alignment> {
+pub struct Outcome<W: Work> {
     /// The band it belongs to.
     pub band: Arc<BandInfo>,
     /// The batch.

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 
 use super::queue::{Finished, Lease, Pull, WorkQueue};
-use super::{Alignment, Engine, Reported, Ticket, Work};
+use super::{Engine, Reported, Ticket, Work};
 use crate::error::{Error, Result};
 
 /// What a pump tells the queue's owner.
-pub enum Message<W: Work = Alignment> {
+pub enum Message<W: Work> {
     /// A batch is done, up to the blocks that its report calls unfinished.
     Done {
         /// The work.

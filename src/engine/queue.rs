@@ -15,8 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::sizing::{Grain, Sizing, Waiting};
-use super::{Alignment, Batch, Capacity, Work};
-use crate::plan::Room;
+use super::{Batch, Capacity, Room, Work};
 use crate::seq::SequenceId;
 
 /// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
@@ -44,7 +43,7 @@ pub struct BandInfo {
 
 /// Work that an engine holds.
 #[derive(Debug, Clone)]
-pub struct Lease<W: Work = Alignment> {
+pub struct Lease<W: Work> {
     /// Names it; every lease of a queue has its own number.
     pub id: u64,
     /// Who holds it.
@@ -70,7 +69,7 @@ pub fn wall_clock() -> Clock {
 
 /// How the queue answers a pull.
 #[derive(Debug)]
-pub enum Pull<W: Work = Alignment> {
+pub enum Pull<W: Work> {
     /// Work.
     Work(Lease<W>),
     /// None for this engine now; some may come back.
@@ -120,7 +119,7 @@ struct State<W: Work> {
 }
 
 /// The queue that engines pull from.
-pub struct WorkQueue<W: Work = Alignment> {
+pub struct WorkQueue<W: Work> {
     state: Mutex<State<W>>,
     changed: Condvar,
     interrupt: Arc<AtomicBool>,

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Alignment, Batch, Ticket, Work};
+use super::{Batch, Ticket, Work};
 use crate::error::{Error, Result};
 
 /// Batches that were submitted and not collected.
 #[derive(Debug)]
-pub struct Waiting<W: Work = Alignment> {
+pub struct Waiting<W: Work> {
     batches: VecDeque<(Ticket, Arc<Batch<W>>)>,
     next: u64,
 }

@@ -3,8 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use super::{Band, Batch, Block, Report, check};
-use crate::plan::{LengthClass, Room, split_block};
+use super::Batch;
 
 /// A kind of work. Its type parameters name what engines of this kind take and give.
 pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
@@ -45,48 +44,13 @@ pub trait Reported {
     fn kernel_time(&self) -> Option<Duration>;
 }
 
-/// Scores and alignments of pairs of whole sequences.
-#[derive(Debug, Clone, Copy)]
-pub struct Alignment;
-
-impl Work for Alignment {
-    type Band = Band;
-    type Block = Block;
-    type Class = LengthClass;
-    type Report = Report;
-
-    fn pairs(block: &Block) -> u64 {
-        block.pairs()
-    }
-
-    fn cells(block: &Block) -> u64 {
-        block.cells
-    }
-
-    fn first_cells(band: &Band, block: &Block) -> Option<u64> {
-        let target = *band.order.get(block.targets.start as usize)?;
-        Some(u64::from(band.queries.length(block.query)) * u64::from(band.targets.length(target)))
-    }
-
-    fn one_block(band: &Band, store_bytes: u64) -> bool {
-        band.targets.packed_bytes().len() as u64 > store_bytes
-    }
-
-    fn split(band: &Band, block: Block, room: Room) -> (Block, Option<Block>) {
-        split_block(band, block, room)
-    }
-
-    fn check(batch: &Batch, report: &Report) -> Result<(), String> {
-        check::report(batch, report)
-    }
-}
-
-impl Reported for Report {
-    fn unfinished(&self) -> &[usize] {
-        &self.unfinished
-    }
-
-    fn kernel_time(&self) -> Option<Duration> {
-        self.kernel_time
-    }
+/// How much of a block an engine takes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Cells.
+    pub cells: u64,
+    /// Pairs.
+    pub pairs: u64,
+    /// Bytes of packed targets.
+    pub target_bytes: u64,
 }

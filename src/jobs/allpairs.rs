@@ -17,17 +17,20 @@ use rayon::prelude::*;
 
 use super::sieve::{self, Sieve, Sieved};
 use super::{Progress, RunOptions, Summary};
-use crate::engine::cpu::{thread_pool, workers};
+use crate::alignment::{Alignment, Cigar, verify_alignment};
 use crate::engine::owner::{self, Outcome, Terms};
 use crate::engine::queue::BandInfo;
 use crate::engine::stats::EngineStats;
-use crate::engine::{Engine, Hit, Want};
+use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::plan::selected::{selected_bands, selected_cells};
-use crate::plan::{Job, PlannedBand};
+use crate::pairs::Pairs;
+use crate::pairs::cpu::workers;
+use crate::pairs::plan::selected::{selected_bands, selected_cells};
+use crate::pairs::plan::{Job, PlannedBand};
+use crate::pairs::{Hit, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceId, SequenceStore};
-use crate::trace::{Alignment, Cigar, Hint, Workspace, traceback, verify_alignment};
+use crate::trace::{Hint, Workspace, traceback};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
@@ -182,7 +185,7 @@ impl AllPairs {
     /// so many CPU workers take over.
     pub fn run_on(
         &self,
-        engines: Vec<Box<dyn Engine>>,
+        engines: Vec<Box<dyn Engine<Pairs>>>,
         pool: &Arc<rayon::ThreadPool>,
         options: &RunOptions,
         progress: &dyn Progress,
@@ -194,7 +197,7 @@ impl AllPairs {
 
     fn finish_on(
         &self,
-        engines: Vec<Box<dyn Engine>>,
+        engines: Vec<Box<dyn Engine<Pairs>>>,
         sieved: Option<Sieved>,
         pool: &Arc<rayon::ThreadPool>,
         options: &RunOptions,
@@ -365,7 +368,7 @@ struct Finisher<'a, S> {
 }
 
 impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
-    fn take(&mut self, outcome: Outcome) -> Result<()> {
+    fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
         let hits = outcome.report.hits;
         let aligner = &self.aligner;
         let results = if aligner.job.score_only {

@@ -7,17 +7,19 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::engine::cpu::{CpuEngine, thread_pool};
-use crate::engine::gpu::adapter::{AdapterDescription, Device, FoundAdapter, enumerate};
-use crate::engine::gpu::{Config, GpuEngine, tune};
-use crate::engine::{Band, Batch, Engine, Hit, Want};
+use crate::alignment::Cigar;
+use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::kernels::KERNELS;
-use crate::plan::Job;
-use crate::reference::needleman_wunsch;
+use crate::gpu::adapter::{AdapterDescription, Device, FoundAdapter, enumerate};
+use crate::pairs::Pairs;
+use crate::pairs::cpu::CpuEngine;
+use crate::pairs::gpu::{Config, GpuEngine, tune};
+use crate::pairs::kernels::KERNELS;
+use crate::pairs::oracle::needleman_wunsch;
+use crate::pairs::plan::Job;
+use crate::pairs::{Band, Batch, Hit, Want};
 use crate::score::{EndGaps, Gaps, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
-use crate::trace::Cigar;
 
 /// Sequence length of `--bench`, about a gene.
 const BENCH_SYMBOLS: u32 = 1500;
@@ -100,7 +102,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
 impl fmt::Display for DeviceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.adapter {
-            None => writeln!(f, "cpu: {} threads, {}", available_threads(), crate::engine::cpu::Isa::best().name())?,
+            None => writeln!(f, "cpu: {} threads, {}", available_threads(), crate::pairs::cpu::Isa::best().name())?,
             Some(found) => {
                 let mib = |bytes: u64| bytes >> 20;
                 writeln!(f, "{}: {}", found.index, found.name)?;
@@ -186,7 +188,7 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
 }
 
 /// Compares an engine with the oracle, alignments too if it `traces`; the number of pairs compared.
-pub fn test_engine(engine: &mut dyn Engine, traces: bool) -> Result<u64> {
+pub fn test_engine(engine: &mut dyn Engine<Pairs>, traces: bool) -> Result<u64> {
     let mut pairs = 0;
     for scoring in test_scorings()? {
         let store = Arc::new(test_store(scoring.alphabet));
@@ -250,7 +252,7 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     Ok(speeds)
 }
 
-fn bench_engine(kernel: &str, engine: &mut dyn Engine) -> Result<Vec<KernelSpeed>> {
+fn bench_engine(kernel: &str, engine: &mut dyn Engine<Pairs>) -> Result<Vec<KernelSpeed>> {
     let linear = Scoring::dna();
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() };
     let work =

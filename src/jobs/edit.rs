@@ -1,9 +1,9 @@
 //! Levenshtein distances of pairs: all of one store, all of one with all of another, or candidates that a read mapper
 //! found; distances, ends, alignments.
 //!
-//! Engines compute distances and ends ([`crate::engine::edit`]). What is within the limit is handed over in input
+//! Engines compute distances and ends ([`crate::edit`]). What is within the limit is handed over in input
 //! order, by pattern, then by text, or candidates as they were given; and if alignments are asked for, aligned just
-//! before that by the rule of [`crate::trace::edit`].
+//! before that by the rule of [`crate::edit::trace`].
 //!
 //! Engines are fastest where the candidates of a pattern follow each other. If they do not, they are computed in
 //! another order than they were given in; then, and where only the best candidates of each pattern are handed over, all
@@ -20,16 +20,15 @@ use rayon::prelude::*;
 use self::collect::{Collector, Everything, by_pattern};
 use self::hand::Hand;
 use super::{Progress, RunOptions, Summary, engines};
-use crate::engine::Engine;
-use crate::engine::cpu::edit::edit_workers;
-use crate::engine::cpu::thread_pool;
-use crate::engine::edit::{Edit, Region};
+use crate::alignment::Cigar;
+use crate::edit::cpu::edit_workers;
+use crate::edit::plan::{Against, Candidate, EditJob};
+use crate::edit::{Edit, Region};
 use crate::engine::owner::{self, Terms};
+use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::plan::edit::{Against, Candidate, EditJob};
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
 use crate::seq::{SequenceId, SequenceStore};
-use crate::trace::Cigar;
 
 /// Pairs whose distances are held until their band is complete.
 const BAND_PAIRS: u64 = 1 << 24;

@@ -3,16 +3,18 @@
 use std::time::Instant;
 
 use super::RunOptions;
-use crate::engine::cpu::edit::edit_workers;
-use crate::engine::cpu::workers;
-use crate::engine::edit::Edit;
-use crate::engine::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
-use crate::engine::gpu::edit::EditGpu;
-use crate::engine::gpu::tune;
-use crate::engine::{Engine, Want};
+use crate::edit::Edit;
+use crate::edit::cpu::edit_workers;
+use crate::edit::gpu::EditGpu;
+use crate::edit::kernels::myers::EditKernel;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::kernels::myers::EditKernel;
-use crate::plan::Job;
+use crate::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
+use crate::pairs::Pairs;
+use crate::pairs::Want;
+use crate::pairs::cpu::workers;
+use crate::pairs::gpu::tune;
+use crate::pairs::plan::Job;
 use crate::score::{EditMode, Mode};
 
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
@@ -21,11 +23,11 @@ use crate::score::{EditMode, Mode};
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
-pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<dyn Engine>>> {
+pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let (scoring, cells) = (&job.scoring, job.cells());
     let chosen = devices_for(options, scoring.mode)?;
     let adapters = adapters_and_memory(&chosen, options.memory);
-    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let begin = Instant::now();
     let opened = tune::open_all(&adapters, scoring, cells, options.tune, &options.interrupt);
     tracing::debug!(adapters = opened.len(), seconds = begin.elapsed().as_secs_f64(), "opened");
@@ -144,7 +146,7 @@ pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::gpu::adapter::enumerate;
+    use crate::gpu::adapter::enumerate;
 
     #[test]
     fn half_of_the_threads_take_over_what_gpus_align() {

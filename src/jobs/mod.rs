@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::engine::gpu::adapter::Device;
+use crate::edit::kernels::myers::EditKernel;
 use crate::engine::stats::EngineStats;
-use crate::kernels::Kernel;
-use crate::kernels::myers::EditKernel;
+use crate::gpu::adapter::Device;
+use crate::pairs::kernels::Kernel;
 
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
@@ -38,7 +38,7 @@ pub struct RunOptions {
     /// The same for Levenshtein distances.
     pub edit_kernel: Option<&'static EditKernel>,
     /// Bytes of memory that a job may take on each GPU at most; `None` for what it has to spare
-    /// ([`memory_budget`](crate::engine::gpu::memory::memory_budget)), which is never exceeded.
+    /// ([`memory_budget`](crate::gpu::memory::memory_budget)), which is never exceeded.
     pub memory: Option<u64>,
     /// Measure the best kernel configuration anew.
     pub tune: bool,

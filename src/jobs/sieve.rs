@@ -6,14 +6,14 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::{AllPairs, Progress, RunOptions};
-use crate::engine::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
+use crate::edit::plan::{Against, EditJob};
+use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::owner::{self, Outcome, Terms};
 use crate::engine::stats::Ran;
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket, Work};
 use crate::error::{Error, Result};
-use crate::plan::edit::{Against, EditJob};
-use crate::plan::selected::Selection;
+use crate::pairs::plan::selected::Selection;
 use crate::score::{self, EditMode, EditScheme, Found};
 
 /// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.

@@ -1,9 +1,9 @@
 //! What an alignment's columns say, computed once a pair for whichever format asks.
 
 use super::numbers::push_unsigned;
+use crate::alignment::{Cigar, Op};
 use crate::score::AlignmentCounts;
 use crate::seq::{Alphabet, Code};
-use crate::trace::{Cigar, Op};
 use std::ops::Range;
 
 /// Counts and spans of one alignment.

@@ -1,8 +1,8 @@
 //! Evolutionary distances from the columns of an alignment.
 
 use super::columns::aligned_ranges;
+use crate::alignment::Cigar;
 use crate::seq::{Alphabet, Code};
-use crate::trace::Cigar;
 
 /// How far apart two aligned sequences are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

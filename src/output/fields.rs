@@ -98,10 +98,9 @@ const fn also(blast: &'static str, field: Field) -> Field {
 /// Every field, in the order in which help lists them.
 #[rustfmt::skip]
 pub const FIELDS: &[Field] = {
-    use Count::*;
     use IdentityDefinition as Id;
-    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Target,
-                TargetCoverage, TargetLength, TargetRow};
+    use Count::*;
+    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
         also("sseqid", field("target", None, "name of the other sequence", Target)),

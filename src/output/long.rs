@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::fields::Field;
 use super::{Body, Context, Hit, Output, Pair, Range32, jsonl, paf, sam, text, tsv};
+use crate::alignment::{Alignment, Cigar};
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
-use crate::trace::{Alignment, Cigar};
 
 pub use super::sam::name_problem as sam_name_problem;
 
@@ -108,7 +108,7 @@ impl LongContext {
     }
 
     /// An alignment with the strand of the query that was aligned, and the target: what
-    /// [`verify_alignment`](crate::trace::verify_alignment) takes.
+    /// [`verify_alignment`](crate::alignment::verify_alignment) takes.
     ///
     /// # Errors
     /// If it is a mere score.

@@ -30,10 +30,10 @@ mod strokes;
 mod text;
 mod tsv;
 
+use crate::alignment::Cigar;
 use crate::error::{Error, Result};
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
-use crate::trace::Cigar;
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -128,7 +128,7 @@ struct Place<'a> {
     /// Mismatches and gap columns.
     edits: u64,
     columns: super::Columns,
-    cigar: &'a crate::trace::Cigar,
+    cigar: &'a crate::alignment::Cigar,
     is_whole: bool,
 }
 
@@ -148,7 +148,7 @@ impl<'a> Place<'a> {
         Ok((total > 0).then_some(Place { query, target_start, edits, columns, cigar, is_whole }))
     }
 
-    fn runs(&self) -> Box<dyn Iterator<Item = (u32, crate::trace::Op)> + 'a> {
+    fn runs(&self) -> Box<dyn Iterator<Item = (u32, crate::alignment::Op)> + 'a> {
         if self.is_whole { Box::new(self.cigar.iter()) } else { Box::new(self.columns.inner_runs(self.cigar)) }
     }
 }

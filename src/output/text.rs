@@ -8,10 +8,10 @@ use std::io::Write;
 
 use super::long::{Found, LongContext};
 use super::{Context, Output, Pair};
+use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
-use crate::trace::{Cigar, Op};
 
 /// Least widths of names and of positions.
 const NAME_WIDTH: usize = 13;

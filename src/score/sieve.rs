@@ -54,7 +54,7 @@ fn reach(scoring: &Scoring) -> Option<Reach> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference;
+    use crate::pairs::oracle;
     use crate::score::{Ambiguity, Gaps, SubstitutionMatrix};
     use crate::seq::{Alphabet, Code};
 
@@ -117,12 +117,12 @@ mod tests {
                 for _ in 0..next(20) {
                     b.push(code(&mut next));
                 }
-                let best = reference::align(&a, &b, scoring);
+                let best = oracle::align(&a, &b, scoring);
                 for definition in IdentityDefinition::ALL {
                     let identity = definition.identity(&best.cigar.counts(), a.len() as u32, b.len() as u32);
                     let Some(scheme) = sieve(definition, identity, scoring) else { continue };
                     reached += 1;
-                    let found = reference::levenshtein::find(&a, &b, &scheme);
+                    let found = crate::edit::oracle::find(&a, &b, &scheme);
                     assert!(found.is_some(), "{definition:?} {identity}: {:?} {a:?} {b:?} {scheme:?}", best.cigar);
                 }
             }

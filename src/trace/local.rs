@@ -12,7 +12,8 @@ mod forward;
 use std::ops::{Add, Sub};
 
 use super::traceback::global;
-use super::{Alignment, Hint, Workspace};
+use super::{Hint, Workspace};
+use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Scoring};
 use crate::seq::Code;
@@ -125,7 +126,7 @@ fn fits_32(query: &[Code], target: &[Code], scoring: &Scoring) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::smith_waterman;
+    use crate::pairs::oracle::smith_waterman;
     use crate::score::{Ambiguity, Gaps, Mode};
 
     fn pair() -> (Vec<Code>, Vec<Code>) {

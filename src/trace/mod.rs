@@ -24,59 +24,15 @@
 //!
 //! So a local alignment begins and ends with two symbols, and no part at either end of it adds nothing to its score.
 //!
-//! [`edit`] says which part of a text a pattern is aligned with.
-//!
 //! Every engine gives the same alignment, so output never depends on who computed it.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod band;
-pub mod cigar;
-pub mod edit;
 mod local;
-pub mod packed;
-pub mod piece;
 mod sweep;
-pub mod tile;
 pub mod traceback;
-pub mod verify;
 mod walk;
 mod wavefront;
 
-use std::ops::Range;
-
-pub use cigar::{Cigar, Op, ParseCigarError};
 pub use traceback::{Hint, Workspace, traceback};
-pub use verify::{verify, verify_alignment};
-
-/// An alignment of query and target, or of a part of each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Alignment {
-    /// Its score.
-    pub score: i64,
-    /// Query symbols before its first column: 0 in a global alignment and in an empty one.
-    pub query_start: u32,
-    /// Target symbols before its first column.
-    pub target_start: u32,
-    /// Its columns.
-    pub cigar: Cigar,
-}
-
-impl Alignment {
-    /// An alignment that begins where both sequences do.
-    pub fn whole(score: i64, cigar: Cigar) -> Self {
-        Alignment { score, query_start: 0, target_start: 0, cigar }
-    }
-
-    /// The part of the query that its columns hold, counted from 0.
-    pub fn query_range(&self) -> Range<usize> {
-        let start = self.query_start as usize;
-        start..start + self.cigar.query_span() as usize
-    }
-
-    /// The part of the target that its columns hold, counted from 0.
-    pub fn target_range(&self) -> Range<usize> {
-        let start = self.target_start as usize;
-        start..start + self.cigar.target_span() as usize
-    }
-}

@@ -4,10 +4,11 @@
 //! back over them, `walk`'s. Here the band and the width of the numbers are chosen.
 
 use super::band::{Band, ScoreRange, ScoresBy};
+use super::local;
 use super::sweep::{Ends, Sweep};
 use super::walk::{Tracer, Walk};
 use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, TABLE_SIDE, Value, Wave};
-use super::{Alignment, Cigar, Op, local};
+use crate::alignment::{Alignment, Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
@@ -281,7 +282,7 @@ impl<'a> Pair<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference;
+    use crate::pairs::oracle;
     use crate::score::{Ambiguity, Equality, Gaps};
     use crate::seq::Alphabet;
 
@@ -302,7 +303,7 @@ mod tests {
         }
         let mut kinds = Vec::new();
         for scoring in scorings {
-            let expected = reference::align(&query, &target, &scoring);
+            let expected = oracle::align(&query, &target, &scoring);
             let expected = (Alignment::whole(expected.score, expected.cigar), expected.matches);
             let pair = Pair::new(&query, &target, &scoring, Hint::NONE);
             let workspace = &mut Workspace::with_budget(1_000);

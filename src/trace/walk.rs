@@ -9,7 +9,7 @@
 
 use super::sweep::{DELETION_LEAVES, Ends, FROM, FROM_DIAGONAL, FROM_INSERTION, INSERTION_LEAVES, Steps, Sweep};
 use super::wavefront::{Cell, Directions, Geometry, LANES, Saved, Value, Wave};
-use super::{Cigar, Op};
+use crate::alignment::{Cigar, Op};
 use crate::score::Substitution;
 use crate::seq::Code;
 

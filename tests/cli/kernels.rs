@@ -1,6 +1,6 @@
 //! Every kernel by its name: the same bytes as the CPU.
 
-use pairwave::kernels::KERNELS;
+use pairwave::pairs::kernels::KERNELS;
 
 use super::*;
 

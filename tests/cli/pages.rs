@@ -2,8 +2,8 @@
 
 use std::process::Output;
 
-use pairwave::kernels::KERNELS;
-use pairwave::kernels::myers::EDIT_KERNELS;
+use pairwave::edit::kernels::myers::EDIT_KERNELS;
+use pairwave::pairs::kernels::KERNELS;
 
 use super::*;
 

@@ -33,8 +33,7 @@ pub fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> String {
 /// The adapters of this machine. Some drivers talk whenever they are asked, so they are asked once.
 fn adapter_names() -> &'static [String] {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
-    let names =
-        || pairwave::engine::gpu::adapter::enumerate().into_iter().map(|found| found.description.name).collect();
+    let names = || pairwave::gpu::adapter::enumerate().into_iter().map(|found| found.description.name).collect();
     NAMES.get_or_init(names)
 }
 

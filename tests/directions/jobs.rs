@@ -1,6 +1,6 @@
 //! Pairs of two stores: the block's query is the alignment's, whichever of the two numbers is greater.
 
-use pairwave::plan::Job;
+use pairwave::pairs::plan::Job;
 
 use super::*;
 

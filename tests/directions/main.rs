@@ -13,10 +13,12 @@ mod traced;
 
 use std::sync::Arc;
 
-use pairwave::engine::gpu::{GpuEngine, MatrixShape};
-use pairwave::engine::{Batch, Engine, Hit, Want};
-use pairwave::kernels::matrix::{MatrixTasks, Variant};
-use pairwave::kernels::{self, KERNELS, Scan};
+use pairwave::engine::Engine;
+use pairwave::pairs::Pairs;
+use pairwave::pairs::gpu::{GpuEngine, MatrixShape};
+use pairwave::pairs::kernels::matrix::{MatrixTasks, Variant};
+use pairwave::pairs::kernels::{self, KERNELS, Scan};
+use pairwave::pairs::{Batch, Hit, Want};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::check::*;
@@ -89,7 +91,7 @@ fn one_batch(store: &Arc<SequenceStore>, scoring: &Scoring) -> Arc<Batch> {
 }
 
 /// Computes all pairs of a store and compares them, alignments too, with the oracle.
-fn check_store(engine: &mut dyn Engine, store: &Arc<SequenceStore>, scoring: &Scoring) {
+fn check_store(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, scoring: &Scoring) {
     let job = job(store, scoring.clone(), Want::Alignments);
     check_traced(store, scoring, &compute_traced(engine, &batches(&job, u64::MAX)));
 }

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pairwave::Error;
-use pairwave::engine::cpu::thread_pool;
-use pairwave::engine::{Capacity, Report, Ticket};
+use pairwave::engine::{Capacity, Ticket, thread_pool};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::Report;
 use pairwave::trace::{Hint, Workspace, traceback};
 
 use super::*;
@@ -16,7 +17,7 @@ struct Counted {
     counts: Arc<[AtomicUsize; 3]>,
 }
 
-impl Engine for Counted {
+impl Engine<Pairs> for Counted {
     fn name(&self) -> &str {
         self.gpu.name()
     }
@@ -42,7 +43,7 @@ impl Engine for Counted {
 }
 
 /// What a job gives on one engine.
-fn run(store: &Arc<SequenceStore>, scoring: &Scoring, engine: Box<dyn Engine>) -> (Vec<PairResult>, Summary) {
+fn run(store: &Arc<SequenceStore>, scoring: &Scoring, engine: Box<dyn Engine<Pairs>>) -> (Vec<PairResult>, Summary) {
     let job = AllPairs { check: true, ..AllPairs::new(Arc::clone(store), Arc::new(scoring.clone())) };
     let pool = thread_pool(2).expect("threads start");
     let mut results = Vec::new();

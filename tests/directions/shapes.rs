@@ -83,7 +83,7 @@ fn lane_columns(stem: &str) {
 fn runs_in_pieces(stem: &str) {
     let mut rng = rng(0x10e6);
     let mut engine = kernel_checked(stem).with_rewritten_shaders(Box::new(|source| {
-        let longest = format!("const LONGEST_RUN: u32 = {}u;", pairwave::trace::packed::LONGEST_RUN);
+        let longest = format!("const LONGEST_RUN: u32 = {}u;", pairwave::alignment::packed::LONGEST_RUN);
         assert_eq!(source.contains(&longest), source.contains("LONGEST_RUN"));
         source.replace(&longest, "const LONGEST_RUN: u32 = 3u;")
     }));

@@ -1,6 +1,6 @@
 //! Teams of every size: nw_diagonal's workgroups, and nw_diagonal_subgroup's subgroups, which no one device has all of.
 
-use pairwave::engine::gpu::Config;
+use pairwave::pairs::gpu::Config;
 
 use super::*;
 

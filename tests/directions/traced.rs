@@ -1,8 +1,9 @@
 //! Alignments of short sequences in every scoring, and the exact filter on the device.
 
 use super::*;
+use pairwave::pairs::Pairs;
 
-fn alignments(engine: &mut dyn Engine, seed: u64) {
+fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let store = mixed_store(&mut rng, scoring.alphabet, EDGES);
@@ -13,7 +14,7 @@ fn alignments(engine: &mut dyn Engine, seed: u64) {
 }
 
 /// Pairs kept by identity are exactly those whose traced alignment has it, but for a rounding error.
-fn exact_filter(engine: &mut dyn Engine, seed: u64) {
+fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     for scoring in scorings() {
         let mut sequences = Vec::new();
@@ -34,7 +35,7 @@ fn exact_filter(engine: &mut dyn Engine, seed: u64) {
                     found.iter().map(|(hit, _)| (hit.query.min(hit.target), hit.query.max(hit.target))).collect();
                 for query in 0..store.len() as u32 {
                     for target in query + 1..store.len() as u32 {
-                        let best = pairwave::reference::needleman_wunsch::align(
+                        let best = pairwave::pairs::oracle::needleman_wunsch::align(
                             store.codes(query),
                             store.codes(target),
                             &scoring,

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use pairwave::engine::cpu::thread_pool;
-use pairwave::engine::{Batch, Capacity, Engine, Report, Ticket, Want};
-use pairwave::reference::smith_waterman::{self, ReferenceLocalAlignment};
+use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::oracle::smith_waterman::{self, ReferenceLocalAlignment};
+use pairwave::pairs::{Batch, Report, Want};
 use pairwave::score::{EndGaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
 use pairwave::{AllPairs, Error, PairResult, RunOptions, Summary};
@@ -29,7 +30,7 @@ fn job(store: &Arc<SequenceStore>, scoring: &Scoring) -> AllPairs {
     AllPairs { check: true, ..AllPairs::new(Arc::clone(store), Arc::new(scoring.clone())) }
 }
 
-fn run_on(job: &AllPairs, engine: Box<dyn Engine>) -> pairwave::Result<(Vec<PairResult>, Summary)> {
+fn run_on(job: &AllPairs, engine: Box<dyn Engine<Pairs>>) -> pairwave::Result<(Vec<PairResult>, Summary)> {
     let mut results = Vec::new();
     let summary = job.run_on(vec![engine], &thread_pool(2).unwrap(), &RunOptions::default(), &(), |result| {
         results.push(result.clone());
@@ -196,11 +197,11 @@ fn a_definition_of_identity_for_whole_sequences_is_refused() {
 
 /// The CPU engine with one score in each batch changed.
 struct Liar {
-    engine: pairwave::engine::cpu::CpuEngine,
+    engine: pairwave::pairs::cpu::CpuEngine,
     by: i64,
 }
 
-impl Engine for Liar {
+impl Engine<Pairs> for Liar {
     fn name(&self) -> &str {
         "liar"
     }

@@ -9,10 +9,10 @@ mod traced;
 
 use std::sync::LazyLock;
 
-use pairwave::reference::smith_waterman::ReferenceLocalAlignment;
+use pairwave::alignment::Alignment;
+use pairwave::pairs::oracle::smith_waterman::ReferenceLocalAlignment;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
-use pairwave::trace::Alignment;
 
 /// Schemes for DNA: usual ones, heavily tied ones, with free gap symbols, with nothing above 0, with large numbers.
 static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {

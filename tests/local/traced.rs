@@ -1,9 +1,10 @@
 //! The production traceback against the textbook.
 
-use pairwave::reference::smith_waterman;
+use pairwave::alignment::verify_alignment;
+use pairwave::pairs::oracle::smith_waterman;
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::trace::{Hint, Workspace, traceback, verify_alignment};
+use pairwave::trace::{Hint, Workspace, traceback};
 use proptest::prelude::*;
 
 use super::*;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use pairwave::engine::long::LongEngine;
-use pairwave::engine::long::textbook::Textbook;
 use pairwave::error::Error;
 use pairwave::jobs::LongAlignment;
 use pairwave::jobs::long::Tuning;
+use pairwave::long::LongEngine;
+use pairwave::long::mock::Textbook;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use pairwave::Error;
-use pairwave::engine::long::LongEngine;
-use pairwave::engine::long::textbook::Textbook;
 use pairwave::jobs::long::Tuning;
 use pairwave::jobs::{LongAlignment, LongWant, Strand};
+use pairwave::long::LongEngine;
+use pairwave::long::mock::Textbook;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 

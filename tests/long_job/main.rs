@@ -14,11 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pairwave::engine::long::textbook::Textbook;
-use pairwave::engine::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use pairwave::jobs::long::Tuning;
 use pairwave::jobs::{LongAlignment, LongHit, LongResult, LongWant, Strand, StrandOf};
-use pairwave::reference::long;
+use pairwave::long::mock::Textbook;
+use pairwave::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced, oracle};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::{Error, Result, RunOptions};
@@ -148,7 +147,7 @@ fn reverse_complement(codes: &[Code]) -> Vec<Code> {
 
 /// What the textbook finds.
 fn expected(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<LongHit> {
-    let found = long::align(query, target, scoring);
+    let found = oracle::align(query, target, scoring);
     if scoring.mode == Mode::Local && found.score == 0 {
         return Vec::new();
     }

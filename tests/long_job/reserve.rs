@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use pairwave::engine::long::textbook::Textbook;
-use pairwave::engine::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use pairwave::jobs::long::Reserve;
 use pairwave::jobs::{LongAlignment, LongResult};
+use pairwave::long::mock::Textbook;
+use pairwave::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};

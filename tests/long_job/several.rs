@@ -1,8 +1,8 @@
 //! Several local alignments, against their definition.
 
-use pairwave::engine::long::{Point, State};
 use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, StrandOf};
-use pairwave::reference::long::LongMatrices;
+use pairwave::long::oracle::LongMatrices;
+use pairwave::long::{Point, State};
 use pairwave::score::{EndGaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pairwave::engine::long::LongEngine;
 use pairwave::jobs::{LongAlignment, Strand};
+use pairwave::long::LongEngine;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 

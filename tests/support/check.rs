@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use pairwave::engine::Hit;
-use pairwave::reference::needleman_wunsch;
+use pairwave::alignment::Cigar;
+use pairwave::pairs::Hit;
+use pairwave::pairs::oracle::needleman_wunsch;
 use pairwave::score::Scoring;
 use pairwave::seq::{Code, SequenceStore};
-use pairwave::trace::Cigar;
 
 /// Lengths around words of 4, slices of 12 and 36, workgroups of 16 and 64.
 pub const EDGES: &[usize] =

@@ -6,11 +6,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use pairwave::engine::long::{
-    Best, BestSoFar, Edge, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep,
-};
 use pairwave::error::Result;
-use pairwave::reference::long::LongMatrices;
+use pairwave::long::oracle::LongMatrices;
+use pairwave::long::{Best, BestSoFar, Edge, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep};
 use pairwave::score::Scoring;
 use pairwave::seq::Code;
 

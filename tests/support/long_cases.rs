@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 use super::long::LongCase;
-use pairwave::engine::long::Method;
+use pairwave::long::Method;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
 

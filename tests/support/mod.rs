@@ -6,15 +6,16 @@ pub mod warnings;
 
 use std::sync::Arc;
 
-use pairwave::engine::cpu::{CpuEngine, thread_pool};
-use pairwave::engine::gpu::adapter::{FoundAdapter, enumerate};
-use pairwave::engine::gpu::{Config, GpuEngine, MatrixShape};
-use pairwave::engine::{Batch, Engine, Hit, Report, Want};
-use pairwave::kernels;
-use pairwave::plan::Job;
+use pairwave::alignment::Cigar;
+use pairwave::engine::{Engine, thread_pool};
+use pairwave::gpu::adapter::{FoundAdapter, enumerate};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::cpu::CpuEngine;
+use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
+use pairwave::pairs::plan::Job;
+use pairwave::pairs::{Batch, Hit, Report, Want, kernels};
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
-use pairwave::trace::Cigar;
 
 /// The first adapter. The tests need one: software Vulkan will do.
 pub fn adapter() -> FoundAdapter {
@@ -176,14 +177,14 @@ pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
 }
 
 /// Computes batches, two in flight where the engine admits it, and returns all hits in order.
-pub fn compute(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Vec<Hit> {
+pub fn compute(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<Hit> {
     let mut hits: Vec<Hit> = compute_traced(engine, batches).into_iter().map(|(hit, _)| hit).collect();
     hits.sort();
     hits
 }
 
 /// The same with the alignments that the engine traced.
-pub fn compute_traced(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Vec<(Hit, Option<Cigar>)> {
+pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<(Hit, Option<Cigar>)> {
     let mut hits = Vec::new();
     let mut add = |report: Report| {
         assert_eq!(report.unfinished, Vec::<usize>::new());

@@ -3,15 +3,15 @@
 use super::{Long, check_alphabet};
 use crate::cli::progress::{Progress, gcups};
 use crate::cli::{interrupt, run as jobs};
+use pairwave::alignment::verify_alignment;
 use pairwave::error::Place;
 use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
 use pairwave::jobs::stats::process_cpu_seconds;
 use pairwave::output::dotplot::{self, Picture};
-use pairwave::output::long::{self as writers, sam_name_problem};
-use pairwave::output::{Found, LongContext, LongFormat, Output, Range32};
+use pairwave::output::long::sam_name_problem;
+use pairwave::output::{Found, LongContext, LongFormat, Output, Range32, long as writers};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files};
-use pairwave::trace::verify_alignment;
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::sync::Arc;

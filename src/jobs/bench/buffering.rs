@@ -5,13 +5,13 @@
 //! memory), and two batches in flight (dual buffering). Unlike there, memory does not limit batches, so that two
 //! batches in flight are as large as one.
 
-use super::data::Pairs;
+use super::data::RandomPairs;
 use super::measure::{Run, Timing, repeat, stream};
 use super::{Bed, Experiment, GapKind, mark};
-use crate::engine::Want;
-use crate::engine::gpu::{Buffering, Config, GpuEngine};
 use crate::error::Result;
 use crate::output::table::{Chart, ChartKind, Column, Status, Table};
+use crate::pairs::Want;
+use crate::pairs::gpu::{Buffering, Config, GpuEngine};
 
 /// Lengths in symbols: a gene, where results are few, and a read, where they are many.
 const LENGTHS: [u32; 2] = [1536, 128];
@@ -53,7 +53,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
     };
     let lengths = if bed.quick { &QUICK_LENGTHS[..] } else { &LENGTHS[..] };
     for &length in lengths {
-        let make = |pairs| Pairs::random(&GapKind::Linear.scoring(), Want::Alignments, length, pairs);
+        let make = |pairs| RandomPairs::random(&GapKind::Linear.scoring(), Want::Alignments, length, pairs);
         let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
         let usual = match usual_batch(bed, &mut engine, length, make) {
             Ok(usual) => usual,
@@ -125,7 +125,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
 }
 
 /// Pairs of a batch that takes about [`BATCH_SECONDS`] in the kernel.
-fn usual_batch(bed: &Bed<'_>, engine: &mut GpuEngine, length: u32, make: impl Fn(u64) -> Pairs) -> Result<u64> {
+fn usual_batch(bed: &Bed<'_>, engine: &mut GpuEngine, length: u32, make: impl Fn(u64) -> RandomPairs) -> Result<u64> {
     // Compiled before the clock runs.
     stream(engine, &make(1).batches(1))?;
     if bed.quick {

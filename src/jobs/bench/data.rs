@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::SEED;
-use crate::engine::gpu::tune::random_store;
-use crate::engine::{Band, Batch, Block, Want};
+use crate::pairs::gpu::tune::random_store;
+use crate::pairs::{Band, Batch, Block, Want};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -12,13 +12,13 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 const MOST_TARGETS: u32 = 1024;
 
 /// Pairs of random sequences of one length.
-pub struct Pairs {
+pub struct RandomPairs {
     band: Arc<Band>,
     length: u32,
     pairs: u64,
 }
 
-impl Pairs {
+impl RandomPairs {
     /// Exactly `pairs` pairs of sequences of `length` symbols: each of some queries against up to [`MOST_TARGETS`]
     /// targets. No two sequences are the same.
     pub fn random(scoring: &Arc<Scoring>, want: Want, length: u32, pairs: u64) -> Self {
@@ -33,7 +33,7 @@ impl Pairs {
             want,
             earlier_is_query: false,
         };
-        Pairs { band: Arc::new(band), length, pairs }
+        RandomPairs { band: Arc::new(band), length, pairs }
     }
 
     /// Number of pairs.
@@ -153,7 +153,7 @@ pub fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::levenshtein::last_row;
+    use crate::edit::oracle::last_row;
     use crate::score::{EditMode, EditScheme, Equality, Limit};
     use std::collections::HashSet;
 
@@ -163,7 +163,7 @@ mod tests {
         for (pairs, batch_pairs) in
             [(1, 1), (8, 8), (64, 3), (1024, 1024), (1025, 100), (5000, 4096), (100_000, 30_000)]
         {
-            let work = Pairs::random(&scoring, Want::Scores, 5, pairs);
+            let work = RandomPairs::random(&scoring, Want::Scores, 5, pairs);
             let batches = work.batches(batch_pairs);
             assert_eq!(batches.len() as u64, pairs.div_ceil(batch_pairs));
             assert_eq!(batches.iter().map(|batch| batch.pairs()).sum::<u64>(), pairs);
@@ -203,11 +203,8 @@ mod tests {
             min_identity: Some(0.97),
             ..crate::AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna()))
         };
-        let options = crate::RunOptions {
-            devices: vec![crate::engine::gpu::adapter::Device::Cpu],
-            threads: 1,
-            ..Default::default()
-        };
+        let options =
+            crate::RunOptions { devices: vec![crate::gpu::adapter::Device::Cpu], threads: 1, ..Default::default() };
         let kept = job.run(&options, &(), |_| Ok(())).unwrap().written;
         // 2 1/2 families have 28 + 28 + 6 pairs; those of the most distant members are below 97%.
         assert!((10..62).contains(&kept), "{kept}");

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::measure::{Timing, repeat};
 use super::reads::{CANDIDATES, CHANGED, Reads, Sizes, genome, on_cpu, on_engine};
 use super::{Bed, Experiment, SEED, mark};
+use crate::edit::gpu::{EditGpu, EditShape};
+use crate::edit::kernels::myers::{Cooperation, EditKernel};
+use crate::edit::{EditBatch, words};
 use crate::engine::Engine;
-use crate::engine::edit::{EditBatch, words};
-use crate::engine::gpu::adapter::FoundAdapter;
-use crate::engine::gpu::edit::{EditGpu, EditShape};
 use crate::error::{Error, Result};
-use crate::kernels::myers::{Cooperation, EditKernel};
+use crate::gpu::adapter::FoundAdapter;
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::score::{EditMode, Limit};
 use crate::seq::SequenceStore;
@@ -338,7 +338,7 @@ fn describe(bed: &Bed<'_>, table: &mut Table, symbols: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::myers::find;
+    use crate::edit::kernels::myers::find;
 
     #[test]
     fn settings_hold_every_word_of_a_read() {

@@ -7,8 +7,8 @@ use super::measure::{Run, repeat};
 use super::{Bed, Experiment, data, mark};
 use crate::error::{Error, Result};
 use crate::jobs::{AllPairs, Summary};
-use crate::kernels::Kernel;
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::pairs::kernels::Kernel;
 use crate::seq::SequenceStore;
 
 /// Random genes at most; of the 16S genes of the paper there are about as many.

@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use super::measure::{Run, repeat};
 use super::{Bed, Experiment, data, mark};
-use crate::engine::cpu::{CpuEngine, workers};
-use crate::engine::gpu::{GpuEngine, tune};
-use crate::engine::{Batch, Capacity, Engine, Report, Ticket};
+use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::jobs::{AllPairs, RunOptions, Summary};
-use crate::kernels::Kernel;
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::pairs::Pairs;
+use crate::pairs::cpu::{CpuEngine, workers};
+use crate::pairs::gpu::{GpuEngine, tune};
+use crate::pairs::kernels::Kernel;
+use crate::pairs::{Batch, Report};
 use crate::seq::SequenceId;
 
 /// Sequences of the experiment.
@@ -153,13 +155,13 @@ fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &Lent) -> Result<(Summary, Vec
 pub struct Lent {
     name: String,
     universal: bool,
-    engine: Arc<Mutex<Box<dyn Engine>>>,
+    engine: Arc<Mutex<Box<dyn Engine<Pairs>>>>,
 }
 
 impl Lent {
     /// The engine for a kernel, or the CPU engine, with the pipeline for a job compiled.
     pub fn open(bed: &Bed<'_>, kernel: Option<&'static Kernel>, job: &AllPairs) -> Result<Self> {
-        let engine: Box<dyn Engine> = match (kernel, bed.adapter()) {
+        let engine: Box<dyn Engine<Pairs>> = match (kernel, bed.adapter()) {
             (Some(kernel), Some(found)) => {
                 let engine: GpuEngine = tune::open_tuned(found, &job.scoring, 0, false)?;
                 Box::new(engine.with_kernel(Some(kernel)))
@@ -180,7 +182,7 @@ impl Lent {
         // The CPU works in a job as its threads do in any job.
         let engines = match self.universal {
             true => workers(bed.pool.current_num_threads(), &bed.bench.interrupt),
-            false => vec![Box::new(lent) as Box<dyn Engine>],
+            false => vec![Box::new(lent) as Box<dyn Engine<Pairs>>],
         };
         let mut summary = job.run_on(engines, &bed.pool, &options, &(), |pair| {
             sink(pair);
@@ -201,12 +203,12 @@ impl Lent {
         Ok(summary)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Box<dyn Engine>> {
+    fn lock(&self) -> MutexGuard<'_, Box<dyn Engine<Pairs>>> {
         self.engine.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
-impl Engine for Lent {
+impl Engine<Pairs> for Lent {
     fn name(&self) -> &str {
         &self.name
     }

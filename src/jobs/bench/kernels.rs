@@ -3,11 +3,13 @@
 
 use super::measure::{Rates, Timing};
 use super::{Bed, Contender, Experiment, GapKind, Work, mark};
-use crate::engine::cpu::CpuEngine;
-use crate::engine::gpu::{Config, GpuEngine};
-use crate::engine::{Engine, Want};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
+use crate::pairs::Pairs;
+use crate::pairs::Want;
+use crate::pairs::cpu::CpuEngine;
+use crate::pairs::gpu::{Config, GpuEngine};
 
 const LENGTHS: [u32; 8] = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 const COUNTS: [u32; 6] = [8, 64, 512, 4096, 32768, 100_000];
@@ -39,7 +41,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
     let contenders: Vec<Contender> = kernels.chain(bed.has_cpu().then_some(Contender::Cpu)).collect();
     let mut rows: Vec<(Place, Status, Vec<Cell>)> = Vec::new();
     for (who, contender) in contenders.iter().enumerate() {
-        let mut engine: Option<Box<dyn Engine>> = None;
+        let mut engine: Option<Box<dyn Engine<Pairs>>> = None;
         for (which_work, work) in bed.bench.work.iter().enumerate() {
             for (which_gaps, gaps) in bed.bench.gaps.iter().enumerate() {
                 bed.say(
@@ -77,7 +79,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
     Ok(table)
 }
 
-fn open(bed: &Bed<'_>, contender: &Contender) -> Result<Box<dyn Engine>> {
+fn open(bed: &Bed<'_>, contender: &Contender) -> Result<Box<dyn Engine<Pairs>>> {
     Ok(match (contender, bed.adapter()) {
         (Contender::Kernel(kernel), Some(found)) => {
             Box::new(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)))
@@ -88,7 +90,7 @@ fn open(bed: &Bed<'_>, contender: &Contender) -> Result<Box<dyn Engine>> {
 
 fn one(
     bed: &Bed<'_>,
-    engine: &mut dyn Engine,
+    engine: &mut dyn Engine<Pairs>,
     rates: &mut Rates,
     (work, gaps): (Work, GapKind),
     length: u32,

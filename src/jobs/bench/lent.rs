@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::engine::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
+use crate::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 
 /// An engine that outlives the jobs that it is lent to, with what it has compiled.
 #[derive(Clone)]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Bed;
-use super::data::Pairs;
-use crate::engine::{Batch, Engine, Reported, Ticket, Want, Work};
+use super::data::RandomPairs;
+use crate::engine::{Batch, Engine, Reported, Ticket, Work};
 use crate::error::{Error, Result};
+use crate::pairs::{Pairs, Want};
 use crate::score::Scoring;
 
 /// Seconds that all runs of a measurement should last together.
@@ -90,7 +91,7 @@ pub fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Run>) -
 }
 
 /// Has an engine compute batches, as many in flight as it likes. Every pair has to come back.
-pub fn stream(engine: &mut dyn Engine, batches: &[Arc<Batch>]) -> Result<Run> {
+pub fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> Result<Run> {
     let (mut score_sum, mut traced) = (0i64, 0);
     let run = stream_and(engine, batches, |report| {
         traced += report.traced.spans.iter().flatten().count() as u64;
@@ -182,7 +183,7 @@ impl Rates {
     pub fn measure(
         &mut self,
         bed: &Bed<'_>,
-        engine: &mut dyn Engine,
+        engine: &mut dyn Engine<Pairs>,
         (scoring, want): (&Arc<Scoring>, &Want),
         length: u32,
         pairs: u64,
@@ -190,7 +191,7 @@ impl Rates {
         let most = bed.bench.seconds;
         if self.seen.is_empty() {
             // Pipelines are compiled before the clock runs.
-            stream(engine, &Pairs::random(scoring, want.clone(), length, 1).batches(1))?;
+            stream(engine, &RandomPairs::random(scoring, want.clone(), length, 1).batches(1))?;
         }
         let mut fewer = 8;
         while fewer * 8 <= pairs {
@@ -199,7 +200,7 @@ impl Rates {
                 return Ok(None);
             }
             if !self.seen.iter().any(|seen| seen.0 <= length && seen.1 >= fewer && seen.1 <= pairs) {
-                let work = Pairs::random(scoring, want.clone(), length, fewer);
+                let work = RandomPairs::random(scoring, want.clone(), length, fewer);
                 let run = stream(engine, &work.batches(fewer))?;
                 let seconds = run.best().max(1e-9);
                 self.add(length, fewer, work.cells() as f64 / seconds, fewer);
@@ -210,7 +211,7 @@ impl Rates {
             return Ok(None);
         }
         let batch_pairs = self.batch_pairs(length, pairs, engine.capacity().cells);
-        let work = Pairs::random(scoring, want.clone(), length, pairs);
+        let work = RandomPairs::random(scoring, want.clone(), length, pairs);
         let batches = work.batches(batch_pairs);
         let timing = repeat(bed, most, || stream(engine, &batches))?;
         self.add(length, pairs, work.cells() as f64 / timing.best().max(1e-9), batch_pairs);

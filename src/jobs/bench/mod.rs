@@ -19,12 +19,12 @@ mod slices;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::engine::cpu::thread_pool;
-use crate::engine::gpu::adapter::{Device, FoundAdapter, choose};
+use crate::edit::kernels::myers::EditKernel;
+use crate::engine::thread_pool;
 use crate::error::{Error, Result};
-use crate::kernels::Kernel;
-use crate::kernels::myers::EditKernel;
+use crate::gpu::adapter::{Device, FoundAdapter, choose};
 use crate::output::table::{Column, Measurements, Status, Table};
+use crate::pairs::kernels::Kernel;
 use crate::score::{Gaps, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
 
@@ -79,9 +79,9 @@ impl Experiment {
 /// What engines are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Scores ([`crate::engine::Want::Scores`]).
+    /// Scores ([`crate::pairs::Want::Scores`]).
     Scores,
-    /// Scores and matches, from which a pair is traced back ([`crate::engine::Want::Alignments`]).
+    /// Scores and matches, from which a pair is traced back ([`crate::pairs::Want::Alignments`]).
     Alignments,
 }
 
@@ -318,7 +318,7 @@ impl Bench {
 }
 
 fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
-    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::engine::cpu::Isa::best().name());
+    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::pairs::cpu::Isa::best().name());
     match device {
         Device::Cpu => cpu,
         Device::Adapter(found) => {

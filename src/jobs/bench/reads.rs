@@ -10,11 +10,11 @@ use super::data::random;
 pub use super::measure::Run;
 use super::measure::{Rates, stream_and};
 use super::{Bed, SEED};
+use crate::edit::cpu::EditWorker;
+use crate::edit::{Edit, EditBand, EditBatch, EditBlock, EditReport, Places, Region};
 use crate::engine::Engine;
-use crate::engine::cpu::edit::EditWorker;
-use crate::engine::edit::{Edit, EditBand, EditBatch, EditBlock, EditReport, Places, Region};
-use crate::engine::gpu::tune::random_store;
 use crate::error::Result;
+use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -215,7 +215,7 @@ fn parts(batch: &EditBatch, most: usize) -> Vec<Arc<EditBatch>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::levenshtein;
+    use crate::edit::oracle;
 
     #[test]
     fn reads_are_found_in_the_first_of_their_regions() {
@@ -228,7 +228,7 @@ mod tests {
             assert_ne!(batch.band.patterns, reads.batch(30, 4).band.patterns);
             for block in &batch.blocks {
                 let read = batch.band.patterns.codes(block.pattern);
-                let distance = |place| levenshtein::find(read, batch.band.text(place), &reads.scheme).distance;
+                let distance = |place| oracle::find(read, batch.band.text(place), &reads.scheme).distance;
                 let first = block.places.start;
                 assert!(distance(first) < 20, "{mode:?}: {}", distance(first));
                 assert!(distance(first + 1) > 20, "{mode:?}: {}", distance(first + 1));

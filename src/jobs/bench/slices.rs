@@ -1,15 +1,16 @@
 //! Slice widths and workgroup sizes of `nw_slice` (Truong et al. 2014, section 6.3, table 4 and figure 11: the slice
 //! width k follows there from block size and shared memory; here slices are in registers and both are free).
 
-use super::data::Pairs;
+use super::data::RandomPairs;
 use super::measure::{Timing, repeat, stream};
 use super::{Bed, Experiment, mark};
-use crate::engine::gpu::tune::{SLICES, WORKGROUPS};
-use crate::engine::gpu::{Config, GpuEngine};
-use crate::engine::{Engine, Want};
+use crate::engine::Engine;
 use crate::error::Result;
-use crate::kernels::nw_slice::Variant;
 use crate::output::table::{Chart, ChartKind, Column, Status, Table};
+use crate::pairs::Want;
+use crate::pairs::gpu::tune::{SLICES, WORKGROUPS};
+use crate::pairs::gpu::{Config, GpuEngine};
+use crate::pairs::kernels::nw_slice::Variant;
 
 /// Length of the paper's 16S genes, in symbols.
 const LENGTH: u32 = 1536;
@@ -44,7 +45,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
     for gaps in &bed.bench.gaps {
         let scoring = gaps.scoring();
         let mut engine: GpuEngine = open()?;
-        let filled = fill(bed, &mut engine, |pairs| Pairs::random(&scoring, Want::Alignments, length, pairs));
+        let filled = fill(bed, &mut engine, |pairs| RandomPairs::random(&scoring, Want::Alignments, length, pairs));
         let work = match filled {
             Ok(work) => work,
             Err(error) => {
@@ -54,7 +55,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
             }
         };
         let batches = work.batches(work.pairs());
-        let small = Pairs::random(&scoring, Want::Alignments, length, 1).batches(1);
+        let small = RandomPairs::random(&scoring, Want::Alignments, length, 1).batches(1);
         for &workgroup in WORKGROUPS {
             bed.say(Experiment::Slices, format_args!("{} gaps, workgroups of {workgroup}", gaps.name()));
             for &slice in SLICES {
@@ -116,7 +117,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
 }
 
 /// As many pairs as keep the device busy for a while, in one batch.
-fn fill(bed: &Bed<'_>, engine: &mut GpuEngine, make: impl Fn(u64) -> Pairs) -> Result<Pairs> {
+fn fill(bed: &Bed<'_>, engine: &mut GpuEngine, make: impl Fn(u64) -> RandomPairs) -> Result<RandomPairs> {
     let [mut pairs, most] = if bed.quick { QUICK_PAIRS } else { PAIRS };
     // Compiled before the clock runs.
     stream(engine, &make(1).batches(1))?;

@@ -4,19 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::{KernelSpeed, KernelTest, test_of};
+use crate::edit::cpu::EditWorker;
+use crate::edit::gpu::{EditGpu, EditShape};
+use crate::edit::kernels::myers::{Cooperation, EDIT_KERNELS, EditKernel};
+use crate::edit::plan::{Against, EditJob};
+use crate::edit::{Edit, EditBatch, oracle};
 use crate::engine::Engine;
-use crate::engine::cpu::edit::EditWorker;
-use crate::engine::edit::{Edit, EditBatch};
-use crate::engine::gpu::adapter::FoundAdapter;
-use crate::engine::gpu::edit::{EditGpu, EditShape};
-use crate::engine::gpu::tune::random_store;
 use crate::engine::work::Work;
 use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
 use crate::jobs::bench::SEED;
 use crate::jobs::bench::reads::{CANDIDATES, Reads, Run, genome, on_cpu, on_engine};
-use crate::kernels::myers::{Cooperation, EDIT_KERNELS, EditKernel};
-use crate::plan::edit::{Against, EditJob};
-use crate::reference::levenshtein;
+use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -129,8 +128,7 @@ fn of_job(job: &EditJob) -> Vec<(Arc<EditBatch>, Vec<Found>)> {
             let own = blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
             let batch = Arc::new(EditBatch { band: Arc::clone(&band), blocks: own });
             let pairs = batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.pattern, place)));
-            let find =
-                |(pattern, place)| levenshtein::find(band.patterns.codes(pattern), band.text(place), &band.scheme);
+            let find = |(pattern, place)| oracle::find(band.patterns.codes(pattern), band.text(place), &band.scheme);
             let expected = pairs.map(find).collect();
             batches.push((batch, expected));
         }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::EditDistances;
-use crate::engine::edit::{Edit, EditBlock, Places};
+use crate::edit::plan::{Against, Candidate};
+use crate::edit::{Edit, EditBlock, Places};
 use crate::engine::owner::Outcome;
 use crate::engine::queue::BandInfo;
 use crate::error::{Error, Result};
-use crate::plan::edit::{Against, Candidate};
 use crate::score::Found;
 use crate::seq::SequenceId;
 
@@ -194,7 +194,7 @@ pub(super) fn by_pattern(candidates: &[Candidate], patterns: usize) -> Option<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::edit::Region;
+    use crate::edit::Region;
 
     #[test]
     fn every_pair_has_its_place() {

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::{EditAlignment, EditDistances, EditResult};
-use crate::engine::edit::Region;
+use crate::alignment::verify;
+use crate::edit::Region;
+use crate::edit::plan::{Against, Candidate};
+use crate::edit::trace::{EditTracer, EditWorkspace};
 use crate::error::{Error, Result};
-use crate::plan::edit::{Against, Candidate};
 use crate::score::{EditMode, Found, IdentityDefinition};
 use crate::seq::SequenceId;
-use crate::trace::edit::{EditTracer, EditWorkspace};
-use crate::trace::verify;
 
 /// Results that are aligned and handed over together.
 const CHUNK: usize = 1 << 15;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::shelf::{ENTRY_BYTES, Hold, Piece, Shelf};
-use crate::engine::long::{Edge, LongPair, NEVER, Source};
 use crate::error::{Error, Result};
+use crate::long::{Edge, LongPair, NEVER, Source};
 
 /// How often who waits for a column looks whether it is still worth it.
 const LOOK: Duration = Duration::from_millis(20);

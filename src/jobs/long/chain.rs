@@ -9,8 +9,8 @@ use super::crew::Member;
 use super::logs::{PanelState, Restored, Snapshot, TileSaver};
 use super::panels::{TICK, Task};
 use super::shelf::{Piece, Shelf};
-use crate::engine::long::{Best, Edge, Sink, Sweep};
 use crate::error::{Error, Result};
+use crate::long::{Best, Edge, Sink, Sweep};
 
 /// Marks that may wait to be the one from which a panel can be begun again, where no grid is kept.
 const WAITING_MARKS: usize = 3;

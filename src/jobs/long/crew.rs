@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::LongEngineStats;
-use crate::engine::long::LongEngine;
 use crate::error::{Error, Result};
+use crate::long::LongEngine;
 
 /// An engine and what it did.
 pub struct Member {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::Tuning;
 use super::border::Line;
 use super::shelf::ENTRY_BYTES;
-use crate::engine::long::{Edge, LongPair};
 use crate::error::Result;
+use crate::long::{Edge, LongPair};
 
 /// Lines each way where memory allows: what is computed again for an alignment is about the matrix divided by this.
 const LINES: u64 = 48;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{Fnv, broken, write_whole};
 use super::logs::PanelState;
-use crate::engine::long::Edge;
 use crate::error::Result;
+use crate::long::Edge;
 
 /// What an edge in a log is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

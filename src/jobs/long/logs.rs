@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::log_file::{Entry, Kind, read_edge, read_index, write_log};
 use super::shelf::{Piece, Shelf};
-use crate::engine::long::{Best, Edge};
 use crate::error::Result;
+use crate::long::{Best, Edge};
 
 /// A save that takes long is not made more often than this many times as long.
 const SHARE: u32 = 10;

@@ -1,5 +1,5 @@
 //! One pair of very long sequences: its score, and its alignment in memory that grows with the sum of the lengths (Li,
-//! Ranka and Sahni, paper 2 of the [engines](crate::engine::long)).
+//! Ranka and Sahni, paper 2 of the [engines](crate::long)).
 //!
 //! The matrix is swept once, in panels of columns that a chain of engines takes from left to right (`panels`). What is kept
 //! of it for an alignment is a grid: some of its columns, and some of its rows (`grid`). The alignment is walked back from
@@ -40,11 +40,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Progress, RunOptions};
-use crate::engine::long::{LongEngine, Method};
+use crate::alignment::Cigar;
 use crate::error::Result;
+use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
-use crate::trace::Cigar;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

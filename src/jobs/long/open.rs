@@ -1,12 +1,12 @@
 //! From devices to the engines of a long pair.
 
-use crate::engine::gpu::adapter::{Device, choose};
-use crate::engine::long::LongEngine;
-use crate::engine::long::cpu::CpuLong;
-use crate::engine::long::gpu::GpuLong;
 use crate::error::Result;
+use crate::gpu::adapter::{Device, choose};
 use crate::jobs::RunOptions;
 use crate::jobs::engines::adapters_and_memory;
+use crate::long::LongEngine;
+use crate::long::cpu::CpuLong;
+use crate::long::gpu::GpuLong;
 
 /// Opens engines for long pairs on the devices that a job was given, the CPU with so many threads (0 for as many as there
 /// are processors). A device that cannot be opened is left out with a warning; if none is left, the CPU.

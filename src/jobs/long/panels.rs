@@ -9,9 +9,8 @@
 //! An engine that keeps no columns inside a panel gets panels that are as wide as the grid's columns are apart. One that
 //! does gets them as wide as suits it, and begins each at its first row, so that what it keeps inside covers all rows.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::border::{Line, Part};
@@ -20,9 +19,9 @@ use super::crew::Crew;
 use super::grid::{Cut, Grid};
 use super::logs::TileSaver;
 use super::shelf::Shelf;
-use crate::engine::long::{Best, BestSoFar, LongPair};
 use crate::error::{Error, Result};
 use crate::jobs::Progress;
+use crate::long::{Best, BestSoFar, LongPair};
 
 /// Rounds of a chain over the columns at least, so that what is wrongly expected of an engine evens out.
 const ROUNDS: f64 = 4.0;

@@ -14,8 +14,8 @@ use super::crew::Crew;
 use super::grid::{Cut, Grid};
 use super::panels::{Swath, Task, Watch, sweep};
 use super::shelf::Shelf;
-use crate::engine::long::{Best, BestSoFar, LongPair, Point, State};
 use crate::error::Result;
+use crate::long::{Best, BestSoFar, LongPair, Point, State};
 use crate::score::EndGaps;
 
 /// Symbols of query and target that no alignment may pair or pass by.

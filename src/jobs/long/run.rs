@@ -14,12 +14,12 @@ use super::parts::{Forbidden, Means, Pass};
 use super::shelf::{Shelf, default_limit};
 use super::walk::{Manner, Walk};
 use super::{LongAlignment, LongHit, LongResult, LongSummary, LongWant, Strand, StrandOf};
-use crate::engine::long::{BestSoFar, LongEngine, LongPair, Point, State};
+use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::error::{Error, Result};
 use crate::jobs::Progress;
+use crate::long::{BestSoFar, LongEngine, LongPair, Point, State};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code};
-use crate::trace::{Alignment, Cigar, verify, verify_alignment};
 
 /// Time between saves, if none is given.
 const SAVE_EVERY: Duration = Duration::from_secs(30);
@@ -284,8 +284,8 @@ impl Runner<'_> {
             if (to.i, to.j) != (0, 0) {
                 return Err(Error::Internal(format!("a global walk ended at {to:?}")));
             }
-            columns.push(m - end.i, crate::trace::Op::Insertion);
-            columns.push(n - end.j, crate::trace::Op::Deletion);
+            columns.push(m - end.i, crate::alignment::Op::Insertion);
+            columns.push(n - end.j, crate::alignment::Op::Deletion);
             let rescored = verify(&columns, &side.pair.query, &side.pair.target, &self.job.scoring)?;
             agree(score, rescored)?;
             cigar = Some(columns);

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::engine::long::Edge;
 use crate::error::{Error, Result};
+use crate::long::Edge;
 
 /// Bytes of an edge's entry: H and a gap.
 pub const ENTRY_BYTES: u64 = 8;

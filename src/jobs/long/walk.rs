@@ -10,9 +10,9 @@ use super::crew::Member;
 use super::grid::{Cut, Framed, Grid};
 use super::panels::{Task, Watch, sweep};
 use super::parts::{Means, Pass};
-use crate::engine::long::{BestSoFar, LongPair, Method, Point, Region, State, Traced};
+use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::trace::{Cigar, Op};
+use crate::long::{BestSoFar, LongPair, Method, Point, Region, State, Traced};
 
 /// How engines are to trace.
 #[derive(Debug, Clone, Copy)]

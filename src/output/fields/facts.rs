@@ -1,12 +1,12 @@
 //! What a field says of one pair.
 
 use super::{Count, Field, OfEdits, OfHit, Value};
+use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::output::columns::{Columns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
 use crate::output::{Context, Edits, Hit, Pair, Range32};
 use crate::score::IdentityDefinition;
-use crate::trace::{Cigar, Op};
 
 /// What the fields of one pair are taken from.
 pub(in crate::output) struct Facts<'a> {

@@ -10,8 +10,7 @@ use crate::error::Result;
 #[rustfmt::skip]
 pub const LONG_FIELDS: &[Field] = {
     use OfHit::*;
-    use Value::{Cigar, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage,
-                TargetLength, TargetRow};
+    use Value::{Cigar, Identity, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the query", Query)),
         also("sseqid", field("target", None, "name of the target", Target)),

@@ -80,7 +80,10 @@ fn local_alignments_on_both_strands() {
     ];
     for one in &found {
         let (alignment, query, target) = context.alignment(one).unwrap();
-        assert_eq!(crate::trace::verify_alignment(&alignment, query, target, context.scoring()).unwrap(), one.score);
+        assert_eq!(
+            crate::alignment::verify_alignment(&alignment, query, target, context.scoring()).unwrap(),
+            one.score
+        );
     }
     insta::assert_snapshot!(in_all_formats(&context, &found));
     let rows = LongFormat::Tsv(Field::parse_long_list("strand,qstart,qend,query_row,target_row", false).unwrap());

@@ -1,0 +1,238 @@
+//! Pairs side by side: one a lane, all words of a pattern in it one after the other (inter-sequence vectors).
+
+use super::cutoff::CutOff;
+use super::least::{Least, Steps};
+use super::planes::{MAX_PLANES, Matcher, Planes};
+use super::step::{Horizontal, Vertical, step};
+use super::words::{BITS, MAX_LANES, Words, kernel};
+use super::{Band, Pair};
+use crate::pairs::cpu::simd::Lines;
+use crate::score::{EditMode, Found};
+
+/// Vectors that are computed in turn: while one waits for its last operation, the other goes on.
+pub const VECTORS: usize = 2;
+/// The most pairs.
+pub const MAX_PAIRS: usize = VECTORS * MAX_LANES;
+
+/// Buffers that live from group to group.
+#[derive(Debug, Clone, Default)]
+pub struct Buffers {
+    /// For each word of rows: its planes, then pv, then mv, each of all lanes.
+    words: Lines<u64>,
+}
+
+/// A group of pairs, in global mode by falling length of the text, in the others of patterns of equally many words.
+pub struct Task<'a> {
+    /// At most two vectors of them.
+    pub pairs: &'a [Pair<'a>],
+    /// Of all patterns and texts.
+    pub planes: &'a Planes<'a>,
+    /// What the patterns are compared with.
+    pub mode: EditMode,
+    /// Room.
+    pub buffers: &'a mut Buffers,
+    /// What comes out, one a pair; not yet compared with limits.
+    pub found: &'a mut [Found],
+}
+
+kernel! {
+    /// Computes a group.
+    fn align_group(Task) = align;
+}
+
+/// Where things are in the words' buffer.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    /// Words of a vector's lanes, of all vectors.
+    pub lanes: usize,
+    planes: usize,
+}
+
+impl Layout {
+    /// A plane of a word of rows.
+    #[inline(always)]
+    fn plane(self, word: usize, plane: usize) -> usize {
+        (word * (self.planes + 2) + plane) * self.lanes
+    }
+    /// Rows one above the row before.
+    #[inline(always)]
+    pub fn pv(self, word: usize) -> usize {
+        self.plane(word, self.planes)
+    }
+    /// Rows one below the row before.
+    #[inline(always)]
+    pub fn mv(self, word: usize) -> usize {
+        self.plane(word, self.planes + 1)
+    }
+}
+
+/// Bits of a word below a row that is counted from the first word's.
+fn below(row: usize, word: usize) -> u64 {
+    match row.saturating_sub(word * BITS) {
+        rows @ 0..BITS => (1 << rows) - 1,
+        _ => u64::MAX,
+    }
+}
+
+/// Goes on by one column in one word of all lanes.
+#[inline(always)]
+unsafe fn go_on<V: Words, M: Matcher>(
+    buffer: *mut u64,
+    at: Layout,
+    word: usize,
+    below: [Horizontal<V>; VECTORS],
+    symbols: &[[V; MAX_PLANES]; VECTORS],
+) -> [Horizontal<V>; VECTORS] {
+    let mut tops = below;
+    for v in 0..VECTORS {
+        // SAFETY: the caller's: V's instructions are there, and the buffer has the word.
+        unsafe {
+            let lanes = buffer.add(v * V::COUNT);
+            let state = Vertical { pv: V::load(lanes.add(at.pv(word))), mv: V::load(lanes.add(at.mv(word))) };
+            let pattern = |plane| V::load(lanes.add(at.plane(word, plane)));
+            let (state, top) = step::<V, M>(state, below[v], pattern, |plane| symbols[v][plane]);
+            state.pv.store(lanes.add(at.pv(word)));
+            state.mv.store(lanes.add(at.mv(word)));
+            tops[v] = top;
+        }
+    }
+    tops
+}
+
+#[inline(always)]
+unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
+    let Task { pairs, planes, mode, buffers, found } = task;
+    let is_global = mode == EditMode::Global;
+    let words = pairs.iter().map(|pair| pair.pattern.len().div_ceil(BITS)).max().unwrap_or(0);
+    let n = pairs.iter().map(|pair| pair.text.len()).max().unwrap_or(0);
+    let at = Layout { lanes: VECTORS * V::COUNT, planes: M::PLANES };
+    debug_assert!(pairs.len() <= at.lanes && (is_global || pairs.iter().all(|pair| pair.padding() < BITS)));
+    let buffer = buffers.words.at_least(at.plane(words, 0));
+    // Rows before the pattern's first one, so that its last is a word's top bit, which is followed. In global mode no
+    // row is followed, and rows beyond the last do not matter.
+    let padding = |pair: &Pair<'_>| if is_global { 0 } else { pair.padding() };
+    let mut paddings = [0; MAX_PAIRS];
+    buffer[..at.plane(words, 0)].fill(0);
+    for word in 0..words {
+        buffer[at.pv(word)..][..at.lanes].fill(u64::MAX);
+    }
+    for (lane, pair) in pairs.iter().enumerate() {
+        let same_as_before = lane > 0 && std::ptr::eq(pairs[lane - 1].pattern, pair.pattern);
+        let rows_before = padding(pair);
+        paddings[lane] = below(rows_before, 0);
+        for word in 0..words {
+            if same_as_before {
+                for plane in 0..=M::PLANES {
+                    buffer[at.plane(word, plane) + lane] = buffer[at.plane(word, plane) + lane - 1];
+                }
+                continue;
+            }
+            let mut bits = [0; MAX_PLANES];
+            let first = (word * BITS) as isize - rows_before as isize;
+            // SAFETY: the caller's: V's instructions are there.
+            unsafe { planes.read::<V>(pair.pattern, first, &mut bits[..M::PLANES]) };
+            if let Some(plane) = planes.padding() {
+                bits[plane] = below(rows_before, word);
+            }
+            for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
+                buffer[at.plane(word, plane) + lane] = *bits;
+            }
+            buffer[at.pv(word) + lane] = !below(rows_before, word);
+        }
+    }
+    let band = Band::around(pairs);
+    let lengths = |length: fn(&Pair<'_>) -> usize| {
+        let mut lengths = [0; MAX_PAIRS];
+        lengths.iter_mut().zip(pairs).for_each(|(to, pair)| *to = length(pair));
+        lengths
+    };
+    let (patterns, texts) = (lengths(|pair| pair.pattern.len()), lengths(|pair| pair.text.len()));
+    let mut rows = Least::new(patterns.map(|m| m as i64));
+    let mut text = [0u64; MAX_PLANES * MAX_PAIRS];
+    // SAFETY: the caller's: V's instructions are there. The buffer has all words; the arrays have MAX_PAIRS lanes, and
+    // the layout no more.
+    unsafe {
+        // A text's begin costs in all modes but one. There, padding matches, so that it is free as well.
+        let is_free = mode == EditMode::Infix;
+        let beginning: [Horizontal<V>; VECTORS] = std::array::from_fn(|v| Horizontal {
+            hp: V::splat(if is_free { 0 } else { u64::MAX }),
+            hn: V::splat(0),
+            as_matches: if is_free { V::load(paddings.as_ptr().add(v * V::COUNT)) } else { V::splat(0) },
+        });
+        let buffer = buffer.as_mut_ptr();
+        let mut cut = CutOff::new(pairs, mode, words);
+        for before in (0..n).step_by(BITS) {
+            if cut.pays && before > 0 {
+                let Some(distance) = cut.advance::<V>(buffer, at, &texts, before) else { break };
+                rows.set_distance(distance);
+            }
+            for (lane, pair) in pairs.iter().enumerate() {
+                let mut bits = [0; MAX_PLANES];
+                planes.read::<V>(pair.text, before as isize, &mut bits[..M::PLANES]);
+                for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
+                    text[plane * at.lanes + lane] = *bits;
+                }
+            }
+            let columns = BITS.min(n - before);
+            let (mut up, mut down) = ([V::splat(0); VECTORS], [V::splat(0); VECTORS]);
+            let mut c = 0;
+            while c < columns {
+                // In global mode a text's last column is the one where the distance is.
+                let ends = texts[..pairs.len()].iter().filter(|&&end| is_global && end > before + c);
+                let until = *ends.min().unwrap_or(&n).min(&(before + columns)) - before;
+                for c in c..until {
+                    let mut symbols = [[V::splat(0); MAX_PLANES]; VECTORS];
+                    for (v, symbols) in symbols.iter_mut().enumerate() {
+                        for (plane, symbol) in symbols[..M::PLANES].iter_mut().enumerate() {
+                            *symbol = V::load(text.as_ptr().add(plane * at.lanes + v * V::COUNT)).test(1 << c);
+                        }
+                    }
+                    let range = if is_global { band.words(before + c + 1, words) } else { 0..cut.words };
+                    let mut steps = beginning;
+                    // Two words a turn, so that what one hands on need not be moved for the next.
+                    let mut word = range.start;
+                    while word + 1 < range.end {
+                        steps = go_on::<V, M>(buffer, at, word, steps, &symbols);
+                        steps = go_on::<V, M>(buffer, at, word + 1, steps, &symbols);
+                        word += 2;
+                    }
+                    if word < range.end {
+                        steps = go_on::<V, M>(buffer, at, word, steps, &symbols);
+                    }
+                    if !is_global {
+                        for v in 0..VECTORS {
+                            up[v] = up[v].shift_in(steps[v].hp);
+                            down[v] = down[v].shift_in(steps[v].hn);
+                        }
+                    }
+                }
+                c = until;
+                for lane in (0..pairs.len()).filter(|&lane| is_global && texts[lane] == before + c) {
+                    let end = texts[lane] as u32;
+                    // All words are as in the text's last column, or as they were when the band left them; from then
+                    // on, each column adds one.
+                    let distance = (0..words).fold(end, |distance, word| {
+                        let own = below(patterns[lane], word);
+                        let (pv, mv) = (*buffer.add(at.pv(word) + lane) & own, *buffer.add(at.mv(word) + lane) & own);
+                        distance + pv.count_ones() - mv.count_ones()
+                    });
+                    found[lane] = Found { distance, end };
+                }
+            }
+            if !is_global && cut.words == words {
+                let mut steps = Steps { up: [0; MAX_PAIRS], down: [0; MAX_PAIRS] };
+                for v in 0..VECTORS {
+                    up[v].store(steps.up.as_mut_ptr().add(v * V::COUNT));
+                    down[v].store(steps.down.as_mut_ptr().add(v * V::COUNT));
+                }
+                // The first column's bit came in first.
+                steps.up = steps.up.map(|bits| bits << (BITS - columns));
+                steps.down = steps.down.map(|bits| bits << (BITS - columns));
+                rows.advance(steps, before, texts.map(|end| end.saturating_sub(before).min(BITS)));
+            }
+        }
+    }
+    if !is_global {
+        found.iter_mut().zip(rows.found()).for_each(|(to, found)| *to = found);
+    }
+}

@@ -1,0 +1,89 @@
+//! A batch of pairs as dispatches: rounds of pairs whose scratch memory fits, strips of rows, parts of columns.
+
+use super::slot::EditWork;
+use crate::edit::kernels::myers::{EditTasks, Params};
+use crate::score::{EditMode, Reach};
+
+/// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
+const DISPATCH_CELLS: u64 = 1 << 31;
+
+/// One dispatch.
+pub struct EditDispatch {
+    /// Its parameters.
+    pub params: Params,
+    /// Its workgroups.
+    pub workgroups: u32,
+}
+
+/// The dispatches of a batch.
+pub struct EditPlan {
+    /// In their order.
+    pub dispatches: Vec<EditDispatch>,
+    /// Bytes of scratch memory.
+    pub scratch_bytes: u64,
+}
+
+/// Plans a batch.
+pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
+    let variant = work.variant;
+    let (kept, scratch_words) = variant.scratch_words(work.extent.text_symbols);
+    let per_workgroup = 4 * u64::from(scratch_words) * u64::from(variant.tasks());
+    let all = list.workgroups;
+    let round =
+        work.scratch_budget.checked_div(per_workgroup).map_or(all, |fit| fit.clamp(1, u64::from(all.max(1))) as u32);
+    let strips = variant.strips_of(list.pattern_symbols);
+    let reach = match variant.mode {
+        EditMode::Overlap(reach) => reach,
+        EditMode::Global | EditMode::Infix | EditMode::Prefix => {
+            Reach { sum: 0, shorter: 0, difference: 0, divisor: 1 }
+        }
+    };
+    let base = Params {
+        task_count: list.tasks,
+        first_workgroup: 0,
+        pass_begin: 0,
+        pass_end: strips,
+        column_begin: 0,
+        column_end: u32::MAX,
+        scratch_words,
+        kept,
+        text_words: work.texts.words,
+        limit: work.extent.limit,
+        groups: list.workgroups,
+        spare: 0,
+        sets: work.texts.coding.sets,
+        reach_sum: reach.sum,
+        reach_shorter: reach.shorter,
+        reach_difference: reach.difference,
+        reach_divisor: reach.divisor,
+    };
+    let whole = !variant.strips;
+    let strip_rows = u64::from(32 * variant.words * variant.lanes);
+    let columns = (DISPATCH_CELLS / strip_rows).clamp(32, u64::from(work.columns)) as u32 / 32 * 32;
+    let mut dispatches = Vec::new();
+    for first in (0..all).step_by(round.max(1) as usize) {
+        let workgroups = round.min(all - first);
+        let base = Params { first_workgroup: first, ..base };
+        if whole {
+            dispatches.push(EditDispatch { params: base, workgroups });
+            continue;
+        }
+        let parts = work.extent.text_symbols.div_ceil(columns).max(1);
+        for pass in 0..strips {
+            for part in 0..parts {
+                let params = Params {
+                    pass_begin: pass,
+                    pass_end: pass + 1,
+                    column_begin: part * columns,
+                    column_end: if part + 1 == parts { u32::MAX } else { (part + 1) * columns },
+                    ..base
+                };
+                dispatches.push(EditDispatch { params, workgroups });
+            }
+        }
+    }
+    if dispatches.is_empty() {
+        dispatches.push(EditDispatch { params: base, workgroups: 0 });
+    }
+    EditPlan { dispatches, scratch_bytes: per_workgroup * u64::from(round) }
+}

@@ -1,0 +1,139 @@
+//! Patterns against long texts: a text is cut into pieces that many invocations search at once.
+//!
+//! A part of the text at a distance of at most m from a pattern of m symbols has at most 2 m symbols. So every piece begins
+//! 2 m symbols before its own columns, and each of the pattern's ends has its distance in the piece that owns it; what a
+//! piece finds before its own columns is a distance to a part of the text too, if not the least one.
+
+use std::sync::Arc;
+
+use crate::edit::{EditBand, EditBatch, EditBlock, Places, Region};
+use crate::score::{EditMode, Found};
+
+/// Own columns of a piece at most; a text of fewer stays whole.
+const MOST_COLUMNS: u64 = 1 << 16;
+/// Own columns of a piece at least, in symbols of the pattern.
+const LEAST_PATTERNS: u64 = 8;
+/// Pieces of a batch that keep a device busy.
+const ENOUGH_PIECES: u64 = 1 << 18;
+
+/// A batch of which long texts are cut.
+pub struct Pieces {
+    /// The batch to compute: regions, in the order of the pairs.
+    pub batch: Arc<EditBatch>,
+    /// For every pair, where its pieces end among those of the batch.
+    ends: Vec<usize>,
+    /// For every piece, how far from the begin of its pair's text it begins.
+    offsets: Vec<u32>,
+}
+
+impl Pieces {
+    /// Cuts a batch; `None` if no text is long enough.
+    pub fn cut(batch: &EditBatch, text_symbols: u32) -> Option<Self> {
+        let band = &batch.band;
+        if band.scheme.mode != EditMode::Infix || u64::from(text_symbols) <= MOST_COLUMNS {
+            return None;
+        }
+        let places = batch.blocks.iter().flat_map(|block| block.places.clone());
+        let columns: u64 = places.map(|place| u64::from(band.region(place).symbols())).sum();
+        let (mut ends, mut offsets, mut regions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut blocks: Vec<EditBlock> = Vec::new();
+        for block in &batch.blocks {
+            let m = u64::from(band.patterns.length(block.pattern));
+            let own = (columns / ENOUGH_PIECES).min(MOST_COLUMNS).max(LEAST_PATTERNS * m).max(1);
+            let (first, mut cells) = (regions.len() as u32, 0);
+            for place in block.places.clone() {
+                let Region { text, start, end } = band.region(place);
+                let n = u64::from(end - start);
+                let mut column = 0;
+                loop {
+                    let begin = u64::saturating_sub(column, 2 * m);
+                    let next = (column + own).min(n);
+                    regions.push(Region { text, start: start + begin as u32, end: start + next as u32 });
+                    offsets.push(begin as u32);
+                    cells += m * (next - begin);
+                    column = next;
+                    if column >= n {
+                        break;
+                    }
+                }
+                ends.push(regions.len());
+            }
+            blocks.push(EditBlock { pattern: block.pattern, places: first..regions.len() as u32, cells });
+        }
+        let band = EditBand {
+            patterns: Arc::clone(&band.patterns),
+            texts: Arc::clone(&band.texts),
+            scheme: Arc::clone(&band.scheme),
+            places: Places::Regions(Arc::new(regions)),
+        };
+        Some(Pieces { batch: Arc::new(EditBatch { band: Arc::new(band), blocks }), ends, offsets })
+    }
+
+    /// The results of pairs, from those of their pieces.
+    pub fn join(&self, found: &[Found]) -> Vec<Found> {
+        let mut first = 0;
+        let joined = self.ends.iter().map(|&end| {
+            let own = first..end;
+            first = end;
+            let pieces = own.map(|piece| match found[piece] {
+                Found::NONE => Found::NONE,
+                Found { distance, end } => Found { distance, end: end + self.offsets[piece] },
+            });
+            // The first of the least, and "none" is greater than all.
+            pieces.min().unwrap_or(Found::NONE)
+        });
+        joined.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::oracle;
+    use crate::score::{EditScheme, Equality, Limit};
+    use crate::seq::{Alphabet, SequenceStore};
+
+    #[test]
+    fn pieces_find_what_the_whole_text_holds() {
+        let mut state = 88_172_645_463_325_252u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            1u8 << (state >> 30 & 3)
+        };
+        let mut patterns = SequenceStore::builder(Alphabet::Dna);
+        for length in [1, 2, 5, 13, 40] {
+            patterns.push("p", &(0..length).map(|_| next()).collect::<Vec<u8>>());
+        }
+        patterns.push("p", &[1; 30]);
+        let mut texts = SequenceStore::builder(Alphabet::Dna);
+        for length in [700, 1, 66_000] {
+            texts.push("t", &(0..length).map(|_| next()).collect::<Vec<u8>>());
+        }
+        let (patterns, texts) = (Arc::new(patterns.build()), Arc::new(texts.build()));
+        for limit in [Limit::None, Limit::Rate(0.1)] {
+            let scheme = EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit };
+            let band = EditBand {
+                patterns: Arc::clone(&patterns),
+                texts: Arc::clone(&texts),
+                scheme: Arc::new(scheme),
+                places: Places::Texts(vec![2, 0, 1]),
+            };
+            let blocks = (0..patterns.len() as u32).map(|pattern| EditBlock { pattern, places: 0..3, cells: 1 });
+            let batch = EditBatch { band: Arc::new(band), blocks: blocks.collect() };
+            let compute = |batch: &EditBatch| {
+                let pairs = batch.blocks.iter().flat_map(|block| block.places.clone().map(move |place| (block, place)));
+                let find = |(block, place): (&EditBlock, u32)| {
+                    let pattern = batch.band.patterns.codes(block.pattern);
+                    oracle::find(pattern, batch.band.text(place), &batch.band.scheme)
+                };
+                pairs.map(find).collect::<Vec<Found>>()
+            };
+            let pieces = Pieces::cut(&batch, 66_000).unwrap();
+            assert!(pieces.batch.pairs() > 3 * batch.pairs());
+            assert_eq!(pieces.join(&compute(&pieces.batch)), compute(&batch));
+        }
+        assert!(Found::NONE > Found { distance: u32::MAX - 1, end: u32::MAX });
+    }
+}

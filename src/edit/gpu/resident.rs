@@ -1,0 +1,139 @@
+//! Texts and patterns on the device: packed once a job.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::edit::kernels::myers::{Coding, FRONT_SYMBOLS, TEXT_ALIGNMENT};
+use crate::error::Result;
+use crate::gpu::device::Gpu;
+use crate::score::{EditMode, EditScheme, Equality};
+use crate::seq::SequenceStore;
+
+/// Symbols of a text that one thread packs at a time.
+const PIECE_SYMBOLS: usize = 1 << 20;
+
+/// All texts of a store.
+pub struct ResidentTexts {
+    store: Arc<SequenceStore>,
+    equality: Equality,
+    /// How symbols are coded.
+    pub coding: Arc<Coding>,
+    /// First symbol of every text.
+    pub begins: Arc<Vec<u32>>,
+    /// The packed symbols.
+    pub buffer: wgpu::Buffer,
+    /// Words of it.
+    pub words: u32,
+}
+
+impl ResidentTexts {
+    /// Packs and uploads a store.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold it.
+    pub fn new(gpu: &Gpu, store: &Arc<SequenceStore>, equality: &Equality, limit: u64) -> Result<Self> {
+        let coding = Coding::of(store, equality);
+        let mut begins = Vec::with_capacity(store.len());
+        let mut next = u64::from(FRONT_SYMBOLS);
+        for &length in store.lengths() {
+            begins.push(next);
+            next += u64::from(length).next_multiple_of(u64::from(TEXT_ALIGNMENT));
+        }
+        // Kernels read up to two words beyond the last text.
+        let symbols = next + u64::from(2 * TEXT_ALIGNMENT);
+        let bytes = symbols * u64::from(coding.bits) / 8;
+        if bytes > limit || symbols > u64::from(u32::MAX) {
+            return Err(gpu.unsuited(format!("{bytes} bytes of texts exceed its limit of {limit}")));
+        }
+        let mut words = vec![0u32; (bytes / 4) as usize];
+        // Every text's own words, in order.
+        let mut rest = words.as_mut_slice();
+        let mut taken = 0;
+        let mut jobs = Vec::new();
+        for (id, &begin) in (0..).zip(&begins) {
+            let first = (begin * u64::from(coding.bits) / 32) as usize;
+            let codes = store.codes(id);
+            let count = (codes.len() * coding.bits as usize).div_ceil(32);
+            let (own, after) = std::mem::take(&mut rest)[first - taken..].split_at_mut(count);
+            rest = after;
+            taken = first + count;
+            jobs.push((codes, own));
+        }
+        jobs.into_par_iter().for_each(|(codes, own)| {
+            let piece_words = PIECE_SYMBOLS * coding.bits as usize / 32;
+            own.par_chunks_mut(piece_words)
+                .zip(codes.par_chunks(PIECE_SYMBOLS))
+                .for_each(|(words, codes)| coding.pack(codes, words));
+        });
+        Ok(ResidentTexts {
+            store: Arc::clone(store),
+            equality: equality.clone(),
+            coding: Arc::new(coding),
+            begins: Arc::new(begins.into_iter().map(|begin| begin as u32).collect()),
+            buffer: gpu.upload("texts", bytemuck::cast_slice(&words))?,
+            words: words.len() as u32,
+        })
+    }
+
+    /// Whether it is of this store, coded for this relation.
+    pub fn is_of(&self, store: &Arc<SequenceStore>, equality: &Equality) -> bool {
+        Arc::ptr_eq(&self.store, store) && self.equality == *equality
+    }
+}
+
+/// Profiles of all patterns of a store.
+pub struct ResidentProfiles {
+    store: Arc<SequenceStore>,
+    coding: Arc<Coding>,
+    mode: EditMode,
+    /// First word of every pattern's profile.
+    pub begins: Arc<Vec<u32>>,
+    /// The profiles.
+    pub buffer: wgpu::Buffer,
+}
+
+impl ResidentProfiles {
+    /// Makes and uploads the profiles of a store's patterns.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold them.
+    pub fn new(
+        gpu: &Gpu,
+        store: &Arc<SequenceStore>,
+        coding: &Arc<Coding>,
+        scheme: &EditScheme,
+        limit: u64,
+    ) -> Result<Self> {
+        let mut begins = Vec::with_capacity(store.len());
+        let mut next = 0u64;
+        for &length in store.lengths() {
+            begins.push(next);
+            next += coding.profile_words(length) as u64;
+        }
+        if 4 * next > limit || next > u64::from(u32::MAX) {
+            return Err(gpu.unsuited(format!("{} bytes of query profiles exceed its limit of {limit}", 4 * next)));
+        }
+        let mut words = vec![0u32; next as usize];
+        let mut rest = words.as_mut_slice();
+        let mut jobs = Vec::with_capacity(store.len());
+        for id in 0..store.len() as u32 {
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(coding.profile_words(store.length(id)));
+            rest = after;
+            jobs.push((store.codes(id), own));
+        }
+        jobs.into_par_iter().for_each(|(pattern, own)| coding.profile(pattern, scheme.mode, own));
+        Ok(ResidentProfiles {
+            store: Arc::clone(store),
+            coding: Arc::clone(coding),
+            mode: scheme.mode,
+            begins: Arc::new(begins.into_iter().map(|begin| begin as u32).collect()),
+            buffer: gpu.upload("query profiles", bytemuck::cast_slice(&words))?,
+        })
+    }
+
+    /// Whether it is of this store, for texts of this coding and this mode.
+    pub fn is_of(&self, store: &Arc<SequenceStore>, coding: &Arc<Coding>, mode: EditMode) -> bool {
+        Arc::ptr_eq(&self.store, store) && Arc::ptr_eq(&self.coding, coding) && self.mode == mode
+    }
+}

@@ -1,0 +1,3 @@
+//! Kernels for Levenshtein distances.
+
+pub mod myers;

@@ -1,0 +1,420 @@
+//! Host half of the kernels for Levenshtein distances, `myers_thread`, `myers_subgroup` and `myers_workgroup` (Chacon et
+//! al. 2014): how symbols and patterns are packed, and which task is where.
+
+use std::ops::Range;
+
+use crate::edit::EditBatch;
+use crate::score::{EditMode, Equality, Found};
+use crate::seq::{Alphabet, Code, SequenceStore};
+
+const COMMON_SHADER: &str = include_str!("../../../shaders/common/myers.wgsl");
+const COLUMN_SHADER: &str = include_str!("../../../shaders/common/myers_column.wgsl");
+const LANES_SHADER: &str = include_str!("../../../shaders/common/myers_lanes.wgsl");
+const EXCHANGE_WORKGROUP: &str = include_str!("../../../shaders/common/exchange_workgroup.wgsl");
+const EXCHANGE_SUBGROUP: &str = include_str!("../../../shaders/common/exchange_subgroup.wgsl");
+
+/// Symbols before the first text: a lane reads as many before the first symbol of its text as there are lanes before it.
+pub const FRONT_SYMBOLS: u32 = 1024;
+/// Texts begin at multiples of so many symbols: whole words whatever a symbol takes.
+pub const TEXT_ALIGNMENT: u32 = 16;
+/// Bits of a position beside a distance in one word of `myers_thread`.
+pub const POSITION_BITS: u32 = 20;
+/// The greatest number of symbols of a pattern for `myers_thread`: a distance, up to twice as great in prefix mode, has the
+/// bits that a position leaves.
+pub const THREAD_SYMBOLS: u32 = 1024;
+
+/// How the lanes of a pair exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cooperation {
+    /// Not at all: one invocation a pair.
+    Thread,
+    /// By shuffles in a subgroup.
+    Subgroup,
+    /// Through workgroup memory.
+    Workgroup,
+    /// Not at all: one invocation a pair, which computes a band of diagonals; workgroups share a pattern.
+    Band,
+}
+
+/// What is known of a kernel without a device.
+#[derive(Debug, Clone, Copy)]
+pub struct EditKernel {
+    /// The stem of its names.
+    pub stem: &'static str,
+    /// The shader's text, without what the host half puts before it.
+    pub shader: &'static str,
+    /// The recurrence that it computes, by the name of its oracle.
+    pub recurrence: &'static str,
+    /// Features without which it does not run.
+    pub features: wgpu::Features,
+    /// How it divides a pair.
+    pub cooperation: Cooperation,
+    /// What it is.
+    pub summary: &'static str,
+}
+
+/// All kernels for Levenshtein distances.
+pub const EDIT_KERNELS: &[EditKernel] = &[
+    EditKernel {
+        stem: "myers_thread",
+        shader: include_str!("../../../shaders/myers_thread.wgsl"),
+        recurrence: "levenshtein",
+        features: wgpu::Features::empty(),
+        cooperation: Cooperation::Thread,
+        summary: "edit distances, one pair per invocation, bit-vectors in registers (Myers 1999)",
+    },
+    EditKernel {
+        stem: "myers_subgroup",
+        shader: include_str!("../../../shaders/myers_subgroup.wgsl"),
+        recurrence: "levenshtein",
+        features: wgpu::Features::SUBGROUP,
+        cooperation: Cooperation::Subgroup,
+        summary: "edit distances, pairs over the lanes of a subgroup, shuffles (Chacon et al. 2014)",
+    },
+    EditKernel {
+        stem: "myers_workgroup",
+        shader: include_str!("../../../shaders/myers_workgroup.wgsl"),
+        recurrence: "levenshtein",
+        features: wgpu::Features::empty(),
+        cooperation: Cooperation::Workgroup,
+        summary: "myers_subgroup without subgroup operations, through workgroup memory",
+    },
+    EditKernel {
+        stem: "myers_band",
+        shader: include_str!("../../../shaders/myers_band.wgsl"),
+        recurrence: "levenshtein",
+        features: wgpu::Features::empty(),
+        cooperation: Cooperation::Band,
+        summary: "global edit distances within a limit, one pair per invocation, a band of diagonals (Hyyro 2003)",
+    },
+];
+
+/// The kernel with this stem.
+pub fn find(stem: &str) -> Option<&'static EditKernel> {
+    EDIT_KERNELS.iter().find(|kernel| kernel.stem == stem)
+}
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How lanes exchange.
+    pub cooperation: Cooperation,
+    /// Bits of a symbol: 2, 4 or 8.
+    pub bits: u32,
+    /// Codes of a profile's vectors, where symbols have 8 bits.
+    pub stride: u32,
+    /// Words that an invocation keeps of its pattern.
+    pub words: u32,
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Invocations a pair; 1 for `myers_thread`.
+    pub lanes: u32,
+    /// What is computed.
+    pub mode: EditMode,
+    /// Whether patterns may need several strips, or columns come in parts.
+    pub strips: bool,
+    /// Words of a base's row in workgroup memory, of `myers_band`; else 0.
+    pub row_words: u32,
+}
+
+impl Variant {
+    /// The kernel.
+    pub fn kernel(&self) -> &'static EditKernel {
+        let own = |kernel: &&EditKernel| kernel.cooperation == self.cooperation;
+        EDIT_KERNELS.iter().find(own).expect("every way has a kernel")
+    }
+
+    /// The shader's text.
+    pub fn source(&self) -> String {
+        let is_free = pad_bits(self.mode) != 0;
+        let parts = match self.cooperation {
+            Cooperation::Thread => vec![COMMON_SHADER, COLUMN_SHADER],
+            Cooperation::Subgroup => vec![COMMON_SHADER, COLUMN_SHADER, EXCHANGE_SUBGROUP, LANES_SHADER],
+            Cooperation::Workgroup => vec![COMMON_SHADER, COLUMN_SHADER, EXCHANGE_WORKGROUP, LANES_SHADER],
+            Cooperation::Band => vec![COMMON_SHADER],
+        };
+        let constants = [
+            ("BITS", self.bits),
+            ("STRIDE", self.stride),
+            ("WORDS", self.words),
+            ("WG", self.workgroup),
+            ("LANES", self.lanes),
+            ("PADS", pad_bits(self.mode)),
+            ("INPUT", if is_free { 0 } else { 1 << 31 }),
+            ("POSITION_BITS", POSITION_BITS),
+            ("ROW_WORDS", self.row_words),
+        ];
+        let flags = [
+            ("TRACK", self.mode != EditMode::Global),
+            ("IS_PREFIX", self.mode == EditMode::Prefix),
+            ("STRIPS", self.strips),
+            ("IS_OVERLAP", matches!(self.mode, EditMode::Overlap(_))),
+        ];
+        let mut source = String::new();
+        for (name, value) in constants {
+            source.push_str(&format!("const {name}: u32 = {value}u;\n"));
+        }
+        for (name, value) in flags {
+            source.push_str(&format!("const {name}: bool = {value};\n"));
+        }
+        for part in parts.into_iter().chain([self.kernel().shader]) {
+            source.push_str(part);
+        }
+        source
+    }
+
+    /// Pairs a workgroup.
+    pub fn tasks(&self) -> u32 {
+        self.workgroup / self.lanes
+    }
+
+    /// Words of the output a pair.
+    pub fn output_words(&self) -> u32 {
+        if matches!(self.cooperation, Cooperation::Thread | Cooperation::Band) { 1 } else { 2 }
+    }
+
+    /// Bytes of workgroup memory that a workgroup of so many invocations takes.
+    pub fn workgroup_bytes(&self) -> u32 {
+        let rows = if self.bits == 8 { 0 } else { 4 };
+        if self.cooperation == Cooperation::Band {
+            return 4 * (rows * self.row_words).max(1);
+        }
+        let exchange = if self.cooperation == Cooperation::Workgroup { 16 + 4 / self.lanes.max(1) + 4 } else { 0 };
+        (4 * (rows * self.words).max(1) + exchange) * self.workgroup + 16
+    }
+
+    /// Strips of the longest pattern.
+    pub fn strips_of(&self, pattern_symbols: u32) -> u32 {
+        pattern_symbols.div_ceil(32).div_ceil(self.words * self.lanes).max(1)
+    }
+
+    /// Words of a task's scratch memory before what lanes keep, and in all, for texts of so many symbols.
+    pub fn scratch_words(&self, text_symbols: u32) -> (u32, u32) {
+        if !self.strips {
+            return (0, 0);
+        }
+        let border = text_symbols.div_ceil(16) + 1;
+        (border, border + self.lanes * (2 * self.words + 3))
+    }
+
+    /// What a pair's output says, of a text of so many symbols.
+    pub fn decode(&self, output: &[u32], text_symbols: u32) -> Found {
+        match (self.cooperation, self.mode) {
+            (Cooperation::Thread | Cooperation::Band, EditMode::Global) => {
+                Found { distance: output[0], end: text_symbols }
+            }
+            (_, EditMode::Overlap(_)) => Found { distance: output[0], end: 0 },
+            (Cooperation::Thread, _) => {
+                Found { distance: output[0] >> POSITION_BITS, end: output[0] & ((1 << POSITION_BITS) - 1) }
+            }
+            _ => Found { distance: output[0], end: output[1] },
+        }
+    }
+}
+
+/// Match bits of rows above a pattern.
+fn pad_bits(mode: EditMode) -> u32 {
+    if matches!(mode, EditMode::Infix | EditMode::Overlap(_)) { u32::MAX } else { 0 }
+}
+
+/// The parameters of a dispatch, as `common/myers.wgsl` declares them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Params {
+    /// Pairs in the batch.
+    pub task_count: u32,
+    /// The first workgroup's number.
+    pub first_workgroup: u32,
+    /// First strip.
+    pub pass_begin: u32,
+    /// Strip after the last.
+    pub pass_end: u32,
+    /// First column.
+    pub column_begin: u32,
+    /// Column after the last.
+    pub column_end: u32,
+    /// Words of a task's scratch memory.
+    pub scratch_words: u32,
+    /// Where in it lies what lanes keep.
+    pub kept: u32,
+    /// Words of texts.
+    pub text_words: u32,
+    /// The greatest distance that is of interest.
+    pub limit: u32,
+    /// Workgroups of the batch.
+    pub groups: u32,
+    /// Fills up to 8 bytes.
+    pub spare: u32,
+    /// Bases of every code, 4 bits a code.
+    pub sets: [u32; 2],
+    /// See [`crate::score::Reach`].
+    pub reach_sum: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_shorter: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_difference: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_divisor: u32,
+}
+
+/// How symbols of texts are coded on the device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coding {
+    /// Bits of a symbol.
+    pub bits: u32,
+    /// Codes on the device: of bases, or of all symbols that texts have.
+    pub stride: u32,
+    /// Bases of every code on the device, 4 bits a code.
+    pub sets: [u32; 2],
+    recode: Vec<u8>,
+    /// For every code of a pattern the device's codes that it equals: a set of bases, or a list.
+    equal: Vec<Vec<u8>>,
+}
+
+impl Coding {
+    /// The tightest coding for texts: 2 bits if they consist of bases, 4 if all else is made up of these, else 8.
+    pub fn of(texts: &SequenceStore, equality: &Equality) -> Self {
+        let alphabet = texts.alphabet();
+        let mut occurs = [false; 256];
+        for &code in texts.packed_bytes() {
+            occurs[code as usize] = true;
+        }
+        let codes: Vec<Code> = (1..alphabet.size()).filter(|&code| occurs[code]).map(|code| code as Code).collect();
+        if alphabet == Alphabet::Dna {
+            let others = codes.iter().filter(|code| code.count_ones() != 1);
+            let sets: Option<Vec<(Code, u8)>> = others.map(|&code| Some((code, equality.bases_of(code)?))).collect();
+            if let Some(others) = sets {
+                return Coding::of_bases(&others, equality);
+            }
+        }
+        let mut recode = vec![0; alphabet.size()];
+        for (dense, &code) in (0..).zip(&codes) {
+            recode[code as usize] = dense;
+        }
+        let equal = (0..alphabet.size()).map(|own| {
+            let own = own as Code;
+            codes
+                .iter()
+                .filter(|&&code| own > 0 && equality.is_match(own, code))
+                .map(|&code| recode[code as usize])
+                .collect()
+        });
+        Coding { bits: 8, stride: codes.len().max(1) as u32, sets: [0; 2], equal: equal.collect(), recode }
+    }
+
+    fn of_bases(others: &[(Code, u8)], equality: &Equality) -> Self {
+        let mut recode = vec![0; 16];
+        for bit in 0..4u8 {
+            recode[1 << bit] = bit;
+        }
+        let mut sets = [0; 2];
+        // There are eleven codes beside the bases, so 4 to 14.
+        for (own, &(code, bases)) in (4u8..).zip(others) {
+            recode[code as usize] = own;
+            sets[own as usize / 8] |= u32::from(bases) << (4 * (own % 8));
+        }
+        let equal = (0..16u8).map(|own| (0..4u8).filter(|bit| own > 0 && equality.is_match(own, 1 << bit)).collect());
+        Coding { bits: if others.is_empty() { 2 } else { 4 }, stride: 4, sets, equal: equal.collect(), recode }
+    }
+
+    /// Packs symbols into words, the first lowest; `words` are as many as they fill.
+    pub fn pack(&self, codes: &[Code], words: &mut [u32]) {
+        for (word, codes) in words.iter_mut().zip(codes.chunks((32 / self.bits) as usize)) {
+            *word = codes.iter().rev().fold(0, |word, &code| word << self.bits | u32::from(self.recode[code as usize]));
+        }
+    }
+
+    /// Words of a pattern's profile.
+    pub fn profile_words(&self, pattern_symbols: u32) -> usize {
+        pattern_symbols.div_ceil(32) as usize * self.stride as usize
+    }
+
+    /// Writes a pattern's profile: as `common/myers.wgsl` says, in words that are 0.
+    pub fn profile(&self, pattern: &[Code], mode: EditMode, profile: &mut [u32]) {
+        let words = pattern.len().div_ceil(32);
+        let pads = 32 * words - pattern.len();
+        let (per_word, per_code) = if self.bits == 8 { (self.stride as usize, 1) } else { (1, words) };
+        if pads > 0 {
+            let bits = pad_bits(mode) & !(u32::MAX << pads);
+            (0..self.stride as usize).for_each(|code| profile[code * per_code] |= bits);
+        }
+        for (place, &own) in (pads..).zip(pattern) {
+            let at = place / 32 * per_word;
+            for &code in &self.equal[own as usize] {
+                profile[at + code as usize * per_code] |= 1 << (place % 32);
+            }
+        }
+    }
+}
+
+/// A run of pairs of one pattern.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Run {
+    /// Its first task.
+    pub task: u32,
+    /// The place of that.
+    pub place: u32,
+    /// First word of the pattern's profile.
+    pub profile: u32,
+    /// Length of the pattern.
+    pub pattern_symbols: u32,
+}
+
+/// A batch as the kernels see it, but for its places.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EditTasks {
+    /// One a block, and one that begins where the last ends.
+    pub runs: Vec<Run>,
+    /// The places that runs count from the first of.
+    pub places: Range<u32>,
+    /// The run of each workgroup's first task, and the last run; of `myers_band` each workgroup's run and first task.
+    pub first_runs: Vec<u32>,
+    /// Workgroups.
+    pub workgroups: u32,
+    /// Pairs.
+    pub tasks: u32,
+    /// Longest pattern.
+    pub pattern_symbols: u32,
+}
+
+impl EditTasks {
+    /// The tasks of a batch for a kernel. `profile_begins`: first word of every pattern's profile.
+    pub fn new(batch: &EditBatch, variant: &Variant, profile_begins: &[u32]) -> Self {
+        let blocks = batch.blocks.iter().filter(|block| !block.places.is_empty());
+        let begin = blocks.clone().map(|block| block.places.start).min().unwrap_or(0);
+        let end = blocks.map(|block| block.places.end).max().unwrap_or(0);
+        let mut list = EditTasks { places: begin..end, ..EditTasks::default() };
+        list.runs.reserve(batch.blocks.len() + 1);
+        let per_workgroup = variant.tasks();
+        let is_band = variant.cooperation == Cooperation::Band;
+        let mut first = 0;
+        for (index, block) in (0..).zip(&batch.blocks) {
+            let pattern_symbols = batch.band.patterns.length(block.pattern);
+            let (place, profile) = (block.places.start.wrapping_sub(begin), profile_begins[block.pattern as usize]);
+            list.runs.push(Run { task: list.tasks, place, profile, pattern_symbols });
+            list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);
+            let end = list.tasks + block.places.len() as u32;
+            if is_band {
+                first = list.tasks;
+            }
+            while first < end {
+                list.first_runs.push(index);
+                if is_band {
+                    list.first_runs.push(first);
+                }
+                list.workgroups += 1;
+                first += per_workgroup;
+            }
+            list.tasks = end;
+        }
+        if !is_band {
+            list.first_runs.push(list.runs.len().saturating_sub(1) as u32);
+        }
+        list.runs.push(Run { task: list.tasks, place: 0, profile: 0, pattern_symbols: 0 });
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::edit::{EditBand, EditBlock, Places};
+use crate::score::{Ambiguity, EditScheme, Limit};
+
+fn batch(sizes: &[u32]) -> EditBatch {
+    let mut store = SequenceStore::builder(Alphabet::Dna);
+    for index in 0..sizes.len() {
+        store.push("s", &vec![1; index + 1]);
+    }
+    let store = Arc::new(store.build());
+    let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
+    let mut blocks = Vec::new();
+    let mut begin = 3;
+    for (pattern, &size) in (0..).zip(sizes) {
+        blocks.push(EditBlock { pattern, places: begin..begin + size, cells: 1 });
+        begin += size;
+    }
+    let places = Places::Texts(vec![0; begin as usize]);
+    let band = EditBand { patterns: Arc::clone(&store), texts: store, scheme: Arc::new(scheme), places };
+    EditBatch { band: Arc::new(band), blocks }
+}
+
+fn variant(cooperation: Cooperation, workgroup: u32) -> Variant {
+    let (mode, strips) = (EditMode::Global, false);
+    Variant { cooperation, bits: 2, stride: 4, words: 1, workgroup, lanes: 1, mode, strips, row_words: 0 }
+}
+
+#[test]
+fn every_task_finds_its_run_from_where_its_workgroup_begins() {
+    // Groups end within a workgroup, blocks may be empty, and a block may have many workgroups.
+    for sizes in [&[20_000, 0, 7, 1, 1, 40_000, 33, 0][..], &[1], &[0, 5, 0], &[64, 64, 32], &[]] {
+        let batch = batch(sizes);
+        let begins: Vec<u32> = (0..sizes.len() as u32).map(|index| 10 * index).collect();
+        for per_workgroup in [1, 32, 64] {
+            let list = EditTasks::new(&batch, &variant(Cooperation::Thread, per_workgroup), &begins);
+            assert_eq!(list.tasks, sizes.iter().sum::<u32>());
+            assert_eq!(list.first_runs.len() as u32, list.tasks.div_ceil(per_workgroup) + 1);
+            assert_eq!(list.workgroups, list.tasks.div_ceil(per_workgroup));
+            let mut task = 0;
+            for (block, index) in batch.blocks.iter().zip(0u32..) {
+                for place in block.places.clone() {
+                    let group = (task / per_workgroup) as usize;
+                    assert!(list.first_runs[group] <= index && index <= list.first_runs[group + 1]);
+                    let last = list.runs.iter().rposition(|run| run.task <= task).unwrap();
+                    assert_eq!(last as u32, index);
+                    assert_eq!(list.runs[last].place + task - list.runs[last].task, place - list.places.start);
+                    task += 1;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn workgroups_of_the_band_share_a_pattern() {
+    let sizes = [20_000, 0, 7, 1, 1, 40_000, 33, 0];
+    let list = EditTasks::new(&batch(&sizes), &variant(Cooperation::Band, 32), &[0; 8]);
+    assert_eq!(list.workgroups as usize, sizes.iter().map(|&size| u32::div_ceil(size, 32) as usize).sum::<usize>());
+    let mut seen = vec![0; list.tasks as usize];
+    for group in list.first_runs.chunks(2) {
+        let end = list.runs[group[0] as usize + 1].task;
+        assert!(group[1] >= list.runs[group[0] as usize].task && group[1] < end);
+        (group[1]..end.min(group[1] + 32)).for_each(|task| seen[task as usize] += 1);
+    }
+    assert!(seen.iter().all(|&times| times == 1));
+}
+
+#[test]
+fn symbols_take_as_few_bits_as_they_can() {
+    let coding = |letters: &str, equality: &Equality| {
+        let mut store = SequenceStore::builder(equality.alphabet());
+        store.push_letters("s", letters.as_bytes()).unwrap();
+        Coding::of(&store.build(), equality)
+    };
+    let overlap = Equality::dna(Ambiguity::Overlap, true);
+    assert_eq!(coding("ACGTTGCA", &overlap).bits, 2);
+    let with_others = coding("ACGTNR", &overlap);
+    assert_eq!((with_others.bits, with_others.stride), (4, 4));
+    // R is 4 (of A and G), N is 5.
+    assert_eq!(with_others.sets, [0b1111_0101 << 16, 0]);
+    let literal = Equality::literal(Alphabet::Dna);
+    assert_eq!((coding("ACGT", &literal).bits, coding("ACGTN", &literal).bits), (2, 8));
+    assert_eq!(coding("ACGTN", &literal).stride, 5);
+    let mut words = [0; 2];
+    with_others.pack(&[1, 2, 4, 8, 15, 5, 1, 1, 8], &mut words);
+    assert_eq!(words, [0x0045_3210, 3]);
+}

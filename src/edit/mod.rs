@@ -1,0 +1,12 @@
+//! Levenshtein distances: patterns against texts, or against regions of texts that a read mapper found.
+
+pub mod cpu;
+pub mod gpu;
+pub mod kernels;
+pub mod mock;
+pub mod oracle;
+pub mod plan;
+pub mod trace;
+pub mod work;
+
+pub use work::*;

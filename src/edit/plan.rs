@@ -1,0 +1,225 @@
+//! Planning of Levenshtein distances: patterns in bands, texts by falling length, candidates by pattern.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Edit, EditBand, EditBlock, Places, Region, words};
+use crate::engine::queue::Planned;
+use crate::score::{EditMode, EditScheme};
+use crate::seq::{SequenceId, SequenceStore};
+
+/// Candidates that one thread puts into blocks at a time.
+const CANDIDATES_AT_ONCE: usize = 1 << 15;
+
+/// What is compared with what.
+#[derive(Debug, Clone)]
+pub enum Against {
+    /// Every pattern with every later one, which is the text.
+    Later,
+    /// Every pattern with every text of a store.
+    Texts(Arc<SequenceStore>),
+    /// Patterns with regions of texts.
+    Candidates(Arc<SequenceStore>, Arc<Vec<Candidate>>),
+}
+
+impl Against {
+    /// Where texts are, given where patterns are.
+    pub fn texts<'a>(&'a self, patterns: &'a Arc<SequenceStore>) -> &'a Arc<SequenceStore> {
+        match self {
+            Against::Later => patterns,
+            Against::Texts(texts) | Against::Candidates(texts, _) => texts,
+        }
+    }
+}
+
+/// A pattern and a region of a text where it may be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// The pattern.
+    pub pattern: SequenceId,
+    /// The region.
+    pub region: Region,
+}
+
+/// Distances to compute.
+#[derive(Debug, Clone)]
+pub struct EditJob {
+    /// The patterns.
+    pub patterns: Arc<SequenceStore>,
+    /// What they are compared with.
+    pub against: Against,
+    /// How.
+    pub scheme: Arc<EditScheme>,
+}
+
+impl EditJob {
+    /// Where texts are.
+    pub fn texts(&self) -> &Arc<SequenceStore> {
+        self.against.texts(&self.patterns)
+    }
+
+    /// Number of pairs.
+    pub fn pairs(&self) -> u64 {
+        let patterns = self.patterns.len() as u64;
+        match &self.against {
+            Against::Later => patterns * patterns.saturating_sub(1) / 2,
+            Against::Texts(texts) => patterns * texts.len() as u64,
+            Against::Candidates(_, candidates) => candidates.len() as u64,
+        }
+    }
+
+    /// Cells of all pairs; the greatest number if there are more than 2^64.
+    pub fn cells(&self) -> u64 {
+        let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| u128::from(length)).sum::<u128>();
+        let all = sum(&self.patterns);
+        let cells = match &self.against {
+            Against::Later => {
+                let squares: u128 = self.patterns.lengths().iter().map(|&length| u128::from(length).pow(2)).sum();
+                (all * all - squares) / 2
+            }
+            Against::Texts(texts) => all * sum(texts),
+            Against::Candidates(_, candidates) => candidates
+                .iter()
+                .map(|candidate| {
+                    u128::from(self.patterns.length(candidate.pattern)) * u128::from(candidate.region.symbols())
+                })
+                .sum(),
+        };
+        u64::try_from(cells).unwrap_or(u64::MAX)
+    }
+
+    /// The bands, each of `pairs` pairs or a little more: of consecutive patterns, or of consecutive candidates.
+    pub fn bands(&self, pairs: u64) -> EditBands {
+        EditBands { job: self.clone(), next: 0, pairs: pairs.max(1), by_length: None }
+    }
+}
+
+/// Iterator over bands. The range of a band counts patterns, or candidates where these are given.
+#[derive(Debug)]
+pub struct EditBands {
+    job: EditJob,
+    next: u32,
+    pairs: u64,
+    /// Order of all texts, the same for every band of a rectangle.
+    by_length: Option<Vec<SequenceId>>,
+}
+
+impl Iterator for EditBands {
+    type Item = Planned<Edit>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.job.against.clone() {
+            Against::Candidates(_, candidates) => self.next_candidates(&candidates),
+            Against::Texts(_) => self.next_patterns(false),
+            Against::Later => self.next_patterns(true),
+        }
+    }
+}
+
+impl EditBands {
+    fn next_patterns(&mut self, triangle: bool) -> Option<Planned<Edit>> {
+        let (patterns, texts) = (Arc::clone(&self.job.patterns), Arc::clone(self.job.texts()));
+        let total = patterns.len() as SequenceId;
+        if self.next >= total {
+            return None;
+        }
+        let begin = self.next;
+        let (mut end, mut pairs) = (begin, 0u64);
+        while end < total && (end == begin || pairs < self.pairs) {
+            pairs += if triangle { u64::from(total - end - 1) } else { texts.len() as u64 };
+            end += 1;
+        }
+        self.next = end;
+        let own = (end - begin) as usize;
+        let order = if triangle {
+            // The band's own sequences first: each meets those after it. A distance between wholes is the same from both
+            // sides, so that these may lie by length as well; else the earlier one has to be the pattern.
+            let mut order: Vec<SequenceId> = (begin..end).collect();
+            if matches!(self.job.scheme.mode, EditMode::Global | EditMode::Overlap(_)) {
+                sort_by_length(&patterns, &mut order);
+            }
+            let mut later: Vec<SequenceId> = (end..total).collect();
+            sort_by_length(&patterns, &mut later);
+            order.extend(later);
+            order
+        } else {
+            let by_length = self.by_length.get_or_insert_with(|| {
+                let mut order: Vec<SequenceId> = (0..texts.len() as SequenceId).collect();
+                sort_by_length(&texts, &mut order);
+                order
+            });
+            by_length.clone()
+        };
+        // Symbols of the texts from each place on.
+        let mut symbols = vec![0u64; order.len() + 1];
+        for (place, &text) in order.iter().enumerate().rev() {
+            symbols[place] = symbols[place + 1] + u64::from(texts.length(text));
+        }
+        let blocks = (0..own).map(|place| {
+            let (pattern, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
+            let m = patterns.length(pattern);
+            let cells = u64::from(m) * symbols[first];
+            (words(m), EditBlock { pattern, places: first as u32..order.len() as u32, cells })
+        });
+        let blocks = blocks.filter(|(_, block)| !block.places.is_empty()).collect();
+        Some(self.planned(begin..end, Places::Texts(order), blocks))
+    }
+
+    fn next_candidates(&mut self, candidates: &[Candidate]) -> Option<Planned<Edit>> {
+        let begin = self.next;
+        let end = (u64::from(begin) + self.pairs).min(candidates.len() as u64) as u32;
+        if begin >= end {
+            return None;
+        }
+        self.next = end;
+        let own = &candidates[begin as usize..end as usize];
+        let regions: Vec<Region> = own.par_iter().map(|candidate| candidate.region).collect();
+        let parts = own.par_chunks(CANDIDATES_AT_ONCE).enumerate().map(|(index, part)| {
+            let mut blocks: Vec<(u32, EditBlock)> = Vec::new();
+            for (place, candidate) in ((index * CANDIDATES_AT_ONCE) as u32..).zip(part) {
+                let m = self.job.patterns.length(candidate.pattern);
+                let cells = u64::from(m) * u64::from(candidate.region.symbols());
+                let block = EditBlock { pattern: candidate.pattern, places: place..place + 1, cells };
+                add_block(&mut blocks, (words(m), block));
+            }
+            blocks
+        });
+        let mut blocks = Vec::new();
+        for part in parts.collect::<Vec<_>>() {
+            let mut part = part.into_iter();
+            part.next().into_iter().for_each(|first| add_block(&mut blocks, first));
+            blocks.extend(part);
+        }
+        Some(self.planned(begin..end, Places::Regions(Arc::new(regions)), blocks))
+    }
+
+    fn planned(&self, range: Range<u32>, places: Places, mut blocks: Vec<(u32, EditBlock)>) -> Planned<Edit> {
+        // Long patterns first; patterns stay in order within a class.
+        blocks.sort_by_key(|(class, _)| std::cmp::Reverse(*class));
+        let band = EditBand {
+            patterns: Arc::clone(&self.job.patterns),
+            texts: Arc::clone(self.job.texts()),
+            scheme: Arc::clone(&self.job.scheme),
+            places,
+        };
+        (range, Arc::new(band), blocks)
+    }
+}
+
+/// Adds a block, to the last one if that is of the same pattern.
+fn add_block(blocks: &mut Vec<(u32, EditBlock)>, (class, block): (u32, EditBlock)) {
+    match blocks.last_mut() {
+        Some((_, last)) if last.pattern == block.pattern && last.places.end == block.places.start => {
+            last.places.end = block.places.end;
+            last.cells += block.cells;
+        }
+        _ => blocks.push((class, block)),
+    }
+}
+
+/// By falling length; equal lengths in input order.
+fn sort_by_length(store: &SequenceStore, ids: &mut [SequenceId]) {
+    ids.sort_by_key(|&id| std::cmp::Reverse(store.length(id)));
+}

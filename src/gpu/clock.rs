@@ -1,0 +1,68 @@
+//! How long the device was busy with a batch, by its own timestamps.
+
+use super::device::Gpu;
+
+/// Bytes of two timestamps.
+pub const TIME_BYTES: u64 = 16;
+
+/// Timestamps at the begin and the end of a batch, if the device has them.
+pub struct Clock {
+    times: Option<(wgpu::QuerySet, wgpu::Buffer)>,
+}
+
+impl Clock {
+    /// A clock for one batch at a time.
+    pub fn new(gpu: &Gpu) -> Self {
+        let times = gpu.timestamps.then(|| {
+            let queries = gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("pass times"),
+                ty: wgpu::QueryType::Timestamp,
+                count: 2,
+            });
+            let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("pass times"),
+                size: TIME_BYTES,
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            });
+            (queries, buffer)
+        });
+        Clock { times }
+    }
+
+    /// Begins a pass; the first and the last of a batch are timed.
+    pub fn begin_pass<'encoder>(
+        &self,
+        encoder: &'encoder mut wgpu::CommandEncoder,
+        label: &str,
+        first: bool,
+        last: bool,
+    ) -> wgpu::ComputePass<'encoder> {
+        let timestamp_writes = self.times.as_ref().map(|(queries, _)| wgpu::ComputePassTimestampWrites {
+            query_set: queries,
+            beginning_of_pass_write_index: first.then_some(0),
+            end_of_pass_write_index: last.then_some(1),
+        });
+        encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: Some(label),
+            timestamp_writes: timestamp_writes.filter(|_| first || last),
+        })
+    }
+
+    /// Copies the times to `offset` of a staging buffer.
+    pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder, staging: &wgpu::Buffer, offset: u64) {
+        if let Some((queries, buffer)) = &self.times {
+            encoder.resolve_query_set(queries, 0..2, buffer, 0);
+            encoder.copy_buffer_to_buffer(buffer, 0, staging, offset, TIME_BYTES);
+        }
+    }
+
+    /// The time between the two, from the last words of what was read back.
+    pub fn elapsed(&self, gpu: &Gpu, words: &[u32]) -> Option<std::time::Duration> {
+        self.times.as_ref()?;
+        let at = words.len() - TIME_BYTES as usize / 4;
+        let ticks = |at: usize| words[at] as u64 | (words[at + 1] as u64) << 32;
+        let nanoseconds = ticks(at + 2).saturating_sub(ticks(at)) as f64 * gpu.queue.get_timestamp_period() as f64;
+        Some(std::time::Duration::from_nanos(nanoseconds as u64))
+    }
+}

@@ -1,0 +1,127 @@
+//! Memory: how much an adapter has, how much of it a job takes, and how an engine divides that.
+
+use super::adapter::FoundAdapter;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Least memory in bytes that an engine can be told to live with.
+pub const LEAST_BYTES: u64 = 16 * MIB;
+
+/// Bytes of the adapter's largest device-local heap; `None` where its interface does not tell.
+///
+/// A card's own memory; for an integrated or a software adapter the part of the system's memory that it may use.
+pub fn device_local_bytes(adapter: &wgpu::Adapter) -> Option<u64> {
+    largest_heap(adapter).filter(|&bytes| bytes > 0)
+}
+
+#[cfg(any(windows, target_os = "linux", target_os = "android", target_os = "freebsd"))]
+fn largest_heap(adapter: &wgpu::Adapter) -> Option<u64> {
+    /// VK_MEMORY_HEAP_DEVICE_LOCAL_BIT
+    const DEVICE_LOCAL: u32 = 1;
+    // SAFETY: the handle is only asked for its properties; nothing is destroyed, and it does not outlive this function.
+    let vulkan = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }?;
+    let instance = vulkan.shared_instance().raw_instance();
+    // SAFETY: the physical device comes from this instance, which `vulkan` keeps alive.
+    let properties = unsafe { instance.get_physical_device_memory_properties(vulkan.raw_physical_device()) };
+    let heaps = properties.memory_heaps_as_slice().iter();
+    heaps.filter(|heap| heap.flags.as_raw() & DEVICE_LOCAL != 0).map(|heap| heap.size).max()
+}
+
+/// Elsewhere wgpu hands out no handle whose memory could be asked for without a further dependency.
+#[cfg(not(any(windows, target_os = "linux", target_os = "android", target_os = "freebsd")))]
+fn largest_heap(_adapter: &wgpu::Adapter) -> Option<u64> {
+    None
+}
+
+/// Bytes that a job may take on a device: what the device has to spare, and no more than `cap`.
+///
+/// Of a card's memory 70% (Truong et al. 2014 fill 70 to 75%; displays and other programs need some, and no interface
+/// tells how much is free). Of memory that the device shares with the CPU a quarter, and at most 4 GiB, or 1 GiB where
+/// the device is the CPU itself. Where the memory is unknown: 2 GiB, 1 GiB and 512 MiB.
+pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
+    let spare = spare_bytes(found.description.kind, found.description.memory_bytes);
+    spare.min(cap.unwrap_or(u64::MAX))
+}
+
+fn spare_bytes(kind: &str, memory: Option<u64>) -> u64 {
+    match (kind, memory) {
+        ("discrete" | "virtual", Some(bytes)) => bytes / 10 * 7,
+        ("discrete" | "virtual", None) => 2 * GIB,
+        ("integrated", Some(bytes)) => (bytes / 4).min(4 * GIB),
+        ("integrated", None) => GIB,
+        (_, Some(bytes)) => (bytes / 4).min(GIB),
+        (_, None) => 512 * MIB,
+    }
+}
+
+/// How an engine divides the memory that it may take. Together the parts leave an eighth for lists of tasks and targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    /// Bytes for what `nw_slice` keeps between slices: an eighth.
+    pub scratch_bytes: u64,
+    /// Bytes for the borders and directions of the other kernels: three eighths.
+    pub arena_bytes: u64,
+    /// Bytes of one buffer of sequences: a sixteenth, since two batches may each have queries and targets of their own.
+    pub store_bytes: u64,
+    /// Bytes of the results of a batch on the device: a thirty-second, since two batches have them, and each again to be
+    /// read back.
+    pub output_bytes: u64,
+    /// Pairs a batch: three words of results each at most.
+    pub pairs: u64,
+}
+
+impl Shares {
+    /// The parts of `memory` bytes.
+    pub fn of(memory: u64) -> Self {
+        let output_bytes = memory / 32;
+        Shares {
+            scratch_bytes: memory / 8,
+            arena_bytes: memory / 8 * 3,
+            store_bytes: memory / 16,
+            output_bytes,
+            pairs: (output_bytes / 16).max(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::adapter::enumerate;
+
+    #[test]
+    fn a_card_gives_most_of_its_memory_and_a_shared_one_a_part() {
+        let spare = |kind, gib: u64| spare_bytes(kind, Some(gib * GIB)) as f64 / GIB as f64;
+        for gib in [1, 8, 141] {
+            assert!((spare("discrete", gib) / gib as f64 - 0.7).abs() < 1e-6);
+        }
+        assert_eq!([spare("integrated", 8), spare("integrated", 64)], [2.0, 4.0]);
+        assert_eq!([spare("cpu", 2), spare("cpu", 64)], [0.5, 1.0]);
+        let unknown = ["discrete", "integrated", "cpu", "other"].map(|kind| spare_bytes(kind, None) / MIB);
+        assert_eq!(unknown, [2048, 1024, 512, 512]);
+    }
+
+    #[test]
+    fn the_adapter_tells_its_memory_and_the_cap_holds() {
+        let Some(found) = enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        if found.description.backend == "vulkan" {
+            assert!(found.description.memory_bytes.is_some_and(|bytes| bytes >= 256 * MIB), "{:?}", found.description);
+        }
+        let budget = memory_budget(&found, None);
+        assert!(budget >= LEAST_BYTES);
+        assert_eq!(memory_budget(&found, Some(LEAST_BYTES)), LEAST_BYTES);
+        assert_eq!(memory_budget(&found, Some(u64::MAX)), budget);
+    }
+
+    #[test]
+    fn the_parts_leave_something_over() {
+        for memory in [LEAST_BYTES, GIB, 100 * GIB] {
+            let parts = Shares::of(memory);
+            let taken = parts.scratch_bytes + parts.arena_bytes + 4 * parts.store_bytes + 4 * parts.output_bytes;
+            assert!(taken <= memory - memory / 8, "{memory}: {taken}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The path through a region (paper 2, section V).
+//!
+//! - StripedAlignment and ChunkedAlignment1 pass over the strips with start states ([`Strip`]), which gives the ends of
+//!   each strip's part; then parts are traced on all threads: in the whole rectangle between the ends, or chunk by chunk
+//!   from the edges that were kept.
+//! - ChunkedAlignment2 carries start states from chunk to chunk to have all parts traced at once. On a CPU that is a poor
+//!   bargain: passing on start states for all cells costs many times more than the few chunks on the path do. So values
+//!   alone are swept, in vectors and on all threads, both edges of all chunks are kept, and where the path enters a chunk
+//!   is found with the chunk's directions, when the walk comes to it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::piece::{Pieces, Rectangle};
+use super::start::Strip;
+use super::{CpuLong, sweep};
+use crate::alignment::Cigar;
+use crate::error::{Error, Result};
+use crate::long::{Best, BestSoFar, Edge, Method, Point, Region, Sink, Source, Sweep, Traced};
+
+/// Columns of strips and rows of chunks, the first that memory admits.
+const SIDES: [u32; 4] = [1 << 10, 1 << 11, 1 << 12, 1 << 13];
+
+/// Bytes that a trace takes at the most, with the sides that are chosen for it.
+pub(super) fn bytes_for(engine: &CpuLong, rows: u64, columns: u64, method: Method) -> u64 {
+    let side = side(engine, rows, columns, method).into();
+    bytes_with(engine, rows, columns, method, (side, side))
+}
+
+fn side(engine: &CpuLong, rows: u64, columns: u64, method: Method) -> u32 {
+    let fits = |side: u32| bytes_with(engine, rows, columns, method, (side.into(), side.into())) <= engine.memory;
+    SIDES.into_iter().find(|&side| fits(side)).unwrap_or(SIDES[0])
+}
+
+fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, (strip, chunk): (u64, u64)) -> u64 {
+    let (m, n) = (rows + 1, columns + 1);
+    let (strips, chunks) = (n.div_ceil(strip), m.div_ceil(chunk));
+    let threads = engine.threads as u64;
+    let (strip, chunk) = (strip.min(n), chunk.min(m));
+    match method {
+        Method::Striped => strips * m * 24 + threads * Pieces::bytes_for(engine.vectors, m, strip),
+        Method::Chunked1 => {
+            strips * m * 24 + chunks * n * 8 + threads * Pieces::bytes_for(engine.vectors, chunk, strip)
+        }
+        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + Pieces::bytes_for(engine.vectors, chunk, strip),
+    }
+}
+
+/// Traces a path back through a region.
+pub(super) fn run(engine: &CpuLong, region: &Region) -> Result<Traced> {
+    let from = region.from;
+    if from.i == region.rows.0 || from.j == region.columns.0 {
+        let mut pieces = Pieces::new(&region.pair.scoring, engine.vectors);
+        let edges = (region.top, region.left);
+        let (cigar, to, ended) =
+            pieces.trace_with_edges(rectangle(region, region.rows.0, region.columns.0, from), edges, from);
+        return Ok(Traced { cigar, to: Some(to), ended, bytes: 0 });
+    }
+    // What is below the point or to the right of it is of no account.
+    let (rows, columns) = (u64::from(from.i - region.rows.0), u64::from(from.j - region.columns.0));
+    let side = side(engine, rows, columns, region.method);
+    let (strip, chunk) = (region.strip.unwrap_or(side).max(1), region.chunk.unwrap_or(side).max(1));
+    match region.method {
+        Method::Striped => by_strips(engine, region, strip, None),
+        Method::Chunked1 => by_strips(engine, region, strip, Some(chunk)),
+        Method::Chunked2 => by_chunks(engine, region, strip, chunk),
+    }
+}
+
+fn check_interrupt(region: &Region) -> Result<()> {
+    if region.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+fn rectangle<'a>(region: &Region<'a>, top: u32, left: u32, end: Point) -> Rectangle<'a> {
+    Rectangle::new(&region.pair.query, &region.pair.target, (top, left), (end.i, end.j))
+}
+
+/// Entries `from..=to` of an edge that begins at `first`.
+fn part(edge: &Edge, first: u32, from: u32, to: u32) -> Edge {
+    let places = (from - first) as usize..=(to - first) as usize;
+    Edge { h: edge.h[places.clone()].to_vec(), gap: edge.gap[places].to_vec() }
+}
+
+/// The last multiple of `step` after `first` that is less than `place`, which is greater than `first`.
+fn before(place: u32, first: u32, step: u32) -> u32 {
+    first + (place - first - 1) / step * step
+}
+
+/// Joins parts that were traced from the last to the first.
+fn joined(parts: impl DoubleEndedIterator<Item = Cigar>) -> Cigar {
+    let mut all = Cigar::new();
+    for part in parts.rev() {
+        part.iter().for_each(|(length, op)| all.push(length, op));
+    }
+    all
+}
+
+/// A strip's part of the path.
+struct Part<'a> {
+    strip: &'a Strip,
+    start: Point,
+    end: Point,
+}
+
+/// StripedAlignment, and with chunks ChunkedAlignment1.
+fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) -> Result<Traced> {
+    let (rows, from) = ((region.rows.0, region.from.i), region.from);
+    let mut strips = Vec::new();
+    let mut left = part(region.left, rows.0, rows.0, rows.1);
+    for start in (region.columns.0..from.j).step_by(width as usize) {
+        check_interrupt(region)?;
+        let columns = (start, start.saturating_add(width).min(from.j));
+        let top = part(region.top, region.columns.0, columns.0, columns.1);
+        let (strip, right) = Strip::pass(region.pair, rows, columns, top, left, chunk, region.interrupt)?;
+        strips.push(strip);
+        left = right;
+    }
+    let mut parts = Vec::new();
+    let (mut to, mut ended) = (from, false);
+    for strip in strips.iter().rev() {
+        let (start, begins) = strip.start(to);
+        parts.push(Part { strip, start, end: to });
+        (to, ended) = (start, begins);
+        if ended || to.i == rows.0 {
+            break;
+        }
+    }
+    let (next, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let traced: Mutex<Vec<Cigar>> = Mutex::new(vec![Cigar::new(); parts.len()]);
+    let work = || -> Result<()> {
+        let mut pieces = Pieces::new(&region.pair.scoring, engine.vectors);
+        let mut most = 0;
+        while let Some((place, part)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| parts.get(k).map(|p| (k, p)))
+        {
+            check_interrupt(region)?;
+            let cigar = match chunk {
+                None => pieces.between(&region.pair.query, &region.pair.target, part.start, part.end),
+                Some(chunk) => chunk_by_chunk(region, part, chunk, &mut pieces),
+            };
+            most = most.max(pieces.bytes());
+            traced.lock().unwrap_or_else(PoisonError::into_inner)[place] = cigar;
+        }
+        bytes.fetch_add(most, Ordering::Relaxed);
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..engine.threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
+        let mine = work();
+        helpers
+            .into_iter()
+            .map(|helper| helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .fold(mine, Result::and)
+    })?;
+    let kept: u64 = strips.iter().map(Strip::bytes).sum();
+    let cigar = joined(traced.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter());
+    Ok(Traced { cigar, to: Some(to), ended, bytes: kept + bytes.into_inner() as u64 })
+}
+
+/// A strip's part from the edges of its chunks.
+fn chunk_by_chunk(region: &Region, part_of: &Part<'_>, chunk: u32, pieces: &mut Pieces) -> Cigar {
+    let Part { strip, start, end } = *part_of;
+    let (first_row, (left_column, _)) = (region.rows.0, strip.columns());
+    let mut parts = Vec::new();
+    let mut at = end;
+    while at != start {
+        let top = before(at.i, first_row, chunk);
+        let upper = part(&strip.rows[((top - first_row) / chunk) as usize], left_column, left_column, at.j);
+        let left = part(&strip.left, first_row, top, at.i);
+        let (cigar, to, _) = pieces.trace_with_edges(rectangle(region, top, left_column, at), (&upper, &left), at);
+        parts.push(cigar);
+        at = to;
+    }
+    joined(parts.into_iter())
+}
+
+/// ChunkedAlignment2, with start states where the path comes by.
+fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Result<Traced> {
+    let from = region.from;
+    let (first_row, first_column) = (region.rows.0, region.columns.0);
+    let top = part(region.top, first_column, first_column, from.j);
+    let sweep = Sweep {
+        pair: region.pair,
+        rows: (first_row, from.i),
+        columns: (first_column, from.j),
+        top: &top,
+        mark_every: height,
+        keep_every: None,
+        prune: false,
+        best: &BestSoFar::default(),
+        interrupt: region.interrupt,
+    };
+    let columns = (from.j - first_column).div_ceil(width);
+    let kept = Mutex::new(vec![Edge::default(); columns as usize]);
+    let marks = Marks::default();
+    sweep::run_in(engine, &sweep, &Known(region), &marks, (height, width), Some(&kept))?;
+    let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let marks = marks.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut pieces = Pieces::new(&region.pair.scoring, engine.vectors);
+    let (mut at, mut ended, mut parts, mut most) = (from, false, Vec::new(), 0);
+    while !ended && at.i > first_row && at.j > first_column {
+        check_interrupt(region)?;
+        let (top, left) = (before(at.i, first_row, height), before(at.j, first_column, width));
+        let upper = if top == first_row { region.top } else { &marks[&top] };
+        let beside =
+            if left == first_column { region.left } else { &kept[((left - first_column) / width) as usize - 1] };
+        let edges = (part(upper, first_column, left, at.j), part(beside, first_row, top, at.i));
+        let (cigar, to, begins) = pieces.trace_with_edges(rectangle(region, top, left, at), (&edges.0, &edges.1), at);
+        most = most.max(pieces.bytes() as u64);
+        parts.push(cigar);
+        (at, ended) = (to, begins);
+    }
+    let edges: usize = kept.iter().chain(marks.values()).map(|edge| edge.h.len() * 8).sum();
+    Ok(Traced { cigar: joined(parts.into_iter()), to: Some(at), ended, bytes: edges as u64 + most })
+}
+
+/// A region's left edge.
+struct Known<'a>(&'a Region<'a>);
+
+impl Source for Known<'_> {
+    fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
+        let places = (first - self.0.rows.0) as usize..=(until - self.0.rows.0) as usize;
+        h.copy_from_slice(&self.0.left.h[places.clone()]);
+        gap.copy_from_slice(&self.0.left.gap[places]);
+        Ok(())
+    }
+
+    fn ready(&self) -> u32 {
+        self.0.rows.1
+    }
+}
+
+/// Edges along rows.
+#[derive(Default)]
+struct Marks(Mutex<BTreeMap<u32, Edge>>);
+
+impl Sink for Marks {
+    fn right(&self, _: u32, _: &[i32], _: &[i32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(row, edge);
+        Ok(())
+    }
+
+    fn progress(&self, _: u64, _: Option<Best>) {}
+}

@@ -1,0 +1,92 @@
+use super::*;
+use crate::long::oracle::LongMatrices;
+use crate::score::{Ambiguity, EndGaps};
+
+/// Random numbers (splitmix64).
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn below(state: &mut u64, bound: usize) -> usize {
+    random(state) as usize % bound
+}
+
+/// Random matrices, and where a walk through them begins.
+fn case(state: &mut u64) -> (Vec<Code>, Vec<Code>, Scoring, LongMatrices, Point) {
+    let letters: &[Code] = &[1, 2, 4, 8, 1, 15][..1 + below(state, 6)];
+    let mut codes =
+        |length: usize| -> Vec<Code> { (0..length).map(|_| letters[below(state, letters.len())]).collect() };
+    let query = codes(150);
+    let mut target: Vec<Code> = query.clone();
+    for _ in 0..below(state, 12) {
+        let place = below(state, target.len());
+        match below(state, 3) {
+            0 => target[place] = 1 << below(state, 4),
+            1 => drop(target.drain(place..target.len().min(place + below(state, 9)))),
+            _ => (0..below(state, 9)).for_each(|_| target.insert(place, 1 << below(state, 4))),
+        }
+    }
+    let query = query[..below(state, 150)].to_vec();
+    let next = below(state, 3) as i32;
+    let gaps = Gaps { first: next + below(state, 4) as i32, next };
+    let end_gaps = [EndGaps::Charged, EndGaps::Free][below(state, 2)];
+    let mode = [Mode::Global, Mode::Local][below(state, 2)];
+    let scoring = Scoring { mode, ..Scoring::nucleotide(2, -3, Ambiguity::Zero, gaps, end_gaps).unwrap() };
+    let matrices = LongMatrices::fill(&query, &target, &scoring);
+    let (m, n) = (query.len(), target.len());
+    let (i, j) = match mode {
+        Mode::Local => matrices.best(0..m, 0..n).map_or((0, 0), |(_, i, j)| (i, j)),
+        Mode::Global => matrices.last_cell(),
+    };
+    (query, target, scoring, matrices, Point { i: i as u32, j: j as u32, state: State::H })
+}
+
+#[test]
+fn any_two_points_of_a_path_have_its_columns_between_them() {
+    let state = &mut 3;
+    let mut states = [0; 3];
+    for round in 0..300 {
+        let (query, target, scoring, matrices, from) = case(state);
+        let vectors = Vectors::available();
+        let mut pieces = Pieces::new(&scoring, vectors[round % vectors.len()]);
+        let walk = matrices.walk(from, 0, 0);
+        for _ in 0..4 {
+            let (a, b) = (below(state, walk.points.len()), below(state, walk.points.len()));
+            let (late, early) = (a.min(b), a.max(b));
+            let (start, end) = (walk.points[early].0, walk.points[late].0);
+            states[start.state as usize] += 1;
+            let found = pieces.between(&query, &target, start, end);
+            let what = format!("round {round}: {start:?} to {end:?}, {:?} {:?}", scoring.gaps, scoring.mode);
+            assert_eq!(found.to_string(), walk.between(late, early).to_string(), "{what}");
+        }
+    }
+    assert!(states.iter().all(|&times| times > 20), "all states are tried: {states:?}");
+}
+
+#[test]
+fn regions_are_left_where_the_path_leaves_them() {
+    let state = &mut 5;
+    for round in 0..300 {
+        let (query, target, scoring, matrices, from) = case(state);
+        let vectors = Vectors::available();
+        let mut pieces = Pieces::new(&scoring, vectors[round % vectors.len()]);
+        let walk = matrices.walk(from, 0, 0);
+        let end = walk.points[below(state, walk.points.len())].0;
+        let (top, left) = (below(state, end.i as usize + 1) as u32, below(state, end.j as usize + 1) as u32);
+        let bottom = end.i + below(state, query.len() + 1 - end.i as usize) as u32;
+        let right = end.j + below(state, target.len() + 1 - end.j as usize) as u32;
+        let edges = (
+            matrices.row_edge(top as usize, left as usize..right as usize),
+            matrices.column_edge(left as usize, top as usize..bottom as usize),
+        );
+        let rectangle = Rectangle::new(&query, &target, (top, left), (bottom, right));
+        let (cigar, to, ended) = pieces.trace_with_edges(rectangle, (&edges.0, &edges.1), end);
+        let expected = matrices.walk(end, top as usize, left as usize);
+        assert_eq!((to, ended), (expected.to(), expected.ended), "round {round}");
+        assert_eq!(cigar.to_string(), expected.cigar().to_string(), "round {round}");
+    }
+}

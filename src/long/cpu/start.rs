@@ -1,0 +1,150 @@
+//! Start states (paper 2, section V): for every cell of a strip where the path to it enters the strip. They are carried
+//! along with the values, so that a strip's part of a path is known by its ends before any of it is traced.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+use crate::long::{Edge, LongPair, Point, State};
+
+/// Where the path to a cell enters a strip: row, column within the strip and state, packed; `Begins` of a local
+/// alignment stands for a fourth state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Start(u64);
+
+const BEGINS: u64 = 3;
+
+impl Start {
+    fn new(i: u32, column: usize, code: u64) -> Self {
+        Start(u64::from(i) << 32 | (column as u64) << 2 | code)
+    }
+
+    fn unpack(self, first_column: u32) -> (Point, bool) {
+        let state = match self.0 & 3 {
+            1 => State::I,
+            2 => State::D,
+            _ => State::H,
+        };
+        let column = (self.0 & u64::from(u32::MAX)) >> 2;
+        (Point { i: (self.0 >> 32) as u32, j: first_column + column as u32, state }, self.0 & 3 == BEGINS)
+    }
+}
+
+/// A strip that has been passed.
+#[derive(Debug, Default)]
+pub(super) struct Strip {
+    columns: (u32, u32),
+    first_row: u32,
+    /// Its left edge.
+    pub left: Edge,
+    /// Edges along every `chunk`-th row, from the first on, if chunks were asked for.
+    pub rows: Vec<Edge>,
+    /// Starts of H and D of the last column, a row each from the first on; and of I of the last cell.
+    h: Vec<Start>,
+    d: Vec<Start>,
+    last_i: Start,
+}
+
+impl Strip {
+    /// Passes over a strip; gives its right edge too.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn pass(
+        pair: &LongPair,
+        rows: (u32, u32),
+        columns: (u32, u32),
+        top: Edge,
+        left: Edge,
+        chunk: Option<u32>,
+        interrupt: &AtomicBool,
+    ) -> Result<(Strip, Edge)> {
+        let gaps = pair.scoring.gaps;
+        let is_local = pair.is_local();
+        let target = &pair.target[columns.0 as usize..columns.1 as usize];
+        let n = target.len();
+        let begins = |h: i32| if is_local && h == 0 { BEGINS } else { 0 };
+        // On an edge a gap is left, if leaving it gives its value.
+        let inside = |h: i32, gap: i32, code: u64| if gap == h - gaps.first { begins(h) } else { code };
+        let Edge { mut h, mut gap } = top;
+        let mut of_h: Vec<Start> = (0..=n).map(|j| Start::new(rows.0, j, begins(h[j]))).collect();
+        let mut of_gap: Vec<Start> = (0..=n).map(|j| Start::new(rows.0, j, inside(h[j], gap[j], 1))).collect();
+        let mut strip = Strip { columns, first_row: rows.0, ..Strip::default() };
+        let mut right = Edge::default();
+        let (mut last_d, mut last_gap) = (Start::default(), h[n].saturating_sub(gaps.first));
+        for i in rows.0..=rows.1 {
+            if i % 256 == 0 && interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            if i > rows.0 {
+                let place = (i - rows.0) as usize;
+                let code = pair.query[i as usize - 1];
+                let (mut diagonal, mut diagonal_start) = (h[0], of_h[0]);
+                (h[0], of_h[0]) = (left.h[place], Start::new(i, 0, begins(left.h[place])));
+                let mut deletion = left.gap[place];
+                let mut deletion_start = Start::new(i, 0, inside(left.h[place], deletion, 2));
+                for (j, &other) in (1..).zip(target) {
+                    let substituted = diagonal + pair.scoring.substitution.score(code, other);
+                    let (insertion, insertion_start) = (gap[j], of_gap[j]);
+                    let mut cell = substituted.max(insertion).max(deletion);
+                    let mut start = match cell {
+                        _ if cell == substituted => diagonal_start,
+                        _ if cell == insertion => insertion_start,
+                        _ => deletion_start,
+                    };
+                    if is_local && cell <= 0 {
+                        (cell, start) = (0, Start::new(i, j, BEGINS));
+                    }
+                    (diagonal, diagonal_start) = (h[j], of_h[j]);
+                    (h[j], of_h[j]) = (cell, start);
+                    let opened = cell - gaps.first;
+                    if j == n {
+                        (last_d, strip.last_i) = (deletion_start, insertion_start);
+                    }
+                    (gap[j], of_gap[j]) = if opened >= insertion - gaps.next {
+                        (opened, start)
+                    } else {
+                        (insertion - gaps.next, insertion_start)
+                    };
+                    (deletion, deletion_start) = if opened >= deletion - gaps.next {
+                        (opened, start)
+                    } else {
+                        (deletion - gaps.next, deletion_start)
+                    };
+                }
+                last_gap = deletion;
+            }
+            if chunk.is_some_and(|chunk| (i - rows.0).is_multiple_of(chunk)) {
+                strip.rows.push(Edge { h: h.clone(), gap: gap.clone() });
+            }
+            strip.h.push(of_h[n]);
+            strip.d.push(last_d);
+            right.h.push(h[n]);
+            right.gap.push(last_gap);
+        }
+        strip.left = left;
+        Ok((strip, right))
+    }
+
+    /// Where the path to a point of the last column (in state I: the last cell) enters the strip, and whether a local
+    /// alignment begins there.
+    pub fn start(&self, end: Point) -> (Point, bool) {
+        let place = (end.i - self.first_row) as usize;
+        let start = match end.state {
+            State::H => self.h[place],
+            State::I => self.last_i,
+            State::D => self.d[place],
+        };
+        start.unpack(self.columns.0)
+    }
+
+    /// First and last column edge.
+    pub fn columns(&self) -> (u32, u32) {
+        self.columns
+    }
+
+    /// Bytes that it keeps.
+    pub fn bytes(&self) -> u64 {
+        let edges: usize = self.rows.iter().chain([&self.left]).map(|edge| edge.h.len() * 8).sum();
+        (edges + (self.h.len() + self.d.len()) * size_of::<Start>()) as u64
+    }
+}

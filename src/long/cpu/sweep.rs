@@ -1,0 +1,377 @@
+//! A panel in tiles. A tile needs what leaves the one above and the one to its left, so those of an antidiagonal are
+//! computed side by side; threads take the uppermost that is ready, so that the panel's right edge comes early.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Condvar, Mutex};
+
+use super::CpuLong;
+use super::tile::{Found, Room, Scheme};
+use crate::error::{Error, Result};
+use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
+
+/// Columns of a tile at the least, if the engine's are not fewer.
+const LEAST_WIDTH: u32 = 256;
+
+/// Computes a panel.
+pub(super) fn run(engine: &CpuLong, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+    // Narrow enough that every thread has tiles to work on.
+    let width = (sweep.columns.1 - sweep.columns.0) / (2 * engine.threads as u32);
+    run_in(engine, sweep, left, sink, (engine.tile.0, engine.tile.1.min(width.max(LEAST_WIDTH))), None)
+}
+
+/// Computes a panel in tiles of at most so many rows and columns. Their right edges are kept if there is where; then the
+/// best cell is not looked for.
+pub(super) fn run_in(
+    engine: &CpuLong,
+    sweep: &Sweep,
+    left: &dyn Source,
+    sink: &dyn Sink,
+    (height, width): (u32, u32),
+    kept: Option<&Mutex<Vec<Edge>>>,
+) -> Result<Swept> {
+    let scheme = Scheme::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.vectors);
+    let ends = row_ends(sweep, height);
+    let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(width as usize).collect();
+    let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };
+    if ends.is_empty() {
+        // No row at all: what is above is what is below.
+        let (h, gap) = (sweep.top.h.last(), sweep.top.gap.last());
+        sink.right(sweep.rows.0, &[*h.unwrap_or(&0)], &[*gap.unwrap_or(&0)])?;
+        sink.mark(sweep.rows.1, sweep.top.clone())?;
+        return Ok(Swept::default());
+    }
+    let columns = cuts.iter().enumerate().map(|(place, &start)| {
+        let end = cuts.get(place + 1).copied().unwrap_or(sweep.columns.1);
+        let span = (start - sweep.columns.0) as usize..=(end - sweep.columns.0) as usize;
+        let row = Edge { h: sweep.top.h[span.clone()].to_vec(), gap: sweep.top.gap[span].to_vec() };
+        Column { start, end, done: 0, busy: false, row, lefts: VecDeque::new() }
+    });
+    let panel = Panel {
+        sweep,
+        scheme: &scheme,
+        left,
+        sink,
+        ends,
+        kept,
+        state: Mutex::new(State { columns: columns.collect(), ..State::default() }),
+        changed: Condvar::new(),
+    };
+    let helpers = engine.threads.min(cuts.len()).saturating_sub(1);
+    std::thread::scope(|scope| {
+        (0..helpers).for_each(|_| drop(scope.spawn(|| panel.work())));
+        panel.work();
+    });
+    let state = panel.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match state.error {
+        Some(error) => Err(error),
+        None => Ok(Swept { best: state.best, pruned_cells: state.pruned_cells }),
+    }
+}
+
+/// Last rows of the rows of tiles: marked rows, and cuts between them.
+fn row_ends(sweep: &Sweep, height: u32) -> Vec<u32> {
+    let mut ends = Vec::new();
+    let mut at = sweep.rows.0;
+    while at < sweep.rows.1 {
+        let marked = (at - sweep.rows.0) / sweep.mark_every * sweep.mark_every;
+        let next_mark = (sweep.rows.0 + marked).saturating_add(sweep.mark_every).min(sweep.rows.1);
+        at = at.saturating_add(height).min(next_mark);
+        ends.push(at);
+    }
+    ends
+}
+
+struct Panel<'a> {
+    sweep: &'a Sweep<'a>,
+    scheme: &'a Scheme,
+    left: &'a dyn Source,
+    sink: &'a dyn Sink,
+    /// Last rows of the rows of tiles.
+    ends: Vec<u32>,
+    /// Right edges of the columns of tiles.
+    kept: Option<&'a Mutex<Vec<Edge>>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    columns: Vec<Column>,
+    /// Rows of tiles with their strips that may hold the best cell, until the row of tiles is done.
+    candidates: Vec<Candidate>,
+    best: Option<Best>,
+    pruned_cells: u64,
+    /// Edges of marked rows as far as they are there.
+    marks: VecDeque<(usize, Edge)>,
+    error: Option<Error>,
+    /// A thread has stopped; so do the others.
+    stop: bool,
+}
+
+/// A column of tiles.
+struct Column {
+    /// First and last column edge.
+    start: u32,
+    end: u32,
+    /// Rows of tiles that are done.
+    done: usize,
+    /// Whether a thread is at the next one.
+    busy: bool,
+    /// The edge below those that are done.
+    row: Edge,
+    /// Right edges of the tiles to its left that are waiting for its own, but for the first column.
+    lefts: VecDeque<Edge>,
+}
+
+/// Rows of a tile that may hold the best cell.
+struct Candidate {
+    tile_row: usize,
+    tile_column: usize,
+    found: Found,
+}
+
+/// A tile that a thread has taken.
+struct Taken {
+    tile_row: usize,
+    tile_column: usize,
+    rows: (u32, u32),
+    columns: (u32, u32),
+    row: Edge,
+    left: Option<Edge>,
+    /// Only cells with more than this are of interest.
+    beat: i32,
+}
+
+impl Panel<'_> {
+    /// What a thread does until all is done.
+    fn work(&self) {
+        // A thread that panics must not leave the others waiting.
+        struct Stopper<'a, 'b>(&'a Panel<'b>);
+        impl Drop for Stopper<'_, '_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.lock().stop = true;
+                    self.0.changed.notify_all();
+                }
+            }
+        }
+        let _stopper = Stopper(self);
+        let mut room = Room::default();
+        while let Some(tile) = self.take() {
+            if let Err(error) = self.tile(tile, &mut room) {
+                let mut state = self.lock();
+                state.error.get_or_insert(error);
+                state.stop = true;
+                self.changed.notify_all();
+                return;
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn first_row(&self, tile_row: usize) -> u32 {
+        if tile_row == 0 { self.sweep.rows.0 } else { self.ends[tile_row - 1] }
+    }
+
+    /// Waits for a tile; none if there will be no more.
+    fn take(&self) -> Option<Taken> {
+        let mut state = self.lock();
+        loop {
+            if state.stop {
+                return None;
+            }
+            let columns = &state.columns;
+            let open = |place: usize| !columns[place].busy && columns[place].done < self.ends.len();
+            let there = |place: usize| match place {
+                0 => self.left.ready() >= self.ends[columns[0].done],
+                _ => !columns[place].lefts.is_empty(),
+            };
+            // The uppermost. If there is none, the first column's, which will wait for what comes from the left.
+            let ready = (0..columns.len()).filter(|&place| open(place) && there(place));
+            let place = ready.min_by_key(|&place| (columns[place].done, place)).or_else(|| open(0).then_some(0));
+            if let Some(tile_column) = place {
+                let beat = self.beat(&state);
+                let column = &mut state.columns[tile_column];
+                column.busy = true;
+                let tile_row = column.done;
+                return Some(Taken {
+                    tile_row,
+                    tile_column,
+                    rows: (self.first_row(tile_row), self.ends[tile_row]),
+                    columns: (column.start, column.end),
+                    row: std::mem::take(&mut column.row),
+                    left: column.lefts.pop_front(),
+                    beat,
+                });
+            }
+            if columns.iter().all(|column| column.done == self.ends.len()) {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+
+    /// The greatest value that cannot be the best: one less than has been seen, for an equal one may come first.
+    fn beat(&self, state: &State) -> i32 {
+        if self.kept.is_some() {
+            return i32::MAX;
+        }
+        let others = if self.sweep.prune { self.sweep.best.get() } else { 0 };
+        let seen = state.candidates.iter().map(|candidate| candidate.found.value);
+        seen.chain(state.best.map(|best| best.score)).chain([others, 1]).max().map_or(0, |score| score - 1)
+    }
+
+    /// Computes a tile and hands on what leaves it.
+    fn tile(&self, tile: Taken, room: &mut Room) -> Result<()> {
+        let Taken { tile_row, tile_column, rows, columns, mut row, left, beat } = tile;
+        if self.sweep.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let mut column = match left {
+            Some(edge) => edge,
+            None => {
+                let length = (rows.1 - rows.0) as usize + 1;
+                let mut edge = Edge { h: vec![0; length], gap: vec![0; length] };
+                self.left.read(rows.0, rows.1, &mut edge.h, &mut edge.gap)?;
+                edge
+            }
+        };
+        let (first_row, first_column) = (rows.0, columns.0);
+        let (query, target) = self.symbols(rows, columns);
+        let (mut found, mut pruned_cells) = (None, 0);
+        if self.sweep.prune && self.sweep.pair.is_local() && self.is_hopeless(&row, &column, rows, columns) {
+            pruned_cells = query.len() as u64 * target.len() as u64;
+            self.skip(&mut row, &mut column);
+        } else {
+            found = self.scheme.sweep(query, target, (&mut row, &mut column), beat, room);
+        }
+        if let Some(found) = &found {
+            self.sweep.best.raise(found.value);
+        }
+        // The row that two rows of tiles share is handed on with the upper one.
+        let skip = usize::from(tile_row > 0);
+        if let Some(kept) = self.kept {
+            let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            kept[tile_column].h.extend_from_slice(&column.h[skip..]);
+            kept[tile_column].gap.extend_from_slice(&column.gap[skip..]);
+        }
+        let is_last = columns.1 == self.sweep.columns.1;
+        if is_last {
+            self.sink.right(first_row + skip as u32, &column.h[skip..], &column.gap[skip..])?;
+        }
+        let mark = is_mark(self.sweep, rows.1);
+        let mut state = self.lock();
+        state.pruned_cells += pruned_cells;
+        state.candidates.extend(found.map(|found| Candidate { tile_row, tile_column, found }));
+        if mark {
+            add_to_mark(&mut state.marks, tile_row, &row, first_column == self.sweep.columns.0);
+        }
+        if is_last {
+            let mark = if mark { state.marks.pop_front() } else { None };
+            let candidates = self.settle(&mut state, tile_row);
+            drop(state);
+            let best = self.locate(candidates, room);
+            if let Some((_, edge)) = mark {
+                self.sink.mark(rows.1, edge)?;
+            }
+            state = self.lock();
+            let best = Best::better(state.best, best);
+            state.best = best;
+            drop(state);
+            let cells = u64::from(rows.1 - rows.0) * u64::from(self.sweep.columns.1 - self.sweep.columns.0);
+            self.sink.progress(cells, best);
+            state = self.lock();
+        } else {
+            state.columns[tile_column + 1].lefts.push_back(column);
+        }
+        let done = &mut state.columns[tile_column];
+        (done.row, done.busy, done.done) = (row, false, tile_row + 1);
+        drop(state);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    fn symbols(&self, rows: (u32, u32), columns: (u32, u32)) -> (&[u8], &[u8]) {
+        let pair = self.sweep.pair;
+        (&pair.query[rows.0 as usize..rows.1 as usize], &pair.target[columns.0 as usize..columns.1 as usize])
+    }
+
+    /// Takes out the candidates of a finished row of tiles that may be the best so far.
+    fn settle(&self, state: &mut State, tile_row: usize) -> Vec<Candidate> {
+        let (mut done, open): (Vec<Candidate>, Vec<Candidate>) =
+            std::mem::take(&mut state.candidates).into_iter().partition(|candidate| candidate.tile_row == tile_row);
+        state.candidates = open;
+        let greatest = done.iter().map(|candidate| candidate.found.value).max().unwrap_or(0);
+        // An equal cell of an upper row of tiles has been located, and comes first.
+        let known = state.best.map_or(0, |best| best.score);
+        done.retain(|candidate| candidate.found.value == greatest && greatest > known);
+        let uppermost = done.iter().map(|candidate| candidate.found.rows.start).min();
+        done.retain(|candidate| Some(candidate.found.rows.start) == uppermost);
+        done
+    }
+
+    /// The best cell of candidates with the same value.
+    fn locate(&self, candidates: Vec<Candidate>, room: &mut Room) -> Option<Best> {
+        candidates.into_iter().fold(None, |best, Candidate { tile_row, tile_column, found }| {
+            let rows = (self.first_row(tile_row), self.ends[tile_row]);
+            let (start, end) = {
+                let state = self.lock();
+                (state.columns[tile_column].start, state.columns[tile_column].end)
+            };
+            let (query, target) = self.symbols(rows, (start, end));
+            let (i, j) = self.scheme.first_cell(query, target, &found, room);
+            let cell = Best { score: found.value, i: rows.0 + i as u32 + 1, j: start + j as u32 + 1 };
+            Best::better(best, Some(cell))
+        })
+    }
+
+    /// Whether no path through a tile can have the best score that is known. A path that enters at a cell gains no more
+    /// than the best score of two symbols for each pair of symbols that is left to it; a gap that enters is worth less
+    /// than the cell it leaves, and a path may begin within the tile.
+    fn is_hopeless(&self, row: &Edge, column: &Edge, rows: (u32, u32), columns: (u32, u32)) -> bool {
+        let pair = self.sweep.pair;
+        let most = i64::from(pair.scoring.substitution.max_score().max(0));
+        let (m, n) = (pair.query.len() as i64, pair.target.len() as i64);
+        let best = i64::from(self.sweep.best.get());
+        let reaches = |h: i32, i: i64, j: i64| i64::from(h) + most * (m - i).min(n - j) >= best;
+        let (top, left) = (i64::from(rows.0), i64::from(columns.0));
+        // The corner comes first: it refuses nearly every tile that is not hopeless.
+        !(reaches(0, top, left)
+            || row.h.iter().zip(left..).any(|(&h, j)| reaches(h, top, j))
+            || column.h.iter().zip(top..).any(|(&h, i)| reaches(h, i, left)))
+    }
+
+    /// Leaves a tile's edges as if nothing came of it.
+    fn skip(&self, row: &mut Edge, column: &mut Edge) {
+        let gap = -self.sweep.pair.scoring.gaps.first;
+        let (lower_corner, upper_corner) = (column.h[column.h.len() - 1], row.h[row.h.len() - 1]);
+        for edge in [&mut *row, &mut *column] {
+            edge.h.fill(0);
+            edge.gap.fill(gap);
+        }
+        // The corners belong to the tiles beside and above.
+        row.h[0] = lower_corner;
+        column.h[0] = upper_corner;
+    }
+}
+
+/// Whether an edge along a row is to be handed on.
+fn is_mark(sweep: &Sweep, row: u32) -> bool {
+    row == sweep.rows.1 || (row - sweep.rows.0).is_multiple_of(sweep.mark_every)
+}
+
+/// Adds a tile's lower edge to the marked edge of its row of tiles.
+fn add_to_mark(marks: &mut VecDeque<(usize, Edge)>, tile_row: usize, row: &Edge, is_first: bool) {
+    if is_first {
+        marks.push_back((tile_row, row.clone()));
+        return;
+    }
+    if let Some((_, edge)) = marks.iter_mut().find(|mark| mark.0 == tile_row) {
+        edge.h.extend_from_slice(&row.h[1..]);
+        edge.gap.extend_from_slice(&row.gap[1..]);
+    }
+}

@@ -1,0 +1,84 @@
+use super::*;
+use crate::alignment::Op;
+use crate::long::oracle::LongMatrices;
+use crate::long::{Point, State};
+use crate::score::{Ambiguity, EndGaps, Mode};
+
+/// Random numbers (splitmix64).
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Every strip and the rows between: values, the first best cell and directions, of a tile inside the matrices.
+#[test]
+fn tiles_are_the_oracles() {
+    let state = &mut 7;
+    for round in 0..150 {
+        let vectors = Vectors::available();
+        let vectors = vectors[round % vectors.len()];
+        let lengths: [usize; 4] = std::array::from_fn(|k| match (k, random(state) % 3) {
+            (0 | 1, 0) => 0,
+            (0 | 1, _) => random(state) as usize % 5,
+            (_, 0) => [0, 1, 2, 15, 16, 17, 31, 32, 33, 128, 129][random(state) as usize % 11],
+            _ => random(state) as usize % 170,
+        });
+        let [top, left, m, n] = lengths;
+        let codes = |length: usize, state: &mut u64| -> Vec<Code> {
+            (0..length).map(|_| [1, 2, 4, 8, 1, 15][random(state) as usize % 6]).collect()
+        };
+        let (query, target) = (codes(top + m, state), codes(left + n, state));
+        let next = (random(state) % 3) as i32;
+        let gaps = Gaps { first: next + (random(state) % 3) as i32, next };
+        let mode = if random(state).is_multiple_of(2) { Mode::Local } else { Mode::Global };
+        let large = if random(state).is_multiple_of(8) { 1000 } else { 1 };
+        let scoring = Scoring::nucleotide(2 * large, -3, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
+        let scoring = Scoring { mode, ..scoring };
+        let what = format!("{vectors:?} {lengths:?} {gaps:?} {mode:?} {large}");
+        let truth = LongMatrices::fill(&query, &target, &scoring);
+        let (rows, columns) = (top..top + m, left..left + n);
+        let scheme = Scheme::new(&scoring, mode == Mode::Local, vectors);
+        let mut room = Room::default();
+        let edges = || (truth.row_edge(top, columns.clone()), truth.column_edge(left, rows.clone()));
+        let check = |row: &Edge, column: &Edge| {
+            let lower = truth.row_edge(top + m, columns.clone());
+            let right = truth.column_edge(left + n, rows.clone());
+            assert_eq!((&row.h, &row.gap[1..]), (&lower.h, &lower.gap[1..]), "{what}");
+            assert_eq!((&column.h, &column.gap[1..]), (&right.h, &right.gap[1..]), "{what}");
+        };
+        let (query, target) = (&query[rows.clone()], &target[columns.clone()]);
+        let (mut row, mut column) = edges();
+        let found = scheme.sweep(query, target, (&mut row, &mut column), 0, &mut room);
+        check(&row, &column);
+        let found = found.map(|found| {
+            let (i, j) = scheme.first_cell(query, target, &found, &mut room);
+            (i64::from(found.value), top + i + 1, left + j + 1)
+        });
+        let expected = truth.best(rows.clone(), columns.clone()).filter(|_| mode == Mode::Local);
+        assert_eq!(found, expected, "{what}");
+
+        let (mut row, mut column) = edges();
+        let mut directions = Directions::default();
+        scheme.directions(query, target, (&mut row, &mut column), &mut directions, &mut room);
+        check(&row, &column);
+        for i in 0..m {
+            for j in 0..n {
+                let at = |state| Point { i: (top + i + 1) as u32, j: (left + j + 1) as u32, state };
+                let walk = truth.walk(at(State::H), top, left);
+                let step = match (walk.points[0].1, walk.points.get(1)) {
+                    (Some(Op::Match | Op::Mismatch), _) => Step::Two,
+                    (_, None) => Step::Ends,
+                    (_, Some((point, _))) if point.state == State::I => Step::Insertion,
+                    _ => Step::Deletion,
+                };
+                assert_eq!(directions.step(i, j), step, "{i} {j} {what}");
+                let leaves = |state| truth.walk(at(state), top, left).points[1].0.state == State::H;
+                assert!(i == 0 || directions.insertion_leaves(i - 1, j) == leaves(State::I), "I {i} {j} {what}");
+                assert!(j == 0 || directions.deletion_leaves(i, j - 1) == leaves(State::D), "D {i} {j} {what}");
+            }
+        }
+    }
+}

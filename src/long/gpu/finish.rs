@@ -1,0 +1,78 @@
+//! The rows that a panel has beyond a multiple of four: the host computes them, three of them at most.
+
+use crate::error::Result;
+use crate::long::{Best, Edge, Sink, Source, Sweep};
+
+/// What the last rows give.
+pub struct Finished {
+    /// The panel's last column for these rows.
+    pub right: Edge,
+    /// The edge along the last one.
+    pub bottom: Edge,
+    /// The best cell among them.
+    pub best: Option<Best>,
+    /// What entered from the left.
+    pub left: Edge,
+    /// The columns that were asked for, for these rows.
+    pub inner: Vec<Edge>,
+}
+
+/// Computes the rows after `row` from the edge along it. `columns`, in rising order from the panel's first, are to be known.
+pub fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source, columns: &[u32]) -> Result<Finished> {
+    let (pair, gaps) = (sweep.pair, sweep.pair.scoring.gaps);
+    let count = (sweep.rows.1 - row) as usize;
+    let mut entering = Edge { h: vec![0; count], gap: vec![0; count] };
+    left.read(row + 1, sweep.rows.1, &mut entering.h, &mut entering.gap)?;
+    let (mut right, mut best) = (Edge::default(), None);
+    let mut inner = vec![Edge::default(); columns.len()];
+    let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
+    for (k, i) in (row + 1..=sweep.rows.1).enumerate() {
+        let symbol = pair.query[i as usize - 1];
+        let mut diagonal = edge.h[0];
+        edge.h[0] = entering.h[k];
+        let mut across = entering.gap[k];
+        let mut next_inner = 0;
+        for (j, &other) in target.iter().enumerate() {
+            let mut h = (diagonal + pair.scoring.substitution.score(symbol, other)).max(edge.gap[j + 1]).max(across);
+            if pair.is_local() {
+                h = h.max(0);
+                if h > best.map_or(0, |best: Best| best.score) {
+                    best = Some(Best { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
+                }
+            }
+            diagonal = edge.h[j + 1];
+            edge.h[j + 1] = h;
+            let opened = h - gaps.first;
+            edge.gap[j + 1] = (edge.gap[j + 1] - gaps.next).max(opened);
+            across = (across - gaps.next).max(opened);
+            if columns.get(next_inner) == Some(&(j as u32 + 1)) {
+                inner[next_inner].h.push(h);
+                inner[next_inner].gap.push(across);
+                next_inner += 1;
+            }
+        }
+        right.h.push(edge.h[target.len()]);
+        right.gap.push(across);
+    }
+    Ok(Finished { right, bottom: edge, best, left: entering, inner })
+}
+
+/// Hands on the edges of a panel without rows or columns.
+pub fn hand_empty(sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<()> {
+    if sweep.rows.0 == sweep.rows.1 {
+        let last = sweep.top.h.len() - 1;
+        sink.right(sweep.rows.0, &sweep.top.h[last..], &sweep.top.gap[last..])?;
+        return sink.mark(sweep.rows.1, sweep.top.clone());
+    }
+    let count = (sweep.rows.1 - sweep.rows.0) as usize + 1;
+    let mut edge = Edge { h: vec![0; count], gap: vec![0; count] };
+    left.read(sweep.rows.0, sweep.rows.1, &mut edge.h, &mut edge.gap)?;
+    sink.right(sweep.rows.0, &edge.h, &edge.gap)?;
+    let marks = (1..).map(|k| u64::from(sweep.rows.0) + k * u64::from(sweep.mark_every));
+    let inside = marks.take_while(|&row| row < sweep.rows.1.into()).map(|row| row as u32);
+    for row in inside.chain([sweep.rows.1]) {
+        let at = (row - sweep.rows.0) as usize;
+        sink.mark(row, Edge { h: vec![edge.h[at]], gap: vec![edge.gap[at]] })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,337 @@
+//! The GPU engine for long pairs: strips of a panel run as a pipeline over the card's compute units.
+
+pub mod fine;
+mod finish;
+pub mod panel;
+mod probe;
+mod region;
+mod resident;
+mod sweep;
+pub mod trace;
+
+use std::collections::HashMap;
+
+use self::finish::finish;
+use self::panel::{Extent, PanelPlan};
+use self::region::Retained;
+use self::resident::Resident;
+use self::sweep::{Handed, Keep};
+use self::trace::TraceKernels;
+use super::kernels::striped::{BLOCK_ROWS, Variant};
+use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use crate::error::Result;
+use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::{LLVMPIPE_LOOP_ITERATIONS, pipeline};
+
+/// How strips follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// A dispatch for each front of tiles: no strip waits for another. Runs everywhere.
+    Wavefront,
+    /// Strips wait for their left neighbours within a dispatch (paper 2). Only where the adapter was seen to let all of
+    /// them proceed.
+    Persistent,
+}
+
+/// Sizes of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StripedShape {
+    /// Columns that an invocation keeps; `None` for what suits the panel.
+    pub cells: Option<u32>,
+    /// Invocations of a strip; `None` for a subgroup, or 32 where it has no fixed size.
+    pub lanes: Option<u32>,
+    /// Steps between exchanges through memory.
+    pub batch: u32,
+    /// Steps of a strip in a dispatch; `None` for what suits the panel.
+    pub steps: Option<u32>,
+    /// The schedule; `None` for the faster one that is safe.
+    pub schedule: Option<Schedule>,
+    /// Whether lanes may talk by shuffles.
+    pub shuffle: bool,
+}
+
+impl Default for StripedShape {
+    fn default() -> Self {
+        StripedShape { cells: None, lanes: None, batch: 8, steps: None, schedule: None, shuffle: true }
+    }
+}
+
+/// A GPU that sweeps and traces long pairs.
+pub struct GpuLong {
+    gpu: Gpu,
+    layout: wgpu::BindGroupLayout,
+    pipelines: HashMap<Variant, wgpu::ComputePipeline>,
+    runtime_checks: bool,
+    shape: StripedShape,
+    subgroup: Option<u32>,
+    workgroup_bytes: u32,
+    memory: u64,
+    binding: u64,
+    loop_budget: Option<u64>,
+    software: bool,
+    speed: f64,
+    /// Whether strips may wait for each other, once it was tried.
+    proceeds: Option<bool>,
+    resident: Option<Resident>,
+    retained: Option<Retained>,
+    kernels: TraceKernels,
+    buffers: Buffers,
+}
+
+/// Buffers that grow with the largest panel.
+#[derive(Default)]
+struct Buffers {
+    vertical: GrowingBuffer,
+    horizontal: GrowingBuffer,
+    state: GrowingBuffer,
+    params: GrowingBuffer,
+    staging: GrowingBuffer,
+    shared: GrowingBuffer,
+    /// To be read from, and free.
+    spare: Vec<wgpu::Buffer>,
+}
+
+impl GpuLong {
+    /// Opens an adapter.
+    pub fn open(found: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(found)?;
+        let limits = gpu.device.limits();
+        let [least, most] = found.description.subgroup_sizes;
+        let has_shuffles = gpu.device.features().contains(wgpu::Features::SUBGROUP);
+        let software = found.is_software();
+        Ok(GpuLong {
+            layout: layout(&gpu.device),
+            pipelines: HashMap::new(),
+            runtime_checks: false,
+            shape: StripedShape::default(),
+            subgroup: (has_shuffles && least == most && (4..=128).contains(&least)).then_some(least),
+            workgroup_bytes: limits.max_compute_workgroup_storage_size,
+            memory: adapter::memory_budget(found, None),
+            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
+            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
+            speed: match found.description.kind {
+                "discrete" | "virtual" => 1e12,
+                "integrated" => 1e11,
+                _ => 2e8,
+            },
+            software,
+            proceeds: None,
+            resident: None,
+            retained: None,
+            kernels: TraceKernels::new(&gpu, found),
+            buffers: Buffers::default(),
+            gpu,
+        })
+    }
+
+    /// Takes at most this many bytes of the device's memory.
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = self.memory.min(bytes);
+        self.kernels = self.kernels.with_memory(self.memory / 4);
+        self
+    }
+
+    /// Sizes of the kernel.
+    pub fn with_shape(mut self, shape: StripedShape) -> Self {
+        self.shape = shape;
+        self.proceeds = None;
+        self
+    }
+
+    /// With wgpu's bounds and loop checks in the shaders.
+    pub fn with_runtime_checks(mut self) -> Self {
+        self.runtime_checks = true;
+        self.pipelines.clear();
+        self.kernels = self.kernels.with_runtime_checks();
+        self
+    }
+
+    /// Columns that an invocation keeps in a panel of so many. (H200: 16 are up to 1.2 times as fast as 8 where strips are
+    /// many; where they are few, more of them are at work with 8, and where some are pruned the others use what these leave.)
+    fn cells(&self, columns: u32, prune: bool) -> u32 {
+        let wide = columns >= 100_000 && !self.software && !prune;
+        self.shape.cells.unwrap_or(if wide { 16 } else { 8 }).next_multiple_of(4)
+    }
+
+    fn lanes(&self) -> u32 {
+        self.shape.lanes.or(self.subgroup).unwrap_or(32)
+    }
+
+    /// The constants for a pair.
+    fn variant(&self, pair: &LongPair, columns: u32, strip: Option<u32>, prune: bool, schedule: Schedule) -> Variant {
+        let classes = self.resident.as_ref().map_or(1, |resident| resident.classes);
+        let wanted = self.lanes();
+        let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
+        let mut variant = Variant {
+            lanes: wanted,
+            cells: strip.map_or_else(
+                || self.cells(columns, prune && pair.is_local()),
+                |strip| strip.div_ceil(wanted).next_multiple_of(4),
+            ),
+            classes,
+            codes: pair.scoring.alphabet.size() as u32,
+            batch: self.shape.batch.next_multiple_of(2),
+            last_cell: 0,
+            local: pair.is_local(),
+            linear: pair.scoring.gaps.is_linear(),
+            prune: prune && pair.is_local(),
+            persistent: schedule == Schedule::Persistent,
+            shuffle,
+        };
+        while variant.workgroup_bytes() > self.workgroup_bytes && variant.cells > 4 {
+            variant.cells -= 4;
+        }
+        variant.last_cell = (columns - 1) % variant.cells;
+        variant
+    }
+
+    fn pipeline(&mut self, variant: Variant) -> Result<wgpu::ComputePipeline> {
+        if let Some(pipeline) = self.pipelines.get(&variant) {
+            return Ok(pipeline.clone());
+        }
+        let built = pipeline::build(&self.gpu, &self.layout, (variant.source(), &[]), self.runtime_checks)?;
+        self.pipelines.insert(variant, built.clone());
+        Ok(built)
+    }
+
+    /// Computes a panel whose rows are a multiple of four. If strips wait too long for each other, again without waiting.
+    fn run(&mut self, sweep: &Sweep, keep: Keep, left: &dyn Source, sink: &dyn Sink) -> Result<(PanelPlan, Swept)> {
+        let (schedule, mut handed) = (self.schedule()?, Handed::default());
+        if let Some(ran) = self.run_panel(sweep, keep, schedule, left, sink, &mut handed)? {
+            return Ok(ran);
+        }
+        let name = self.gpu.label();
+        tracing::warn!("device '{name}': strips waited too long for each other; going on without waiting");
+        self.proceeds = Some(false);
+        let again = self.run_panel(sweep, keep, Schedule::Wavefront, left, sink, &mut handed)?;
+        again.ok_or_else(|| self.gpu.error("strips that do not wait for each other were stuck"))
+    }
+
+    /// Steps of a strip in a dispatch.
+    fn steps(&self, variant: &Variant, extent: Extent, schedule: Schedule) -> u32 {
+        let strips = f64::from(extent.columns.div_ceil(variant.strip()));
+        let rows = f64::from(extent.rows);
+        let wanted = self.shape.steps.unwrap_or_else(|| match schedule {
+            // A strip more costs so many steps of waiting as a dispatch has; a dispatch costs 3 microseconds.
+            Schedule::Wavefront => {
+                let row_seconds = f64::from(variant.strip()) * strips.max(500.0) / self.speed;
+                (3e-6 * rows / (strips * row_seconds)).sqrt() as u32 / 4
+            }
+            Schedule::Persistent => 2048,
+        });
+        let mut steps = wanted.clamp(variant.batch, 1 << 16).next_multiple_of(variant.batch);
+        if let Some(budget) = self.loop_budget {
+            while steps > variant.batch && variant.iterations(steps.into()) > budget {
+                steps = (steps / 2).next_multiple_of(variant.batch);
+            }
+        }
+        steps
+    }
+
+    /// The plan of a panel, or `None` if it does not fit the device.
+    fn plan(&self, extent: Extent, variant: &Variant, schedule: Schedule) -> Option<PanelPlan> {
+        let plan = PanelPlan::new(extent, variant, schedule, self.steps(variant, extent, schedule));
+        let bytes = [plan.vertical_bytes(), plan.horizontal_bytes(), plan.state_bytes(variant)];
+        let fits = bytes.iter().all(|&bytes| bytes <= self.binding) && plan.bytes(variant) <= self.memory;
+        (fits && plan.params.strips <= 65_535).then_some(plan)
+    }
+}
+
+fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: binding == 0, min_binding_size: None },
+        count: None,
+    };
+    let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+    entries.extend((1..=3).map(|binding| entry(binding, wgpu::BufferBindingType::Storage { read_only: true })));
+    entries.extend((4..=7).map(|binding| entry(binding, wgpu::BufferBindingType::Storage { read_only: false })));
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("sw_striped"), entries: &entries })
+}
+
+impl LongEngine for GpuLong {
+    fn label(&self) -> &str {
+        self.gpu.label()
+    }
+
+    fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    fn panel_columns(&self, _rows: u32, columns: u32) -> u32 {
+        let strips = if self.software { 64 } else { 528 };
+        let suits = strips * self.lanes() * self.cells(columns, false);
+        // The rest is not worth a panel of its own.
+        if columns <= suits + suits / 4 { columns } else { suits }
+    }
+
+    fn keeps_columns(&self) -> bool {
+        true
+    }
+
+    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+        if !sweep.pair.fits() {
+            return Err(self.gpu.unsuited("scores of this pair can exceed 32 bits"));
+        }
+        if sweep.rows.0 == sweep.rows.1 || sweep.columns.0 == sweep.columns.1 {
+            finish::hand_empty(sweep, left, sink)?;
+            return Ok(Swept::default());
+        }
+        let columns = sweep.columns.1 - sweep.columns.0;
+        let end = sweep.rows.1 - (sweep.rows.1 - sweep.rows.0) % BLOCK_ROWS;
+        if end == sweep.rows.0 {
+            let corner = sweep.top.h.len() - 1;
+            sink.right(sweep.rows.0, &sweep.top.h[corner..], &sweep.top.gap[corner..])?;
+            let last = finish(sweep, end, sweep.top.clone(), left, &[])?;
+            sink.right(end + 1, &last.right.h, &last.right.gap)?;
+            sink.mark(sweep.rows.1, last.bottom)?;
+            sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
+            last.best.iter().for_each(|best| sweep.best.raise(best.score));
+            return Ok(Swept { best: last.best, pruned_cells: 0 });
+        }
+        let whole = Sweep { rows: (sweep.rows.0, end), ..*sweep };
+        let strip = self.lanes() * self.cells(columns, sweep.prune && sweep.pair.is_local());
+        let chunk = self.retained_chunk(sweep);
+        let keep = Keep {
+            strips: chunk.map(|_| 1).or(sweep.keep_every.map(|every| (every / strip).max(1))),
+            strip: None,
+            mark_every: chunk.unwrap_or(sweep.mark_every),
+            quiet: false,
+        };
+        let (plan, mut swept) = self.run(&whole, keep, left, sink)?;
+        let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
+        let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
+        let kept: Vec<u32> = kept.map(|column| column - plan.params.padding).collect();
+        let mut last = Vec::new();
+        if let Some(edge) = edge {
+            let finished = finish(sweep, end, edge, left, &kept)?;
+            sink.right(end + 1, &finished.right.h, &finished.right.gap)?;
+            sink.mark(sweep.rows.1, finished.bottom)?;
+            sink.progress(u64::from(sweep.rows.1 - end) * u64::from(columns), None);
+            swept.best = Best::better(swept.best, finished.best);
+            // What is traced may begin in these rows.
+            let vertical = self.buffers.vertical.get().expect("a panel was computed");
+            self.write_pairs(vertical, u64::from(plan.params.rows) + 1, &finished.left, true);
+            last = finished.inner;
+        }
+        self.hand_columns(sweep, &plan, &kept, &last, sink)?;
+        if let Some(best) = swept.best {
+            sweep.best.raise(best.score);
+        }
+        if let Some(chunk) = chunk {
+            self.retain(sweep, &plan, chunk);
+        }
+        Ok(swept)
+    }
+
+    fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool {
+        self.can_trace_by(rows, columns, method, None, None)
+    }
+
+    fn trace(&mut self, region: &Region) -> Result<Traced> {
+        self.trace_region(region)
+    }
+}

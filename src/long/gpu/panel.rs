@@ -1,0 +1,146 @@
+//! How a panel is cut into strips and dispatches, and where its edges lie in device memory.
+
+use bytemuck::Zeroable;
+
+use super::Schedule;
+use crate::long::kernels::striped::{BLOCK_ROWS, Params, Variant};
+
+/// What is to be computed, in symbols and bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Rows of the panel, at least 4 and a multiple of 4.
+    pub rows: u32,
+    /// Columns of the panel, at least 1.
+    pub columns: u32,
+    /// Rows between marked ones, a multiple of 4.
+    pub mark_every: u32,
+    /// Strips between edges that are kept whole; `None` for none inside.
+    pub keep_strips: Option<u32>,
+}
+
+/// A panel's plan.
+#[derive(Debug, Clone, Copy)]
+pub struct PanelPlan {
+    /// Of the first dispatch.
+    pub params: Params,
+    /// Dispatches.
+    pub dispatches: u32,
+    /// Columns of a strip.
+    pub strip: u32,
+}
+
+impl PanelPlan {
+    /// Cuts a panel. `steps` is how many a strip makes in a dispatch (a multiple of the batch).
+    pub fn new(extent: Extent, variant: &Variant, schedule: Schedule, steps: u32) -> Self {
+        let Extent { rows, columns, mark_every, keep_strips } = extent;
+        let batch = variant.batch;
+        let blocks = rows / BLOCK_ROWS;
+        let total = (blocks + variant.lanes - 1).next_multiple_of(batch);
+        let steps = steps.min(total).next_multiple_of(batch);
+        let behind = (variant.lanes - 1).next_multiple_of(batch);
+        let lag = match schedule {
+            Schedule::Wavefront => steps + behind,
+            // A batch that is being made, one that is asked for ahead, and two more, so that strips seldom wait.
+            Schedule::Persistent => behind + 4 * batch,
+        };
+        let strips = columns.div_ceil(variant.strip());
+        // Room for the rows that the host computes.
+        let whole = blocks * BLOCK_ROWS + BLOCK_ROWS;
+        let ring = (BLOCK_ROWS * (steps + lag + 2 * batch + variant.lanes)).next_power_of_two();
+        // What is shorter than a ring is kept whole.
+        let keep_strips = if ring >= whole { 1 } else { keep_strips.unwrap_or(strips).clamp(1, strips) };
+        // Beyond 32 bits only if the panel does not fit.
+        let rings_begin = (u64::from(strips.div_ceil(keep_strips)) + 1) * u64::from(whole);
+        let mark_blocks = (mark_every / BLOCK_ROWS).max(1);
+        let span = u64::from(total) + u64::from(strips - 1) * u64::from(lag);
+        let dispatches = span.div_ceil(steps.into()) as u32;
+        let params = Params {
+            rows,
+            columns,
+            strips,
+            steps: steps as i32,
+            lag: lag as i32,
+            total_steps: total as i32,
+            whole_entries: whole,
+            inner_entries: ring,
+            inner_mask: ring - 1,
+            columns_stride: columns + 1,
+            mark_blocks,
+            marks: blocks.div_ceil(mark_blocks),
+            keep_strips,
+            rings_begin: rings_begin as u32,
+            padding: (strips * variant.lanes - columns.div_ceil(variant.cells)) * variant.cells,
+            ..Params::zeroed()
+        };
+        PanelPlan { params, dispatches, strip: variant.strip() }
+    }
+
+    /// Parameters of dispatch `d`, and its workgroups.
+    pub fn dispatch(&self, d: u32) -> (Params, u32) {
+        let p = self.params;
+        let base = i64::from(d) * i64::from(p.steps);
+        let (lag, total) = (i64::from(p.lag), i64::from(p.total_steps));
+        let first = if base >= total { (base - total) / lag + 1 } else { 0 };
+        let last = ((base + i64::from(p.steps) - 1) / lag).min(i64::from(p.strips) - 1);
+        let workgroups = (last - first + 1).max(0) as u32;
+        (Params { first_strip: first as u32, base: base as i32, ..p }, workgroups)
+    }
+
+    /// The last row of the left edge that dispatch `d` reads.
+    pub fn left_rows(&self, d: u32) -> u32 {
+        let p = self.params;
+        let steps = (u64::from(d) + 1) * p.steps as u64;
+        (steps * u64::from(BLOCK_ROWS)).min(p.rows.into()) as u32
+    }
+
+    /// The last row of the right edge that is there after dispatch `d`.
+    pub fn right_rows(&self, d: u32, lanes: u32) -> u32 {
+        let p = self.params;
+        let steps = (i64::from(d) + 1) * i64::from(p.steps) - i64::from(p.strips - 1) * i64::from(p.lag);
+        let blocks = steps.min(p.total_steps.into()) - i64::from(lanes) + 1;
+        (blocks.max(0) as u64 * u64::from(BLOCK_ROWS)).min(p.rows.into()) as u32
+    }
+
+    /// Cells that are done after dispatch `d`, about: as if all dispatches were equal.
+    pub fn cells(&self, d: u32) -> u64 {
+        let all = u128::from(self.params.rows) * u128::from(self.params.columns);
+        (all * (u128::from(d) + 1) / u128::from(self.dispatches)) as u64
+    }
+
+    /// Entry of row 0 of the n-th edge that is kept whole.
+    pub fn whole_begin(&self, n: u32) -> u64 {
+        u64::from(n) * u64::from(self.params.whole_entries)
+    }
+
+    /// Edges that are kept whole, the first and the last included.
+    pub fn whole_edges(&self) -> u32 {
+        self.params.strips.div_ceil(self.params.keep_strips) + 1
+    }
+
+    /// Entry of the right edge's row 0.
+    pub fn right_begin(&self) -> u64 {
+        self.whole_begin(self.whole_edges() - 1)
+    }
+
+    /// Bytes of all vertical edges.
+    pub fn vertical_bytes(&self) -> u64 {
+        let p = self.params;
+        let rings = u64::from(p.strips + 1 - self.whole_edges()) * u64::from(p.inner_entries);
+        (self.whole_begin(self.whole_edges()) + rings) * 8
+    }
+
+    /// Bytes of all horizontal edges.
+    pub fn horizontal_bytes(&self) -> u64 {
+        (u64::from(self.params.marks) + 1) * u64::from(self.params.columns_stride) * 8
+    }
+
+    /// Bytes of what lanes leave between dispatches.
+    pub fn state_bytes(&self, variant: &Variant) -> u64 {
+        u64::from(self.params.strips) * u64::from(variant.state_words() * variant.lanes) * 4
+    }
+
+    /// Bytes in all.
+    pub fn bytes(&self, variant: &Variant) -> u64 {
+        self.vertical_bytes() + self.horizontal_bytes() + self.state_bytes(variant)
+    }
+}

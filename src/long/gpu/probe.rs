@@ -1,0 +1,125 @@
+//! Whether an adapter lets workgroups wait for each other: nobody promises it, so it is tried.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use super::sweep::{Handed, Keep};
+use super::{GpuLong, Schedule};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::error::Result;
+use crate::gpu::adapter::AdapterDescription;
+use crate::gpu::cache::{read_forward_progress, remember_forward_progress};
+use crate::long::kernels::striped::SHADER;
+use crate::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
+use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
+use crate::seq::Code;
+
+/// The pair's border as what comes from the left.
+struct Border<'a>(&'a LongPair);
+
+impl Source for Border<'_> {
+    fn read(&self, first: u32, until: u32, h: &mut [i32], gap: &mut [i32]) -> Result<()> {
+        let edge = self.0.left(first..until);
+        h.copy_from_slice(&edge.h);
+        gap.copy_from_slice(&edge.gap);
+        Ok(())
+    }
+
+    fn ready(&self) -> u32 {
+        u32::MAX
+    }
+}
+
+/// Keeps the right edge.
+#[derive(Default)]
+struct Kept(Mutex<Edge>);
+
+impl Sink for Kept {
+    fn right(&self, _first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
+        let mut edge = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        edge.h.extend(h);
+        edge.gap.extend(gap);
+        Ok(())
+    }
+
+    fn mark(&self, _row: u32, _edge: Edge) -> Result<()> {
+        Ok(())
+    }
+
+    fn progress(&self, _cells: u64, _best: Option<Best>) {}
+}
+
+/// What the answer depends on.
+fn cache_key(description: &AdapterDescription) -> String {
+    let mut hasher = DefaultHasher::new();
+    SHADER.hash(&mut hasher);
+    let AdapterDescription { name, driver, backend, .. } = description;
+    format!("{name} | {driver} | {backend} | {:016x}", hasher.finish())
+}
+
+impl GpuLong {
+    /// The faster schedule of those that are safe here.
+    pub(super) fn schedule(&mut self) -> Result<Schedule> {
+        if let Some(schedule) = self.shape.schedule {
+            return Ok(schedule);
+        }
+        // A software adapter runs few workgroups at a time: waiting only costs.
+        if self.software {
+            return Ok(Schedule::Wavefront);
+        }
+        let proceeds = match self.proceeds {
+            Some(known) => known,
+            None => {
+                let key = cache_key(&self.gpu.description);
+                let known = match read_forward_progress(&key) {
+                    Some(known) => known,
+                    None => {
+                        let found = self.probe()?;
+                        remember_forward_progress(&key, found);
+                        found
+                    }
+                };
+                self.proceeds = Some(known);
+                known
+            }
+        };
+        Ok(if proceeds { Schedule::Persistent } else { Schedule::Wavefront })
+    }
+
+    /// Computes a small pair with more strips than an adapter runs at a time, once waiting and once not. A strip that
+    /// waits in vain gives up after some tenths of a second; then, and where one value differs, the answer is no.
+    fn probe(&mut self) -> Result<bool> {
+        let symbols = |count: u32, seed: u32| -> Arc<[Code]> {
+            (0..count).map(|k| 1 << (k.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13 & 3)).collect()
+        };
+        let gaps = Gaps::from_blast(5, 2);
+        let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
+        let columns = 2048 * self.lanes() * self.cells(1 << 20, false);
+        let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
+        let top = pair.top(0..columns);
+        let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
+        let sweep = Sweep {
+            pair: &pair,
+            rows: (0, 300),
+            columns: (0, columns),
+            top: &top,
+            mark_every: 1 << 20,
+            keep_every: None,
+            best: &best,
+            prune: false,
+            interrupt: &interrupt,
+        };
+        let mut edges = Vec::new();
+        for schedule in [Schedule::Wavefront, Schedule::Persistent] {
+            let kept = Kept::default();
+            let keep = Keep { strips: None, strip: None, mark_every: 1 << 20, quiet: false };
+            if self.run_panel(&sweep, keep, schedule, &Border(&pair), &kept, &mut Handed::default())?.is_none() {
+                tracing::debug!("workgroups cannot wait for each other here");
+                return Ok(false);
+            }
+            edges.push(kept.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        }
+        Ok(edges[0] == edges[1])
+    }
+}

@@ -1,0 +1,329 @@
+//! Tracing a path back through a region whose chunks' edges are on the device (Li, Ranka and Sahni, section V, phases 2
+//! and 3).
+//!
+//! A round takes one submission: start states of a window of blocks around the path's extrapolation, the chase from start
+//! state to start state, and the columns of the parts that it finds. If the path leaves the window, or the parts'
+//! directions need more memory than there is, another round goes on from there.
+
+mod buffers;
+mod decode;
+pub mod window;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::fine::FineGrid;
+use crate::alignment::Cigar;
+use crate::error::{Error, Result};
+use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
+use crate::gpu::adapter::{FoundAdapter, memory_budget};
+use crate::gpu::device::Gpu;
+use crate::gpu::pipeline::build;
+use crate::gpu::readback::Readback;
+use crate::long::kernels::striped_trace::{
+    MOST_CODES, MOST_STRIP, MOST_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, STRIPED_KERNELS, Stage, Stop,
+    Variant, column_bits, directions_words, iterations, start_words, state_code, workgroup,
+};
+use crate::long::{Method, Point, Traced};
+use crate::score::{Mode, Scoring};
+use buffers::Buffers;
+use decode::decode;
+use window::{Reach, Window};
+
+/// Sizes of windows and memories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceShape {
+    /// Blocks of a window at most.
+    pub blocks: usize,
+    /// Cells of a window at most, so that no dispatch takes long.
+    pub cells: u64,
+    /// Chunks above and below the extrapolated path that a first window has.
+    pub margin_chunks: u32,
+    /// Bytes of directions at most.
+    pub directions_bytes: u64,
+    /// Bytes of start states at most.
+    pub starts_bytes: u64,
+    /// Rows of a block of several chunks at most.
+    pub block_rows: u32,
+}
+
+/// A region to trace a path through.
+#[derive(Debug, Clone, Copy)]
+pub struct TraceInput<'a> {
+    /// The edges of its chunks.
+    pub grid: &'a FineGrid,
+    /// Codes of the query, four a word, the first lowest.
+    pub query: &'a wgpu::Buffer,
+    /// Where in `query` the symbol of the region's first row is.
+    pub query_begin: u32,
+    /// Codes of the target.
+    pub target: &'a wgpu::Buffer,
+    /// Where in `target` the symbol of the region's first column is.
+    pub target_begin: u32,
+    /// The scoring.
+    pub scoring: &'a Scoring,
+    /// Row and column of the pair that the region's row 0 and column 0 are.
+    pub origin: (u32, u32),
+    /// Where the walk enters, by rows and columns of the pair.
+    pub from: Point,
+    /// How.
+    pub method: Method,
+    /// Set to end early with [`Error::Interrupted`].
+    pub interrupt: &'a AtomicBool,
+}
+
+/// The kernels of the traceback, and their memory.
+pub struct TraceKernels {
+    gpu: Gpu,
+    layouts: Vec<(Stage, wgpu::BindGroupLayout)>,
+    pipelines: HashMap<Variant, wgpu::ComputePipeline>,
+    runtime_checks: bool,
+    loop_budget: Option<u64>,
+    shape: TraceShape,
+    buffers: Buffers,
+}
+
+impl TraceKernels {
+    /// For an opened adapter.
+    pub fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
+        let limits = gpu.device.limits();
+        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let share = (memory_budget(found, None) / 8).min(binding);
+        let is_llvmpipe = found.description.driver.contains("llvmpipe");
+        TraceKernels {
+            layouts: STRIPED_KERNELS.iter().map(|kernel| (kernel.stage, buffers::layout(gpu, kernel))).collect(),
+            pipelines: HashMap::new(),
+            runtime_checks: false,
+            loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
+            shape: TraceShape {
+                // As many as are in flight at once on a large card.
+                blocks: if found.is_software() { 64 } else { 4096 },
+                cells: if found.is_software() { 20_000_000 } else { 5_000_000_000 },
+                margin_chunks: 1,
+                directions_bytes: share.min(512 << 20),
+                starts_bytes: share.min(1 << 30),
+                block_rows: 1 << 16,
+            },
+            buffers: Buffers::default(),
+            gpu: gpu.clone(),
+        }
+    }
+
+    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
+    pub fn with_runtime_checks(mut self) -> Self {
+        self.runtime_checks = true;
+        self
+    }
+
+    /// Other sizes.
+    pub fn with_shape(mut self, shape: TraceShape) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// The sizes.
+    pub fn shape(&self) -> TraceShape {
+        self.shape
+    }
+
+    /// Takes at most this many bytes for start states and directions together.
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.shape.directions_bytes = self.shape.directions_bytes.min(bytes / 2);
+        self.shape.starts_bytes = self.shape.starts_bytes.min(bytes / 2);
+        self
+    }
+
+    /// Whether a region with so many rows can be traced, with these strips and chunks.
+    pub fn can_trace(&self, rows: u32, (strip, chunk): (u32, u32), method: Method) -> bool {
+        // The tallest block that may be needed, and the rectangle of directions.
+        let block = if method == Method::Striped { rows } else { chunk.min(rows) };
+        strip > 0
+            && strip <= MOST_STRIP
+            && chunk > 0
+            && u64::from(block) < 1 << (START_BITS - column_bits(strip))
+            && 4 * directions_words(block, strip) <= self.shape.directions_bytes
+            && 4 * start_words(block, strip) <= self.shape.starts_bytes
+            && self.loop_budget.is_none_or(|budget| iterations(block, strip) <= budget)
+    }
+
+    /// Why a traceback is refused.
+    fn refusal(&self, input: &TraceInput) -> Option<&'static str> {
+        let (grid, scoring) = (input.grid, input.scoring);
+        let at = (input.from.i.wrapping_sub(input.origin.0), input.from.j.wrapping_sub(input.origin.1));
+        if at.0 > grid.rows
+            || at.1 > grid.columns
+            || grid.rows >= grid.rows_stride
+            || grid.columns >= grid.columns_stride
+        {
+            return Some("the walk does not enter the region");
+        }
+        if !self.can_trace(at.0.max(1), (grid.strip, grid.chunk), input.method) {
+            return Some("strips or chunks too large to trace a path through");
+        }
+        if scoring.substitution.size() as u32 > MOST_CODES {
+            return Some("an alphabet too large to trace long pairs");
+        }
+        let substitution = &scoring.substitution;
+        let step = i64::from(scoring.gaps.first)
+            .max(i64::from(substitution.max_score()))
+            .max(-i64::from(substitution.min_score()));
+        let rows = if input.method == Method::Striped { at.0 } else { grid.chunk.max(self.shape.block_rows) };
+        (step * (i64::from(rows.min(grid.rows)) + i64::from(grid.strip)) >= MOST_VALUE)
+            .then_some("scores too large to trace a path")
+    }
+
+    /// Traces a path back.
+    ///
+    /// # Errors
+    /// [`Error::Unsuited`] if sizes or scores are beyond the kernels, [`Error::Device`] if the device fails or the edges
+    /// contradict each other, [`Error::Interrupted`].
+    pub fn trace(&mut self, input: &TraceInput) -> Result<Traced> {
+        if let Some(reason) = self.refusal(input) {
+            return Err(self.gpu.unsuited(reason));
+        }
+        self.buffers.load_table(&self.gpu, &input.scoring.substitution)?;
+        let (grid, from) = (input.grid, input.from);
+        let mut at = Point { i: from.i - input.origin.0, j: from.j - input.origin.1, ..from };
+        let mut reach = self.reach(input);
+        let mut window: Option<Window> = None;
+        let (mut backward, mut bytes, mut rounds) = (Cigar::new(), 0, 0);
+        let ended = loop {
+            if input.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let is_new = window.is_none();
+            let own = window.get_or_insert_with(|| {
+                Window::new(input.method, (grid.strip, grid.chunk, grid.lead), (at.i, at.j), &reach)
+            });
+            let words = self.round(input, own, at, is_new)?;
+            let before = at;
+            let round = decode(&words, own.parts, at, &mut backward).map_err(|message| self.gpu.error(message))?;
+            (at, rounds) = (round.at, rounds + 1);
+            let kept = 4 * (own.start_words(grid.strip) + u64::from(round.directions_words));
+            bytes = bytes.max(kept);
+            tracing::trace!(?at, ?round.stop, round.parts, blocks = own.blocks.len(), reach.margin, "round of a trace");
+            match round.stop {
+                Stop::Border => break false,
+                Stop::Begun => break true,
+                Stop::LeftWindow | Stop::Full if at == before => {
+                    return Err(self.gpu.error("a path that leads nowhere"));
+                }
+                Stop::Full => {}
+                Stop::LeftWindow => {
+                    reach.follow(own, (before, at), grid.chunk, self.shape.blocks);
+                    window = None;
+                }
+            }
+        };
+        tracing::debug!(rounds, bytes, "traced");
+        backward.reverse();
+        let to = Point { i: at.i + input.origin.0, j: at.j + input.origin.1, ..at };
+        Ok(Traced { cigar: backward, to: Some(to), ended, bytes: bytes + grid.bytes() })
+    }
+
+    /// How far windows go at first.
+    fn reach(&self, input: &TraceInput) -> Reach {
+        let (strip, chunk) = (input.grid.strip, input.grid.chunk);
+        let bits = START_BITS - column_bits(strip);
+        let mut rows = self.shape.block_rows.min((1 << bits) - 1);
+        if let Some(budget) = self.loop_budget {
+            // Every chunk of a block is begun anew when its directions are made.
+            let lanes = strip.div_ceil(crate::long::kernels::striped_trace::CELLS);
+            while rows > chunk && iterations(rows + (rows / chunk) * lanes, strip) > budget {
+                rows /= 2;
+            }
+        }
+        let words = self.shape.starts_bytes / 4;
+        rows = rows.min((words / 2).saturating_sub(strip.into()).try_into().unwrap_or(u32::MAX)).max(chunk);
+        Reach {
+            margin: self.shape.margin_chunks.saturating_mul(chunk),
+            slope: 1.0,
+            blocks: self.shape.blocks,
+            start_words: words,
+            cells: self.shape.cells,
+            block_rows: rows,
+        }
+    }
+
+    /// One submission, and what it leaves. Start states are made only of a new window.
+    fn round(&mut self, input: &TraceInput, window: &Window, at: Point, is_new: bool) -> Result<Vec<u32>> {
+        let grid = input.grid;
+        let edges = input.method == Method::Chunked1;
+        let of_stage = |stage| Variant {
+            stage,
+            workgroup: if stage == Stage::Chase { 1 } else { workgroup(grid.strip) },
+            codes: input.scoring.substitution.size() as u32,
+            column_bits: column_bits(grid.strip),
+            local: input.scoring.mode == Mode::Local,
+            edges: edges && stage != Stage::Starts,
+        };
+        let tallest = if edges { grid.chunk } else { window.block_rows };
+        let a_part = directions_words(tallest, grid.strip);
+        let directions = (a_part * u64::from(window.parts)).min(self.shape.directions_bytes / 4).max(a_part);
+        let params = Params {
+            query_begin_symbols: input.query_begin,
+            target_begin_symbols: input.target_begin,
+            rows: window.rows,
+            columns: window.columns,
+            rows_stride: grid.rows_stride,
+            columns_stride: grid.columns_stride,
+            strip: grid.strip,
+            chunk: grid.chunk,
+            first: input.scoring.gaps.first,
+            next: input.scoring.gaps.next,
+            block_rows: window.block_rows,
+            strip_begin: window.strip_begin,
+            strip_count: window.spans.len() as u32,
+            block_count: window.blocks.len() as u32,
+            at_row: at.i,
+            at_column: at.j,
+            at_state: state_code(at.state),
+            path_capacity: window.parts,
+            directions_capacity_words: directions as u32,
+            lead: grid.lead,
+        };
+        let pipelines = [Stage::Starts, Stage::Chase, Stage::Trace].map(|stage| self.pipeline(of_stage(stage)));
+        let paths_words = PATHS_HEADER_WORDS as u64 + u64::from(window.parts) * (size_of::<Path>() as u64 / 4);
+        let sizes = buffers::Sizes {
+            starts: window.start_words(grid.strip),
+            paths: paths_words,
+            directions,
+            runs: window.path_columns,
+        };
+        let gpu = &self.gpu;
+        let bound = self.buffers.fill(gpu, input, (&params, window, is_new), &sizes, &self.layouts)?;
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            let most = gpu.device.limits().max_compute_workgroups_per_dimension;
+            let groups = [window.blocks.len() as u32 * u32::from(is_new), 1, window.parts];
+            for ((pipeline, group), count) in pipelines.into_iter().zip(&bound.groups).zip(groups) {
+                if count > 0 {
+                    pass.set_pipeline(&pipeline?);
+                    pass.set_bind_group(0, group, &[]);
+                    let side = count.min(most);
+                    pass.dispatch_workgroups(side, count.div_ceil(side), 1);
+                }
+            }
+        }
+        encoder.copy_buffer_to_buffer(&bound.paths, 0, &bound.staging, 0, 4 * paths_words);
+        encoder.copy_buffer_to_buffer(&bound.runs, 0, &bound.staging, 4 * paths_words, 4 * sizes.runs);
+        let submission = gpu.queue.submit([encoder.finish()]);
+        let limit = Duration::from_secs(60) + Duration::from_secs_f64(window.cells as f64 / 1e7);
+        Readback::begin(&bound.staging, 4 * (paths_words + sizes.runs), submission).words(gpu, limit)
+    }
+
+    fn pipeline(&mut self, variant: Variant) -> Result<wgpu::ComputePipeline> {
+        if let Some(pipeline) = self.pipelines.get(&variant) {
+            return Ok(pipeline.clone());
+        }
+        let (_, layout) =
+            self.layouts.iter().find(|(stage, _)| *stage == variant.stage).expect("every stage has a layout");
+        let begin = std::time::Instant::now();
+        let pipeline = build(&self.gpu, layout, (variant.source(), &[]), self.runtime_checks)?;
+        tracing::debug!(?variant, seconds = begin.elapsed().as_secs_f64(), "compiled");
+        self.pipelines.insert(variant, pipeline.clone());
+        Ok(pipeline)
+    }
+}

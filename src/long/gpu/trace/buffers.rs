@@ -1,0 +1,135 @@
+//! The memory of a traceback on the device.
+
+use super::window::Window;
+use super::{Stage, TraceInput};
+use crate::error::Result;
+use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::long::kernels::striped_trace::{Params, STRIPED_KERNELS, StripedKernel, table};
+use crate::score::Substitution;
+
+/// Words of the buffers of a round.
+pub struct Sizes {
+    /// Start states.
+    pub starts: u64,
+    /// The list of parts.
+    pub paths: u64,
+    /// Directions.
+    pub directions: u64,
+    /// Runs.
+    pub runs: u64,
+}
+
+/// Buffers that are reused while they are large enough.
+#[derive(Default)]
+pub struct Buffers {
+    params: GrowingBuffer,
+    window: GrowingBuffer,
+    starts: GrowingBuffer,
+    paths: GrowingBuffer,
+    directions: GrowingBuffer,
+    runs: GrowingBuffer,
+    staging: GrowingBuffer,
+    table: Option<(Substitution, wgpu::Buffer)>,
+}
+
+/// What a round binds, in the order of [`STRIPED_KERNELS`], and what it reads back.
+pub struct Bound {
+    /// Bind groups.
+    pub groups: Vec<wgpu::BindGroup>,
+    /// The list of parts.
+    pub paths: wgpu::Buffer,
+    /// Their runs.
+    pub runs: wgpu::Buffer,
+    /// Where both are copied.
+    pub staging: wgpu::Buffer,
+}
+
+/// The bindings of a kernel: parameters and its storage buffers.
+pub fn layout(gpu: &Gpu, kernel: &StripedKernel) -> wgpu::BindGroupLayout {
+    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    };
+    let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+    let storage = |&(binding, is_written): &(u32, bool)| {
+        entry(binding, wgpu::BufferBindingType::Storage { read_only: !is_written })
+    };
+    entries.extend(kernel.bindings.iter().map(storage));
+    gpu.device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(kernel.stem), entries: &entries })
+}
+
+impl Buffers {
+    /// Sees to it that a table of scores is on the device.
+    pub fn load_table(&mut self, gpu: &Gpu, substitution: &Substitution) -> Result<()> {
+        if self.table.as_ref().is_none_or(|(own, _)| own != substitution) {
+            let buffer = gpu.upload("scores", bytemuck::cast_slice(&table(substitution)))?;
+            self.table = Some((substitution.clone(), buffer));
+        }
+        Ok(())
+    }
+
+    /// Makes room for a round, hands it its parameters and, if it is new, its window, and binds all.
+    pub fn fill(
+        &mut self,
+        gpu: &Gpu,
+        input: &TraceInput,
+        (params, window, is_new): (&Params, &Window, bool),
+        sizes: &Sizes,
+        layouts: &[(Stage, wgpu::BindGroupLayout)],
+    ) -> Result<Bound> {
+        use wgpu::BufferUsages as Usage;
+        let storage = Usage::STORAGE;
+        let room = |buffer: &mut GrowingBuffer, label: &str, words: u64, usage: Usage| {
+            // Powers of two, so that a slightly larger round does not mean a new buffer.
+            buffer.reserve(gpu, label, 4 * words.next_power_of_two(), usage).cloned()
+        };
+        let uniform = self
+            .params
+            .reserve(gpu, "parameters", size_of::<Params>() as u64, Usage::UNIFORM | Usage::COPY_DST)?
+            .clone();
+        let window_words = 4 * (window.spans.len() + window.blocks.len()) as u64;
+        let window_buffer = room(&mut self.window, "window", window_words, storage | Usage::COPY_DST)?;
+        let starts = self.starts.reserve(gpu, "start states", 4 * sizes.starts, storage)?.clone();
+        let paths = room(&mut self.paths, "parts", sizes.paths, storage | Usage::COPY_SRC)?;
+        let directions = self.directions.reserve(gpu, "directions", 4 * sizes.directions, storage)?.clone();
+        let runs = room(&mut self.runs, "runs", sizes.runs, storage | Usage::COPY_SRC)?;
+        let staging = room(&mut self.staging, "staging", sizes.paths + sizes.runs, Usage::MAP_READ | Usage::COPY_DST)?;
+        gpu.queue.write_buffer(&uniform, 0, bytemuck::bytes_of(params));
+        if is_new {
+            gpu.queue.write_buffer(&window_buffer, 0, bytemuck::cast_slice(&window.spans));
+            let offset = size_of_val(&window.spans[..]) as u64;
+            gpu.queue.write_buffer(&window_buffer, offset, bytemuck::cast_slice(&window.blocks));
+        }
+        let Some((_, table)) = &self.table else { return Err(gpu.error("no scores")) };
+        let all = [
+            &uniform,
+            &input.grid.vertical,
+            &input.grid.horizontal,
+            input.query,
+            input.target,
+            table,
+            &window_buffer,
+            &starts,
+            &paths,
+            &directions,
+            &runs,
+        ];
+        let group = |kernel: &StripedKernel| {
+            let (_, layout) =
+                layouts.iter().find(|(stage, _)| *stage == kernel.stage).expect("every stage has a layout");
+            let bindings = [0].into_iter().chain(kernel.bindings.iter().map(|&(binding, _)| binding));
+            let entries: Vec<_> = bindings
+                .map(|binding| wgpu::BindGroupEntry { binding, resource: all[binding as usize].as_entire_binding() })
+                .collect();
+            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some(kernel.stem),
+                layout,
+                entries: &entries,
+            })
+        };
+        Ok(Bound { groups: STRIPED_KERNELS.iter().map(group).collect(), paths, runs, staging })
+    }
+}

@@ -1,0 +1,211 @@
+//! Which blocks get start states: those that the path may come through, a window around its extrapolation.
+
+use crate::long::kernels::striped_trace::start_words;
+use crate::long::{Method, Point};
+
+/// Blocks that a window has if it has not to have fewer: about what a device does in the time that a round takes anyway.
+const LEAST_BLOCKS: usize = 512;
+
+/// How far a window goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach {
+    /// Rows above and below the extrapolated path.
+    pub margin: u32,
+    /// Rows of the extrapolated path a column.
+    pub slope: f64,
+    /// Blocks at most.
+    pub blocks: usize,
+    /// Words of start states at most.
+    pub start_words: u64,
+    /// Cells at most.
+    pub cells: u64,
+    /// Rows of a block of several chunks at most.
+    pub block_rows: u32,
+}
+
+impl Reach {
+    /// A walk went through a window from one point to another, and out of it: what the next one is like. It has at most
+    /// `blocks` blocks.
+    pub fn follow(&mut self, window: &Window, (before, at): (Point, Point), chunk: u32, blocks: usize) {
+        let (rows, columns) = (before.i - at.i, before.j - at.j);
+        // Of a short walk one gap may be the greater part.
+        if rows > 4 * chunk && columns > 4 * chunk {
+            self.slope = (f64::from(rows) / f64::from(columns)).clamp(0.25, 4.0);
+        }
+        // Most of the window was for nothing if the path left it early.
+        if u64::from(rows + columns) < window.path_columns / 2 {
+            self.margin = self.margin.saturating_mul(2).max(chunk);
+            self.blocks = (self.blocks / 2).max(LEAST_BLOCKS).min(blocks);
+        } else {
+            self.margin = (self.margin / 2).max(self.margin.min(chunk));
+            self.blocks = (self.blocks * 2).min(blocks);
+        }
+    }
+}
+
+/// A window: blocks that end at the row and column where the walk is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The walk's row: the last that is looked at.
+    pub rows: u32,
+    /// The walk's column: the last that is looked at.
+    pub columns: u32,
+    /// The first strip.
+    pub strip_begin: u32,
+    /// Of each strip the first chunk row, the one after the last, the first's block, and 1 if each chunk is a block.
+    pub spans: Vec<[u32; 4]>,
+    /// Of each block the strip, the row before its first, and its last row.
+    pub blocks: Vec<[u32; 4]>,
+    /// Rows of the tallest block.
+    pub block_rows: u32,
+    /// Parts of a path through the window at most.
+    pub parts: u32,
+    /// Columns of a path through the window at most.
+    pub path_columns: u64,
+    /// Cells of all blocks.
+    pub cells: u64,
+}
+
+impl Window {
+    /// The window of a walk that is at a row and a column, with as many strips as the reach allows, one at least.
+    pub fn new(
+        method: Method,
+        (strip, chunk, lead): (u32, u32, u32),
+        (row, column): (u32, u32),
+        reach: &Reach,
+    ) -> Self {
+        let mut window = Window { rows: row, columns: column, parts: 1, ..Window::default() };
+        if row == 0 || column == 0 {
+            return window;
+        }
+        let last_chunk = (row - 1) / chunk;
+        let mut least_row = row;
+        for k in (0..=(column - 1 + lead) / strip).rev() {
+            let (left, right) = ((k * strip).max(lead) - lead, ((k + 1) * strip - lead).min(column));
+            let at = |place: u32| f64::from(row) - reach.slope * f64::from(column - place);
+            if at(right) + f64::from(reach.margin) < 0.0 && !window.spans.is_empty() {
+                // The path has come out above.
+                break;
+            }
+            // Casts saturate.
+            let chunk_of = |row: f64| (((row - 1.0).max(0.0) as u32) / chunk).min(last_chunk);
+            let mut first = chunk_of(at(left) - f64::from(reach.margin));
+            let mut last = if right == column { last_chunk } else { chunk_of(at(right) + f64::from(reach.margin)) };
+            match method {
+                Method::Striped => (first, last) = (0, last_chunk),
+                Method::Chunked1 => first = first.max((last + 1).saturating_sub((reach.block_rows / chunk).max(1))),
+                Method::Chunked2 => {}
+            }
+            let block_of = |first: u32, after: u32| [k, first * chunk, (after * chunk).min(row), 0];
+            let more: Vec<[u32; 4]> = match method {
+                Method::Chunked2 => {
+                    // If there is room for a part only, that where the walk is.
+                    first =
+                        first.max((last + 1).saturating_sub(u32::try_from(reach.blocks).unwrap_or(u32::MAX).max(1)));
+                    (first..=last).map(|c| block_of(c, c + 1)).collect()
+                }
+                _ => vec![block_of(first, last + 1)],
+            };
+            let tallest = more.iter().map(|block| block[2] - block[1]).max().unwrap_or(0).max(window.block_rows);
+            let cells: u64 =
+                more.iter().map(|block| u64::from(block[2] - block[1]) * u64::from(right - left)).sum::<u64>();
+            let blocks = window.blocks.len() + more.len();
+            let words = blocks as u64 * start_words(tallest, strip);
+            let is_full =
+                blocks > reach.blocks || words > reach.start_words || window.cells.saturating_add(cells) > reach.cells;
+            if is_full && !window.spans.is_empty() {
+                break;
+            }
+            let each = u32::from(method == Method::Chunked2);
+            window.spans.push([first, last + 1, window.blocks.len() as u32, each]);
+            window.blocks.extend(more);
+            window.block_rows = tallest;
+            window.cells += cells;
+            window.strip_begin = k;
+            least_row = least_row.min(first * chunk);
+        }
+        window.spans.reverse();
+        let chunk_rows = (row - least_row).div_ceil(chunk);
+        window.parts = window.spans.len() as u32 + chunk_rows + 1;
+        window.path_columns =
+            u64::from(row - least_row) + u64::from(column - ((window.strip_begin * strip).max(lead) - lead));
+        window
+    }
+
+    /// Words of its start states.
+    pub fn start_words(&self, strip: u32) -> u64 {
+        self.blocks.len() as u64 * start_words(self.block_rows, strip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REACH: Reach =
+        Reach { margin: 20, slope: 1.0, blocks: 1000, start_words: u64::MAX, cells: u64::MAX, block_rows: u32::MAX };
+
+    #[test]
+    fn it_follows_the_diagonal() {
+        let window = Window::new(Method::Chunked2, (10, 20, 0), (1000, 1000), &REACH);
+        assert!(window.blocks.len() <= 1000);
+        assert_eq!(window.strip_begin, 0);
+        assert_eq!(window.spans.len(), 100);
+        for (k, span) in (0..).zip(&window.spans) {
+            let (first, after) = (span[0] * 20, span[1] * 20);
+            assert!(
+                first <= u32::saturating_sub(10 * k, 20) && after >= (10 * (k + 1) + 20).min(1000),
+                "{k}: {span:?}"
+            );
+            for c in span[0]..span[1] {
+                let block = window.blocks[(span[2] + c - span[0]) as usize];
+                assert_eq!(block, [k, 20 * c, 20 * (c + 1), 0]);
+            }
+        }
+        assert_eq!(window.path_columns, 2000);
+    }
+
+    #[test]
+    fn it_ends_where_the_walk_is_and_where_its_room_ends() {
+        let reach = Reach { blocks: 7, ..REACH };
+        for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
+            for at in [(1, 1), (1, 100), (100, 1), (33, 47), (20, 30), (21, 31)] {
+                let window = Window::new(method, (10, 20, 0), at, &reach);
+                let span = window.spans.last().expect("the strip where the walk is");
+                assert_eq!(window.strip_begin + window.spans.len() as u32 - 1, (at.1 - 1) / 10);
+                assert_eq!(span[1], (at.0 - 1) / 20 + 1);
+                assert!(window.blocks.len() <= 7);
+                assert!(window.blocks.iter().all(|block| block[2] <= at.0 && block[1] < block[2]));
+                assert_eq!(window.blocks.iter().map(|block| block[2] - block[1]).max(), Some(window.block_rows));
+                if method == Method::Striped {
+                    assert!(window.blocks.iter().all(|block| block[1] == 0 && block[2] == at.0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_next_depends_on_how_far_the_walk_came() {
+        use crate::long::State;
+        let at = |i, j| Point { i, j, state: State::H };
+        let mut reach = Reach { blocks: 4096, ..REACH };
+        let window = Window::new(Method::Chunked2, (10, 20, 0), (1000, 1000), &reach);
+        reach.follow(&window, (at(1000, 1000), at(900, 990)), 20, 4096);
+        assert_eq!((reach.margin, reach.blocks, reach.slope), (40, 2048, 1.0));
+        reach.follow(&window, (at(1000, 1000), at(200, 600)), 20, 4096);
+        assert_eq!((reach.margin, reach.blocks, reach.slope), (20, 4096, 2.0));
+    }
+
+    #[test]
+    fn there_is_one_strip_at_least_and_none_on_a_border() {
+        let reach = Reach { blocks: 1, start_words: 1, cells: 1, ..REACH };
+        for method in [Method::Striped, Method::Chunked1, Method::Chunked2] {
+            let window = Window::new(method, (10, 20, 0), (333, 333), &reach);
+            assert_eq!((window.spans.len(), window.blocks.len()), (1, 1));
+            assert_eq!(Window::new(method, (10, 20, 0), (0, 333), &reach).blocks.len(), 0);
+        }
+        let tall =
+            Window::new(Method::Chunked1, (10, 20, 0), (333, 333), &Reach { margin: 300, block_rows: 50, ..REACH });
+        assert!(tall.block_rows <= 40);
+    }
+}

@@ -1,0 +1,161 @@
+//! Host half of `sw_striped_score`: one very long pair, a strip of columns per workgroup (StripedScore; Li, Ranka and
+//! Sahni, section IV).
+
+use bytemuck::{Pod, Zeroable};
+
+/// The kernel's own text.
+pub const SHADER: &str = include_str!("../../../shaders/sw_striped_score.wgsl");
+const LANES_SUBGROUP: &str = include_str!("../../../shaders/common/lanes_subgroup.wgsl");
+const LANES_WORKGROUP: &str = include_str!("../../../shaders/common/lanes_workgroup.wgsl");
+
+/// Rows of a block: what a lane computes in a step.
+pub const BLOCK_ROWS: u32 = 4;
+/// What the words of vertical edges are combined with, so that 0 says "not there yet".
+pub const FLIP: u32 = 0x8000_0000;
+
+/// `Params` of the shader.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Params {
+    /// Rows of the panel.
+    pub rows: u32,
+    /// Its columns.
+    pub columns: u32,
+    /// Its strips.
+    pub strips: u32,
+    /// The strip of the dispatch's first workgroup.
+    pub first_strip: u32,
+    /// Steps that strip 0 has made before this dispatch.
+    pub base: i32,
+    /// Steps of a strip in this dispatch.
+    pub steps: i32,
+    /// Steps that a strip is behind its left neighbour.
+    pub lag: i32,
+    /// Steps of a strip in all.
+    pub total_steps: i32,
+    /// Word of the query's first block.
+    pub query_begin: u32,
+    /// Place of the first column's symbol.
+    pub target_begin: u32,
+    /// Entries of the panel's first vertical edge.
+    pub whole_entries: u32,
+    /// Entries of an inner one.
+    pub inner_entries: u32,
+    /// Which bits of a row choose an entry of an inner edge.
+    pub inner_mask: u32,
+    /// Entries of a horizontal edge.
+    pub columns_stride: u32,
+    /// Blocks between marked rows.
+    pub mark_blocks: u32,
+    /// Number of the horizontal edge along the last row.
+    pub marks: u32,
+    /// What a gap's first symbol adds: not above 0.
+    pub first: i32,
+    /// What each further one adds.
+    pub next: i32,
+    /// The greatest score of two symbols.
+    pub greatest: i32,
+    /// Rows from the panel's first to the pair's last.
+    pub rows_to_end: i32,
+    /// Columns from the panel's first to the pair's last.
+    pub columns_to_end: i32,
+    /// A local score that somebody has found.
+    pub best_floor: i32,
+    /// How often a lane may ask for what is not there yet, in a dispatch.
+    pub spin_limit: u32,
+    /// Every so many-th edge between strips is kept whole.
+    pub keep_strips: u32,
+    /// Entries of all edges that are kept whole.
+    pub rings_begin: u32,
+    /// Columns that the first strip lacks, a multiple of the variant's cells.
+    pub padding: u32,
+}
+
+/// `Shared` of the shader.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Shared {
+    /// The best local score of all strips, where tiles are pruned.
+    pub best: i32,
+    /// Strips taken in this dispatch.
+    pub ticket: u32,
+    /// Not 0 if a strip waited too long: what was computed is worthless.
+    pub stuck: u32,
+    /// Batches of steps that were pruned.
+    pub pruned: u32,
+}
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// Invocations of a workgroup, each with columns of its own.
+    pub lanes: u32,
+    /// Columns that an invocation keeps in registers; a multiple of 4.
+    pub cells: u32,
+    /// Kinds of query symbols.
+    pub classes: u32,
+    /// Codes of the alphabet.
+    pub codes: u32,
+    /// Steps between exchanges through memory (paper 2's T, in blocks of four rows); even.
+    pub batch: u32,
+    /// Which of the last lane's columns is the panel's last.
+    pub last_cell: u32,
+    /// Whether H is cut off at 0, and the best is looked for.
+    pub local: bool,
+    /// Linear gaps.
+    pub linear: bool,
+    /// Whether hopeless batches are pruned.
+    pub prune: bool,
+    /// Whether strips wait for each other within a dispatch.
+    pub persistent: bool,
+    /// Whether lanes talk by shuffles: a workgroup is one subgroup.
+    pub shuffle: bool,
+}
+
+impl Variant {
+    /// Columns of a strip.
+    pub const fn strip(&self) -> u32 {
+        self.lanes * self.cells
+    }
+
+    /// Words that a lane leaves between dispatches.
+    pub const fn state_words(&self) -> u32 {
+        2 * self.cells + 12
+    }
+
+    /// Workgroup memory in bytes.
+    pub const fn workgroup_bytes(&self) -> u32 {
+        let exchange = if self.shuffle { 0 } else { 2 * self.lanes * 16 + 4 };
+        self.classes * self.strip() * 4 + 2 * self.batch * 8 * 4 + 12 + exchange
+    }
+
+    /// Loop iterations that an invocation makes at most in so many steps, if no loop is unrolled.
+    pub const fn iterations(&self, steps: u64) -> u64 {
+        let cells = self.cells as u64;
+        let a_row = cells + cells / 4 + 1 + if self.local { 2 * cells } else { 0 } + cells;
+        let a_step = 4 * (a_row + 2) + 2 * cells + 12;
+        let a_batch = 6 * (self.batch as u64 * 8).div_ceil(self.lanes as u64) + 3 * cells + self.batch as u64 * cells;
+        let once = 5 * (self.classes as u64 * cells / 4) + 4 * cells + 20;
+        steps * a_step + steps.div_ceil(self.batch as u64) * a_batch + once
+    }
+
+    /// The whole shader.
+    pub fn source(&self) -> String {
+        format!(
+            "const LANES: u32 = {}u;\nconst CELLS: u32 = {}u;\nconst CLASSES: u32 = {}u;\nconst CODES: u32 = {}u;\n\
+             const BATCH: u32 = {}u;\nconst LAST_CELL: u32 = {}u;\nconst LOCAL: bool = {};\nconst LINEAR: bool = {};\nconst PRUNE: bool = {};\n\
+             const PERSISTENT: bool = {};\n{}{SHADER}",
+            self.lanes,
+            self.cells,
+            self.classes,
+            self.codes,
+            self.batch,
+            self.last_cell,
+            self.local,
+            self.linear,
+            self.prune,
+            self.persistent,
+            if self.shuffle { LANES_SUBGROUP } else { LANES_WORKGROUP },
+        )
+    }
+}

@@ -1,0 +1,242 @@
+//! The recurrence as the textbook has it, cell by cell in 64 bits: slow, and obviously right. A double for tests, and the
+//! last resort where no other engine is left.
+
+use std::sync::atomic::Ordering;
+
+use super::{
+    Best, Edge, LongEngine, LongPair, Method, NEVER, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
+};
+use crate::alignment::{Cigar, Op};
+use crate::error::{Error, Result};
+
+/// Rows between two looks at the left column, the interrupt and so on.
+const ROWS: u32 = 64;
+
+/// An engine that computes one cell after another.
+#[derive(Debug, Clone)]
+pub struct Textbook {
+    /// Its name.
+    pub label: String,
+    /// What it says its speed is, in cells a second.
+    pub speed: f64,
+    /// Columns of the panels that it asks for.
+    pub panel_columns: u32,
+    /// Cells of the greatest region that it traces.
+    pub trace_cells: u64,
+    /// Whether it hands on columns inside a panel.
+    pub keeps_columns: bool,
+}
+
+impl Default for Textbook {
+    fn default() -> Self {
+        Textbook {
+            label: "textbook".into(),
+            speed: 1e8,
+            panel_columns: 16_384,
+            trace_cells: 1 << 22,
+            keeps_columns: false,
+        }
+    }
+}
+
+impl Textbook {
+    /// Hands on columns inside a panel, where it is asked to.
+    pub fn with_kept_columns(mut self) -> Self {
+        self.keeps_columns = true;
+        self
+    }
+}
+
+/// An edge's value as it is here: nothing reaches [`NEVER`] from above, and nothing climbs out of it.
+fn narrow(value: i64) -> i32 {
+    value.clamp(NEVER.into(), i32::MAX.into()) as i32
+}
+
+/// H, I and D of one cell: H\[i-1,j-1\], I\[i,j\] and D\[i,j\] are known.
+#[inline]
+fn cell(pair: &LongPair, i: u32, j: u32, diagonal: i64, insertion: i64, deletion: i64) -> i64 {
+    let (a, b) = (pair.query[i as usize - 1], pair.target[j as usize - 1]);
+    let aligned = diagonal + i64::from(pair.scoring.substitution.score(a, b));
+    let best = aligned.max(insertion).max(deletion);
+    if pair.is_local() { best.max(0) } else { best }
+}
+
+impl LongEngine for Textbook {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    fn panel_columns(&self, _rows: u32, columns: u32) -> u32 {
+        self.panel_columns.min(columns)
+    }
+
+    fn keeps_columns(&self) -> bool {
+        self.keeps_columns
+    }
+
+    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+        let (pair, (first_row, last_row), (first, last)) = (sweep.pair, sweep.rows, sweep.columns);
+        let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));
+        let wide = |values: &[i32]| values.iter().copied().map(i64::from).collect::<Vec<i64>>();
+        let (mut h, mut gap) = (wide(&sweep.top.h), wide(&sweep.top.gap));
+        let every = sweep.keep_every.filter(|_| self.keeps_columns).unwrap_or(u32::MAX).max(1);
+        let inner: Vec<u32> = (first..last).step_by(every as usize).skip(1).collect();
+        let corner = |&column: &u32| Edge { h: vec![sweep.top.h[(column - first) as usize]], gap: vec![NEVER] };
+        let mut kept: Vec<Edge> = inner.iter().map(corner).collect();
+        let mut best = None;
+        sink.right(first_row, &[sweep.top.h[(last - first) as usize]], &[NEVER])?;
+        let mut row = first_row;
+        while row < last_row {
+            if sweep.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let until = (row + ROWS).min(last_row);
+            let rows = (until - row) as usize;
+            let (mut left_h, mut left_gap) = (vec![0; rows], vec![0; rows]);
+            left.read(row + 1, until, &mut left_h, &mut left_gap)?;
+            let (mut right_h, mut right_gap) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+            for (offset, i) in (row + 1..=until).enumerate() {
+                let mut diagonal = h[0];
+                h[0] = left_h[offset].into();
+                let mut deletion = i64::from(left_gap[offset]);
+                let mut next_kept = 0;
+                for (k, j) in (1..).zip(first + 1..=last) {
+                    let value = cell(pair, i, j, diagonal, gap[k], deletion);
+                    diagonal = h[k];
+                    h[k] = value;
+                    gap[k] = (value - open).max(gap[k] - extend);
+                    deletion = (value - open).max(deletion - extend);
+                    if inner.get(next_kept) == Some(&j) {
+                        kept[next_kept].h.push(narrow(value));
+                        kept[next_kept].gap.push(narrow(deletion));
+                        next_kept += 1;
+                    }
+                    if pair.is_local() && value > 0 {
+                        best = Best::better(best, Some(Best { score: narrow(value), i, j }));
+                    }
+                }
+                right_h.push(narrow(h[h.len() - 1]));
+                right_gap.push(narrow(deletion));
+            }
+            sink.right(row + 1, &right_h, &right_gap)?;
+            if (until - first_row).is_multiple_of(sweep.mark_every) || until == last_row {
+                let narrowed = |values: &[i64]| values.iter().copied().map(narrow).collect();
+                sink.mark(until, Edge { h: narrowed(&h), gap: narrowed(&gap) })?;
+            }
+            if let Some(best) = best {
+                sweep.best.raise(best.score);
+            }
+            sink.progress(rows as u64 * u64::from(last - first), best);
+            row = until;
+        }
+        // In any order.
+        for (&column, edge) in inner.iter().zip(kept).rev() {
+            sink.column(column, edge)?;
+        }
+        Ok(Swept { best, pruned_cells: 0 })
+    }
+
+    fn can_trace(&self, rows: u32, columns: u32, _method: Method) -> bool {
+        u64::from(rows) * u64::from(columns) <= self.trace_cells
+    }
+
+    fn trace(&mut self, region: &Region) -> Result<Traced> {
+        let matrices = Matrices::fill(region)?;
+        Ok(matrices.walk(region))
+    }
+}
+
+/// H, I and D of a region, rows one after another. Row 0 and column 0 are its edges.
+struct Matrices {
+    width: usize,
+    h: Vec<i64>,
+    insertion: Vec<i64>,
+    deletion: Vec<i64>,
+}
+
+impl Matrices {
+    fn fill(region: &Region) -> Result<Matrices> {
+        let (pair, (row, _), (column, _)) = (region.pair, region.rows, region.columns);
+        let (rows, columns) = ((region.from.i - row) as usize, (region.from.j - column) as usize);
+        let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));
+        let width = columns + 1;
+        let zeros = || vec![0i64; (rows + 1) * width];
+        let mut matrices = Matrices { width, h: zeros(), insertion: zeros(), deletion: zeros() };
+        let Matrices { h, insertion, deletion, .. } = &mut matrices;
+        for (k, value) in h[..width].iter_mut().enumerate() {
+            *value = region.top.h[k].into();
+        }
+        for i in 1..=rows {
+            if region.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let at = i * width;
+            h[at] = region.left.h[i].into();
+            for j in 1..=columns {
+                insertion[at + j] = if i == 1 {
+                    region.top.gap[j].into()
+                } else {
+                    (h[at - width + j] - open).max(insertion[at - width + j] - extend)
+                };
+                deletion[at + j] = if j == 1 {
+                    region.left.gap[i].into()
+                } else {
+                    (h[at + j - 1] - open).max(deletion[at + j - 1] - extend)
+                };
+                let (i, j, diagonal) = (row + i as u32, column + j as u32, h[at - width + j - 1]);
+                let at = at + (j - column) as usize;
+                h[at] = cell(pair, i, j, diagonal, insertion[at], deletion[at]);
+            }
+        }
+        Ok(matrices)
+    }
+
+    fn walk(&self, region: &Region) -> Traced {
+        let pair = region.pair;
+        let open = i64::from(pair.scoring.gaps.first);
+        let Point { mut i, mut j, mut state } = region.from;
+        let mut cigar = Cigar::new();
+        let mut ended = false;
+        loop {
+            let at = (i - region.rows.0) as usize * self.width + (j - region.columns.0) as usize;
+            if state == State::H && pair.is_local() && self.h[at] == 0 {
+                ended = true;
+                break;
+            }
+            if i == region.rows.0 || j == region.columns.0 {
+                break;
+            }
+            match state {
+                State::H => {
+                    let (a, b) = (pair.query[i as usize - 1], pair.target[j as usize - 1]);
+                    let substitution = &pair.scoring.substitution;
+                    if self.h[at - self.width - 1] + i64::from(substitution.score(a, b)) == self.h[at] {
+                        cigar.push(1, if substitution.is_match(a, b) { Op::Match } else { Op::Mismatch });
+                        (i, j) = (i - 1, j - 1);
+                    } else {
+                        state = if self.insertion[at] == self.h[at] { State::I } else { State::D };
+                    }
+                }
+                State::I => {
+                    cigar.push(1, Op::Insertion);
+                    i -= 1;
+                    let leaves = self.h[at - self.width] - open == self.insertion[at];
+                    state = if leaves { State::H } else { State::I };
+                }
+                State::D => {
+                    cigar.push(1, Op::Deletion);
+                    j -= 1;
+                    let leaves = self.h[at - 1] - open == self.deletion[at];
+                    state = if leaves { State::H } else { State::D };
+                }
+            }
+        }
+        cigar.reverse();
+        let bytes = 24 * self.h.len() as u64;
+        Traced { cigar, to: Some(Point { i, j, state }), ended, bytes }
+    }
+}

@@ -1,0 +1,233 @@
+//! One long pair, from the textbook: the three states of Gotoh 1982 (J. Mol. Biol. 162:705-708) in full, and the walk
+//! back that [`crate::long`] prescribes. Global, with free end gaps, and local.
+//!
+//! ```text
+//! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
+//! D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next)       the last column is target symbol j against a gap
+//! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j]), and in local mode at least 0
+//! ```
+//!
+//! Row 0 and column 0 of H are 0 in local mode and with free end gaps, else what one gap costs; I\[0,j\] and D\[i,0\]
+//! are reached by nothing.
+
+use super::{Edge, NEVER, Point, State};
+use crate::alignment::{Cigar, Op};
+use crate::score::{EndGaps, Mode, Scoring};
+use crate::seq::Code;
+
+/// What no path reaches: far below every score, and far from overflow.
+const UNREACHABLE: i64 = i64::MIN / 4;
+
+/// The alignment of a long pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceLongAlignment {
+    /// Its score; in local mode 0 if nothing scores more.
+    pub score: i64,
+    /// Query and target symbols before its first column.
+    pub start: (usize, usize),
+    /// Query and target symbols up to its last column.
+    pub end: (usize, usize),
+    /// Its columns; of a global alignment with the end gaps.
+    pub cigar: Cigar,
+}
+
+/// A walk back through a part of the matrices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walk {
+    /// Where it was, from its beginning on, and the column that it took from there to the next point; none where it
+    /// went from one matrix to another, and at its end.
+    pub points: Vec<(Point, Option<Op>)>,
+    /// Whether it ended where a local alignment begins.
+    pub ended: bool,
+}
+
+impl Walk {
+    /// Where it ended.
+    pub fn to(&self) -> Point {
+        self.points[self.points.len() - 1].0
+    }
+
+    /// The columns between two of its points, by their places in [`Walk::points`]; the walk comes by `late` first.
+    pub fn between(&self, late: usize, early: usize) -> Cigar {
+        let mut cigar = Cigar::new();
+        self.points[late..early].iter().filter_map(|step| step.1).for_each(|op| cigar.push(1, op));
+        cigar.reverse();
+        cigar
+    }
+
+    /// All columns.
+    pub fn cigar(&self) -> Cigar {
+        self.between(0, self.points.len() - 1)
+    }
+}
+
+/// The alignment that [`crate::long`] names.
+pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLongAlignment {
+    let matrices = LongMatrices::fill(query, target, scoring);
+    let (m, n) = (query.len(), target.len());
+    if scoring.mode == Mode::Local {
+        let Some((score, i, j)) = matrices.best(0..m, 0..n) else {
+            return ReferenceLongAlignment { score: 0, start: (0, 0), end: (0, 0), cigar: Cigar::new() };
+        };
+        let walk = matrices.walk(point(i, j, State::H), 0, 0);
+        let to = walk.to();
+        let start = (to.i as usize, to.j as usize);
+        return ReferenceLongAlignment { score, start, end: (i, j), cigar: walk.cigar() };
+    }
+    let (i, j) = matrices.last_cell();
+    let walk = matrices.walk(point(i, j, State::H), 0, 0);
+    let mut cigar = Cigar::new();
+    cigar.push(walk.to().i, Op::Insertion);
+    cigar.push(walk.to().j, Op::Deletion);
+    walk.cigar().iter().for_each(|(length, op)| cigar.push(length, op));
+    cigar.push((m - i) as u32, Op::Insertion);
+    cigar.push((n - j) as u32, Op::Deletion);
+    ReferenceLongAlignment { score: matrices.h[i][j], start: (0, 0), end: (m, n), cigar }
+}
+
+/// The matrices, each `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
+#[derive(Debug, Clone)]
+pub struct LongMatrices {
+    /// H.
+    pub h: Vec<Vec<i64>>,
+    /// I.
+    pub insertion: Vec<Vec<i64>>,
+    /// D.
+    pub deletion: Vec<Vec<i64>>,
+    query: Vec<Code>,
+    target: Vec<Code>,
+    scoring: Scoring,
+}
+
+impl LongMatrices {
+    /// All matrices of a pair.
+    pub fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Self {
+        let (m, n) = (query.len(), target.len());
+        let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
+        let is_local = scoring.mode == Mode::Local;
+        let border = |length: usize| match is_local || scoring.end_gaps == EndGaps::Free {
+            true => 0,
+            false => -scoring.gaps.cost(length as u64),
+        };
+        let mut h = vec![vec![0; n + 1]; m + 1];
+        let mut insertion = vec![vec![UNREACHABLE; n + 1]; m + 1];
+        let mut deletion = insertion.clone();
+        for (i, row) in h.iter_mut().enumerate() {
+            row[0] = border(i);
+        }
+        for (j, cell) in h[0].iter_mut().enumerate() {
+            *cell = border(j);
+        }
+        for i in 1..=m {
+            for j in 1..=n {
+                insertion[i][j] = (h[i - 1][j] - first).max(insertion[i - 1][j] - next);
+                deletion[i][j] = (h[i][j - 1] - first).max(deletion[i][j - 1] - next);
+                let diagonal = h[i - 1][j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
+                let value = diagonal.max(insertion[i][j]).max(deletion[i][j]);
+                h[i][j] = if is_local { value.max(0) } else { value };
+            }
+        }
+        LongMatrices {
+            h,
+            insertion,
+            deletion,
+            query: query.to_vec(),
+            target: target.to_vec(),
+            scoring: scoring.clone(),
+        }
+    }
+
+    /// Of the cells with `rows.start < i <= rows.end` and `columns.start < j <= columns.end` the first with the greatest
+    /// score above 0, by rows: score, row, column.
+    pub fn best(&self, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Option<(i64, usize, usize)> {
+        let mut best: Option<(i64, usize, usize)> = None;
+        for i in rows.start + 1..=rows.end {
+            for j in columns.start + 1..=columns.end {
+                if self.h[i][j] > best.map_or(0, |best| best.0) {
+                    best = Some((self.h[i][j], i, j));
+                }
+            }
+        }
+        best
+    }
+
+    /// Where a global walk begins (rule 3 of [`crate::trace`]).
+    pub fn last_cell(&self) -> (usize, usize) {
+        let (m, n) = (self.query.len(), self.target.len());
+        let mut last = (m, n);
+        if self.scoring.end_gaps == EndGaps::Free {
+            let column = (0..m).rev().map(|i| (i, n));
+            for (i, j) in column.chain((0..n).rev().map(|j| (m, j))) {
+                if self.h[i][j] > self.h[last.0][last.1] {
+                    last = (i, j);
+                }
+            }
+        }
+        last
+    }
+
+    /// The edge along row `i`, for columns `columns.start..=columns.end`.
+    pub fn row_edge(&self, i: usize, columns: std::ops::Range<usize>) -> Edge {
+        self.edge(columns, |j| (self.h[i][j], self.insertion[i][j]))
+    }
+
+    /// The edge along column `j`, for rows `rows.start..=rows.end`.
+    pub fn column_edge(&self, j: usize, rows: std::ops::Range<usize>) -> Edge {
+        self.edge(rows, |i| (self.h[i][j], self.deletion[i][j]))
+    }
+
+    fn edge(&self, places: std::ops::Range<usize>, values: impl Fn(usize) -> (i64, i64)) -> Edge {
+        let gaps = self.scoring.gaps;
+        let narrow = |value: i64| value.max(NEVER.into()) as i32;
+        let (h, gap) = (places.start..=places.end)
+            .map(values)
+            .map(|(h, gap)| (narrow(h), narrow((h - i64::from(gaps.first)).max(gap - i64::from(gaps.next)))))
+            .unzip();
+        Edge { h, gap }
+    }
+
+    /// The walk back from a point, until it comes to row `top` or column `left`, or to where a local alignment begins.
+    pub fn walk(&self, from: Point, top: usize, left: usize) -> Walk {
+        let first = i64::from(self.scoring.gaps.first);
+        let (mut i, mut j, mut state) = (from.i as usize, from.j as usize, from.state);
+        let mut points = Vec::new();
+        loop {
+            let here = point(i, j, state);
+            let ended = self.scoring.mode == Mode::Local && state == State::H && self.h[i][j] == 0;
+            if ended || i == top || j == left {
+                points.push((here, None));
+                return Walk { points, ended };
+            }
+            let op = match state {
+                State::H => {
+                    let (a, b) = (self.query[i - 1], self.target[j - 1]);
+                    if self.h[i][j] == self.h[i - 1][j - 1] + i64::from(self.scoring.substitution.score(a, b)) {
+                        (i, j) = (i - 1, j - 1);
+                        Some(if self.scoring.substitution.is_match(a, b) { Op::Match } else { Op::Mismatch })
+                    } else {
+                        state = if self.h[i][j] == self.insertion[i][j] { State::I } else { State::D };
+                        None
+                    }
+                }
+                State::I => {
+                    state = if self.insertion[i][j] == self.h[i - 1][j] - first { State::H } else { State::I };
+                    i -= 1;
+                    Some(Op::Insertion)
+                }
+                State::D => {
+                    state = if self.deletion[i][j] == self.h[i][j - 1] - first { State::H } else { State::D };
+                    j -= 1;
+                    Some(Op::Deletion)
+                }
+            };
+            points.push((here, op));
+        }
+    }
+}
+
+fn point(i: usize, j: usize, state: State) -> Point {
+    Point { i: i as u32, j: j as u32, state }
+}
+
+#[cfg(test)]
+mod tests;

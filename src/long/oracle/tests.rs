@@ -1,0 +1,85 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::alignment::verify;
+use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
+use crate::score::{Ambiguity, Gaps};
+use crate::seq::Alphabet;
+
+fn codes(letters: &str) -> Vec<Code> {
+    letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect()
+}
+
+fn scheme(mode: Mode, end_gaps: EndGaps, gaps: Gaps) -> Scoring {
+    Scoring { mode, ..Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, end_gaps).unwrap() }
+}
+
+#[test]
+fn alignments_by_hand() {
+    use EndGaps::{Charged, Free};
+    use Mode::{Global, Local};
+    let affine = Gaps::from_blast(2, 1);
+    for (query, target, mode, end_gaps, gaps, score, start, end, cigar) in [
+        ("", "", Local, Charged, affine, 0, (0, 0), (0, 0), ""),
+        ("", "ACG", Global, Charged, affine, -5, (0, 0), (0, 3), "3D"),
+        ("AC", "", Global, Free, affine, 0, (0, 0), (2, 0), "2I"),
+        ("AAAA", "CCCC", Local, Charged, affine, 0, (0, 0), (0, 0), ""),
+        ("TTACGTCC", "GGACGTAA", Local, Charged, affine, 8, (2, 2), (6, 6), "4="),
+        ("ACGTCCACGT", "ACGTACGT", Local, Charged, affine, 12, (0, 0), (10, 8), "4=2I4="),
+        // Two as good: the one that ends first in the query, then the one that ends first in the target.
+        ("ACGTTTACG", "ACGCCACG", Local, Charged, affine, 6, (0, 0), (3, 3), "3="),
+        ("ACG", "CACGCACG", Local, Charged, affine, 6, (0, 1), (3, 4), "3="),
+        // Two symbols before a gap: the gap is as early as it can be.
+        ("AAA", "AA", Global, Charged, Gaps::linear(1), 3, (0, 0), (3, 2), "1I2="),
+        // Insertions before deletions on the way back.
+        ("A", "C", Global, Charged, Gaps::linear(1), -2, (0, 0), (1, 1), "1D1I"),
+        ("TTACG", "ACGCC", Global, Free, affine, 6, (0, 0), (5, 5), "2I3=2D"),
+    ] {
+        let found = align(&codes(query), &codes(target), &scheme(mode, end_gaps, gaps));
+        assert_eq!((found.score, found.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
+        assert_eq!((found.start, found.end), (start, end), "{query} {target}");
+    }
+}
+
+fn sequence() -> impl Strategy<Value = Vec<Code>> {
+    prop::collection::vec(prop::sample::select(vec![1, 2, 4, 8, 8, 1, 15, 5]), 0..40)
+}
+
+proptest! {
+    #[test]
+    fn scores_are_those_of_the_other_oracles_and_columns_have_them(
+        query in sequence(), target in sequence(), next in 0..4, opening in 0..4,
+        mode in prop::sample::select(vec![Mode::Global, Mode::Local]),
+        end_gaps in prop::sample::select(vec![EndGaps::Charged, EndGaps::Free]),
+    ) {
+        let scoring = scheme(mode, end_gaps, Gaps { first: next + opening, next });
+        let found = align(&query, &target, &scoring);
+        let expected = match mode {
+            Mode::Global => needleman_wunsch::score_only(&query, &target, &scoring).0,
+            Mode::Local => smith_waterman::score_only(&query, &target, &scoring),
+        };
+        prop_assert_eq!(found.score, expected);
+        let parts = (&query[found.start.0..found.end.0], &target[found.start.1..found.end.1]);
+        prop_assert_eq!(verify(&found.cigar, parts.0, parts.1, &scoring).unwrap(), expected);
+    }
+
+    #[test]
+    fn edges_say_what_enters(query in sequence(), target in sequence(), next in 0..4, opening in 0..4) {
+        let scoring = scheme(Mode::Local, EndGaps::Charged, Gaps { first: next + opening, next });
+        let matrices = LongMatrices::fill(&query, &target, &scoring);
+        let (m, n) = (query.len(), target.len());
+        for i in 0..m {
+            let edge = matrices.row_edge(i, 0..n);
+            for j in 1..=n {
+                prop_assert_eq!(i64::from(edge.h[j]), matrices.h[i][j]);
+                prop_assert_eq!(i64::from(edge.gap[j]), matrices.insertion[i + 1][j]);
+            }
+        }
+        for j in 0..n {
+            let edge = matrices.column_edge(j, 0..m);
+            for i in 1..=m {
+                prop_assert_eq!(i64::from(edge.gap[i]), matrices.deletion[i][j + 1]);
+            }
+        }
+    }
+}

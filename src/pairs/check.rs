@@ -1,0 +1,229 @@
+//! Whether a report can be what came of a batch: looked at once, where results enter the queue, so that a device that
+//! breaks its promises is given up like one that is lost. Says nothing about the scores.
+
+use std::collections::HashMap;
+
+use super::{Batch, Hit, Report, Want};
+use crate::alignment::packed;
+use crate::engine::check::finished;
+use crate::score::Mode;
+use crate::seq::SequenceId;
+
+/// Checks that a report tells of pairs of the batch, of each at most once and, unless a filter may have dropped some, of
+/// all those in finished blocks; and that traced alignments are as long as their sequences. Takes about a nanosecond a
+/// pair where hits come in the order of the blocks.
+///
+/// # Errors
+/// What is wrong.
+pub fn report(batch: &Batch, report: &Report) -> Result<(), String> {
+    let finished = finished(batch.blocks.len(), &report.unfinished)?;
+    let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
+    let hits = &report.hits;
+    if !matches!(batch.band.want, Want::Reaching(_)) {
+        let pairs: u64 = blocks().map(|block| block.pairs()).sum();
+        if hits.len() as u64 != pairs {
+            return Err(format!("{} results for {pairs} pairs", hits.len()));
+        }
+    }
+    // Hits in the order of the blocks are found in one walk; others one by one.
+    let mut next = hits.iter().peekable();
+    for block in blocks() {
+        for &target in &batch.band.order[block.targets.start as usize..block.targets.end as usize] {
+            next.next_if(|hit| (hit.query, hit.target) == (block.query, target));
+        }
+    }
+    if next.peek().is_some() {
+        each_once(batch, &finished, hits)?;
+    }
+    traced(batch, report)
+}
+
+/// Each hit is of a pair of a finished block, and no other hit is.
+fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), String> {
+    let order = &batch.band.order;
+    // Where a target is; where selected pairs have a target several times, that is told with the query.
+    let mut places: HashMap<SequenceId, u32> = HashMap::new();
+    let mut of_query: HashMap<SequenceId, Vec<(u32, u32, u64)>> = HashMap::new();
+    let mut pairs = 0u64;
+    for (block, _) in batch.blocks.iter().zip(finished).filter(|(_, finished)| **finished) {
+        of_query.entry(block.query).or_default().push((block.targets.start, block.targets.end, pairs));
+        pairs += block.pairs();
+    }
+    let begin = batch.blocks.iter().map(|block| block.targets.start).min().unwrap_or(0);
+    let end = batch.blocks.iter().map(|block| block.targets.end).max().unwrap_or(0);
+    places.extend((begin..end).map(|place| (order[place as usize], place)));
+    let are_repeated = places.len() < (end - begin) as usize;
+    let mut of_pair: HashMap<(SequenceId, SequenceId), u64> = HashMap::new();
+    if are_repeated {
+        for (&query, ranges) in &of_query {
+            for &(start, end, first) in ranges {
+                of_pair.extend((first..).zip(start..end).map(|(at, place)| ((query, order[place as usize]), at)));
+            }
+        }
+    }
+    let place_of = |hit: &Hit| {
+        if are_repeated {
+            return of_pair.get(&(hit.query, hit.target)).copied();
+        }
+        let (&place, ranges) = places.get(&hit.target).zip(of_query.get(&hit.query))?;
+        let range = ranges.iter().find(|(start, end, _)| (*start..*end).contains(&place))?;
+        Some(range.2 + u64::from(place - range.0))
+    };
+    let mut seen = vec![0u64; pairs.div_ceil(64) as usize];
+    for hit in hits {
+        let Some(place) = place_of(hit) else {
+            return Err(format!("a result for the pair {}-{}, which it was not given", hit.query, hit.target));
+        };
+        let (word, bit) = ((place / 64) as usize, 1 << (place % 64));
+        if seen[word] & bit != 0 {
+            return Err(format!("two results for the pair {}-{}", hit.query, hit.target));
+        }
+        seen[word] |= bit;
+    }
+    Ok(())
+}
+
+/// Alignments that were traced lie in the words that came, and cover both sequences with the matches that were reported.
+fn traced(batch: &Batch, report: &Report) -> Result<(), String> {
+    let (words, spans) = (&report.traced.words, &report.traced.spans);
+    if !spans.is_empty() && spans.len() != report.hits.len() {
+        return Err(format!("{} alignments for {} results", spans.len(), report.hits.len()));
+    }
+    let band = &batch.band;
+    for (hit, span) in report.hits.iter().zip(spans) {
+        let Some((first, runs)) = *span else { continue };
+        let damaged = || Err(format!("the alignment of the pair {}-{} is damaged", hit.query, hit.target));
+        let held = words.get(first..).filter(|held| held.len() >= runs.div_ceil(2) as usize);
+        let Some(held) = held else { return damaged() };
+        if band.scoring.mode == Mode::Local {
+            // Covers parts of both.
+            continue;
+        }
+        let (m, n) = (band.queries.length(hit.query), band.targets.length(hit.target));
+        let is_turned = band.earlier_is_query && hit.target < hit.query;
+        let lengths = if is_turned { (n, m) } else { (m, n) };
+        let (query, target, matches) = packed::spans(held, runs);
+        let lengths_differ = (query, target) != (u64::from(lengths.0), u64::from(lengths.1));
+        if lengths_differ || hit.matches.is_some_and(|expected| expected != matches) {
+            return damaged();
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::plan::Job;
+    use crate::pairs::{Traced, mock};
+    use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
+    use crate::seq::{Alphabet, SequenceStore};
+    use std::sync::Arc;
+
+    /// All pairs of six sequences as one batch, and a right report on it.
+    fn right(want: Want) -> (Batch, Report) {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        for (index, letters) in ["ACGTACGT", "ACGTTT", "GGGTAC", "AC", "TTACGTA", "ACG"].iter().enumerate() {
+            store.push_letters(format!("s{index}"), letters.as_bytes()).unwrap();
+        }
+        let job = Job { queries: Arc::new(store.build()), against: None, scoring: Arc::new(Scoring::dna()), want };
+        let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
+        let batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let report = mock::compute_batch(&batch);
+        (batch, report)
+    }
+
+    fn filter() -> Want {
+        Want::Reaching(Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.3, &Scoring::dna())))
+    }
+
+    #[test]
+    fn right_reports_pass_in_any_order() {
+        for want in [Want::Scores, Want::Alignments, filter()] {
+            let (batch, mut report) = right(want);
+            super::report(&batch, &report).unwrap();
+            report.hits.reverse();
+            super::report(&batch, &report).unwrap();
+        }
+        let (batch, mut report) = right(Want::Scores);
+        let blocks = batch.blocks.clone();
+        let lost = |hit: &Hit| {
+            hit.query == blocks[1].query
+                && blocks[1].targets.clone().any(|place| batch.band.order[place as usize] == hit.target)
+        };
+        report.hits.retain(|hit| !lost(hit));
+        report.unfinished = vec![1];
+        super::report(&batch, &report).unwrap();
+        report.unfinished = vec![1, 1];
+        super::report(&batch, &report).unwrap_err();
+        report.unfinished = vec![blocks.len()];
+        super::report(&batch, &report).unwrap_err();
+    }
+
+    #[test]
+    fn a_pair_that_is_missing_twice_there_or_not_of_the_batch_is_found() {
+        for want in [Want::Scores, Want::Alignments, filter()] {
+            let (batch, good) = right(want);
+            let wrong = |change: &dyn Fn(&mut Vec<Hit>)| {
+                let mut report = good.clone();
+                change(&mut report.hits);
+                super::report(&batch, &report)
+            };
+            wrong(&|hits| hits[1] = hits[0]).unwrap_err();
+            wrong(&|hits| hits.push(hits[0])).unwrap_err();
+            wrong(&|hits| hits[1].target = 77).unwrap_err();
+            wrong(&|hits| hits[1].query = hits[1].target).unwrap_err();
+            let missing = wrong(&|hits| _ = hits.pop());
+            assert_eq!(missing.is_err(), !matches!(batch.band.want, Want::Reaching(_)));
+        }
+    }
+
+    #[test]
+    fn selected_pairs_may_share_their_targets() {
+        let (batch, _) = right(Want::Scores);
+        let job = Job {
+            queries: Arc::clone(&batch.band.queries),
+            against: None,
+            scoring: Arc::clone(&batch.band.scoring),
+            want: Want::Scores,
+        };
+        let pairs = Arc::new(vec![(0, 3), (1, 2), (1, 3), (1, 5), (2, 5)]);
+        let (_, band, blocks) = crate::pairs::plan::selected::selected_bands(job, pairs, 100).next().unwrap();
+        let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
+        let mut report = mock::compute_batch(&batch);
+        super::report(&batch, &report).unwrap();
+        report.hits.reverse();
+        super::report(&batch, &report).unwrap();
+        report.hits[1] = report.hits[0];
+        super::report(&batch, &report).unwrap_err();
+        report.hits[1].target = 4;
+        super::report(&batch, &report).unwrap_err();
+    }
+
+    #[test]
+    fn alignments_must_cover_their_sequences() {
+        let (batch, mut report) = right(Want::Alignments);
+        let mut words = Vec::new();
+        let spans = report.hits.iter().map(|hit| {
+            let (query, target) = (hit.query.min(hit.target), hit.query.max(hit.target));
+            let codes = |id| batch.band.queries.codes(id);
+            let best = crate::pairs::oracle::needleman_wunsch::align(codes(query), codes(target), &batch.band.scoring);
+            Some(packed::pack(&best.cigar, &mut words))
+        });
+        let spans: Vec<Option<(usize, u32)>> = spans.collect();
+        report.traced = Traced { words, spans };
+        super::report(&batch, &report).unwrap();
+        for change in [
+            |report: &mut Report| _ = report.traced.words.pop(),
+            |report: &mut Report| _ = report.traced.spans.pop(),
+            |report: &mut Report| report.traced.spans[2] = Some((usize::MAX, 3)),
+            |report: &mut Report| report.traced.spans[2] = Some((0, u32::MAX)),
+            |report: &mut Report| report.traced.words[3] ^= 4,
+            |report: &mut Report| report.traced.words[0] ^= 1,
+        ] {
+            let mut wrong = report.clone();
+            change(&mut wrong);
+            super::report(&batch, &wrong).unwrap_err();
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What one thread does with a batch: groups of targets in lanes, or one pair over all lanes, in the narrowest numbers
+//! that hold their scores.
+
+use super::difference::{self, DifferenceElement};
+use super::group::{Group, codes_of};
+use super::local::{self, LocalElement};
+use super::pair_difference::{self, PairDifferenceElement};
+use super::pair_local::{self, PairLocalElement};
+use super::simd::{Isa, MAX_LANES};
+use crate::error::{Error, Result};
+use crate::pairs::{Band, Batch, Block, Hit, Want};
+use crate::score::{DifferenceScoring, LocalScoring, Mode, offset};
+use crate::seq::{Code, SequenceId};
+
+/// What is in a vector's lanes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Whatever is expected to be faster.
+    #[default]
+    Cheaper,
+    /// Targets, one a lane: for many of about one length.
+    Targets,
+    /// Rows of one pair: for few, or long ones.
+    Rows,
+}
+
+/// Buffers that live from batch to batch; one for each thread.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    plan: Plan,
+    buffers: AllBuffers,
+}
+
+/// How a workspace computes.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    isa: Isa,
+    form: Form,
+}
+
+type AllBuffers = (Buffers<i8>, Buffers<i16>, Buffers<i32>, Buffers<i64>);
+
+/// Those for elements of one width.
+#[derive(Debug, Clone, Default)]
+struct Buffers<E> {
+    difference: difference::Buffers<E>,
+    pair_difference: pair_difference::Buffers<E>,
+    local: local::Buffers<E>,
+    pair_local: pair_local::Buffers<E>,
+}
+
+impl Workspace {
+    /// A workspace for the best instructions that the processor has.
+    pub fn new() -> Self {
+        Self::with(Isa::best(), Form::Cheaper)
+    }
+
+    /// A workspace for these instructions and this form, which change no result.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub fn with(isa: Isa, form: Form) -> Self {
+        assert!(Isa::available().contains(&isa), "the processor does not have {}", isa.name());
+        Workspace { plan: Plan { isa, form }, buffers: Default::default() }
+    }
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Computes all pairs of a batch on this thread, block by block ([`run_block`]).
+///
+/// # Errors
+/// As [`run_block`].
+pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
+    let mut hits = Vec::new();
+    for block in &batch.blocks {
+        hits.append(&mut run_block(&batch.band, block, workspace)?);
+    }
+    Ok(hits)
+}
+
+/// Computes all pairs of a block on this thread: the score of every pair, or of every one that may reach the identity
+/// that is wanted, with its matches where they are carried (never in local mode).
+///
+/// The width of numbers, and whether matches are carried, is decided for all that is computed together, and of a block it
+/// is what its longest target asks for. So what comes back for a pair does not depend on what else is in a batch.
+///
+/// # Errors
+/// [`Error::Internal`] if no number format holds the scores.
+pub fn run_block(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
+    let Workspace { plan, buffers } = workspace;
+    match band.scoring.mode {
+        Mode::Global => {
+            let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
+            let hits = widths.into_iter().find_map(|width| width.run(band, block, *plan));
+            hits.ok_or_else(|| Error::Internal("scores that do not fit 64 bits".into()))
+        }
+        Mode::Local => run_local(band, block, *plan, buffers),
+    }
+}
+
+/// Global scores in one width.
+trait Differences {
+    /// All pairs of a block; `None` if the width does not hold them.
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>>;
+}
+
+impl<E: DifferenceElement + PairDifferenceElement> Differences for Buffers<E> {
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>> {
+        let query = band.queries.codes(block.query);
+        let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
+        let shorter = m.min(longest);
+        let carry = !matches!(band.want, Want::Scores) && offset::carries_matches(&band.scoring, shorter, m + longest);
+        let form = DifferenceScoring::<E>::new(&band.scoring, shorter, carry)?;
+        let codes = &codes_of(query);
+        let ids = targets_of(band, block);
+        let mut found = vec![0; ids.len()];
+        plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.isa), |work, places| match work {
+            Work::Together(targets) => {
+                let mut values = [0; MAX_LANES];
+                let (group, buffers) = (Group::new(targets), &mut self.difference);
+                let task = difference::Task { form: &form, query, codes, group, buffers, values: &mut values };
+                E::align_group(plan.isa, task);
+                places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
+            }
+            Work::Alone { rows, columns } => {
+                let (codes, buffers) = (&codes_of(columns), &mut self.pair_difference);
+                let value = &mut found[places[0]];
+                E::align_pair(plan.isa, pair_difference::Task { form: &form, rows, columns, codes, buffers, value });
+            }
+        });
+        let hits = ids.iter().zip(found).filter_map(|(&target, value)| {
+            let (m, n) = (query.len() as u32, band.targets.length(target));
+            let (score, matches) = form.decode(value, m, n);
+            let hit = Hit { query: block.query, target, score, matches };
+            is_wanted(band, score, matches, m, n).then_some(hit)
+        });
+        Some(hits.collect())
+    }
+}
+
+/// Local scores in one width.
+trait Locals {
+    /// Scores of a query against those targets that have none yet, where the width holds them.
+    fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]);
+}
+
+impl<E: LocalElement + PairLocalElement> Locals for Buffers<E> {
+    fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]) {
+        let Some(form) = LocalScoring::<E>::new(&band.scoring) else { return };
+        let open: Vec<usize> = (0..ids.len()).filter(|&place| scores[place].is_none()).collect();
+        let targets: Vec<&[Code]> = open.iter().map(|&place| band.targets.codes(ids[place])).collect();
+        let codes = &codes_of(query);
+        plan.share_out(query, &targets, E::lanes(plan.isa), |work, places| {
+            let mut values = [form.zero(); MAX_LANES];
+            match work {
+                Work::Together(targets) => {
+                    let (group, buffers) = (Group::new(targets), &mut self.local);
+                    let task = local::Task { form: &form, query, codes, group, buffers, values: &mut values };
+                    E::align_group(plan.isa, task);
+                }
+                Work::Alone { rows, columns } => {
+                    let (codes, buffers) = (&codes_of(columns), &mut self.pair_local);
+                    let value = &mut values[0];
+                    E::align_pair(plan.isa, pair_local::Task { form: &form, rows, columns, codes, buffers, value });
+                }
+            }
+            places.iter().zip(values).for_each(|(&place, value)| scores[open[place]] = form.decode(value));
+        });
+    }
+}
+
+/// Local scores: every target in 8 bits, those whose scores these do not hold again in 16, and so on.
+fn run_local(band: &Band, block: &Block, plan: Plan, buffers: &mut AllBuffers) -> Result<Vec<Hit>> {
+    let query = band.queries.codes(block.query);
+    let ids = targets_of(band, block);
+    let mut scores = vec![None; ids.len()];
+    let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
+    for width in widths {
+        if scores.contains(&None) {
+            width.run(band, plan, query, ids, &mut scores);
+        }
+    }
+    let mut hits = Vec::new();
+    for (&target, score) in ids.iter().zip(scores) {
+        let score = score.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))?;
+        if is_wanted(band, score, None, query.len() as u32, band.targets.length(target)) {
+            hits.push(Hit { query: block.query, target, score, matches: None });
+        }
+    }
+    Ok(hits)
+}
+
+/// Whether a pair of `m` and `n` symbols is to be reported.
+fn is_wanted(band: &Band, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
+    match &band.want {
+        Want::Reaching(filter) => filter.may_reach(score, matches, m, n),
+        Want::Scores | Want::Alignments => true,
+    }
+}
+
+/// Numbers of a block's targets.
+fn targets_of<'a>(band: &'a Band, block: &Block) -> &'a [SequenceId] {
+    &band.order[block.targets.start as usize..block.targets.end as usize]
+}
+
+/// Symbols of targets.
+fn symbols_of<'a>(band: &'a Band, ids: &[SequenceId]) -> Vec<&'a [Code]> {
+    ids.iter().map(|&id| band.targets.codes(id)).collect()
+}
+
+/// How much longer a vector of cells takes where one pair fills it than where many do.
+const ROWS_COST: u64 = 5;
+
+/// What is computed at once.
+enum Work<'w, 'a> {
+    /// Targets, one a lane.
+    Together(&'w [&'a [Code]]),
+    /// One pair, the shorter sequence in rows.
+    Alone { rows: &'a [Code], columns: &'a [Code] },
+}
+
+impl Plan {
+    /// Hands all targets to `compute`, with their places among `targets`: by falling length, so that little is padded,
+    /// and those that are much longer than others alone.
+    fn share_out<'a>(
+        self,
+        query: &'a [Code],
+        targets: &[&'a [Code]],
+        lanes: usize,
+        mut compute: impl FnMut(Work<'_, 'a>, &[usize]),
+    ) {
+        let mut places: Vec<usize> = (0..targets.len()).collect();
+        places.sort_by_key(|&place| std::cmp::Reverse(targets[place].len()));
+        let sorted: Vec<&[Code]> = places.iter().map(|&place| targets[place]).collect();
+        let mut from = 0;
+        while from < sorted.len() {
+            let alone = self.alone(query.len(), &sorted[from..], lanes);
+            for (target, place) in sorted[from..][..alone].iter().zip(&places[from..]) {
+                let (rows, columns) = if query.len() <= target.len() { (query, *target) } else { (*target, query) };
+                compute(Work::Alone { rows, columns }, std::slice::from_ref(place));
+            }
+            from += alone;
+            let to = sorted.len().min(from + lanes);
+            if from < to {
+                compute(Work::Together(&sorted[from..to]), &places[from..to]);
+            }
+            from = to;
+        }
+    }
+
+    /// How many of the first targets, which are the longest, had better be computed each by itself.
+    fn alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
+        match self.form {
+            Form::Targets => return 0,
+            Form::Rows => return targets.len(),
+            Form::Cheaper => {}
+        }
+        let together = |count: usize| targets.get(count).map_or(0, |longest| (longest.len() * query_symbols) as u64);
+        let (mut best, mut least) = (0, together(0));
+        let mut alone = 0;
+        for (count, target) in targets.iter().enumerate().take(lanes) {
+            let (rows, columns) = (query_symbols.min(target.len()), query_symbols.max(target.len()));
+            alone += ROWS_COST * (rows.div_ceil(lanes) * (columns + lanes)) as u64;
+            if alone >= least {
+                break;
+            }
+            if alone + together(count + 1) < least {
+                (best, least) = (count + 1, alone + together(count + 1));
+            }
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_that_are_much_longer_go_alone() {
+        let code = [1 as Code; 9_000];
+        let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
+        let plan = Plan { isa: Isa::Portable, form: Form::Cheaper };
+        let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
+        assert_eq!(alone(&[300; 64]), 0);
+        assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);
+        // Few enough that the lanes would be nearly empty.
+        assert_eq!((alone(&[300; 8]), alone(&[300; 40])), (8, 0));
+        let mut seen = Vec::new();
+        let mixed = targets(&[10, 300, 9_000, 20, 300]);
+        plan.share_out(&code[..300], &mixed, 2, |work, places| {
+            seen.push((matches!(work, Work::Together(_)), places.to_vec()));
+        });
+        // By falling length, two and two, and the last lane empty.
+        assert_eq!(seen, [(true, vec![2, 1]), (true, vec![4, 3]), (true, vec![0])]);
+    }
+}

@@ -1,0 +1,193 @@
+//! Which kernel a batch goes to: the one of least cost by [`crate::pairs::plan::cost`].
+
+use super::Config;
+use super::shape::MatrixShape;
+use crate::gpu::adapter::AdapterDescription;
+use crate::pairs::kernels::matrix::Variant;
+use crate::pairs::kernels::{KERNELS, Kernel, Scan};
+use crate::pairs::plan::cost::{KernelSpeed, Speeds, Work, host_trace_seconds};
+use crate::pairs::{Batch, Extent, Want};
+
+/// Seconds in which the host looks at a pair that `nw_slice` would have filtered on the device.
+const HOST_PAIR_SECONDS: f64 = 5e-8;
+/// Seconds in which the host takes over an alignment, spread over its threads.
+const HOST_ALIGNMENT_SECONDS: f64 = 2e-7;
+/// What it counts if the device or the threads wait for the other: a batch more than the last has nothing to overlap with.
+const IDLE_WEIGHT: f64 = 0.1;
+/// How the share of pairs that the filter leaves open follows what batches show.
+const OPEN_SHARE_MEMORY: f64 = 0.5;
+
+/// What the choice knows of the batch and the device.
+pub struct Situation<'a> {
+    pub batch: &'a Batch,
+    /// The batch's, which takes a look at every pair.
+    pub extent: Extent,
+    pub shape: &'a MatrixShape,
+    pub adapter: &'a AdapterDescription,
+    pub features: wgpu::Features,
+    /// Columns a slice of `nw_slice`.
+    pub slice: u32,
+    /// Arenas, and quads of one.
+    pub arenas: u32,
+    pub arena_quads: u64,
+    /// Whether values carry matches, without which there is no walk.
+    pub carries_matches: bool,
+}
+
+/// A kernel for a batch, and what it should cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    pub kernel: &'static Kernel,
+    pub work: Work,
+    /// Whether the kernel traces back.
+    pub aligned: bool,
+}
+
+/// The speeds of a device's kernels, as far as they are known.
+#[derive(Debug, Clone)]
+pub struct Chooser {
+    linear: Speeds,
+    affine: Speeds,
+    threads: usize,
+    /// Share of the pairs that the bound on the identity leaves open.
+    open_share: f64,
+}
+
+impl Chooser {
+    /// For a device on which `nw_slice` reaches as many cells a second as the configuration says, or about as many as
+    /// assumed; with the speeds that were measured for the configuration.
+    pub fn new(config: Config, assumed: f64) -> Self {
+        let known = if config.cells_per_second > 0.0 { config.cells_per_second } else { assumed };
+        Chooser {
+            // Measured speeds are for one kind of gaps, and an engine is opened for one job.
+            linear: config.speeds.unwrap_or_else(|| Speeds::typical(false, known)),
+            affine: config.speeds.unwrap_or_else(|| Speeds::typical(true, known)),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            open_share: 0.0,
+        }
+    }
+
+    fn speed(&self, batch: &Batch, kernel: &Kernel) -> KernelSpeed {
+        let Speeds(speeds) = if batch.band.scoring.gaps.is_linear() { &self.linear } else { &self.affine };
+        speeds[place(kernel)]
+    }
+
+    /// Cells a second of a chosen kernel on a full device.
+    pub fn full_rate(&self, batch: &Batch, choice: &Choice) -> f64 {
+        let speed = self.speed(batch, choice.kernel);
+        if choice.aligned { speed.aligned.full } else { speed.scores.full }
+    }
+
+    /// The kernel of least cost.
+    pub fn choose(&self, situation: &Situation<'_>) -> Choice {
+        let possible = KERNELS.iter().filter(|kernel| situation.features.contains(kernel.features));
+        let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
+        let priced = choices.filter_map(|(kernel, aligned)| self.price(situation, kernel, aligned));
+        let cheapest = priced.min_by(|(a, _), (b, _)| a.total_cmp(b));
+        cheapest.map_or_else(|| choice_of(situation, &KERNELS[0]), |(_, choice)| choice)
+    }
+
+    /// What a kernel would cost, the tracing that it leaves to the host included, if it can be used so.
+    fn price(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<(f64, Choice)> {
+        let batch = situation.batch;
+        let wants_walk = !matches!(batch.band.want, Want::Scores) && situation.carries_matches;
+        if aligned && (kernel.scan.is_none() || !wants_walk) {
+            return None;
+        }
+        let work = work_of(situation, kernel, aligned)?;
+        let speed = self.speed(batch, kernel);
+        let seconds = if aligned { &speed.aligned } else { &speed.scores }.seconds(&work);
+        let traced_by_host = match batch.band.want {
+            _ if aligned => 0.0,
+            Want::Scores => 0.0,
+            Want::Alignments => 1.0,
+            Want::Reaching(_) => self.open_share,
+        };
+        // Threads trace one batch while the device computes the next.
+        let is_linear = batch.band.scoring.gaps.is_linear();
+        let traced = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, self.threads);
+        let seconds = seconds.max(traced) + IDLE_WEIGHT * seconds.min(traced);
+        // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
+        let is_possible = aligned || kernel.scan.is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
+        is_possible.then_some((seconds, Choice { kernel, work, aligned }))
+    }
+
+    /// Learns from what a batch took.
+    pub fn observe(&mut self, batch: &Batch, choice: &Choice, seconds: f64) {
+        let speeds = if batch.band.scoring.gaps.is_linear() { &mut self.linear } else { &mut self.affine };
+        let speed = &mut speeds.0[place(choice.kernel)];
+        let speed = if choice.aligned { &mut speed.aligned } else { &mut speed.scores };
+        speed.observe(&choice.work, seconds);
+    }
+
+    /// Learns how many pairs a filter left open.
+    pub fn observe_open(&mut self, open: u64, pairs: u64) {
+        let share = open as f64 / pairs.max(1) as f64;
+        self.open_share += OPEN_SHARE_MEMORY * (share - self.open_share);
+    }
+}
+
+/// Position in the kernel table.
+fn place(kernel: &Kernel) -> usize {
+    KERNELS.iter().position(|row| row.stem == kernel.stem).unwrap_or(0)
+}
+
+/// A kernel that was asked for, with its work.
+pub fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
+    let aligned =
+        kernel.scan.is_some() && situation.carries_matches && !matches!(situation.batch.band.want, Want::Scores);
+    Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
+}
+
+/// A batch as work for a kernel; `None` if its memory does not hold a pair.
+fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<Work> {
+    let batch = situation.batch;
+    let extent = &situation.extent;
+    let rows = (extent.target_symbols.max(1) as u64).next_multiple_of(4);
+    let Some(scan) = kernel.scan else {
+        let unit = situation.slice as u64;
+        let padded = |symbols: u32| (symbols.max(1) as u64).next_multiple_of(unit) as f64;
+        let chain = padded(extent.query_symbols) * rows as f64;
+        return Some(Work { cells: padded_cells(batch, padded), chain, dispatches: 1.0, ..Work::default() });
+    };
+    let variant = situation.shape.variant(scan, batch, extent, situation.adapter, situation.arenas, aligned);
+    let rows_words = (rows / 4) as u32;
+    let quads = variant.task_quads(extent.query_symbols, rows_words);
+    if quads > situation.arena_quads {
+        return None;
+    }
+    let pairs = batch.pairs() as f64;
+    let tasks = (pairs / variant.slots() as f64).max(batch.blocks.len() as f64);
+    let rounds = (tasks * quads as f64 / (situation.arenas as f64 * situation.arena_quads as f64)).ceil().max(1.0);
+    // What a lane's step costs beside its cells weighs more where it has fewer of them.
+    let step_weight = if scan == Scan::Rows { 1.0 } else { (1.0 + 4.0 / variant.columns as f64) / 1.25 };
+    let padded = |symbols: u32| variant.padded_columns(symbols) as f64 * step_weight;
+    let columns = padded(extent.query_symbols);
+    let (chain, steps) = chain_of(&variant, scan, columns, rows as f64, extent.query_symbols);
+    let columns_walked = if aligned { 0.6 * extent.sum as f64 } else { 0.0 };
+    let a_pair = if aligned { HOST_ALIGNMENT_SECONDS } else { HOST_PAIR_SECONDS };
+    Some(Work {
+        cells: padded_cells(batch, padded),
+        chain: rounds * chain,
+        dispatches: rounds * (steps + 1.0),
+        walked_columns: rounds * columns_walked,
+        host_seconds: if matches!(batch.band.want, Want::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 },
+    })
+}
+
+/// Cells of a batch if every query's columns are padded so.
+fn padded_cells(batch: &Batch, padded: impl Fn(u32) -> f64) -> f64 {
+    let columns = |query| batch.band.queries.length(query);
+    batch.blocks.iter().map(|b| b.cells as f64 * padded(columns(b.query)) / columns(b.query).max(1) as f64).sum()
+}
+
+/// Cells of the longest chain, and dispatches one after the other.
+fn chain_of(variant: &Variant, scan: Scan, columns: f64, rows: f64, query_symbols: u32) -> (f64, f64) {
+    if scan != Scan::TiledDiagonal {
+        return (columns * rows, 1.0);
+    }
+    let tile_columns = variant.padded_columns(query_symbols) as f64 / variant.column_unit() as f64;
+    let tile_rows = (rows / variant.tile_rows as f64).ceil();
+    let diagonals = tile_columns + tile_rows - 1.0;
+    (diagonals * columns / tile_columns * rows.min(variant.tile_rows as f64), diagonals)
+}

@@ -1,0 +1,62 @@
+//! From words that a kernel wrote to hits.
+
+use crate::pairs::{Batch, Hit};
+use crate::score::OffsetScoring;
+
+/// Pairs before each block, in pair order.
+fn block_begins(batch: &Batch) -> Vec<u64> {
+    batch
+        .blocks
+        .iter()
+        .scan(0, |sum, block| {
+            let begin = *sum;
+            *sum += block.pairs();
+            Some(begin)
+        })
+        .collect()
+}
+
+fn hit(batch: &Batch, scoring: &OffsetScoring, block: usize, target_index: u32, value: u32) -> Hit {
+    let band = &batch.band;
+    let query = batch.blocks[block].query;
+    let target = band.order[target_index as usize];
+    let (score, matches) = scoring.decode(value as i32, band.queries.length(query), band.targets.length(target));
+    Hit { query, target, score, matches }
+}
+
+/// Hits of (pair, value) words.
+pub fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec<Hit> {
+    let begins = block_begins(batch);
+    pairs
+        .chunks_exact(2)
+        .map(|pair| {
+            let block = begins.partition_point(|&begin| begin <= pair[0] as u64) - 1;
+            let within = (pair[0] as u64 - begins[block]) as u32;
+            hit(batch, scoring, block, batch.blocks[block].targets.start + within, pair[1])
+        })
+        .collect()
+}
+
+/// Hits of one value for every pair, in pair order.
+pub fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32]) -> Vec<Hit> {
+    let mut values = values.iter();
+    let blocks = batch.blocks.iter().enumerate();
+    blocks
+        .flat_map(|(index, block)| block.targets.clone().map(move |target| (index, target)))
+        .zip(&mut values)
+        .map(|((block, target), &value)| hit(batch, scoring, block, target, value))
+        .collect()
+}
+
+/// Leaves out what unfinished blocks may have left behind: they are computed again as a whole.
+pub fn drop_blocks(hits: Vec<Hit>, batch: &Batch, unfinished: &[usize]) -> Vec<Hit> {
+    if unfinished.is_empty() {
+        return hits;
+    }
+    let mut redone: std::collections::HashSet<(u32, u32)> = Default::default();
+    for &index in unfinished {
+        let block = &batch.blocks[index];
+        redone.extend(block.targets.clone().map(|target| (block.query, batch.band.order[target as usize])));
+    }
+    hits.into_iter().filter(|hit| !redone.contains(&(hit.query, hit.target))).collect()
+}

@@ -1,0 +1,82 @@
+//! A batch as dispatches: how many, with which parameters.
+
+use super::slot::Work;
+use crate::pairs::kernels::layout::{self, Params, Task};
+use crate::pairs::kernels::nw_slice;
+use crate::pairs::{Batch, Want};
+use crate::score::OffsetScoring;
+
+/// One dispatch: its parameters and its number of workgroups.
+pub struct Dispatch {
+    pub params: Params,
+    pub workgroups: u32,
+}
+
+/// The dispatches of a batch: one that draws all tasks by ticket; or, if a pair is so long that an invocation would
+/// hold the device too long, or if the device limits loops, rounds of at most `scratch_slots` tasks, a few slices at a
+/// time.
+pub fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
+    let list = &work.list;
+    let tasks = list.tasks.len() as u32;
+    let rows_words = list.rows_words();
+    let params = base_params(work, tasks, rows_words);
+    let longest = |task: &Task| task.query_symbols as u64 * task.rows_words as u64 * 4;
+    let is_long = list.tasks.iter().map(longest).max().unwrap_or(0) > nw_slice::LONG_PAIR_CELLS;
+    if !is_long && work.loop_budget.is_none() {
+        return vec![Dispatch { params: Params { ticketed: 1, ..params }, workgroups: work.scratch_slots }];
+    }
+    let slices = list.slices(work.variant.slice);
+    let by_time = nw_slice::LONG_STEP_CELLS / (rows_words as u64 * 4 * work.variant.slice as u64);
+    let by_loops = work.loop_budget.map_or(u64::MAX, |budget| nw_slice::slices_within(budget, rows_words));
+    let step = by_time.max(1).min(by_loops.max(1)).min(slices as u64) as u32;
+    let mut dispatches = Vec::new();
+    for task_begin in (0..tasks).step_by(work.scratch_slots.max(1) as usize) {
+        let task_end = tasks.min(task_begin + work.scratch_slots);
+        for slice_begin in (0..slices).step_by(step as usize) {
+            dispatches.push(Dispatch {
+                params: Params {
+                    task_begin,
+                    task_count: task_end,
+                    slice_begin,
+                    slice_end: slices.min(slice_begin + step),
+                    ..params
+                },
+                workgroups: task_end - task_begin,
+            });
+        }
+    }
+    dispatches
+}
+
+fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
+    let scoring = &work.scoring;
+    Params {
+        task_count: tasks,
+        rows_words,
+        opening: scoring.opening(),
+        edge_opening: scoring.edge_opening(),
+        edge_step: scoring.edge_step(),
+        match_bits: scoring.match_bits(),
+        values_begin: tasks,
+        ..filter_params(work.batch, scoring)
+    }
+}
+
+/// The part of the parameters that says which pairs to keep.
+pub fn filter_params(batch: &Batch, scoring: &OffsetScoring) -> Params {
+    let mut params = Params { filter_mode: layout::MODE_ALL, ..bytemuck::Zeroable::zeroed() };
+    if let Want::Reaching(filter) = &batch.band.want {
+        let form = filter.device_form(scoring.carries_matches());
+        params.filter_mode = form.mode;
+        params.filter_match = form.match_score;
+        params.filter_mismatch = form.mismatch_score;
+        params.filter_unequal = form.unequal;
+        params.filter_threshold = form.threshold;
+        params.filter_mismatch_low = form.mismatch_low;
+        params.filter_match_low = form.match_low;
+        params.filter_dearest = form.dearest;
+        params.filter_free_step = form.free_step;
+        params.filter_forms = form.forms;
+    }
+    params
+}

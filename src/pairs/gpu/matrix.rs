@@ -1,0 +1,252 @@
+//! Batches for the kernels that can store directions: rounds of what fits the arenas, each computed, then walked
+//! back; what the walks leave, values and runs, is read back.
+//!
+//! The arenas, most of the memory that a job takes, stay on the device and serve every batch. The output buffers exist
+//! once a slot: one is copied to the host while the kernels fill the other (Truong et al. 2014, figure 6a).
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::dispatch::filter_params;
+use super::resident::Resident;
+use super::upload::Uploads;
+use crate::error::Result;
+use crate::gpu::clock::{Clock, TIME_BYTES};
+use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::readback::Readback;
+use crate::pairs::kernels::layout::Params;
+use crate::pairs::kernels::matrix::{
+    DROPPED, FIRST_ARENA_BINDING, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
+};
+use crate::pairs::{Batch, Hit, Report, Want};
+use crate::score::OffsetScoring;
+
+/// Workgroups in the first dimension of a dispatch; more go to the next.
+const WIDTH: u32 = 1 << 15;
+/// Cells that one invocation, or one team of them, does in one dispatch at most: a fraction of a second.
+const STEP_CELLS: u64 = 8_000_000;
+const TEAM_STEP_CELLS: u64 = 200_000_000;
+
+/// Words of runs that an output has room for whatever is expected.
+const SMALL_RUN_WORDS: u64 = 1 << 20;
+
+/// A batch made ready for the device.
+pub struct MatrixWork<'a> {
+    pub batch: &'a Arc<Batch>,
+    pub list: MatrixTasks,
+    pub scoring: OffsetScoring,
+    pub variant: Variant,
+    /// Words of runs that are expected for each symbol of a pair's shorter sequence.
+    pub words_a_symbol: f64,
+    /// Bytes that the output may take.
+    pub output_budget: u64,
+    /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
+    pub loop_budget: Option<u64>,
+    pub pipeline: &'a wgpu::ComputePipeline,
+    pub walk_pipeline: &'a wgpu::ComputePipeline,
+    pub layout: &'a wgpu::BindGroupLayout,
+    pub queries: &'a Resident,
+    pub targets: &'a Resident,
+}
+
+/// What of a batch is in flight in a slot.
+struct InFlight {
+    batch: Arc<Batch>,
+    list: MatrixTasks,
+    scoring: OffsetScoring,
+    walk: bool,
+    tag_bits: u32,
+    readback: Readback,
+}
+
+/// Buffers of a slot and the batch that is in it.
+pub struct MatrixSlot {
+    uploads: Uploads,
+    output: GrowingBuffer,
+    staging: GrowingBuffer,
+    clock: Clock,
+    in_flight: Option<InFlight>,
+}
+
+/// One dispatch.
+struct Dispatch {
+    params: Params,
+    walk: bool,
+    workgroups: [u32; 3],
+}
+
+impl MatrixSlot {
+    /// An empty slot.
+    pub fn new(gpu: &Gpu) -> Self {
+        MatrixSlot {
+            uploads: Uploads::default(),
+            output: GrowingBuffer::default(),
+            staging: GrowingBuffer::default(),
+            clock: Clock::new(gpu),
+            in_flight: None,
+        }
+    }
+
+    /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not wait.
+    pub fn start(&mut self, gpu: &Gpu, work: MatrixWork<'_>, arenas: &[wgpu::Buffer]) -> Result<()> {
+        let (batch, list) = (work.batch, &work.list);
+        let runs_words = if work.variant.directions { room_for_runs(&work) } else { 0 };
+        let before_runs = OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs;
+        let output_bytes = 4 * (before_runs + runs_words);
+        let dispatches = plan_dispatches(&work, runs_words);
+        let params = dispatches.iter().map(|dispatch| dispatch.params);
+        let table = work.variant.tagged_table(&work.scoring);
+        let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, &table, params)?;
+        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+        let output = self.output.reserve(gpu, "output", output_bytes, storage)?.clone();
+        let bind_group =
+            uploaded.bind(gpu, work.layout, work.queries, work.targets, &output, (FIRST_ARENA_BINDING, arenas));
+        let time_offset = output_bytes.next_multiple_of(8);
+        let staging_bytes = time_offset + TIME_BYTES;
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
+
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        // The counter begins at 0, and pairs that a lost device never reached have no runs.
+        encoder.clear_buffer(&output, 0, Some(4 * before_runs));
+        {
+            let mut pass = self.clock.begin_pass(&mut encoder, "nw_", true, true);
+            for (index, dispatch) in dispatches.iter().enumerate() {
+                pass.set_pipeline(if dispatch.walk { work.walk_pipeline } else { work.pipeline });
+                pass.set_bind_group(0, &bind_group, &[index as u32 * uploaded.params_stride]);
+                let [x, y, z] = dispatch.workgroups;
+                pass.dispatch_workgroups(x, y, z);
+            }
+        }
+        encoder.copy_buffer_to_buffer(&output, 0, &staging, 0, output_bytes);
+        self.clock.resolve(&mut encoder, &staging, time_offset);
+        let submission = gpu.queue.submit([encoder.finish()]);
+        let readback = Readback::begin(&staging, staging_bytes, submission);
+        self.in_flight = Some(InFlight {
+            batch: Arc::clone(batch),
+            scoring: work.scoring,
+            list: work.list,
+            walk: work.variant.directions,
+            tag_bits: work.variant.tag_bits(),
+            readback,
+        });
+        gpu.check()
+    }
+
+    /// Waits for the batch and decodes its results; beside them the words of runs a symbol that they took, if they were
+    /// walked.
+    pub fn finish(&mut self, gpu: &Gpu, limit: Duration) -> Result<(Report, Option<f64>)> {
+        let Some(flight) = self.in_flight.take() else {
+            return Err(gpu.error("no batch in flight"));
+        };
+        let InFlight { batch, list, scoring, walk, tag_bits, readback } = flight;
+        let words = readback.words(gpu, limit)?;
+        let kernel_time = self.clock.elapsed(gpu, &words);
+        let band = &batch.band;
+        let mut report = Report { kernel_time, ..Report::default() };
+        let pairs_begin = OUTPUT_HEADER_WORDS as usize;
+        let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
+        for (task, &block) in list.tasks.iter().zip(&list.blocks) {
+            let query = batch.blocks[block as usize].query;
+            for slot in 0..task.count {
+                let at = pairs_begin + PAIR_WORDS as usize * (task.pairs_begin + slot) as usize;
+                let [value, first, runs] = [words[at], words[at + 1], words[at + 2]];
+                if walk && runs == DROPPED {
+                    continue;
+                }
+                let target = band.order[(task.first + slot) as usize];
+                let (m, n) = (band.queries.length(query), band.targets.length(target));
+                let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
+                let found = Hit { query, target, score, matches };
+                if let (false, Want::Reaching(filter)) = (walk, &band.want)
+                    && !filter.may_reach(score, matches, m, n)
+                {
+                    continue;
+                }
+                report.hits.push(found);
+                if walk {
+                    let span = (runs != NO_ROOM).then_some((runs_begin + first as usize, runs));
+                    if span.is_some_and(|(first, runs)| first + runs.div_ceil(2) as usize > words.len()) {
+                        return Err(gpu.error("runs beyond what was read back"));
+                    }
+                    report.traced.spans.push(span);
+                }
+            }
+        }
+        // The counter goes on where there is no room, so that the next batch can have more.
+        let taken = walk.then(|| words[0] as f64 / list.symbols.max(1) as f64);
+        if walk {
+            report.traced.words = words;
+        }
+        Ok((report, taken))
+    }
+}
+
+/// Words of runs that a batch's output has room for.
+fn room_for_runs(work: &MatrixWork<'_>) -> u64 {
+    let list = &work.list;
+    let most =
+        (work.output_budget / 4).min(u32::MAX as u64).saturating_sub(OUTPUT_HEADER_WORDS + PAIR_WORDS * list.pairs);
+    let expected = (list.symbols as f64 * work.words_a_symbol) as u64 + 8 * list.pairs;
+    // What costs next to nothing is given for the worst case.
+    list.run_words.min(expected.max(SMALL_RUN_WORDS)).min(most)
+}
+
+/// The dispatches of a batch: for each round first the kernel's steps, then the walk.
+fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
+    let (list, variant) = (&work.list, &work.variant);
+    let scoring = &work.scoring;
+    let params = Params {
+        opening: scoring.opening() << variant.tag_bits(),
+        edge_opening: scoring.edge_opening() << variant.tag_bits(),
+        edge_step: scoring.edge_step() << variant.tag_bits(),
+        match_bits: scoring.match_bits(),
+        runs_begin: (PAIR_WORDS * list.pairs) as u32,
+        runs_capacity_words: runs_words as u32,
+        walk: work.variant.directions as u32,
+        ..filter_params(work.batch, scoring)
+    };
+    let mut dispatches = Vec::new();
+    for round in &list.rounds {
+        let params = Params { task_begin: round.start, task_count: round.end, ..params };
+        dispatches.extend(steps(work, round, params));
+        let threads = round.len() as u64 * variant.slots() as u64;
+        let workgroups = threads.div_ceil(WALK_WORKGROUP as u64) as u32;
+        let workgroups = [workgroups.min(WIDTH), workgroups.div_ceil(WIDTH), 1];
+        dispatches.push(Dispatch { params, walk: true, workgroups });
+    }
+    dispatches
+}
+
+/// The kernel's dispatches for one round, each after the other.
+fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispatch> {
+    let variant = &work.variant;
+    let tasks = &work.list.tasks[round.start as usize..round.end as usize];
+    let count = tasks.len() as u32;
+    let [x, y] = [count.min(WIDTH), count.div_ceil(WIDTH)];
+    let of = |params: Params, workgroups: [u32; 3]| Dispatch { params, walk: false, workgroups };
+    if variant.scan == Scan::TiledDiagonal {
+        let diagonals = tasks.iter().map(|task| variant.tile_diagonals(task)).max().unwrap_or(0);
+        let columns = tasks.iter().map(|task| task.columns / variant.column_unit()).max().unwrap_or(0);
+        return (0..diagonals)
+            .map(|diagonal| {
+                let tiles = (diagonal + 1).min(diagonals - diagonal).min(columns);
+                // Pairs of different size have their widest diagonals elsewhere: enough for all of them.
+                let tiles =
+                    if tasks.iter().all(|task| variant.tile_diagonals(task) == diagonals) { tiles } else { columns };
+                of(Params { tile_diagonal: diagonal, ..params }, [x, tiles, y])
+            })
+            .collect();
+    }
+    let passes = tasks.iter().map(|task| variant.passes(task)).max().unwrap_or(1);
+    let rows = tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
+    let cells = if variant.scan == Scan::Rows { STEP_CELLS } else { TEAM_STEP_CELLS };
+    let by_time = cells / (rows * variant.column_unit() as u64);
+    let by_loops = work.loop_budget.map_or(u64::MAX, |budget| budget / variant.iterations_a_pass(rows));
+    let step = by_time.min(by_loops).clamp(1, passes as u64) as u32;
+    (0..passes)
+        .step_by(step as usize)
+        .map(|first| of(Params { slice_begin: first, slice_end: passes.min(first + step), ..params }, [x, y, 1]))
+        .collect()
+}

@@ -1,0 +1,86 @@
+//! Sequences on the device: a whole store, uploaded once, or the part of a larger one that a batch needs.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::gpu::device::Gpu;
+use crate::pairs::Batch;
+use crate::seq::{SequenceId, SequenceStore};
+
+/// Packed sequences in a buffer.
+#[derive(Debug, Clone)]
+pub struct Resident {
+    /// The buffer.
+    pub buffer: wgpu::Buffer,
+    /// Where each sequence ends in words; `None` if the buffer holds the whole store as it is.
+    end_words: Option<Arc<HashMap<SequenceId, u32>>>,
+}
+
+impl Resident {
+    /// Word just past a sequence's last symbol; 0 for a sequence that the buffer does not hold.
+    pub fn end_word(&self, store: &SequenceStore, id: SequenceId) -> u32 {
+        match &self.end_words {
+            None => store.end_word(id) as u32,
+            Some(end_words) => end_words.get(&id).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// The stores that a device holds.
+#[derive(Debug)]
+pub struct ResidentStores {
+    whole: Vec<(Arc<SequenceStore>, Resident)>,
+    /// Largest buffer of sequences in bytes.
+    limit: u64,
+}
+
+impl ResidentStores {
+    /// None yet; no buffer may be larger than `limit` bytes.
+    pub fn new(limit: u64) -> Self {
+        ResidentStores { whole: Vec::new(), limit }
+    }
+
+    /// Largest buffer of sequences in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Buffers with a batch's queries and targets.
+    pub fn of_batch(&mut self, gpu: &Gpu, batch: &Batch) -> Result<(Resident, Resident)> {
+        let band = &batch.band;
+        let queries = self.get(gpu, &band.queries, batch.blocks.iter().map(|block| block.query))?;
+        let places = batch.blocks.iter().flat_map(|block| block.targets.clone());
+        let targets = self.get(gpu, &band.targets, places.map(|place| band.order[place as usize]))?;
+        Ok((queries, targets))
+    }
+
+    /// A buffer with at least the sequences `ids` of a store.
+    fn get(
+        &mut self,
+        gpu: &Gpu,
+        store: &Arc<SequenceStore>,
+        ids: impl Iterator<Item = SequenceId>,
+    ) -> Result<Resident> {
+        if let Some((_, resident)) = self.whole.iter().find(|(known, _)| Arc::ptr_eq(known, store)) {
+            return Ok(resident.clone());
+        }
+        if store.packed_bytes().len() as u64 <= self.limit {
+            let resident = Resident { buffer: gpu.upload("sequences", store.packed_bytes())?, end_words: None };
+            self.whole.push((Arc::clone(store), resident.clone()));
+            return Ok(resident);
+        }
+        let ids: BTreeSet<SequenceId> = ids.collect();
+        let bytes: u64 = ids.iter().map(|&id| store.packed_sequence(id).len() as u64).sum();
+        if bytes > self.limit {
+            return Err(gpu.unsuited(format!("{bytes} bytes of sequences exceed its limit of {}", self.limit)));
+        }
+        let mut packed = Vec::with_capacity(bytes as usize);
+        let mut end_words = HashMap::with_capacity(ids.len());
+        for id in ids {
+            packed.extend_from_slice(store.packed_sequence(id));
+            end_words.insert(id, (packed.len() / 4) as u32);
+        }
+        Ok(Resident { buffer: gpu.upload("some sequences", &packed)?, end_words: Some(Arc::new(end_words)) })
+    }
+}

@@ -1,0 +1,165 @@
+//! Handing a batch to a kernel: which one, with which constants, and in which memory.
+
+use std::sync::Arc;
+
+use super::choice::{Choice, Situation, choice_of};
+use super::matrix::MatrixWork;
+use super::{GpuEngine, is_filtered, slot};
+use crate::error::Result;
+use crate::gpu::pipeline::Shader;
+use crate::pairs::kernels::matrix::MatrixTasks;
+use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
+use crate::pairs::kernels::{Kernel, Scan};
+use crate::pairs::{Batch, Extent, Want};
+use crate::score::{EndGaps, OffsetScoring};
+
+impl GpuEngine {
+    fn variant(&self, batch: &Batch) -> Variant {
+        let scoring = &batch.band.scoring;
+        Variant {
+            slice: self.config.slice,
+            workgroup: self.config.workgroup,
+            codes: scoring.alphabet.size() as u32,
+            affine: !scoring.gaps.is_linear(),
+            free_ends: scoring.end_gaps == EndGaps::Free,
+        }
+    }
+
+    /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
+    pub(super) fn choose(&self, batch: &Batch, extent: Extent, scoring: &OffsetScoring) -> Choice {
+        let situation = Situation {
+            batch,
+            extent,
+            shape: &self.shape,
+            adapter: &self.gpu.description,
+            features: self.gpu.device.features(),
+            slice: self.config.slice,
+            arenas: self.arenas.count(),
+            arena_quads: self.arenas.quads(),
+            carries_matches: scoring.carries_matches(),
+        };
+        match self.kernel {
+            Some(kernel) => choice_of(&situation, kernel),
+            None => self.chooser.choose(&situation),
+        }
+    }
+
+    /// Hands a batch to `nw_slice`.
+    pub(super) fn start_slice(&mut self, index: usize, batch: &Arc<Batch>, scoring: OffsetScoring) -> Result<()> {
+        let variant = self.variant(batch);
+        let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
+        let list = TaskList::new(batch, variant.workgroup, |id| queries.end_word(&batch.band.queries, id));
+        let slot_bytes = variant.slot_bytes(list.rows_words());
+        if slot_bytes > self.scratch_budget {
+            return Err(self.gpu.unsuited(format!("{slot_bytes} bytes of scratch exceed {}", self.scratch_budget)));
+        }
+        if self.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
+            return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
+        }
+        let pipeline = self.pipelines.get(&self.gpu, Shader::Slice(variant))?;
+        let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.tasks.len() as u64)?;
+        let work = slot::Work {
+            batch,
+            list,
+            scoring,
+            variant,
+            scratch_slots,
+            loop_budget: self.loop_budget,
+            pipeline: &pipeline,
+            layout: self.pipelines.slice_layout(),
+            queries: &queries,
+            targets: &targets,
+            scratch: &scratch,
+        };
+        self.slots[index].0.start(&self.gpu, work)
+    }
+
+    /// Hands a batch to a kernel that can store directions. If these do not fit, it gives values only.
+    pub(super) fn start_matrix(
+        &mut self,
+        index: usize,
+        kernel: &'static Kernel,
+        scan: Scan,
+        (batch, extent): (&Arc<Batch>, Extent),
+        scoring: OffsetScoring,
+    ) -> Result<()> {
+        if !self.gpu.device.features().contains(kernel.features) {
+            return Err(self.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
+        }
+        let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
+        let query_end = |id| queries.end_word(&batch.band.queries, id);
+        let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
+        let rows_words = extent.target_symbols.div_ceil(4).max(1);
+        let of_walk = |walk| {
+            let of_arenas = |arenas| self.shape.variant(scan, batch, &extent, &self.gpu.description, arenas, walk);
+            // A small batch needs one arena, and the driver a tenth of the time to compile a kernel with one.
+            let mut variant = of_arenas(1);
+            let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
+            if tasks * variant.task_quads(extent.query_symbols, rows_words) > self.arenas.quads() {
+                variant = of_arenas(self.arenas.count());
+            }
+            MatrixTasks::new(batch, &variant, self.arenas.quads(), query_end).map(|list| (variant, list))
+        };
+        let fitting = if wants_walk { of_walk(true) } else { None };
+        let Some((variant, list)) = fitting.or_else(|| of_walk(false)) else {
+            return Err(self
+                .gpu
+                .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
+        };
+        let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
+        let iterations = variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum));
+        if self.loop_budget.is_some_and(|budget| iterations > budget) {
+            return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
+        }
+        let pipeline = self.pipelines.get(&self.gpu, Shader::Matrix(kernel.shader, variant))?;
+        let walk_pipeline = self.pipelines.get(&self.gpu, Shader::Walk(variant))?;
+        let begin = std::time::Instant::now();
+        let arenas = match self.arenas.reserve(&self.gpu, variant.arenas, &list.arena_quads) {
+            Ok(arenas) => arenas,
+            Err(error) => {
+                if !self.arenas.shrink() {
+                    return Err(error);
+                }
+                tracing::warn!("{error}; going on with {} MiB for directions", self.arenas.bytes() >> 20);
+                return self.start_matrix(index, kernel, scan, (batch, extent), scoring);
+            }
+        };
+        tracing::trace!(
+            arenas = arenas.len(),
+            rounds = list.rounds.len(),
+            seconds = begin.elapsed().as_secs_f64(),
+            "arenas"
+        );
+        let work = MatrixWork {
+            batch,
+            list,
+            scoring,
+            variant,
+            words_a_symbol: self.words_a_symbol[is_filtered(batch) as usize],
+            output_budget: self.output_budget,
+            loop_budget: self.loop_budget,
+            pipeline: &pipeline,
+            walk_pipeline: &walk_pipeline,
+            layout: self.pipelines.matrix_layout(variant.arenas),
+            queries: &queries,
+            targets: &targets,
+        };
+        self.slots[index].1.start(&self.gpu, work, &arenas)
+    }
+
+    /// Scratch for up to `tasks` slots at once, and for how many. If memory is short, for fewer.
+    fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64) -> Result<(wgpu::Buffer, u32)> {
+        let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);
+        loop {
+            match self.scratch.reserve(&self.gpu, "scratch", slot_bytes * slots, wgpu::BufferUsages::STORAGE) {
+                Ok(buffer) => return Ok((buffer.clone(), slots as u32)),
+                Err(error) if slots == 1 => return Err(error),
+                Err(error) => {
+                    slots /= 2;
+                    self.scratch_budget = slot_bytes * slots;
+                    tracing::warn!("{error}; going on with {} MiB of scratch memory", self.scratch_budget >> 20);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Choosing slice width and workgroup size per adapter: a short measurement, kept in the user's cache directory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::tuned::{cache_key, read_cache, remember};
+use super::{Config, GpuEngine};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::gpu::adapter::FoundAdapter;
+use crate::pairs::Pairs;
+use crate::pairs::kernels::KERNELS;
+use crate::pairs::plan::cost::{Speed, Speeds};
+use crate::pairs::{Band, Batch, Block, Want};
+use crate::score::Scoring;
+use crate::seq::{Alphabet, Code, SequenceStore};
+
+/// Slice widths that are tried. All leave 4 over 8, so that profile rows start in different banks.
+pub const SLICES: &[u32] = &[12, 20, 28, 36, 44, 52];
+/// Workgroup sizes that are tried.
+pub const WORKGROUPS: &[u32] = &[32, 64, 128];
+/// Seconds that one trial should last: the last workgroups of a batch idle the device for some tens of milliseconds.
+const TRIAL_SECONDS: f64 = 0.2;
+/// Seconds of the first look at a device's speed, which every larger job takes.
+const FIRST_LOOK_SECONDS: f64 = 0.03;
+/// Seconds that a trial of another kernel should last: its speed only has to be compared.
+const KERNEL_SECONDS: f64 = 0.1;
+/// Symbols of a trial's sequences: about a gene.
+const TRIAL_LENGTH: u32 = 1200;
+/// Jobs below this many cells end before a measurement would.
+const SMALL_JOB_CELLS: u64 = 100_000_000_000;
+
+/// One measured configuration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// Columns a slice.
+    pub slice: u32,
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Cells per second in the kernel (by the clock where the device has no timestamps).
+    pub cells_per_second: f64,
+}
+
+/// Random sequences for measurements: `count` of `length` symbols, from a fixed seed.
+pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) -> SequenceStore {
+    let mut state = seed | 1;
+    let mut next = move || {
+        // xorshift64*: enough for measurements, and no dependency.
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as u32
+    };
+    let mut builder = SequenceStore::builder(alphabet);
+    for index in 0..count {
+        let codes: Vec<Code> = (0..length)
+            .map(|_| match alphabet {
+                Alphabet::Dna => 1 << (next() % 4),
+                Alphabet::Protein => b"ACDEFGHIKLMNPQRSTVWY"[next() as usize % 20] - b'A' + 1,
+                Alphabet::Bytes => b' ' + (next() % 95) as Code,
+            })
+            .collect();
+        builder.push(format!("random{index}"), &codes);
+    }
+    builder.build()
+}
+
+/// A batch of `queries` times `targets` pairs over one random store.
+pub fn random_batch(scoring: &Arc<Scoring>, queries: u32, targets: u32, length: u32, want: Want) -> Arc<Batch> {
+    let store = Arc::new(random_store(scoring.alphabet, queries.max(targets) as usize, length as usize, 0x5eed));
+    let band = Band {
+        queries: Arc::clone(&store),
+        targets: store,
+        order: (0..targets).collect(),
+        scoring: Arc::clone(scoring),
+        want,
+        earlier_is_query: false,
+    };
+    let cells = targets as u64 * length as u64 * length as u64;
+    let blocks = (0..queries).map(|query| Block { query, targets: 0..targets, cells }).collect();
+    Arc::new(Batch { band: Arc::new(band), blocks })
+}
+
+/// Runs one batch and gives its cells per second: of the kernel where that can be told, else by the clock.
+pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<Batch>) -> Result<f64> {
+    let begin = Instant::now();
+    let ticket = engine.submit(Arc::clone(batch))?;
+    let report = engine.collect(ticket)?;
+    let seconds = report.kernel_time.unwrap_or_else(|| begin.elapsed()).as_secs_f64();
+    Ok(batch.cells() as f64 / seconds.max(1e-6))
+}
+
+/// Speed of a configuration, over batches that grow until one lasts long enough to be believed.
+pub fn measure(engine: &mut dyn Engine<Pairs>, scoring: &Arc<Scoring>, length: u32, seconds: f64) -> Result<f64> {
+    measure_until(engine, scoring, length, seconds, &AtomicBool::new(false))
+}
+
+/// [`measure`], which ends with [`Error::Interrupted`] after the batch in which the flag is set.
+fn measure_until(
+    engine: &mut dyn Engine<Pairs>,
+    scoring: &Arc<Scoring>,
+    length: u32,
+    seconds: f64,
+    interrupt: &AtomicBool,
+) -> Result<f64> {
+    let (mut queries, mut best) = (1u32, 0f64);
+    loop {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let targets = 512;
+        let batch = random_batch(scoring, queries, targets, length, Want::Alignments);
+        let now = speed(engine, &batch)?;
+        best = best.max(now);
+        let lasted = batch.cells() as f64 / now;
+        if lasted >= seconds * 0.5 || queries >= 4096 {
+            return Ok(best);
+        }
+        queries = (queries as f64 * (seconds / lasted).clamp(2.0, 32.0)) as u32;
+    }
+}
+
+/// Measures configurations on one device: every slice width at the middle workgroup size, then the other sizes at the
+/// best width (speed hardly depends on both together). Fastest first.
+///
+/// # Errors
+/// [`Error::Interrupted`] soon after `interrupt` is set; what the device fails with.
+pub fn sweep(
+    engine: &mut GpuEngine,
+    scoring: &Arc<Scoring>,
+    length: u32,
+    interrupt: &AtomicBool,
+) -> Result<Vec<Trial>> {
+    let most = engine.gpu().description.max_workgroup_invocations;
+    let mut trials: Vec<Trial> = Vec::new();
+    let mut attempt = |trials: &mut Vec<Trial>, slice: u32, workgroup: u32| -> Result<()> {
+        if workgroup > most {
+            return Ok(());
+        }
+        engine.configure(Config { slice, workgroup, cells_per_second: 0.0, speeds: None });
+        let cells_per_second = measure_until(engine, scoring, length, TRIAL_SECONDS, interrupt)?;
+        tracing::debug!(slice, workgroup, gcups = cells_per_second / 1e9, "trial");
+        trials.push(Trial { slice, workgroup, cells_per_second });
+        trials.sort_by(|a, b| b.cells_per_second.total_cmp(&a.cells_per_second));
+        Ok(())
+    };
+    for &slice in SLICES {
+        attempt(&mut trials, slice, WORKGROUPS[1])?;
+    }
+    let best = trials.first().map_or(SLICES[0], |trial| trial.slice);
+    for &workgroup in [&WORKGROUPS[..1], &WORKGROUPS[2..]].concat().iter() {
+        attempt(&mut trials, best, workgroup)?;
+    }
+    Ok(trials)
+}
+
+/// Seconds that a job should last before it is worth measuring for.
+const WORTH_TUNING_SECONDS: f64 = 60.0;
+
+/// Opens an adapter with the best known configuration for a job of `cells`: from the cache; or, if the job will last
+/// long enough to be worth it or `anew` asks for it, from a measurement, which the cache then keeps; or the default.
+pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<GpuEngine> {
+    let mut opened = open_all(&[(found.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
+    opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
+}
+
+/// Opens several adapters at once, each as [`open_tuned`] does and with at most so many bytes of memory, for a job of
+/// `cells` in all. Of adapters of one model one is measured, the others are configured like it; models are measured
+/// beside each other. The same adapter may come several times: it is opened as often.
+///
+/// Gives an engine, or why there is none, for each adapter, in their order. [`Error::Interrupted`] if `interrupt` was
+/// set while a device was measured.
+pub fn open_all(
+    adapters: &[(FoundAdapter, u64)],
+    scoring: &Arc<Scoring>,
+    cells: u64,
+    anew: bool,
+    interrupt: &AtomicBool,
+) -> Vec<Result<GpuEngine>> {
+    let cells = cells / adapters.len().max(1) as u64;
+    let open = |found: &FoundAdapter, memory: u64| {
+        GpuEngine::open(found, Config::for_adapter(found)).map(|engine| engine.with_memory(memory))
+    };
+    let opened = at_once(adapters.iter().map(|(found, memory)| move || open(found, *memory)));
+    let mut results: Vec<Option<Result<GpuEngine>>> = Vec::new();
+    let mut devices = Vec::new();
+    for (index, engine) in opened.into_iter().enumerate() {
+        results.push(None);
+        match engine {
+            Some(Ok(engine)) => {
+                devices.push((cache_key(&engine.gpu().description, scoring), (index, engine)));
+            }
+            failed => results[index] = failed,
+        }
+    }
+    let choose = |key: &str, (_, engine): &mut (usize, GpuEngine)| choose(engine, key, scoring, cells, anew, interrupt);
+    for ((index, mut engine), config) in once_a_model(devices, choose) {
+        results[index] = Some(config.map(|config| {
+            engine.configure(config);
+            engine
+        }));
+    }
+    let lost = |found: &FoundAdapter| Error::Device {
+        device: found.description.label.clone(),
+        message: "the driver panicked when it was opened or measured".into(),
+    };
+    results.into_iter().zip(adapters).map(|(result, (found, _))| result.unwrap_or_else(|| Err(lost(found)))).collect()
+}
+
+/// Finds a configuration for every device, given with its model: by asking one device of each model, or another if that
+/// one fails. Models are asked at once. Devices of a model whose asking panics are left out.
+fn once_a_model<D: Send>(
+    devices: Vec<(String, D)>,
+    ask: impl Fn(&str, &mut D) -> Result<Config> + Sync,
+) -> Vec<(D, Result<Config>)> {
+    let mut models: BTreeMap<String, Vec<D>> = BTreeMap::new();
+    for (model, device) in devices {
+        models.entry(model).or_default().push(device);
+    }
+    let ask_one = |model: &str, devices: Vec<D>| {
+        let mut known = None;
+        let mut configured = Vec::new();
+        for mut device in devices {
+            let config = known.map_or_else(|| ask(model, &mut device), Ok);
+            known = config.as_ref().ok().copied();
+            configured.push((device, config));
+        }
+        configured
+    };
+    let ask_one = &ask_one;
+    let asked = at_once(models.into_iter().map(|(model, devices)| move || ask_one(&model, devices)));
+    asked.into_iter().flatten().flatten().collect()
+}
+
+/// Runs every task on a thread of its own and gives the results in the tasks' order; `None` for one that panicked, as a
+/// driver may.
+fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> Vec<Option<T>> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
+        threads.into_iter().map(|thread| thread.join().ok()).collect()
+    })
+}
+
+/// Speeds of all kernels, full and alone; typical ones for those that do not run here.
+fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<Speeds> {
+    let mut speeds = Speeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
+    for (kernel, row) in KERNELS.iter().zip(&mut speeds.0) {
+        engine.use_kernel(Some(kernel));
+        for (want, speed) in [(Want::Scores, &mut row.scores), (Want::Alignments, &mut row.aligned)] {
+            if kernel.scan.is_none() && matches!(want, Want::Alignments) {
+                continue;
+            }
+            match measure_kernel(engine, scoring, want, interrupt) {
+                Ok(measured) => *speed = measured,
+                Err(Error::Unsuited { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            tracing::debug!(kernel = kernel.stem, full = speed.full / 1e9, lone = speed.lone / 1e9, "GCUPS");
+        }
+    }
+    Ok(speeds)
+}
+
+/// The speed of the kernel in use: from one pair, whose time is that of its chain, then from as many as last long enough.
+fn measure_kernel(engine: &mut GpuEngine, scoring: &Arc<Scoring>, want: Want, interrupt: &AtomicBool) -> Result<Speed> {
+    let mut measured = Speed { full: f64::INFINITY, lone: f64::INFINITY };
+    let (mut queries, mut targets) = (1, 1);
+    loop {
+        let batch = random_batch(scoring, queries, targets, TRIAL_LENGTH, want.clone());
+        let work = engine.work(&batch)?;
+        let mut seconds = f64::INFINITY;
+        // The first run compiles the kernel and makes its buffers.
+        for _ in 0..if targets == 1 { 3 } else { 1 } {
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            seconds = seconds.min(batch.cells() as f64 / speed(engine, &batch)?);
+        }
+        if targets == 1 {
+            let beside = Speed { full: f64::INFINITY, lone: f64::INFINITY }.seconds(&work) - work.host_seconds;
+            measured.lone = work.chain / (seconds - beside).max(0.2 * seconds);
+            targets = 512;
+            continue;
+        }
+        let beside = Speed { full: f64::INFINITY, ..measured }.seconds(&work) - work.host_seconds;
+        measured.full = work.cells / (seconds - beside).max(0.3 * seconds);
+        if seconds >= KERNEL_SECONDS * 0.5 || queries >= 4096 {
+            return Ok(measured);
+        }
+        queries = (queries as f64 * (KERNEL_SECONDS / seconds).clamp(2.0, 32.0)) as u32;
+    }
+}
+
+/// The configuration for a model, from the cache or from what can be measured on this engine of it.
+fn choose(
+    engine: &mut GpuEngine,
+    key: &str,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+    anew: bool,
+    interrupt: &AtomicBool,
+) -> Result<Config> {
+    let begin = Instant::now();
+    engine.use_kernel(Some(&KERNELS[0]));
+    let config = choose_with_slice(engine, key, scoring, cells, anew, interrupt);
+    engine.use_kernel(None);
+    tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "configured");
+    config
+}
+
+/// The same on an engine whose every batch goes to `nw_slice`, until all kernels are measured.
+fn choose_with_slice(
+    engine: &mut GpuEngine,
+    key: &str,
+    scoring: &Arc<Scoring>,
+    cells: u64,
+    anew: bool,
+    interrupt: &AtomicBool,
+) -> Result<Config> {
+    let begin = Instant::now();
+    if !anew {
+        if let Some(&known) = read_cache().get(key) {
+            return Ok(known);
+        }
+        if cells < SMALL_JOB_CELLS {
+            return Ok(engine.config());
+        }
+        // How fast it is with the defaults decides how much it is asked at once, and whether to look further.
+        let speed = measure_until(engine, scoring, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
+        let looked = Config { cells_per_second: speed, ..engine.config() };
+        if (cells as f64) < speed * WORTH_TUNING_SECONDS {
+            return Ok(looked);
+        }
+    }
+    let trials = sweep(engine, scoring, TRIAL_LENGTH, interrupt)?;
+    let Some(best) = trials.first() else {
+        return Ok(engine.config());
+    };
+    let best =
+        Config { slice: best.slice, workgroup: best.workgroup, cells_per_second: best.cells_per_second, speeds: None };
+    engine.configure(best);
+    let config = Config { speeds: Some(measure_kernels(engine, scoring, interrupt)?), ..best };
+    tracing::info!(
+        "{}: {} columns a slice, {} invocations a workgroup, {:.1} GCUPS (measured in {:.1} s)",
+        engine.gpu().description.name,
+        config.slice,
+        config.workgroup,
+        config.cells_per_second / 1e9,
+        begin.elapsed().as_secs_f64()
+    );
+    remember(key, config);
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn one_device_of_each_model_is_measured() {
+        let asked = AtomicUsize::new(0);
+        let devices = ["a", "b", "a", "a", "b"].iter().enumerate().map(|(index, model)| (model.to_string(), index));
+        let measure = |model: &str, device: &mut usize| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            match device {
+                0 => Err(Error::Internal("the first one is broken".into())),
+                _ => Ok(Config { slice: if model == "a" { 12 } else { 20 }, ..Config::default() }),
+            }
+        };
+        let mut configured = once_a_model(devices.collect(), measure);
+        configured.sort_by_key(|(device, _)| *device);
+        let slices: Vec<Option<u32>> =
+            configured.into_iter().map(|(_, config)| config.ok().map(|config| config.slice)).collect();
+        assert_eq!(slices, [None, Some(20), Some(12), Some(12), Some(20)]);
+        // Device 0 in vain, then 2 for its model, and 1 for the other.
+        assert_eq!(asked.into_inner(), 3);
+    }
+
+    #[test]
+    fn a_task_that_panics_takes_no_other_with_it() {
+        let tasks = [1, 2, 3].map(|number| move || if number == 2 { panic!("by intent") } else { number });
+        assert_eq!(at_once(tasks.into_iter()), [Some(1), None, Some(3)]);
+    }
+}

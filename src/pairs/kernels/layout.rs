@@ -1,0 +1,122 @@
+//! What all `nw_` kernels share with the host: `shaders/common/nw.wgsl`.
+
+use bytemuck::{Pod, Zeroable};
+
+/// The shared part of the shaders, which follows [`constants`].
+pub const SHADER: &str = include_str!("../../../shaders/common/nw.wgsl");
+
+/// The profile of the kernels of one pair per invocation, after the constants `SLICE` and `STRIDE4`.
+pub const PROFILE_SHADER: &str = include_str!("../../../shaders/common/profile.wgsl");
+
+/// `filter_mode`: keep every pair.
+pub const MODE_ALL: u32 = 6;
+
+/// Numbers that a border cell keeps: its value and, under affine gaps, that of the gap that goes on.
+pub const fn planes(affine: bool) -> u32 {
+    if affine { 2 } else { 1 }
+}
+
+/// The constants that [`SHADER`] asks for.
+pub fn constants(codes: u32, affine: bool, free_ends: bool) -> String {
+    format!(
+        "const CODES: u32 = {codes}u;\nconst PLANES: u32 = {}u;\nconst AFFINE: bool = {affine};\n\
+         const FREE_ENDS: bool = {free_ends};\n",
+        planes(affine)
+    )
+}
+
+/// `Params` of the shaders.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub struct Params {
+    /// First task of this dispatch.
+    pub task_begin: u32,
+    /// One past the last task.
+    pub task_count: u32,
+    /// First slice (or pass) of this dispatch.
+    pub slice_begin: u32,
+    /// One past the last slice (or pass) of this dispatch.
+    pub slice_end: u32,
+    /// 1: workgroups draw tasks by ticket and finish them.
+    pub ticketed: u32,
+    /// Rows that a slot has scratch for, in words of 4.
+    pub rows_words: u32,
+    /// See [`crate::score::OffsetScoring::opening`].
+    pub opening: i32,
+    /// See [`crate::score::OffsetScoring::edge_opening`].
+    pub edge_opening: i32,
+    /// See [`crate::score::OffsetScoring::edge_step`].
+    pub edge_step: i32,
+    /// See [`crate::score::OffsetScoring::match_bits`].
+    pub match_bits: u32,
+    /// Index of the first value in `out.data`.
+    pub values_begin: u32,
+    /// See [`crate::score::bound::DeviceFilter::mode`]; [`MODE_ALL`] keeps all.
+    pub filter_mode: u32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_match: i32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_mismatch: i32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_unequal: i32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_threshold: f32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_mismatch_low: i32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_match_low: i32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_dearest: i32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_free_step: i32,
+    /// See [`crate::score::bound::DeviceFilter`].
+    pub filter_forms: [[f32; 4]; 3],
+    /// Diagonal of tiles that this dispatch does (`nw_tiled_diagonal`).
+    pub tile_diagonal: u32,
+    /// Index of the first word of runs in `out.data` (`nw_walk`).
+    pub runs_begin: u32,
+    /// Words of runs that there is room for.
+    pub runs_capacity_words: u32,
+    /// 1: walk back; 0: values only.
+    pub walk: u32,
+}
+
+/// `Task` of the shaders: one query against up to a workgroup of targets.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Task {
+    /// Word just past the query's last symbol.
+    pub query_end_word: u32,
+    /// Length of the query.
+    pub query_symbols: u32,
+    /// First of its targets.
+    pub first: u32,
+    /// Number of its targets.
+    pub count: u32,
+    /// Rows to walk in words of 4.
+    pub rows_words: u32,
+    /// Index of the first pair among the batch's pairs.
+    pub pairs_begin: u32,
+    /// Targets with a smaller number take the query's part in alignments; 0 where none does.
+    pub query_number: u32,
+    /// The task's arena.
+    pub arena: u32,
+    /// First quad (of four words) of the task's part of the arena.
+    pub arena_begin: u32,
+    /// Columns, padding included.
+    pub columns: u32,
+    /// Quads of directions of one pair.
+    pub direction_quads: u32,
+}
+
+/// `Target` of the shaders.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Target {
+    /// Word just past the target's last symbol.
+    pub end_word: u32,
+    /// Length of the target.
+    pub symbols: u32,
+    /// Its number in the store.
+    pub number: u32,
+}

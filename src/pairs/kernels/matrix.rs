@@ -1,0 +1,380 @@
+//! Host half of the kernels that can store directions of all cells, `nw_rows`, `nw_diagonal`, `nw_diagonal_subgroup` and
+//! `nw_tiled_diagonal` (Truong et al. 2014, sections 4.1 to 4.3), and of the walk back over them, `nw_walk`.
+//!
+//! Where the paper stores every score, these store 2 bits a cell, under affine gaps 4: what the walk asks. All of it is
+//! in an *arena*, a buffer that tasks share; `shaders/common/arena.wgsl` says what is where.
+
+use std::ops::Range;
+
+use super::layout::{self, Task};
+use crate::pairs::Batch;
+use crate::score::{OffsetScoring, offset};
+use crate::seq::SequenceId;
+
+/// The shader of the walk.
+pub const WALK_SHADER: &str = include_str!("../../../shaders/nw_walk.wgsl");
+const ARENA_SHADER: &str = include_str!("../../../shaders/common/arena.wgsl");
+const STRIP_SHADER: &str = include_str!("../../../shaders/common/strip.wgsl");
+const EXCHANGE_WORKGROUP: &str = include_str!("../../../shaders/common/exchange_workgroup.wgsl");
+const EXCHANGE_SUBGROUP: &str = include_str!("../../../shaders/common/exchange_subgroup.wgsl");
+
+/// Binding of the first arena.
+pub const FIRST_ARENA_BINDING: u32 = 8;
+/// Words before `out.data` of `nw_walk`: words of runs, and three spare.
+pub const OUTPUT_HEADER_WORDS: u64 = 4;
+/// Words of `out.data` a pair: value, first word of its runs, number of runs.
+pub const PAIR_WORDS: u64 = 3;
+/// Number of runs of a pair whose runs found no room.
+pub const NO_ROOM: u32 = u32::MAX;
+/// Number of runs of a pair that has not the identity asked for.
+pub const DROPPED: u32 = u32::MAX - 1;
+/// Invocations a workgroup of the walk.
+pub const WALK_WORKGROUP: u32 = 64;
+
+/// What a value that stands for minus infinity is in every form.
+const NEVER: i32 = offset::NEVER;
+
+/// How a kernel goes over the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scan {
+    /// `nw_rows`.
+    Rows,
+    /// `nw_diagonal`.
+    Diagonal,
+    /// `nw_diagonal_subgroup`.
+    DiagonalSubgroup,
+    /// `nw_tiled_diagonal`.
+    TiledDiagonal,
+}
+
+impl Scan {
+    /// The kernel's stem.
+    pub const fn stem(self) -> &'static str {
+        match self {
+            Scan::Rows => "nw_rows",
+            Scan::Diagonal => "nw_diagonal",
+            Scan::DiagonalSubgroup => "nw_diagonal_subgroup",
+            Scan::TiledDiagonal => "nw_tiled_diagonal",
+        }
+    }
+}
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The kernel.
+    pub scan: Scan,
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Columns that an invocation keeps in registers; a multiple of [`Variant::cells`].
+    pub columns: u32,
+    /// Rows of a tile, a multiple of 4.
+    pub tile_rows: u32,
+    /// Arenas.
+    pub arenas: u32,
+    /// Least and greatest subgroup size of the device.
+    pub subgroup_sizes: [u32; 2],
+    /// Codes of the alphabet.
+    pub codes: u32,
+    /// Affine gaps.
+    pub affine: bool,
+    /// Free end gaps.
+    pub free_ends: bool,
+    /// Whether directions are stored.
+    pub directions: bool,
+    /// Whether values have room for the tags that say which candidate was taken; else that is found by comparing.
+    pub tags: bool,
+}
+
+impl Variant {
+    /// Bits of a cell's directions.
+    pub const fn bits(&self) -> u32 {
+        if self.affine { 4 } else { 2 }
+    }
+
+    /// Zeros below a value for tags.
+    pub const fn tag_bits(&self) -> u32 {
+        if self.tags && self.directions { self.bits() } else { 0 }
+    }
+
+    /// A scoring's table with the tag of a diagonal step, and how far its other values move up.
+    pub fn tagged_table(&self, scoring: &OffsetScoring) -> Vec<i32> {
+        let bits = self.tag_bits();
+        // 2 for a mismatch, 3 for a match, which is the lowest bit of a value that carries matches.
+        let tagged = |value: i32| if bits > 0 { (value << bits) + 2 + (value & 1) } else { value };
+        scoring.table().iter().map(|&value| if value <= NEVER { NEVER } else { tagged(value) }).collect()
+    }
+
+    /// Cells of one row in a word of directions: as many as fit; of the diagonal scans, as many as a lane keeps.
+    pub const fn cells(&self) -> u32 {
+        match self.scan {
+            Scan::Rows => 32 / self.bits(),
+            _ => self.columns,
+        }
+    }
+
+    /// Pairs of a task: one an invocation, one a workgroup, or one a subgroup, as many as a workgroup has of the smallest.
+    pub const fn slots(&self) -> u32 {
+        match self.scan {
+            Scan::Rows => self.workgroup,
+            Scan::Diagonal | Scan::TiledDiagonal => 1,
+            Scan::DiagonalSubgroup => self.workgroup / self.subgroup_sizes[0],
+        }
+    }
+
+    /// Invocations that share a pair, or 0 if only the kernel knows.
+    const fn lanes(&self) -> u32 {
+        match self.scan {
+            Scan::Rows => 1,
+            Scan::Diagonal | Scan::TiledDiagonal => self.workgroup,
+            Scan::DiagonalSubgroup => 0,
+        }
+    }
+
+    /// The most invocations that can share a pair.
+    const fn most_lanes(&self) -> u32 {
+        match self.scan {
+            Scan::DiagonalSubgroup => self.subgroup_sizes[1],
+            _ => self.lanes(),
+        }
+    }
+
+    /// Columns are padded to a multiple of this: what a slice, pass or tile has.
+    pub const fn column_unit(&self) -> u32 {
+        self.columns * self.most_lanes()
+    }
+
+    /// Whether a task's pairs lie word by word beside each other.
+    const fn interleaved(&self) -> bool {
+        matches!(self.scan, Scan::Rows)
+    }
+
+    /// Words of four profile entries a row (`nw_rows`). Odd: rows of neighbouring codes then start in different banks.
+    const fn stride4(&self) -> u32 {
+        (self.columns / 4) | 1
+    }
+
+    /// Workgroup memory in bytes.
+    pub const fn workgroup_bytes(&self) -> u32 {
+        let substitution = self.codes * (self.codes | 1) * 4;
+        match self.scan {
+            Scan::Rows => self.codes * self.stride4() * 16,
+            Scan::DiagonalSubgroup => substitution,
+            Scan::Diagonal | Scan::TiledDiagonal => substitution + 2 * self.workgroup * 8,
+        }
+    }
+
+    fn constants(&self, workgroup: u32) -> String {
+        format!(
+            "{}const WG: u32 = {workgroup}u;\nconst SLOTS: u32 = {}u;\nconst INTERLEAVED: bool = {};\nconst LANES: u32 = {}u;\n\
+             const CELLS: u32 = {}u;\nconst BITS: u32 = {}u;\nconst DIRECTIONS: bool = {};\n\
+             const TAG_BITS: u32 = {}u;\n",
+            layout::constants(self.codes, self.affine, self.free_ends),
+            self.slots(),
+            self.interleaved(),
+            self.lanes(),
+            self.cells(),
+            self.bits(),
+            self.directions,
+            self.tag_bits(),
+        )
+    }
+
+    /// The arenas' bindings, and how to get at a quad of one.
+    fn arena_source(&self) -> String {
+        let mut text = String::new();
+        let (mut reads, mut writes) = (String::new(), String::new());
+        for arena in 0..self.arenas {
+            let binding = FIRST_ARENA_BINDING + arena;
+            text +=
+                &format!("@group(0) @binding({binding}) var<storage, read_write> arena{arena}: array<vec4<u32>>;\n");
+            let case = if arena == 0 { "default".into() } else { format!("case {arena}u") };
+            reads += &format!("{case}: {{ return arena{arena}[index]; }}\n");
+            writes += &format!("{case}: {{ arena{arena}[index] = quad; }}\n");
+        }
+        format!(
+            "{text}fn read_quad(arena: u32, index: u32) -> vec4<u32> {{\nswitch (arena) {{\n{reads}}}\n}}\n\
+             fn write_quad(arena: u32, index: u32, quad: vec4<u32>) {{\nswitch (arena) {{\n{writes}}}\n}}\n"
+        )
+    }
+
+    /// The whole shader: constants, common parts, the kernel's own.
+    pub fn source(&self, shader: &str) -> String {
+        let own = match self.scan {
+            Scan::Rows => format!(
+                "const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}",
+                self.columns,
+                self.stride4(),
+                layout::PROFILE_SHADER
+            ),
+            Scan::Diagonal => format!("{EXCHANGE_WORKGROUP}{STRIP_SHADER}"),
+            Scan::DiagonalSubgroup => format!("{EXCHANGE_SUBGROUP}{STRIP_SHADER}"),
+            Scan::TiledDiagonal => {
+                format!("const TILE_ROWS: u32 = {}u;\n{EXCHANGE_WORKGROUP}{STRIP_SHADER}", self.tile_rows)
+            }
+        };
+        format!(
+            "{}{}{}{ARENA_SHADER}{own}{shader}",
+            self.constants(self.workgroup),
+            layout::SHADER,
+            self.arena_source()
+        )
+    }
+
+    /// The whole shader of the walk over what this variant leaves.
+    pub fn walk_source(&self) -> String {
+        format!(
+            "{}{}{}{ARENA_SHADER}{WALK_SHADER}",
+            self.constants(WALK_WORKGROUP),
+            layout::SHADER,
+            self.arena_source()
+        )
+    }
+
+    /// Columns of a query with this many symbols, padding included.
+    pub fn padded_columns(&self, query_symbols: u32) -> u64 {
+        (query_symbols as u64).div_ceil(self.column_unit() as u64).max(1) * self.column_unit() as u64
+    }
+
+    /// Quads (of four words) of directions of a pair with so many padded columns: one for four rows of a block.
+    fn direction_quads(&self, rows_words: u32, columns: u64) -> u64 {
+        if self.directions { columns / self.cells() as u64 * rows_words as u64 } else { 0 }
+    }
+
+    /// Quads of an arena that a task takes for a query of so many symbols and targets of up to `rows_words * 4`.
+    pub fn task_quads(&self, query_symbols: u32, rows_words: u32) -> u64 {
+        let columns = self.padded_columns(query_symbols);
+        let borders = (rows_words as u64 + columns / 4) * layout::planes(self.affine) as u64 + columns / 4 + 4;
+        let runs = run_quads(query_symbols, rows_words);
+        (borders + self.direction_quads(rows_words, columns) + runs) * self.slots() as u64
+    }
+
+    /// Slices, passes or tile columns of a task.
+    pub fn passes(&self, task: &Task) -> u32 {
+        // The device may have smaller subgroups than the greatest, and then as many more passes.
+        let fewest_lanes = if self.scan == Scan::DiagonalSubgroup { self.subgroup_sizes[0] } else { self.most_lanes() };
+        task.columns / (self.columns * fewest_lanes)
+    }
+
+    /// Diagonals of tiles of a task.
+    pub fn tile_diagonals(&self, task: &Task) -> u32 {
+        (task.rows_words * 4).div_ceil(self.tile_rows) + task.columns / self.column_unit() - 1
+    }
+
+    /// Loop iterations that an invocation makes at most in a pass over so many rows, if no loop is unrolled.
+    pub fn iterations_a_pass(&self, rows: u64) -> u64 {
+        match self.scan {
+            Scan::Rows => rows * (2 + self.columns as u64 / 4 * 6) + 3 * self.columns as u64,
+            Scan::TiledDiagonal => self.iterations_a_strip(rows.min(self.tile_rows as u64)),
+            _ => self.iterations_a_strip(rows),
+        }
+    }
+
+    /// Loop iterations that an invocation of the walk makes at most for a pair with so many symbols together, as devices
+    /// count them whose lanes go through all branches together: a loop that is entered in any lane counts at least once
+    /// in all, and once more for its end.
+    pub const fn walk_iterations(&self, symbols: u64) -> u64 {
+        // The search along both borders: other lanes may take them the other way round.
+        let search = if self.free_ends { 2 } else { 0 };
+        // A step, with a loop over the pieces of a run, which llvmpipe enters whether a run ends or not; and copying, less
+        // than one a run.
+        let walk = if self.directions { 1 + 2 + 1 } else { 0 };
+        (search + walk) * symbols + 100
+    }
+
+    fn iterations_a_strip(&self, rows: u64) -> u64 {
+        (rows + self.most_lanes() as u64) * (self.columns as u64 + 6) + 4 * self.columns as u64 + 1000
+    }
+}
+
+/// Quads that the runs of a pair can take.
+fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
+    (query_symbols as u64 + rows_words as u64 * 4) / 8 + 2
+}
+
+/// A batch cut into tasks, and these into rounds: what fits the arenas at a time.
+#[derive(Debug, Clone, Default)]
+pub struct MatrixTasks {
+    /// The tasks, round by round, arena by arena.
+    pub tasks: Vec<Task>,
+    /// Block of each task.
+    pub blocks: Vec<u32>,
+    /// The rounds, ranges of the tasks.
+    pub rounds: Vec<Range<u32>>,
+    /// Quads that each arena needs.
+    pub arena_quads: Vec<u64>,
+    /// Pairs.
+    pub pairs: u64,
+    /// Sum of the shorter lengths of all pairs.
+    pub symbols: u64,
+    /// Words that the runs of all pairs can take at most.
+    pub run_words: u64,
+}
+
+impl MatrixTasks {
+    /// Cuts a batch for the variant's arenas, each of `arena_quads` quads. `None` if a task does not fit an arena. Tasks
+    /// of similar size come together: those of a round end together.
+    pub fn new(
+        batch: &Batch,
+        variant: &Variant,
+        arena_quads: u64,
+        query_end_word: impl Fn(SequenceId) -> u32,
+    ) -> Option<Self> {
+        let band = &batch.band;
+        let mut all: Vec<(u32, u64, Task)> = Vec::new();
+        for (block_index, block) in batch.blocks.iter().enumerate() {
+            let mut first = block.targets.start;
+            while first < block.targets.end {
+                let count = variant.slots().min(block.targets.end - first);
+                let query_symbols = band.queries.length(block.query);
+                let rows_words = band.longest(first..first + count).div_ceil(4).max(1);
+                let quads = variant.task_quads(query_symbols, rows_words);
+                if quads > arena_quads {
+                    return None;
+                }
+                let columns = variant.padded_columns(query_symbols);
+                let task = Task {
+                    query_end_word: query_end_word(block.query),
+                    query_symbols,
+                    first,
+                    count,
+                    rows_words,
+                    query_number: if band.earlier_is_query { block.query } else { 0 },
+                    columns: columns as u32,
+                    direction_quads: variant.direction_quads(rows_words, columns) as u32,
+                    ..bytemuck::Zeroable::zeroed()
+                };
+                all.push((block_index as u32, quads, task));
+                first += count;
+            }
+        }
+        all.sort_by_key(|(_, quads, _)| std::cmp::Reverse(*quads));
+
+        let mut list = MatrixTasks { arena_quads: vec![0], ..MatrixTasks::default() };
+        let (mut arena, mut used, mut round_begin) = (0, 0, 0);
+        for (block, quads, mut task) in all {
+            if used + quads > arena_quads {
+                (arena, used) = (arena + 1, 0);
+                if arena == variant.arenas {
+                    arena = 0;
+                    list.rounds.push(round_begin..list.tasks.len() as u32);
+                    round_begin = list.tasks.len() as u32;
+                } else if arena as usize == list.arena_quads.len() {
+                    list.arena_quads.push(0);
+                }
+            }
+            (task.arena, task.arena_begin, task.pairs_begin) = (arena, used as u32, list.pairs as u32);
+            used += quads;
+            let most = &mut list.arena_quads[arena as usize];
+            *most = used.max(*most);
+            let count = task.count as u64;
+            list.pairs += count;
+            list.symbols += count * task.query_symbols.min(task.rows_words * 4) as u64;
+            list.run_words += count * 4 * run_quads(task.query_symbols, task.rows_words);
+            list.tasks.push(task);
+            list.blocks.push(block);
+        }
+        list.rounds.push(round_begin..list.tasks.len() as u32);
+        Some(list)
+    }
+}

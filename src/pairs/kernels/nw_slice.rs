@@ -1,0 +1,146 @@
+//! Host half of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration, bindings, tasks.
+
+use super::layout::{self, Task};
+pub use crate::pairs::plan::LONG_PAIR_CELLS;
+use crate::pairs::{Batch, Extent, Want};
+use crate::score::OffsetScoring;
+use crate::seq::SequenceId;
+
+/// The shader without its constants.
+pub const SHADER: &str = include_str!("../../../shaders/nw_slice.wgsl");
+
+/// Cells that one invocation does in one dispatch of a long pair.
+pub const LONG_STEP_CELLS: u64 = 8_000_000;
+
+/// Slices that fit a number of loop iterations, for targets of `rows_words` words: 5 a word (the word and its 4 rows;
+/// compilers unroll the columns), some dozens a slice, and 5 a word for the last column of free end gaps.
+pub fn slices_within(loop_iterations: u64, rows_words: u32) -> u64 {
+    let a_pass = 5 * rows_words as u64;
+    loop_iterations.saturating_sub(a_pass + 64) / (a_pass + 128)
+}
+
+/// Fills `out.data`'s status words before a dispatch.
+pub const STATUS_NONE: u32 = 0;
+/// Status of a task that was done.
+pub const STATUS_DONE: u32 = 1;
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// Columns that an invocation keeps in registers; a multiple of 4.
+    pub slice: u32,
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Codes of the alphabet.
+    pub codes: u32,
+    /// Affine gaps.
+    pub affine: bool,
+    /// Free end gaps.
+    pub free_ends: bool,
+}
+
+impl Variant {
+    /// Words of four profile entries a row. Odd: rows of neighbouring codes then start in different memory banks.
+    pub const fn stride4(&self) -> u32 {
+        (self.slice / 4) | 1
+    }
+
+    /// The whole shader: constants, then [`SHADER`].
+    pub fn source(&self) -> String {
+        format!(
+            "{}const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}{}{SHADER}",
+            layout::constants(self.codes, self.affine, self.free_ends),
+            self.slice,
+            self.stride4(),
+            layout::SHADER,
+            layout::PROFILE_SHADER,
+        )
+    }
+
+    /// Vectors of four values that a word of four rows takes in scratch.
+    pub const fn planes(&self) -> u32 {
+        layout::planes(self.affine)
+    }
+
+    /// Workgroup memory in bytes.
+    pub const fn workgroup_bytes(&self) -> u32 {
+        self.codes * self.stride4() * 16 + 16
+    }
+
+    /// Scratch in bytes of one slot for targets of up to `rows_words * 4` symbols.
+    pub const fn slot_bytes(&self, rows_words: u32) -> u64 {
+        (rows_words as u64 + 1) * self.planes() as u64 * self.workgroup as u64 * 16
+    }
+}
+
+/// Words before `out.data`: the ticket counter, the number of kept pairs, and two spare.
+pub const OUTPUT_HEADER_WORDS: u64 = 4;
+
+/// A batch cut into tasks.
+#[derive(Debug, Clone, Default)]
+pub struct TaskList {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// Index of each task's block in the batch.
+    pub blocks: Vec<u32>,
+    /// Pairs in all.
+    pub pairs: u64,
+}
+
+impl TaskList {
+    /// Cuts every block of a batch into runs of at most `workgroup` targets. Tasks with many cells come first, so that
+    /// the workgroups that draw them finish close together.
+    /// `query_end_word` says where a query ends in the buffer that holds it.
+    pub fn new(batch: &Batch, workgroup: u32, query_end_word: impl Fn(SequenceId) -> u32) -> Self {
+        let band = &batch.band;
+        let mut list = TaskList::default();
+        for (block_index, block) in batch.blocks.iter().enumerate() {
+            let mut first = block.targets.start;
+            while first < block.targets.end {
+                let count = workgroup.min(block.targets.end - first);
+                let longest = band.longest(first..first + count);
+                list.tasks.push(Task {
+                    query_end_word: query_end_word(block.query),
+                    query_symbols: band.queries.length(block.query),
+                    first,
+                    count,
+                    rows_words: longest.div_ceil(4).max(1),
+                    pairs_begin: list.pairs as u32,
+                    ..bytemuck::Zeroable::zeroed()
+                });
+                list.blocks.push(block_index as u32);
+                list.pairs += count as u64;
+                first += count;
+            }
+        }
+        let mut by_work: Vec<usize> = (0..list.tasks.len()).collect();
+        by_work.sort_by_key(|&index| {
+            let task = &list.tasks[index];
+            std::cmp::Reverse(task.query_symbols as u64 * task.rows_words as u64)
+        });
+        list.tasks = by_work.iter().map(|&index| list.tasks[index]).collect();
+        list.blocks = by_work.iter().map(|&index| list.blocks[index]).collect();
+        list
+    }
+
+    /// Rows in words of 4 that every slot must hold.
+    pub fn rows_words(&self) -> u32 {
+        self.tasks.iter().map(|task| task.rows_words).max().unwrap_or(1)
+    }
+
+    /// Slices of the task with the most.
+    pub fn slices(&self, slice: u32) -> u32 {
+        self.tasks.iter().map(|task| task.query_symbols.div_ceil(slice).max(1)).max().unwrap_or(1)
+    }
+}
+
+/// The scoring in kernel form for a batch: with matches where the batch wants them and they fit. `None` if 32 bits do
+/// not hold the scores.
+pub fn offset_scoring(batch: &Batch, extent: &Extent) -> Option<OffsetScoring> {
+    let (shorter, sum) = (extent.shorter as u64, extent.sum);
+    let scoring = &batch.band.scoring;
+    let with_matches = match batch.band.want {
+        Want::Scores => None,
+        Want::Alignments | Want::Reaching(_) => OffsetScoring::new(scoring, shorter, sum, true),
+    };
+    with_matches.or_else(|| OffsetScoring::new(scoring, shorter, sum, false))
+}

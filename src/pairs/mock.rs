@@ -1,0 +1,226 @@
+//! An engine that does as it is told: scripted delays, losses, wrong reports and silence, and a speed, for tests of the
+//! queue.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use super::oracle::needleman_wunsch;
+use super::{Batch, Hit, Report, Want};
+use crate::engine::{Capacity, Engine, Ticket};
+use crate::error::{Error, Result};
+use crate::pairs::Pairs;
+
+/// What a [`MockEngine`] does with one batch.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Computes it, after this delay.
+    Compute(Duration),
+    /// Computes all blocks but every `n`th, which it reports as unfinished.
+    LeaveEvery(usize),
+    /// Refuses it at submission; the engine goes on.
+    Refuse,
+    /// Fails when it is submitted: the engine is lost.
+    FailSubmit,
+    /// Fails when it is submitted, as a device does that has no memory left.
+    OutOfMemory,
+    /// Fails when it is collected: the engine is lost.
+    FailCollect,
+    /// Panics when it is collected.
+    Panic,
+    /// Does not answer until the gate is opened, and computes it then.
+    Hang(Gate),
+    /// Computes it, but reports something that cannot be.
+    Wrong(Wrong),
+}
+
+/// What is wrong with a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// A result of a pair that was not in the batch.
+    Stranger,
+    /// A result twice.
+    Twice,
+    /// A result too few.
+    Missing,
+    /// An alignment beyond the words that came.
+    Alignment,
+    /// A block as unfinished that was not in the batch.
+    Block,
+}
+
+/// What engines that hang wait for.
+#[derive(Debug, Clone, Default)]
+pub struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    /// Lets all go on.
+    pub fn open(&self) {
+        *self.0.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until it is open.
+    pub fn wait(&self) {
+        let open = self.0.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        drop(self.0.1.wait_while(open, |open| !*open));
+    }
+}
+
+/// Seconds of work that an engine with a speed likes at once, when it knows its speed.
+const BATCH_SECONDS: f64 = 0.7;
+
+/// An engine that follows a script, a line per batch, and after its end computes without delay.
+#[derive(Debug)]
+pub struct MockEngine {
+    name: String,
+    capacity: Capacity,
+    /// Cells a second, and whether it takes the time.
+    speed: Option<(f64, bool)>,
+    free_at: Option<Instant>,
+    script: VecDeque<Act>,
+    /// What it does when the script has ended.
+    last: Act,
+    waiting: HashMap<Ticket, (Arc<Batch>, Act, Instant)>,
+    next_ticket: u64,
+}
+
+impl MockEngine {
+    /// An engine with this name, capacity and script.
+    pub fn new(name: impl Into<String>, capacity: Capacity, script: impl IntoIterator<Item = Act>) -> Self {
+        MockEngine {
+            name: name.into(),
+            capacity,
+            speed: None,
+            free_at: None,
+            script: script.into_iter().collect(),
+            last: Act::Compute(Duration::ZERO),
+            waiting: HashMap::new(),
+            next_ticket: 0,
+        }
+    }
+
+    /// Reports times in the kernel as if it had this speed (it waits for nothing), and from the first report on likes
+    /// batches that suit it, as a GPU does.
+    pub fn with_speed(mut self, cells_per_second: f64) -> Self {
+        self.speed = Some((cells_per_second, false));
+        self
+    }
+
+    /// Needs the time that this speed says, asleep, one batch after the other: a device with a thread that waits.
+    pub fn with_real_speed(mut self, cells_per_second: f64) -> Self {
+        self.speed = Some((cells_per_second, true));
+        self
+    }
+
+    /// Does this with every batch when the script has ended.
+    pub fn with_last(mut self, act: Act) -> Self {
+        self.last = act;
+        self
+    }
+
+    fn error(&self, message: &str) -> Error {
+        Error::Device { device: self.name.clone(), message: message.into() }
+    }
+}
+
+impl Engine<Pairs> for MockEngine {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+        let act = self.script.pop_front().unwrap_or_else(|| self.last.clone());
+        match act {
+            Act::Refuse => {
+                return Err(Error::Unsuited { device: self.name.clone(), message: "refused by script".into() });
+            }
+            Act::FailSubmit => return Err(self.error("lost at submission by script")),
+            Act::OutOfMemory => return Err(self.error("out of memory by script")),
+            _ => {}
+        }
+        let ticket = Ticket(self.next_ticket);
+        self.next_ticket += 1;
+        let mut done = Instant::now();
+        if let Some((speed, true)) = self.speed {
+            done = self.free_at.map_or(done, |free| free.max(done));
+            done += Duration::from_secs_f64(batch.cells() as f64 / speed);
+            self.free_at = Some(done);
+        }
+        self.waiting.insert(ticket, (batch, act, done));
+        Ok(ticket)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+        let (batch, act, done) = self.waiting.remove(&ticket).ok_or_else(|| self.error("unknown ticket"))?;
+        match &act {
+            Act::Compute(delay) => std::thread::sleep(*delay),
+            Act::Hang(gate) => gate.wait(),
+            Act::FailCollect => return Err(self.error("lost at collection by script")),
+            Act::Panic => panic!("panicked by script"),
+            _ => {}
+        }
+        let mut report = match act {
+            Act::LeaveEvery(n) => leave_every(n.max(1), &batch),
+            _ => compute_batch(&batch),
+        };
+        if let Some((speed, is_real)) = self.speed {
+            report.kernel_time = Some(Duration::from_secs_f64(batch.cells() as f64 / speed));
+            if is_real {
+                std::thread::sleep(done.saturating_duration_since(Instant::now()));
+            } else {
+                self.capacity.cells = (speed * BATCH_SECONDS) as u64;
+            }
+        }
+        if let Act::Wrong(wrong) = act {
+            spoil(&mut report, wrong);
+        }
+        Ok(report)
+    }
+}
+
+/// A right report on a batch, by the textbook's algorithm.
+pub fn compute_batch(batch: &Batch) -> Report {
+    leave_every(usize::MAX, batch)
+}
+
+fn leave_every(n: usize, batch: &Batch) -> Report {
+    let mut report = Report::default();
+    for (index, block) in batch.blocks.iter().enumerate() {
+        if (index + 1) % n == 0 {
+            report.unfinished.push(index);
+            continue;
+        }
+        for target in &batch.band.order[block.targets.start as usize..block.targets.end as usize] {
+            report.hits.extend(compute(batch, block.query, *target));
+        }
+    }
+    report
+}
+
+fn spoil(report: &mut Report, wrong: Wrong) {
+    match wrong {
+        Wrong::Stranger => report.hits.iter_mut().take(1).for_each(|hit| hit.target = hit.query),
+        Wrong::Twice => report.hits.extend(report.hits.first().copied()),
+        Wrong::Missing => _ = report.hits.pop(),
+        Wrong::Alignment => report.traced.spans = vec![Some((7, 9)); report.hits.len()],
+        Wrong::Block => report.unfinished.push(usize::MAX),
+    }
+}
+
+fn compute(batch: &Batch, query: u32, target: u32) -> Option<Hit> {
+    let band = &batch.band;
+    let (a, b) = (band.queries.codes(query), band.targets.codes(target));
+    let best = needleman_wunsch::align(a, b, &band.scoring);
+    let hit = Hit { query, target, score: best.score, matches: Some(best.matches) };
+    match &band.want {
+        Want::Reaching(filter) => {
+            filter.may_reach(hit.score, hit.matches, a.len() as u32, b.len() as u32).then_some(hit)
+        }
+        Want::Scores | Want::Alignments => Some(hit),
+    }
+}

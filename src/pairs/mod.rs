@@ -1,0 +1,12 @@
+//! Many pairs of whole sequences: global, semi-global and local scores and alignments.
+
+pub mod check;
+pub mod cpu;
+pub mod gpu;
+pub mod kernels;
+pub mod mock;
+pub mod oracle;
+pub mod plan;
+pub mod work;
+
+pub use work::*;

@@ -1,0 +1,7 @@
+//! Oracles: the textbook algorithms of global and local alignment, slow and obviously right. Fast engines answer to these in tests.
+
+pub mod needleman_wunsch;
+pub mod smith_waterman;
+
+pub use needleman_wunsch::{ReferenceAlignment, align, score_only};
+pub use smith_waterman::ReferenceLocalAlignment;

@@ -1,0 +1,167 @@
+//! Global alignment with affine gaps, from the textbook: Needleman and Wunsch 1970 with the three states of
+//! Gotoh 1982 (J. Mol. Biol. 162:705-708, equations 1 to 3). A linear gap cost is the affine one with
+//! `first == next`.
+//!
+//! ```text
+//! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
+//! D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next)       the last column is target symbol j against a gap
+//! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
+//! ```
+//!
+//! A value is a score and a number of matching columns, compared in this order. All matrices are kept in full.
+
+use crate::alignment::{Cigar, Op};
+use crate::score::{EndGaps, Scoring};
+use crate::seq::Code;
+
+/// Score and matches, compared in this order.
+type Value = (i64, i64);
+
+/// What no path reaches: far below every score, and far from overflow.
+const UNREACHABLE: Value = (i64::MIN / 4, 0);
+
+/// The canonical global alignment of two sequences (the rule is in [`crate::trace`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceAlignment {
+    /// The greatest score of any alignment.
+    pub score: i64,
+    /// The most `=` columns of any alignment with that score.
+    pub matches: u64,
+    /// The columns.
+    pub cigar: Cigar,
+}
+
+/// The best score and, among alignments with this score, the most matches.
+pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u64) {
+    let matrices = Matrices::fill(query, target, scoring);
+    let (i, j) = matrices.last_cell(scoring.end_gaps);
+    let (score, matches) = matrices.h[i][j];
+    (score, matches as u64)
+}
+
+/// The canonical alignment.
+pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceAlignment {
+    let (m, n) = (query.len(), target.len());
+    let matrices = Matrices::fill(query, target, scoring);
+    let (mut i, mut j) = matrices.last_cell(scoring.end_gaps);
+    let Matrices { h, insertion, deletion } = &matrices;
+    let (score, matches) = h[i][j];
+    let first = i64::from(scoring.gaps.first);
+
+    let mut cigar = Cigar::new();
+    cigar.push((m - i) as u32, Op::Insertion);
+    cigar.push((n - j) as u32, Op::Deletion);
+    let mut state = State::H;
+    while i > 0 && j > 0 {
+        match state {
+            State::H => {
+                let (a, b) = (query[i - 1], target[j - 1]);
+                if h[i][j] == plus(h[i - 1][j - 1], substitute(scoring, a, b)) {
+                    let is_match = scoring.substitution.is_match(a, b);
+                    cigar.push(1, if is_match { Op::Match } else { Op::Mismatch });
+                    (i, j) = (i - 1, j - 1);
+                } else if h[i][j] == insertion[i][j] {
+                    state = State::Insertion;
+                } else {
+                    state = State::Deletion;
+                }
+            }
+            State::Insertion => {
+                cigar.push(1, Op::Insertion);
+                if insertion[i][j] == minus(h[i - 1][j], first) {
+                    state = State::H;
+                }
+                i -= 1;
+            }
+            State::Deletion => {
+                cigar.push(1, Op::Deletion);
+                if deletion[i][j] == minus(h[i][j - 1], first) {
+                    state = State::H;
+                }
+                j -= 1;
+            }
+        }
+    }
+    cigar.push(i as u32, Op::Insertion);
+    cigar.push(j as u32, Op::Deletion);
+    cigar.reverse();
+    ReferenceAlignment { score, matches: matches as u64, cigar }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    H,
+    Insertion,
+    Deletion,
+}
+
+/// Each `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
+pub(super) struct Matrices {
+    pub(super) h: Vec<Vec<Value>>,
+    insertion: Vec<Vec<Value>>,
+    deletion: Vec<Vec<Value>>,
+}
+
+impl Matrices {
+    pub(super) fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Matrices {
+        let (m, n) = (query.len(), target.len());
+        let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
+        let end_gap = |length: usize| match scoring.end_gaps {
+            EndGaps::Charged => (-scoring.gaps.cost(length as u64), 0),
+            EndGaps::Free => (0, 0),
+        };
+        let mut h = vec![vec![UNREACHABLE; n + 1]; m + 1];
+        let mut insertion = h.clone();
+        let mut deletion = h.clone();
+        for (i, row) in h.iter_mut().enumerate() {
+            row[0] = end_gap(i);
+        }
+        for (j, cell) in h[0].iter_mut().enumerate() {
+            *cell = end_gap(j);
+        }
+        for i in 1..=m {
+            for j in 1..=n {
+                insertion[i][j] = minus(h[i - 1][j], first).max(minus(insertion[i - 1][j], next));
+                deletion[i][j] = minus(h[i][j - 1], first).max(minus(deletion[i][j - 1], next));
+                let diagonal = plus(h[i - 1][j - 1], substitute(scoring, query[i - 1], target[j - 1]));
+                h[i][j] = diagonal.max(insertion[i][j]).max(deletion[i][j]);
+            }
+        }
+        Matrices { h, insertion, deletion }
+    }
+
+    /// The cell where the walk back starts.
+    fn last_cell(&self, end_gaps: EndGaps) -> (usize, usize) {
+        let (m, n) = (self.h.len() - 1, self.h[0].len() - 1);
+        if end_gaps == EndGaps::Charged {
+            return (m, n);
+        }
+        let mut last = (m, n);
+        for i in (0..m).rev() {
+            if self.h[i][n] > self.h[last.0][last.1] {
+                last = (i, n);
+            }
+        }
+        for j in (0..n).rev() {
+            if self.h[m][j] > self.h[last.0][last.1] {
+                last = (m, j);
+            }
+        }
+        last
+    }
+}
+
+fn plus(value: Value, step: Value) -> Value {
+    (value.0 + step.0, value.1 + step.1)
+}
+
+fn minus(value: Value, cost: i64) -> Value {
+    (value.0 - cost, value.1)
+}
+
+fn substitute(scoring: &Scoring, a: Code, b: Code) -> Value {
+    (i64::from(scoring.substitution.score(a, b)), i64::from(scoring.substitution.is_match(a, b)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! The oracle against alignments worked by hand and against all alignments of tiny sequences.
+
+use super::*;
+use crate::alignment::verify;
+use crate::score::{Ambiguity, Gaps};
+use crate::seq::Alphabet;
+
+fn codes(letters: &str) -> Vec<Code> {
+    letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect()
+}
+
+fn scheme(match_score: i32, mismatch_score: i32, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
+    Scoring::nucleotide(match_score, mismatch_score, Ambiguity::Overlap, gaps, end_gaps).unwrap()
+}
+
+#[test]
+fn worked_by_hand() {
+    let linear = |a, b, g| scheme(a, b, Gaps::linear(g), EndGaps::Charged);
+    let affine = |a, b, open, extend| scheme(a, b, Gaps::from_blast(open, extend), EndGaps::Charged);
+    let free = |a, b, g| scheme(a, b, Gaps::linear(g), EndGaps::Free);
+    for (query, target, scoring, score, cigar) in [
+        ("", "", linear(5, -4, 10), 0, ""),
+        ("AC", "", linear(5, -4, 10), -20, "2I"),
+        ("", "AC", affine(5, -4, 8, 2), -12, "2D"),
+        ("ACGT", "ACGT", linear(5, -4, 10), 20, "4="),
+        // One deletion among three equal G: the walk from the end prefers the diagonal, so the gap comes first.
+        ("ACGGT", "ACGGGT", linear(5, -4, 10), 15, "2=1D3="),
+        // Mismatch == 2 * gap: the diagonal wins.
+        ("A", "C", linear(1, -2, 1), -2, "1X"),
+        // Mismatch dearer than two gaps: I is met first on the way back, so D stands before it.
+        ("A", "C", linear(1, -3, 1), -2, "1D1I"),
+        // The same score either way, but one way has a match more: A against A, C against a gap.
+        ("AC", "A", linear(0, 0, 0), 0, "1=1I"),
+        // Affine: one gap of two is cheaper than two of one.
+        ("AACCTT", "AATT", affine(5, -4, 10, 1), 8, "2=2I2="),
+        // Inner gap against a mismatch run at the end.
+        ("CCCACGT", "ACGT", free(5, -4, 10), 20, "3I4="),
+        ("ACGTCC", "GGACGT", free(5, -4, 10), 20, "2D4=2I"),
+        // Nothing in common: all cells of the last row and column that are on the border tie; the last column's wins.
+        ("AA", "CCC", free(5, -4, 10), 0, "3D2I"),
+    ] {
+        let found = align(&codes(query), &codes(target), &scoring);
+        assert_eq!((found.score, found.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
+        assert_eq!(score_only(&codes(query), &codes(target), &scoring), (found.score, found.matches));
+        assert_eq!(verify(&found.cigar, &codes(query), &codes(target), &scoring).unwrap(), score);
+    }
+}
+
+/// A whole alignment as the walk back meets it, with what orders equally good ones.
+struct Candidate {
+    score: i64,
+    matches: u64,
+    /// Which cell the walk starts from: 0 for (m,n), then by the length of the free run of I or of D at the end.
+    start: (u8, usize),
+    /// At each step back, the place of the chosen column in the rule's order of preference.
+    choices: Vec<u8>,
+    cigar: Cigar,
+}
+
+/// Every alignment of two sequences, by brute force: all strings of columns with the right spans. With free end gaps
+/// each counts once for every part of its last gap that may be the free one.
+fn all_alignments(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<Candidate> {
+    let mut strings = Vec::new();
+    extend(query, target, scoring, &mut Vec::new(), &mut strings);
+    let free = scoring.end_gaps == EndGaps::Free;
+    let mut candidates = Vec::new();
+    for columns in strings {
+        let last = columns.last().copied().filter(|op| op.is_gap());
+        let tail = columns.iter().rev().take_while(|&&op| Some(op) == last).count();
+        for free_columns in 0..=(if free { tail } else { 0 }) {
+            let (inner, _) = columns.split_at(columns.len() - free_columns);
+            let (score, matches) = score_columns(inner, query, target, scoring, free);
+            let start = match last {
+                _ if free_columns == 0 => (0, 0),
+                Some(Op::Insertion) => (1, free_columns),
+                _ => (2, free_columns),
+            };
+            let mut cigar = Cigar::new();
+            columns.iter().for_each(|&op| cigar.push(1, op));
+            candidates.push(Candidate { score, matches, start, choices: choices(inner, scoring), cigar });
+        }
+    }
+    candidates
+}
+
+fn extend(query: &[Code], target: &[Code], scoring: &Scoring, columns: &mut Vec<Op>, all: &mut Vec<Vec<Op>>) {
+    let i = columns.iter().filter(|op| op.consumes_query()).count();
+    let j = columns.iter().filter(|op| op.consumes_target()).count();
+    if (i, j) == (query.len(), target.len()) {
+        all.push(columns.clone());
+    }
+    let mut with = |op, columns: &mut Vec<Op>| {
+        columns.push(op);
+        extend(query, target, scoring, columns, all);
+        columns.pop();
+    };
+    if i < query.len() && j < target.len() {
+        let is_match = scoring.substitution.is_match(query[i], target[j]);
+        with(if is_match { Op::Match } else { Op::Mismatch }, columns);
+    }
+    if i < query.len() {
+        with(Op::Insertion, columns);
+    }
+    if j < target.len() {
+        with(Op::Deletion, columns);
+    }
+}
+
+/// Score and matches of columns from the first on; a first run of gaps is free if `free`.
+fn score_columns(columns: &[Op], query: &[Code], target: &[Code], scoring: &Scoring, free: bool) -> (i64, u64) {
+    let (mut i, mut j, mut score, mut matches) = (0, 0, 0, 0);
+    let first_run = columns.iter().take_while(|&&op| op.is_gap() && op == columns[0]).count();
+    for (position, &op) in columns.iter().enumerate() {
+        if op.is_gap() {
+            let opens = position == 0 || columns[position - 1] != op;
+            let cost = if opens { scoring.gaps.first } else { scoring.gaps.next };
+            score -= if free && position < first_run { 0 } else { i64::from(cost) };
+        } else {
+            score += i64::from(scoring.substitution.score(query[i], target[j]));
+            matches += u64::from(op == Op::Match);
+        }
+        i += usize::from(op.consumes_query());
+        j += usize::from(op.consumes_target());
+    }
+    (score, matches)
+}
+
+/// The rule of preference, spelt out on columns: diagonal, I, D; but with an opening cost, after I (going back) the
+/// gap is left for a D before it is extended.
+fn choices(columns: &[Op], scoring: &Scoring) -> Vec<u8> {
+    let mut after = None;
+    let mut choices = Vec::new();
+    for &op in columns.iter().rev() {
+        let leaves_first = after == Some(Op::Insertion) && scoring.gaps.opening() > 0;
+        choices.push(match op {
+            Op::Match | Op::Mismatch => 0,
+            Op::Insertion => 1 + u8::from(leaves_first),
+            Op::Deletion => 2 - u8::from(leaves_first),
+        });
+        after = Some(op);
+    }
+    choices
+}
+
+/// Whether `answer` is the canonical alignment, judged by all alignments there are.
+fn check(answer: &ReferenceAlignment, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), String> {
+    let candidates = all_alignments(query, target, scoring);
+    let order = |c: &Candidate| (std::cmp::Reverse((c.score, c.matches)), c.start, c.choices.clone());
+    let best = candidates.iter().min_by_key(|candidate| order(candidate)).ok_or("no alignment")?;
+    if (answer.score, answer.matches) != (best.score, best.matches) {
+        return Err(format!("best is {} with {} matches", best.score, best.matches));
+    }
+    if answer.cigar != best.cigar {
+        return Err(format!("canonical is {}, not {}", best.cigar, answer.cigar));
+    }
+    Ok(())
+}
+
+#[test]
+fn all_tiny_pairs_agree_with_all_their_alignments() {
+    let pool = ["", "A", "C", "N", "AC", "CA", "AA", "ACA", "CCA", "ARA", "AAC", "ACAC", "CAAC", "AACC", "CTGA"];
+    let gaps = [Gaps::linear(10), Gaps::linear(1), Gaps::linear(2), Gaps::linear(0)].into_iter().chain([
+        Gaps::from_blast(3, 1),
+        Gaps::from_blast(1, 0),
+        Gaps::from_blast(2, 2),
+    ]);
+    let mut schemes = Vec::new();
+    for gaps in gaps {
+        for (match_score, mismatch_score) in [(5, -4), (1, -2), (0, 0), (0, -3), (1, 1)] {
+            schemes.extend(
+                [EndGaps::Charged, EndGaps::Free].map(|end_gaps| scheme(match_score, mismatch_score, gaps, end_gaps)),
+            );
+        }
+    }
+    for (number, query) in pool.iter().enumerate() {
+        for (other, target) in pool.iter().enumerate() {
+            let (query, target) = (&codes(query), &codes(target));
+            // Each scheme meets every other pair of the longest, and all the rest.
+            for scoring in schemes.iter().skip(if query.len() + target.len() == 8 { (number + other) % 2 } else { 0 }) {
+                let answer = align(query, target, scoring);
+                if let Err(error) = check(&answer, query, target, scoring) {
+                    panic!("{query:?} {target:?} {:?}: {error}", (scoring.gaps, scoring.end_gaps));
+                }
+                // With zero-cost gaps a free run may join a charged one of the same kind; rescoring sees one run.
+                assert_eq!(verify(&answer.cigar, query, target, scoring).unwrap(), answer.score);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_check_refuses_wrong_answers() {
+    let scoring = scheme(5, -4, Gaps::linear(10), EndGaps::Charged);
+    let (query, target) = (codes("ACGGT"), codes("ACGT"));
+    let right = align(&query, &target, &scoring);
+    check(&right, &query, &target, &scoring).unwrap();
+    for wrong in [
+        ReferenceAlignment { score: right.score + 1, ..right.clone() },
+        ReferenceAlignment { matches: right.matches - 1, ..right.clone() },
+        // As good, but not by the rule.
+        ReferenceAlignment { cigar: "3=1I1=".parse().unwrap(), ..right.clone() },
+    ] {
+        assert_ne!(wrong, right);
+        check(&wrong, &query, &target, &scoring).unwrap_err();
+    }
+}

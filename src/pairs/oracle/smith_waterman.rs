@@ -1,0 +1,86 @@
+//! Local alignment with affine gaps, from the textbook: Smith and Waterman 1981 (J. Mol. Biol. 147:195-197) with the
+//! three states of Gotoh 1982 (J. Mol. Biol. 162:705-708). A linear gap cost is the affine one with `first == next`.
+//!
+//! ```text
+//! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
+//! D[i,j] = max(H[i,j-1] - first, D[i,j-1] - next)       the last column is target symbol j against a gap
+//! H[i,j] = max(0, H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
+//! ```
+//!
+//! H\[i,j\] is the greatest score of an alignment of two parts that end at i and j. Where the canonical one begins is
+//! read from a second set of matrices: the global ones of the two parts' prefixes, reversed. All matrices are kept in
+//! full.
+
+use std::ops::Range;
+
+use super::needleman_wunsch::{self, Matrices};
+use crate::alignment::Cigar;
+use crate::score::{EndGaps, Mode, Scoring};
+use crate::seq::Code;
+
+/// The canonical local alignment of two sequences (the rule is in [`crate::trace`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceLocalAlignment {
+    /// The greatest score of any alignment of any two parts; 0 if none is positive.
+    pub score: i64,
+    /// The `=` columns.
+    pub matches: u64,
+    /// The part of the query, counted from 0; `0..0` if the alignment is empty.
+    pub query: Range<usize>,
+    /// The part of the target.
+    pub target: Range<usize>,
+    /// The columns.
+    pub cigar: Cigar,
+}
+
+/// The greatest score of an alignment of any two parts.
+pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> i64 {
+    fill(query, target, scoring).into_iter().flatten().max().unwrap_or(0)
+}
+
+/// The canonical alignment. [`Scoring::mode`] and [`Scoring::end_gaps`] are of no account.
+pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLocalAlignment {
+    let h = fill(query, target, scoring);
+    let score = h.iter().flatten().copied().max().unwrap_or(0);
+    if score == 0 {
+        return ReferenceLocalAlignment { score, matches: 0, query: 0..0, target: 0..0, cigar: Cigar::new() };
+    }
+    let has_score = |row: &Vec<i64>| row.iter().position(|&value| value == score);
+    let (i, j) = h.iter().enumerate().find_map(|(i, row)| has_score(row).map(|j| (i, j))).expect("a cell has it");
+
+    // Global alignments of the last p and q symbols before the end, for all p and q.
+    let global = Scoring { mode: Mode::Global, end_gaps: EndGaps::Charged, ..scoring.clone() };
+    let reversed = |codes: &[Code]| codes.iter().rev().copied().collect::<Vec<Code>>();
+    let anchored = Matrices::fill(&reversed(&query[..i]), &reversed(&target[..j]), &global);
+    let mut rows = anchored.h.iter().enumerate();
+    let (p, q) = rows
+        .find_map(|(p, row)| row.iter().position(|value| value.0 == score).map(|q| (p, q)))
+        .expect("the score is that of an alignment which begins somewhere");
+
+    let (query_part, target_part) = (i - p..i, j - q..j);
+    let best = needleman_wunsch::align(&query[query_part.clone()], &target[target_part.clone()], &global);
+    assert_eq!(best.score, score, "two parts have no greater score than all parts");
+    ReferenceLocalAlignment { score, matches: best.matches, query: query_part, target: target_part, cigar: best.cigar }
+}
+
+/// H, `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
+fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<Vec<i64>> {
+    let (m, n) = (query.len(), target.len());
+    let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
+    let unreachable = i64::MIN / 4;
+    let mut h = vec![vec![0; n + 1]; m + 1];
+    let mut insertion = vec![vec![unreachable; n + 1]; m + 1];
+    let mut deletion = insertion.clone();
+    for i in 1..=m {
+        for j in 1..=n {
+            insertion[i][j] = (h[i - 1][j] - first).max(insertion[i - 1][j] - next);
+            deletion[i][j] = (h[i][j - 1] - first).max(deletion[i][j - 1] - next);
+            let diagonal = h[i - 1][j - 1] + i64::from(scoring.substitution.score(query[i - 1], target[j - 1]));
+            h[i][j] = diagonal.max(insertion[i][j]).max(deletion[i][j]).max(0);
+        }
+    }
+    h
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Planning: which pairs there are, in which order, and in which pieces. Pure; knows no device.
+//!
+//! An all-against-all is cut into *bands* of consecutive queries in input order. The pairs of a band are computed in
+//! any order and written when the band is complete, so that output follows input order while memory stays bounded.
+//! Within a band targets lie by falling length, so that neighbours, which share a workgroup or a vector, differ little
+//! in length.
+
+pub mod cost;
+pub mod selected;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Band, Block, Pairs, Want};
+use crate::engine::Room;
+use crate::engine::queue::Planned;
+use crate::score::Scoring;
+use crate::score::offset::fits;
+use crate::seq::{SequenceId, SequenceStore};
+
+/// Pairs with more cells than this are long: a single invocation would hold a device for a second or more, and desktop
+/// drivers reset it then. Engines split them over several dispatches.
+pub const LONG_PAIR_CELLS: u64 = 20_000_000;
+
+/// Pairs of one class can share a batch: they need the same number format, and are all long or all not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LengthClass {
+    /// 0: 32 bits hold score and matches. 1: 32 bits hold the score. 2: neither.
+    pub format: u8,
+    /// More than [`LONG_PAIR_CELLS`] cells.
+    pub long: bool,
+}
+
+impl LengthClass {
+    /// The class of pairs of these lengths. Never falls as either length grows.
+    pub fn of(scoring: &Scoring, query_symbols: u32, target_symbols: u32) -> Self {
+        let (shorter, sum) = (query_symbols.min(target_symbols) as u64, query_symbols as u64 + target_symbols as u64);
+        let format = if fits(scoring, shorter, sum, true, 31) {
+            0
+        } else if fits(scoring, shorter, sum, false, 31) {
+            1
+        } else {
+            2
+        };
+        LengthClass { format, long: query_symbols as u64 * target_symbols as u64 > LONG_PAIR_CELLS }
+    }
+}
+
+/// Pairs to compute: all of one store, or all of one against all of another.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The queries.
+    pub queries: Arc<SequenceStore>,
+    /// The targets; `None` for all pairs of the queries.
+    pub against: Option<Arc<SequenceStore>>,
+    /// The scoring scheme.
+    pub scoring: Arc<Scoring>,
+    /// What engines are to report.
+    pub want: Want,
+}
+
+impl Job {
+    /// Number of pairs.
+    pub fn pairs(&self) -> u64 {
+        let queries = self.queries.len() as u64;
+        match &self.against {
+            Some(targets) => queries * targets.len() as u64,
+            None => queries * queries.saturating_sub(1) / 2,
+        }
+    }
+
+    /// Cells of all pairs; the greatest number if there are more than 2^64.
+    pub fn cells(&self) -> u64 {
+        let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| length as u128).sum::<u128>();
+        let all = sum(&self.queries);
+        let cells = match &self.against {
+            Some(targets) => all * sum(targets),
+            None => {
+                let squares: u128 = self.queries.lengths().iter().map(|&length| (length as u128).pow(2)).sum();
+                (all * all - squares) / 2
+            }
+        };
+        u64::try_from(cells).unwrap_or(u64::MAX)
+    }
+
+    /// The bands, each of queries whose pairs have `cells` cells or `pairs` pairs together, whichever is reached first.
+    pub fn bands(&self, cells: u64, pairs: u64) -> Bands {
+        Bands { job: self.clone(), next: 0, cells: cells.max(1), pairs: pairs.max(1), by_length: None }
+    }
+}
+
+/// A band with its work. In an all-against-all of one store a block's query may be either member of a pair.
+pub type PlannedBand = Planned<Pairs>;
+
+/// Iterator over bands.
+#[derive(Debug)]
+pub struct Bands {
+    job: Job,
+    next: SequenceId,
+    cells: u64,
+    pairs: u64,
+    /// Order of all targets, the same for every band of a rectangle.
+    by_length: Option<Vec<SequenceId>>,
+}
+
+impl Iterator for Bands {
+    type Item = PlannedBand;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let queries = &self.job.queries;
+        let total = queries.len() as SequenceId;
+        if self.next >= total {
+            return None;
+        }
+        let targets = self.job.against.as_ref().unwrap_or(queries);
+        let triangle = self.job.against.is_none();
+        let target_symbols: u64 = targets.lengths().iter().map(|&length| length as u64).sum();
+        let begin = self.next;
+        let (mut end, mut cells, mut pairs) = (begin, 0u64, 0u64);
+        let mut left_symbols: u64 = queries.lengths()[begin as usize..].iter().map(|&length| length as u64).sum();
+        while end < total && (end == begin || (cells < self.cells && pairs < self.pairs)) {
+            let length = queries.length(end) as u64;
+            left_symbols -= length;
+            cells += length * if triangle { left_symbols } else { target_symbols };
+            pairs += if triangle { (total - end - 1) as u64 } else { targets.len() as u64 };
+            end += 1;
+        }
+        self.next = end;
+
+        let order = if triangle {
+            // The band's own queries first: the one at place p meets everything after p, so that each pair within the
+            // band comes once and a query's targets are one range.
+            let mut order = sorted_by_length(queries, begin..end);
+            order.extend(sorted_by_length(queries, end..total));
+            order
+        } else {
+            let store = Arc::clone(targets);
+            self.by_length.get_or_insert_with(|| sorted_by_length(&store, 0..store.len() as SequenceId)).clone()
+        };
+        let own = (end - begin) as usize;
+        let mut blocks = Vec::new();
+        for place in 0..own {
+            let (query, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
+            // Two runs, each by falling length, in a triangle; one in a rectangle.
+            let runs = if triangle { [first..own, own..order.len()] } else { [0..order.len(), 0..0] };
+            for run in runs {
+                cut_by_class(&self.job.scoring, queries.length(query), targets, &order, run, query, &mut blocks);
+            }
+        }
+        // Long pairs first, then classes together; queries stay in order within a class.
+        blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
+        merge_neighbours(&mut blocks);
+        let band = Band {
+            queries: Arc::clone(queries),
+            targets: Arc::clone(targets),
+            order,
+            scoring: Arc::clone(&self.job.scoring),
+            want: self.job.want.clone(),
+            earlier_is_query: triangle,
+        };
+        Some((begin..end, Arc::new(band), blocks))
+    }
+}
+
+/// Ids of a range by falling length; equal lengths in input order.
+fn sorted_by_length(store: &SequenceStore, ids: Range<SequenceId>) -> Vec<SequenceId> {
+    let mut order: Vec<SequenceId> = ids.collect();
+    order.sort_by_key(|&id| std::cmp::Reverse(store.length(id)));
+    order
+}
+
+/// Splits a run of targets, by falling length, where the class changes.
+fn cut_by_class(
+    scoring: &Scoring,
+    query_symbols: u32,
+    targets: &SequenceStore,
+    order: &[SequenceId],
+    run: Range<usize>,
+    query: SequenceId,
+    blocks: &mut Vec<(LengthClass, Block)>,
+) {
+    let mut first = run.start;
+    while first < run.end {
+        let class = LengthClass::of(scoring, query_symbols, targets.length(order[first]));
+        let same = order[first..run.end]
+            .partition_point(|&id| LengthClass::of(scoring, query_symbols, targets.length(id)) == class);
+        let last = first + same.max(1);
+        let cells = order[first..last].iter().map(|&id| targets.length(id) as u64).sum::<u64>() * query_symbols as u64;
+        blocks.push((class, Block { query, targets: first as u32..last as u32, cells }));
+        first = last;
+    }
+}
+
+/// Joins blocks of one query that touch and share a class: the two runs of a triangle.
+fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
+    blocks.dedup_by(|later, earlier| {
+        let touch =
+            earlier.0 == later.0 && earlier.1.query == later.1.query && earlier.1.targets.end == later.1.targets.start;
+        if touch {
+            earlier.1.targets.end = later.1.targets.end;
+            earlier.1.cells += later.1.cells;
+        }
+        touch
+    });
+}
+
+/// Splits off the first part of a block that has room, but at least one pair.
+pub fn split_block(band: &Band, block: Block, room: Room) -> (Block, Option<Block>) {
+    let whole_store_fits = band.targets.packed_bytes().len() as u64 <= room.target_bytes;
+    if block.cells <= room.cells && block.pairs() <= room.pairs && whole_store_fits {
+        return (block, None);
+    }
+    let query_symbols = band.queries.length(block.query) as u64;
+    let (mut end, mut cells, mut bytes) = (block.targets.start, 0u64, 0u64);
+    while end < block.targets.end {
+        let symbols = band.targets.length(band.order[end as usize]) as u64;
+        let (more_cells, more_bytes) = (query_symbols * symbols, symbols.next_multiple_of(4));
+        let full = cells + more_cells > room.cells
+            || (end - block.targets.start) as u64 >= room.pairs
+            || bytes + more_bytes > room.target_bytes;
+        if full && end > block.targets.start {
+            break;
+        }
+        cells += more_cells;
+        bytes += more_bytes;
+        end += 1;
+    }
+    if end == block.targets.end {
+        return (block, None);
+    }
+    let head = Block { query: block.query, targets: block.targets.start..end, cells };
+    let tail = Block { query: block.query, targets: end..block.targets.end, cells: block.cells - cells };
+    (head, Some(tail))
+}

@@ -1,0 +1,92 @@
+//! Planning of pairs that were selected one by one.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Job, PlannedBand, cut_by_class};
+use crate::pairs::Band;
+use crate::seq::SequenceId;
+
+/// Pairs of a job to compute, of all that it has: query and target, sorted.
+pub type Selection = Arc<Vec<(SequenceId, SequenceId)>>;
+
+/// Cells of selected pairs.
+pub fn selected_cells(job: &Job, selection: &[(SequenceId, SequenceId)]) -> u64 {
+    let targets = job.against.as_ref().unwrap_or(&job.queries);
+    selection
+        .iter()
+        .map(|&(query, target)| u64::from(job.queries.length(query)) * u64::from(targets.length(target)))
+        .fold(0, u64::saturating_add)
+}
+
+/// Bands of selected pairs, each of consecutive queries that have `pairs` pairs together or a little more. Every query's
+/// targets are a range of their own in [`Band::order`], by falling length.
+pub fn selected_bands(job: Job, selection: Selection, pairs: usize) -> impl Iterator<Item = PlannedBand> + Send {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let rest = &selection[next..];
+        let first = rest.first()?.0;
+        // To the end of the query that the last pair belongs to.
+        let last = rest[(pairs.max(1) - 1).min(rest.len() - 1)].0;
+        let own = &rest[..rest.partition_point(|&(query, _)| query <= last)];
+        next += own.len();
+        Some(band(&job, first..last + 1, own))
+    })
+}
+
+fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedBand {
+    let targets = job.against.as_ref().unwrap_or(&job.queries);
+    let (mut order, mut blocks) = (Vec::with_capacity(pairs.len()), Vec::new());
+    for own in pairs.chunk_by(|one, other| one.0 == other.0) {
+        let (query, begin) = (own[0].0, order.len());
+        order.extend(own.iter().map(|&(_, target)| target));
+        order[begin..].sort_by_key(|&target| std::cmp::Reverse(targets.length(target)));
+        let symbols = job.queries.length(query);
+        cut_by_class(&job.scoring, symbols, targets, &order, begin..order.len(), query, &mut blocks);
+    }
+    blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
+    let band = Band {
+        queries: Arc::clone(&job.queries),
+        targets: Arc::clone(targets),
+        order,
+        scoring: Arc::clone(&job.scoring),
+        want: job.want.clone(),
+        earlier_is_query: job.against.is_none(),
+    };
+    (queries, Arc::new(band), blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::Want;
+    use crate::score::Scoring;
+    use crate::seq::{Alphabet, SequenceStore};
+
+    #[test]
+    fn every_selected_pair_comes_once() {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        for length in [5, 3_000, 70_000, 1, 40] {
+            store.push("s", &vec![1; length]);
+        }
+        let scoring = Arc::new(Scoring::dna());
+        let job = Job { queries: Arc::new(store.build()), against: None, scoring, want: Want::Scores };
+        let pairs = vec![(0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (3, 4)];
+        for least in [1, 2, 4, 100] {
+            let mut seen = Vec::new();
+            let mut cells = 0;
+            for (queries, band, blocks) in selected_bands(job.clone(), Arc::new(pairs.clone()), least) {
+                for (_, block) in &blocks {
+                    assert!(queries.contains(&block.query));
+                    let own = &band.order[block.targets.start as usize..block.targets.end as usize];
+                    assert!(own.is_sorted_by_key(|&target| std::cmp::Reverse(band.targets.length(target))));
+                    seen.extend(own.iter().map(|&target| (block.query, target)));
+                    cells += block.cells;
+                }
+            }
+            seen.sort_unstable();
+            assert_eq!((seen, cells), (pairs.clone(), selected_cells(&job, &pairs)));
+        }
+        assert_eq!(selected_bands(job, Arc::default(), 1).count(), 0);
+    }
+}

@@ -1,0 +1,192 @@
+//! Many pairs of whole sequences as work: what a block, a batch and a report are.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::check;
+use super::plan::{LengthClass, split_block};
+use crate::alignment::{Cigar, packed};
+use crate::engine::{self, Reported, Room, Work};
+use crate::score::{IdentityFilter, Scoring};
+use crate::seq::{SequenceId, SequenceStore};
+
+/// Scores and alignments of pairs of whole sequences.
+#[derive(Debug, Clone, Copy)]
+pub struct Pairs;
+
+impl Work for Pairs {
+    type Band = Band;
+    type Block = Block;
+    type Class = LengthClass;
+    type Report = Report;
+
+    fn pairs(block: &Block) -> u64 {
+        block.pairs()
+    }
+
+    fn cells(block: &Block) -> u64 {
+        block.cells
+    }
+
+    fn first_cells(band: &Band, block: &Block) -> Option<u64> {
+        let target = *band.order.get(block.targets.start as usize)?;
+        Some(u64::from(band.queries.length(block.query)) * u64::from(band.targets.length(target)))
+    }
+
+    fn one_block(band: &Band, store_bytes: u64) -> bool {
+        band.targets.packed_bytes().len() as u64 > store_bytes
+    }
+
+    fn split(band: &Band, block: Block, room: Room) -> (Block, Option<Block>) {
+        split_block(band, block, room)
+    }
+
+    fn check(batch: &Batch, report: &Report) -> Result<(), String> {
+        check::report(batch, report)
+    }
+}
+
+impl Reported for Report {
+    fn unfinished(&self) -> &[usize] {
+        &self.unfinished
+    }
+
+    fn kernel_time(&self) -> Option<Duration> {
+        self.kernel_time
+    }
+}
+
+/// Blocks of pairs that are computed together.
+pub type Batch = engine::Batch<Pairs>;
+
+/// The least piece of work: one query against a run of targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The query, in the batch's query store.
+    pub query: SequenceId,
+    /// The targets: a range of [`Band::order`].
+    pub targets: Range<u32>,
+    /// Cells of all its pairs together.
+    pub cells: u64,
+}
+
+impl Block {
+    /// Pairs in the block.
+    pub fn pairs(&self) -> u64 {
+        self.targets.len() as u64
+    }
+}
+
+/// What the blocks of a batch have in common.
+#[derive(Debug)]
+pub struct Band {
+    /// Where queries are.
+    pub queries: Arc<SequenceStore>,
+    /// Where targets are; the same store in an all-against-all of one file.
+    pub targets: Arc<SequenceStore>,
+    /// Targets in one or two runs by falling length: neighbours differ little in length, so that little is padded.
+    pub order: Vec<SequenceId>,
+    /// The scoring scheme.
+    pub scoring: Arc<Scoring>,
+    /// What is to come back.
+    pub want: Want,
+    /// Whether of two sequences the one of the smaller number is the query of the alignment, as in an all-against-all of
+    /// one store; else a block's query is.
+    pub earlier_is_query: bool,
+}
+
+impl Band {
+    /// Length of the longest target in a range of the order; 0 for none.
+    pub fn longest(&self, range: Range<u32>) -> u32 {
+        self.order[range.start as usize..range.end as usize]
+            .iter()
+            .map(|&id| self.targets.length(id))
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+/// What engines report of the pairs that they computed.
+#[derive(Debug, Clone)]
+pub enum Want {
+    /// Every pair's score.
+    Scores,
+    /// Every pair's score and, where the engine has them, matches: a traceback follows.
+    Alignments,
+    /// Only the pairs that may reach an identity.
+    Reaching(Arc<IdentityFilter>),
+}
+
+/// Greatest lengths in a batch, which decide the number format.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Longest query in symbols.
+    pub query_symbols: u32,
+    /// Longest target in symbols.
+    pub target_symbols: u32,
+    /// Greatest `min(query, target)` of any pair.
+    pub shorter: u32,
+    /// Greatest `query + target` of any pair.
+    pub sum: u64,
+}
+
+impl Batch {
+    /// The greatest lengths.
+    pub fn extent(&self) -> Extent {
+        let mut extent = Extent::default();
+        for block in self.blocks.iter().filter(|block| !block.targets.is_empty()) {
+            let query = self.band.queries.length(block.query);
+            let target = self.band.longest(block.targets.clone());
+            extent.query_symbols = extent.query_symbols.max(query);
+            extent.target_symbols = extent.target_symbols.max(target);
+            extent.shorter = extent.shorter.max(query.min(target));
+            extent.sum = extent.sum.max(query as u64 + target as u64);
+        }
+        extent
+    }
+}
+
+/// One pair's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hit {
+    /// The query.
+    pub query: SequenceId,
+    /// The target.
+    pub target: SequenceId,
+    /// The exact score.
+    pub score: i64,
+    /// Matches of the best alignment, if the engine carried them.
+    pub matches: Option<u64>,
+}
+
+/// What came of a batch.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// Results of finished blocks, in no particular order.
+    pub hits: Vec<Hit>,
+    /// Alignments of some of the hits, where the engine traced them.
+    pub traced: Traced,
+    /// Indices of the blocks that the engine did not finish; another engine has to.
+    pub unfinished: Vec<usize>,
+    /// Time that the device was busy with the kernel, where it can be told.
+    pub kernel_time: Option<Duration>,
+}
+
+/// Alignments as an engine leaves them: runs, packed.
+#[derive(Debug, Clone, Default)]
+pub struct Traced {
+    /// Runs of all alignments ([`crate::alignment::packed`]).
+    pub words: Vec<u32>,
+    /// First word and number of runs of each hit, in the order of [`Report::hits`]; `None` for a hit that was not traced.
+    /// Empty if none was.
+    pub spans: Vec<Option<(usize, u32)>>,
+}
+
+impl Traced {
+    /// The alignment of the hit at this place, if it was traced.
+    pub fn cigar(&self, index: usize) -> Option<Cigar> {
+        let (first, runs) = (*self.spans.get(index)?)?;
+        Some(packed::unpack(&self.words[first..], runs))
+    }
+}
