@@ -12,7 +12,7 @@ pub enum DeviceChoice {
     All,
     /// The CPU.
     Cpu,
-    /// The device of this number in the list of `pairwave devices`.
+    /// The device of this number in the list of `pairwave devices`; if that is shorter, the devices with it in their name.
     Index(usize),
     /// The device in this place on the PCI bus: domain, bus, device and function, in lower case as `0000:3b:00.0`.
     Bus(String),

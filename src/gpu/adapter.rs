@@ -170,7 +170,7 @@ pub enum Device {
 /// is none (software Vulkan is slower than the CPU engine and must be asked for by name).
 ///
 /// A value is an index of `pairwave devices`, a PCI bus id, a part of a name (any case), `cpu`, or `all` (every hardware
-/// adapter and the CPU engine). A part of a name means every hardware adapter that has it, or if there is none every
+/// adapter and the CPU engine). A number that is no index here is a part of a name, as in `4090`. A part of a name means every hardware adapter that has it, or if there is none every
 /// software adapter. A card that two graphics interfaces list is taken once. So is a device that several values name.
 ///
 /// # Errors
@@ -214,11 +214,9 @@ fn find(adapters: &[&AdapterDescription], value: &str) -> Result<Vec<usize>> {
         list.push("cpu".into());
         list.join(", ")
     };
-    if let Ok(index) = value.parse::<usize>() {
-        if index < adapters.len() {
-            return Ok(vec![index]);
-        }
-        return Err(Error::usage(format!("no device has index {index}; there is: {}", there_is())));
+    let number = value.parse::<usize>().ok();
+    if let Some(index) = number.filter(|&index| index < adapters.len()) {
+        return Ok(vec![index]);
     }
     let at_bus = |found: &&&AdapterDescription| !value.is_empty() && found.pci_bus_id.eq_ignore_ascii_case(value);
     if let Some(found) = adapters.iter().find(at_bus) {
@@ -232,7 +230,11 @@ fn find(adapters: &[&AdapterDescription], value: &str) -> Result<Vec<usize>> {
             return Ok(matching);
         }
     }
-    Err(Error::usage(format!("no device is called '{value}'; there is: {}", there_is())))
+    let nothing = match number {
+        Some(index) => format!("no device has index {index}, nor {value} in its name"),
+        None => format!("no device is called '{value}'"),
+    };
+    Err(Error::usage(format!("{nothing}; there is: {}", there_is())))
 }
 
 /// Indices of the wanted adapters, each card once: not again through another graphics interface than where it was first.
@@ -330,6 +332,9 @@ mod tests {
         assert_eq!(find("0000:84:00.0"), [2]);
         assert_eq!(find("0000:03:00.0"), [0]);
         assert_eq!(find("3"), [3]);
+        // No index of this node, but in names of its cards.
+        assert_eq!(find("2075"), [0, 2]);
+        assert_eq!(find("2050"), [1]);
         assert_eq!(cards(&node, |found| found.kind != "cpu"), [0, 1, 2]);
     }
 

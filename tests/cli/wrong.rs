@@ -148,7 +148,7 @@ fn devices_and_kernels() {
     file(&folder, "good.fa", ">a\nGATTACA\n>b\nGATCA\n");
     for (arguments, start) in [
         ("@good.fa --device GeForce-256", "no device is called 'GeForce-256'; there is: 0 = [name], "),
-        ("@good.fa --device 4711", "no device has index 4711; there is: 0 = [name], "),
+        ("@good.fa --device 4711", "no device has index 4711, nor 4711 in its name; there is: 0 = [name], "),
         ("@good.fa --device cpu,GeForce-256", "no device is called 'GeForce-256'; there is: 0 = [name], "),
     ] {
         let text = refused(&folder, arguments);
