@@ -9,6 +9,7 @@ mod decode;
 mod dispatch;
 mod matrix;
 mod resident;
+mod shader_texts;
 mod shape;
 mod slot;
 mod submit;

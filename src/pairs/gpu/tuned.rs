@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::kernels::KERNELS;
+use super::shader_texts::SHADERS;
 use super::Config;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::cache;
@@ -28,9 +28,7 @@ pub fn remember(key: &str, config: Config) {
 pub fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
-    for kernel in KERNELS {
-        kernel.shader.hash(&mut hasher);
-    }
+    SHADERS.hash(&mut hasher);
     format!(
         "{} | {} | {} | {:?} {} | {:016x}",
         description.name,
