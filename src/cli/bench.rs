@@ -171,6 +171,7 @@ pub fn run(options: &Bench, quiet: bool) -> Result<()> {
         None => None,
         Some(path) => read_files(&[path], &ReadOptions::default())?.pop().map(Arc::new),
     };
+    let interrupt = interrupt::watch();
     // Before anything is measured: a file that cannot be written is no surprise at the end.
     let mut output = match &options.output {
         Some(path) => Output::create(path)?,
@@ -189,7 +190,7 @@ pub fn run(options: &Bench, quiet: bool) -> Result<()> {
         sequences,
         quick: options.quick,
         threads: options.threads.map_or(0, NonZeroUsize::get),
-        interrupt: interrupt::watch(),
+        interrupt,
     };
     let measurements = bench.run(&|what| {
         if !quiet {

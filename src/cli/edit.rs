@@ -209,7 +209,7 @@ impl From<EditAlphabetName> for AlphabetChoice {
 pub fn run(options: &Edit, quiet: bool) -> Result<()> {
     let mut run_options = jobs::options(&options.compute)?;
     run_options.edit_kernel = options.compute.kernel.as_deref().map(jobs::edit_kernel_called).transpose()?;
-    let stats = jobs::stats_file(options.stats.as_deref())?;
+    jobs::check_file(options.stats.as_deref())?;
     let paths: Vec<&str> =
         [Some(&options.patterns), options.texts.as_ref()].into_iter().flatten().map(|s| &**s).collect();
     let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
@@ -235,6 +235,7 @@ pub fn run(options: &Edit, quiet: bool) -> Result<()> {
         (None, None) => Against::Later,
     };
     run_options.interrupt = interrupt::watch();
+    let stats = jobs::stats_file(options.stats.as_deref())?;
 
     let scoring = scheme.equality.scoring();
     let job = EditDistances {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     let mut run_options = self::options(&options.compute)?;
     run_options.kernel = options.compute.kernel.as_deref().map(kernel_called).transpose()?;
-    let stats = stats_file(options.stats.as_deref())?;
+    check_file(options.stats.as_deref())?;
     let paths: Vec<&str> =
         [Some(&options.seqs), options.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
     let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
@@ -31,6 +31,7 @@ pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     // Not before: while input is read nothing is left behind, and a read that waits for a terminal or a pipe would not
     // see the flag.
     run_options.interrupt = interrupt::watch();
+    let stats = stats_file(options.stats.as_deref())?;
 
     let selection = &options.selection;
     let is_filtered = selection.min_identity.is_some_and(|identity| identity > 0.0);
@@ -86,7 +87,13 @@ pub(super) fn options(compute: &Compute) -> Result<RunOptions> {
     })
 }
 
-/// The file for statistics: that it cannot be written is found out now and not after hours.
+/// Finds out before input is read that a file which is written late cannot be written. The file itself is begun when
+/// interrupts are watched for: one that ends the process would leave its temporary file behind.
+pub(super) fn check_file(path: Option<&Path>) -> Result<()> {
+    path.map_or(Ok(()), Output::check)
+}
+
+/// The file for statistics.
 pub(super) fn stats_file(path: Option<&Path>) -> Result<Option<Output>> {
     path.map(Output::create).transpose()
 }

@@ -81,6 +81,19 @@ impl Output {
         Ok(Self::over(stream, path))
     }
 
+    /// Whether [`Output::create`] would find a place for this file, of which nothing is left behind: for a file that is
+    /// written late, whose temporary one should not stay if the process is ended before.
+    ///
+    /// # Errors
+    /// As [`Output::create`]. What is no regular file is not opened, as a pipe's reader would notice.
+    pub fn check(path: &Path) -> Result<()> {
+        let is_file = || fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir());
+        if path != Path::new("-") && is_file() {
+            open_file(path).map_err(|source| Error::io(path, source))?;
+        }
+        Ok(())
+    }
+
     fn over(stream: Stream, name: impl Into<PathBuf>) -> Self {
         Output { buffer: Vec::with_capacity(BUFFER_BYTES + (BUFFER_BYTES >> 3)), stream, name: name.into() }
     }
@@ -194,6 +207,22 @@ mod tests {
         output.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(entries(directory.path()), ["pairs.tsv"]);
+    }
+
+    #[test]
+    fn a_check_leaves_nothing_behind() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pairs.tsv");
+        Output::check(&path).unwrap();
+        assert!(entries(directory.path()).is_empty());
+        fs::write(&path, "old").unwrap();
+        Output::check(&path).unwrap();
+        assert_eq!((fs::read(&path).unwrap(), entries(directory.path()).len()), (b"old".to_vec(), 1));
+        Output::check(Path::new("-")).unwrap();
+        for wrong in [directory.path().to_owned(), directory.path().join("none").join("pairs.tsv")] {
+            let created = Output::create(&wrong).unwrap_err().to_string();
+            assert_eq!(Output::check(&wrong).unwrap_err().to_string(), created);
+        }
     }
 
     #[test]

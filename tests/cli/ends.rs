@@ -115,12 +115,22 @@ fn an_interrupt_while_devices_are_measured() {
 #[test]
 fn an_interrupt_while_input_is_awaited() {
     use std::os::unix::process::ExitStatusExt;
-    let folder = folder();
-    let child = start(&["allpairs", "-", "--device", "cpu", "-o", &path(&folder, "pairs.tsv")]);
-    std::thread::sleep(Duration::from_millis(300));
-    let ended = stop(child, interrupt());
-    assert!(matches!(ended.status.signal(), Some(2 | 15)), "{ended:?}");
-    assert!(entries(folder.path()).is_empty());
+    let (input, folder) = (folder(), folder());
+    let known = file(&input, "known.fa", many(2));
+    let [pairs, stats, plot] = ["pairs.tsv", "stats.json", "plot.svg"].map(|name| path(&folder, name));
+    let written = ["--device", "cpu", "-o", &pairs, "--stats", &stats];
+    for arguments in [
+        &["allpairs", "-"][..],
+        &["edit", "-"],
+        &["edit", &known, "--pairs", "-"],
+        &["long", &known, "-", "--plot", &plot],
+    ] {
+        let child = start(&[arguments, &written].concat());
+        std::thread::sleep(Duration::from_millis(300));
+        let ended = stop(child, interrupt());
+        assert!(matches!(ended.status.signal(), Some(2 | 15)), "{arguments:?}: {ended:?}");
+        assert!(entries(folder.path()).is_empty(), "{arguments:?}: {:?}", entries(folder.path()));
+    }
 }
 
 /// `| head -1`: the first line is there, the rest is nobody's business.

@@ -93,9 +93,8 @@ struct Stats<'a> {
 /// Runs the job.
 pub fn run(options: &Long, quiet: bool) -> Result<()> {
     let mut run_options = jobs::options(&options.compute)?;
-    let stats = jobs::stats_file(options.stats.as_deref())?;
-    let plot = options.plot.as_ref().map(|(path, picture)| Ok((Output::create(path)?, *picture)));
-    let plot: Option<(Output, Picture)> = plot.transpose()?;
+    jobs::check_file(options.stats.as_deref())?;
+    jobs::check_file(options.plot.as_ref().map(|(path, _)| path.as_path()))?;
     let paths = [options.query.as_str(), options.target.as_str()];
     let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
     let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
@@ -105,11 +104,15 @@ pub fn run(options: &Long, quiet: bool) -> Result<()> {
     let target_id = choose(&target, &options.target, options.target_id.as_deref(), "--target-id")?;
     check_sam(options, (&query, query_id), (&target, target_id))?;
     let scoring = Arc::new(options.scoring.resolve(query.alphabet())?.scoring()?);
+    // Before any file is begun: while input is read, an interrupt ends the process and leaves nothing behind.
+    run_options.interrupt = interrupt::watch();
+    let stats = jobs::stats_file(options.stats.as_deref())?;
+    let plot = options.plot.as_ref().map(|(path, picture)| Ok((Output::create(path)?, *picture)));
+    let plot: Option<(Output, Picture)> = plot.transpose()?;
     let output = match &options.output {
         Some(path) => Output::create(path)?,
         None => Output::standard(),
     };
-    run_options.interrupt = interrupt::watch();
 
     let job = LongAlignment {
         want: if options.score_only { LongWant::Score } else { LongWant::Alignment },
