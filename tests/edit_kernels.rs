@@ -54,7 +54,7 @@ fn engine(kernel: &'static EditKernel, change: impl FnOnce(&mut EditShape)) -> E
 fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut store = SequenceStore::builder(alphabet);
     for (index, codes) in sequences.iter().enumerate() {
-        store.push(format!("s{index}"), codes);
+        store.push(format!("s{index}"), codes).unwrap();
     }
     Arc::new(store.build())
 }

@@ -34,7 +34,7 @@ fn families(seed: u64, alphabet: Alphabet, bare: bool) -> Arc<SequenceStore> {
                     _ => copy.push(code),
                 }
             }
-            store.push(format!("{family}_{member}"), &copy);
+            store.push(format!("{family}_{member}"), &copy).unwrap();
         }
     }
     Arc::new(store.build())

@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn groups_hold_every_block_and_pair_once() {
         let mut store = SequenceStore::builder(crate::seq::Alphabet::Dna);
-        store.push("s", &[1, 2, 4]);
+        store.push("s", &[1, 2, 4]).unwrap();
         let store = Arc::new(store.build());
         let scheme = EditScheme {
             mode: EditMode::Global,

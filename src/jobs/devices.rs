@@ -182,7 +182,7 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
         if index % 3 == 2 {
             codes.iter_mut().step_by(9).for_each(|code| *code = random.codes(0)[0]);
         }
-        builder.push(format!("test{index}"), &codes);
+        builder.push_valid(format!("test{index}"), &codes);
     }
     builder.build()
 }

@@ -238,7 +238,7 @@ mod tests {
 
     fn store(sequences: &[(&str, usize)]) -> SequenceStore {
         let mut builder = SequenceStore::builder(Alphabet::Dna);
-        sequences.iter().for_each(|&(name, length)| builder.push(name, &vec![1; length]));
+        sequences.iter().for_each(|&(name, length)| builder.push(name, &vec![1; length]).unwrap());
         builder.build()
     }
 

@@ -98,20 +98,28 @@ pub struct StoreBuilder {
 }
 
 impl StoreBuilder {
-    /// Adds a sequence of codes, each from 1 to `alphabet.size() - 1`. An empty sequence is allowed here (the readers
-    /// refuse it).
-    pub fn push(&mut self, name: impl Into<String>, codes: &[Code]) {
-        let store = &mut self.store;
-        debug_assert!(codes.iter().all(|&code| code != PAD && (code as usize) < store.alphabet.size()));
-        let padding = codes.len().next_multiple_of(4) - codes.len();
-        store.codes.extend(std::iter::repeat_n(PAD, padding));
-        store.codes.extend_from_slice(codes);
-        store.ends.push(store.codes.len());
-        store.lengths.push(u32::try_from(codes.len()).expect("a sequence of 2^32 symbols or more"));
-        store.names.push(name.into());
+    /// Adds a sequence of codes; `Err` holds the position of the first that the alphabet lacks, and nothing is added:
+    /// every engine indexes by codes unchecked, so that each has to be from 1 to [`Alphabet::size`]` - 1`. (Of
+    /// [`Alphabet::Bytes`] that is any but [`PAD`].) An empty sequence is allowed here (the readers refuse it).
+    ///
+    /// # Panics
+    /// For a sequence of 2^32 symbols or more.
+    pub fn push(&mut self, name: impl Into<String>, codes: &[Code]) -> Result<(), usize> {
+        let size = self.store.alphabet.size();
+        match codes.iter().position(|&code| code == PAD || usize::from(code) >= size) {
+            Some(position) => Err(position),
+            None => {
+                self.push_valid(name, codes);
+                Ok(())
+            }
+        }
     }
 
-    /// Adds a sequence given as letters; `Err` holds the position of the first letter that the alphabet lacks.
+    /// Adds a sequence given as letters; `Err` holds the position of the first letter that the alphabet lacks, and
+    /// nothing is added.
+    ///
+    /// # Panics
+    /// For a sequence of 2^32 symbols or more.
     pub fn push_letters(&mut self, name: impl Into<String>, letters: &[u8]) -> Result<(), usize> {
         let alphabet = self.store.alphabet;
         let codes: Vec<Code> = letters
@@ -119,8 +127,20 @@ impl StoreBuilder {
             .enumerate()
             .map(|(position, &letter)| alphabet.encode(letter).ok_or(position))
             .collect::<Result<_, _>>()?;
-        self.push(name, &codes);
+        self.push_valid(name, &codes);
         Ok(())
+    }
+
+    /// [`StoreBuilder::push`] of codes that are known to be of the alphabet.
+    pub(crate) fn push_valid(&mut self, name: impl Into<String>, codes: &[Code]) {
+        let store = &mut self.store;
+        debug_assert!(codes.iter().all(|&code| code != PAD && usize::from(code) < store.alphabet.size()));
+        let padding = codes.len().next_multiple_of(4) - codes.len();
+        store.codes.extend(std::iter::repeat_n(PAD, padding));
+        store.codes.extend_from_slice(codes);
+        store.ends.push(store.codes.len());
+        store.lengths.push(u32::try_from(codes.len()).expect("a sequence of 2^32 symbols or more"));
+        store.names.push(name.into());
     }
 
     /// Adds a sequence of at most `at_most` codes in place: `fill` gets that many bytes, writes codes to their front
@@ -168,5 +188,32 @@ impl StoreBuilder {
     /// The finished store.
     pub fn build(self) -> SequenceStore {
         self.store
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_no_letter_has_are_refused() {
+        for (alphabet, wrong) in [
+            (Alphabet::Dna, [&[1, 0, 16][..], &[2, 16], &[255]]),
+            (Alphabet::Protein, [&[1, 28][..], &[27, 27, 0], &[200]]),
+            (Alphabet::Bytes, [&[0][..], &[255, 0], &[7, 7, 7, 0]]),
+        ] {
+            let mut builder = SequenceStore::builder(alphabet);
+            for codes in wrong {
+                let first = codes.iter().position(|&code| code == PAD || usize::from(code) >= alphabet.size());
+                assert_eq!(builder.push("wrong", codes).err(), first, "{alphabet:?} {codes:?}");
+            }
+            let right: Vec<Code> = (1..alphabet.size()).map(|code| code as Code).collect();
+            builder.push("right", &right).unwrap();
+            builder.push("none", &[]).unwrap();
+            // What was refused has left nothing behind.
+            let store = builder.build();
+            assert_eq!((store.len(), store.name(0), store.codes(0)), (2, "right", &right[..]));
+            assert_eq!(store.codes(1), [0; 0]);
+        }
     }
 }

@@ -127,7 +127,7 @@ pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) 
 pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(alphabet);
     for (index, codes) in sequences.iter().enumerate() {
-        builder.push(format!("s{index}"), codes);
+        builder.push(format!("s{index}"), codes).unwrap();
     }
     Arc::new(builder.build())
 }

@@ -104,12 +104,12 @@ mod tests {
         };
         let mut patterns = SequenceStore::builder(Alphabet::Dna);
         for length in [1, 2, 5, 13, 40] {
-            patterns.push("p", &(0..length).map(|_| next()).collect::<Vec<u8>>());
+            patterns.push("p", &(0..length).map(|_| next()).collect::<Vec<u8>>()).unwrap();
         }
-        patterns.push("p", &[1; 30]);
+        patterns.push("p", &[1; 30]).unwrap();
         let mut texts = SequenceStore::builder(Alphabet::Dna);
         for length in [700, 1, 66_000] {
-            texts.push("t", &(0..length).map(|_| next()).collect::<Vec<u8>>());
+            texts.push("t", &(0..length).map(|_| next()).collect::<Vec<u8>>()).unwrap();
         }
         let (patterns, texts) = (Arc::new(patterns.build()), Arc::new(texts.build()));
         for limit in [Limit::None, Limit::Rate(0.1)] {

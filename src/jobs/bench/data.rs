@@ -74,7 +74,7 @@ pub fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
         return Arc::clone(store);
     }
     let mut builder = SequenceStore::builder(store.alphabet());
-    (0..count as u32).for_each(|id| builder.push(store.name(id), store.codes(id)));
+    (0..count as u32).for_each(|id| builder.push_valid(store.name(id), store.codes(id)));
     Arc::new(builder.build())
 }
 
@@ -121,7 +121,7 @@ pub fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
         if codes.is_empty() {
             codes.push(1);
         }
-        builder.push(format!("gene{index}"), &codes);
+        builder.push_valid(format!("gene{index}"), &codes);
     }
     Arc::new(builder.build())
 }
@@ -146,7 +146,7 @@ pub fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
         codes.push(1);
     }
     let mut builder = SequenceStore::builder(store.alphabet());
-    builder.push(format!("changed{percent}"), &codes);
+    builder.push_valid(format!("changed{percent}"), &codes);
     Arc::new(builder.build())
 }
 

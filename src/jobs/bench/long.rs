@@ -139,7 +139,7 @@ fn method_name(method: Method) -> &'static str {
 fn first_symbols(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
     let codes = store.codes(0);
     let mut builder = SequenceStore::builder(store.alphabet());
-    builder.push(store.name(0), &codes[..count.min(codes.len())]);
+    builder.push_valid(store.name(0), &codes[..count.min(codes.len())]);
     Arc::new(builder.build())
 }
 

@@ -88,7 +88,7 @@ impl Reads {
         let mut patterns = SequenceStore::builder(Alphabet::Dna);
         let mut regions = Vec::with_capacity(parts.len() * CANDIDATES as usize);
         for (index, (codes, own)) in parts.into_iter().enumerate() {
-            patterns.push(format!("read{index}"), &codes);
+            patterns.push_valid(format!("read{index}"), &codes);
             regions.extend(own);
         }
         let cells = u64::from(CANDIDATES) * u64::from(self.length) * u64::from(symbols);

@@ -106,7 +106,7 @@ fn stores(alphabet: Alphabet, of: &[Code], others: &[Code]) -> (Arc<SequenceStor
         for (place, &other) in others.iter().enumerate() {
             codes[place * 7 % length] = other;
         }
-        texts.push(format!("text{length}"), &codes);
+        texts.push_valid(format!("text{length}"), &codes);
         longest = codes;
     }
     let mut patterns = SequenceStore::builder(alphabet);
@@ -115,7 +115,7 @@ fn stores(alphabet: Alphabet, of: &[Code], others: &[Code]) -> (Arc<SequenceStor
         let part = longest.iter().enumerate().filter(|(place, _)| place % 40 != 39);
         let mut codes: Vec<Code> = part.map(|(_, &code)| code).cycle().skip(length % 20).take(length).collect();
         codes.iter_mut().step_by(11).for_each(|code| *code = of[next() % of.len()]);
-        patterns.push(format!("pattern{length}"), &codes);
+        patterns.push_valid(format!("pattern{length}"), &codes);
     }
     (Arc::new(patterns.build()), Arc::new(texts.build()))
 }

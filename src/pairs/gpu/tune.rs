@@ -62,7 +62,7 @@ pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) 
                 Alphabet::Bytes => b' ' + (next() % 95) as Code,
             })
             .collect();
-        builder.push(format!("random{index}"), &codes);
+        builder.push_valid(format!("random{index}"), &codes);
     }
     builder.build()
 }

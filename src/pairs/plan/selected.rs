@@ -67,7 +67,7 @@ mod tests {
     fn every_selected_pair_comes_once() {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for length in [5, 3_000, 70_000, 1, 40] {
-            store.push("s", &vec![1; length]);
+            store.push("s", &vec![1; length]).unwrap();
         }
         let scoring = Arc::new(Scoring::dna());
         let job = Job { queries: Arc::new(store.build()), against: None, scoring, want: Want::Scores };

@@ -7,7 +7,7 @@ use crate::score::{Ambiguity, EditScheme, Limit};
 fn batch(sizes: &[u32]) -> EditBatch {
     let mut store = SequenceStore::builder(Alphabet::Dna);
     for index in 0..sizes.len() {
-        store.push("s", &vec![1; index + 1]);
+        store.push("s", &vec![1; index + 1]).unwrap();
     }
     let store = Arc::new(store.build());
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
