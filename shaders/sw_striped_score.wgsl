@@ -300,6 +300,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                                     horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(0, params.first);
                                 }
                             }
+                            if (lane_column == 0) {
+                                // Of the panel's left edge too, lest what an earlier panel left stay here.
+                                horizontal[at] = vec2<i32>(0, params.first);
+                            }
                             next_mark++;
                         }
                     }

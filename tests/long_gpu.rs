@@ -107,3 +107,21 @@ fn similar_sequences_are_pruned_and_right() {
     }
     assert!(pruned * 5 > u64::from(case.m()) * u64::from(case.n()), "a fifth is pruned, not {pruned}");
 }
+
+/// What was in memory before, from a panel with great scores, is nowhere taken for a pruned panel's.
+#[test]
+fn a_pruned_panel_leaves_nothing_of_the_one_before() {
+    let rng = &mut Rng::new(15);
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+    let alike = vec![1; 500];
+    let before = LongCase::new(&alike, &alike, &scoring);
+    let query: Vec<_> = (0..450).map(|_| 1 << rng.below(4)).collect();
+    let target = relative(rng, &query);
+    let case = LongCase::new(&query, &target, &scoring);
+    for shape in shapes().into_iter().step_by(4) {
+        let mut engine = GpuLong::open(&adapter()).expect("the adapter opens").with_shape(shape);
+        check_sweep(&mut engine, &before, &[], 64, false);
+        let swept = check_sweep(&mut engine, &case, &[200], 64, true);
+        assert!(swept.pruned_cells > 0);
+    }
+}
