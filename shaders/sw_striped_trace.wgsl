@@ -4,7 +4,9 @@
 //             alignment that starts with 0 in the start's state: call its values A, those of the whole matrix F, and F of the
 //             start f. A path from the start is one of many ways to a cell, so A <= F - f; the canonical path comes through the
 //             start, so A = F - f on it. Hence at each of its cells the term that gives F gives A too, and one that does not
-//             give F, which is less, does not give A: the walk is the same.
+//             give F, which is less, does not give A: the walk is the same. This asks that F follow from the start by the
+//             recurrence wherever A does: not so along the region's first row and column, which are given, so A does not go
+//             on there.
 // Owns:       workgroup g has part g and its share of `directions` and `runs`; invocation t columns t * CELLS + 1 .. of a
 //             rectangle, row s - t + 1 at step s.
 // Layout:     directions[directions_begin + s * lanes + t]: the row's CELLS cells, the first lowest, 4 bits each: 0 and 1 where H

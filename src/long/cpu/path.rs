@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::piece::{Pieces, Rectangle};
+use super::piece::{Pieces, Rectangle, Walls, anchors_fit};
 use super::start::Strip;
 use super::{CpuLong, sweep};
 use crate::alignment::Cigar;
@@ -106,6 +106,9 @@ struct Part<'a> {
 /// StripedAlignment, and with chunks ChunkedAlignment1.
 fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) -> Result<Traced> {
     let (rows, from) = ((region.rows.0, region.from.i), region.from);
+    // Where values between two points can be beyond 32 bits, whole strips are traced from their edges.
+    let (whole, columns) = (rows.1 - rows.0, width.min(from.j - region.columns.0));
+    let chunk = chunk.or((!anchors_fit(&region.pair.scoring, whole, columns)).then_some(whole));
     let mut strips = Vec::new();
     let mut left = part(region.left, rows.0, rows.0, rows.1);
     for start in (region.columns.0..from.j).step_by(width as usize) {
@@ -136,7 +139,11 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
         {
             check_interrupt(region)?;
             let cigar = match chunk {
-                None => pieces.between(&region.pair.query, &region.pair.target, part.start, part.end),
+                None => {
+                    let Part { start, end, .. } = *part;
+                    let walls = Walls { row: start.i == rows.0, column: start.j == region.columns.0 };
+                    pieces.between(&region.pair.query, &region.pair.target, (start, walls), end)
+                }
                 Some(chunk) => chunk_by_chunk(region, part, chunk, &mut pieces),
             };
             most = most.max(pieces.bytes());

@@ -9,10 +9,14 @@
 //! V(c) = V(s) + A(c) for the walk's cells. At such a cell, a step that gives the true value from a cell of the walk
 //! gives the anchored one as well. A step that the true walk refused, because its value was too small, has an anchored
 //! value no greater: it is refused again. So the steps are the same, from e to s.
+//!
+//! All of this asks that true values follow from V(s) by the recurrence. Along the first row and the first column of a region
+//! they do not: there they are given, and beside what is forbidden H is 0. No path goes on along them within the region, for it
+//! has left it there; so where the start is on one of them, no anchored path does either ([`Walls`]).
 
 use super::tile::{Directions, Room, Scheme, Step, Vectors};
 use crate::alignment::{Cigar, Op};
-use crate::long::{Edge, Point, State};
+use crate::long::{Edge, NEVER, Point, State};
 use crate::score::{Gaps, Mode, Scoring};
 use crate::seq::Code;
 
@@ -50,6 +54,26 @@ impl<'a> Rectangle<'a> {
     }
 }
 
+/// Along which of its row and column a part's start has nothing: those that are the region's first ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Walls {
+    /// The start is in the region's first row.
+    pub row: bool,
+    /// The start is in the region's first column.
+    pub column: bool,
+}
+
+/// Whether anchored values of a rectangle of so many rows and columns suffice, even where no path goes: else a path is to be
+/// traced from known edges.
+pub fn anchors_fit(scoring: &Scoring, rows: u32, columns: u32) -> bool {
+    let substitution = &scoring.substitution;
+    let step = i64::from(scoring.gaps.first.max(scoring.gaps.next))
+        .max(i64::from(substitution.max_score()))
+        .max(-i64::from(substitution.min_score()));
+    // Below what is reached by gaps alone, what no path has must stay whatever it gains.
+    step * (i64::from(rows) + i64::from(columns) + 2) < i64::from(-NEVER) / 2
+}
+
 impl Pieces {
     /// For pairs under this scoring.
     pub fn new(scoring: &Scoring, vectors: Vectors) -> Self {
@@ -74,19 +98,22 @@ impl Pieces {
         8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns
     }
 
-    /// The columns of the path from `start` to `end`, both on the path of a pair ([the module](self) has more).
+    /// The columns of the path from `start` to `end`, both on the path of a pair ([the module](self) has more). The
+    /// rectangle between them is to be no larger than [`anchors_fit`] admits.
     ///
     /// # Panics
     /// If `end` is above or left of `start`.
-    pub fn between(&mut self, query: &[Code], target: &[Code], start: Point, end: Point) -> Cigar {
+    pub fn between(&mut self, query: &[Code], target: &[Code], (start, walls): (Point, Walls), end: Point) -> Cigar {
         let rectangle = Rectangle::new(query, target, (start.i, start.j), (end.i, end.j));
         let (m, n) = (rectangle.query.len(), rectangle.target.len());
         let gaps = self.scoring.gaps;
         let mut cigar = Cigar::new();
         let mut to = end;
         if m > 0 && n > 0 {
-            let (mut row, mut column) =
-                (anchored(gaps, n, start.state == State::D), anchored(gaps, m, start.state == State::I));
+            let (mut row, mut column) = (
+                anchored(gaps, n, start.state == State::D, walls.row),
+                anchored(gaps, m, start.state == State::I, walls.column),
+            );
             // What enters the first row below the start extends the gap that the start is in.
             row.gap[0] = column.h[1];
             column.gap[0] = row.h[1];
@@ -180,11 +207,13 @@ impl Pieces {
     }
 }
 
-/// Anchored values along the start's row or column: one gap, which goes on if the start `is_inside` one.
-fn anchored(gaps: Gaps, length: usize, is_inside: bool) -> Edge {
+/// Anchored values along the start's row or column: one gap, which goes on if the start `is_inside` one; nothing if there is
+/// a `wall`.
+fn anchored(gaps: Gaps, length: usize, is_inside: bool, wall: bool) -> Edge {
     let h: Vec<i32> = (0..=length)
         .map(|k| match (k, is_inside) {
             (0, _) => 0,
+            _ if wall => NEVER,
             (_, true) => -(k as i32) * gaps.next,
             (_, false) => -(gaps.cost(k as u64) as i32),
         })

@@ -59,7 +59,7 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
             let (late, early) = (a.min(b), a.max(b));
             let (start, end) = (walk.points[early].0, walk.points[late].0);
             states[start.state as usize] += 1;
-            let found = pieces.between(&query, &target, start, end);
+            let found = pieces.between(&query, &target, (start, Walls::default()), end);
             let what = format!("round {round}: {start:?} to {end:?}, {:?} {:?}", scoring.gaps, scoring.mode);
             assert_eq!(found.to_string(), walk.between(late, early).to_string(), "{what}");
         }
