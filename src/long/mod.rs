@@ -245,7 +245,8 @@ pub enum Method {
     Chunked2,
 }
 
-/// A rectangle of the matrix through which a path is to be traced back.
+/// A rectangle of the matrix through which a path is to be traced back. Its first row and first column are as they are given:
+/// they need not follow from each other by the recurrence (beside forbidden cells H is 0 there), and no path runs along them.
 #[derive(Debug, Clone, Copy)]
 pub struct Region<'a> {
     /// The pair.

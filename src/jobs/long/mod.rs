@@ -11,7 +11,12 @@
 //!
 //! The first is the best local alignment of both strands. Each further one is the best local alignment in a matrix where
 //! the cells of the *rectangles* of those found before on the same strand are forbidden (cell (i, j) if query symbol i - 1
-//! and target symbol j - 1 are both in the ranges of one of them): there H is 0 and no gap goes on, so no alignment passes.
+//! and target symbol j - 1 are both in the ranges of one of them): there H is 0, and I and D are minus infinity whatever is
+//! above, to the left and between the two symbols. All other cells follow from these by the recurrences of
+//! [engines](crate::long). So no alignment passes a forbidden cell, nor does a gap run across one; an alignment may
+//! begin beside it. Which cell an alignment ends at and which way it is walked back is decided by the values of this matrix
+//! alone: of the best cells the first, then the walk of the engines; it is the same by every method, however the work is cut.
+//!
 //! So no two alignments of a strand overlap in query and target at once, and the list for k begins with that for k - 1. It
 //! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
 
