@@ -1,7 +1,9 @@
 //! Engines: who computes a batch. One trait; the queue, double buffering and the engines live here.
 
 pub mod check;
+pub mod guard;
 pub mod owner;
+pub mod patience;
 pub mod pump;
 pub mod queue;
 pub mod sizing;

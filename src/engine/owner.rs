@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::patience::{GRACE, PATIENCE};
 use super::pump::{self, Message};
 use super::queue::{self, BandInfo, Finished, Lease, Planned, WorkQueue};
 use super::stats::{EngineStats, Ran};
@@ -14,12 +15,8 @@ use crate::error::{Error, Result};
 
 /// Reports that may wait for the caller before engines have to; more where there are more engines.
 const WAITING_REPORTS: usize = 4;
-/// How long a device may be silent, if nothing else is said and it is not expected to need longer.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How often the owner looks at its engines, if nothing is reported.
 const TICK: Duration = Duration::from_millis(200);
-/// How long it waits at the end for engines that compute what nobody wants any more, and for devices to be closed.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// What a job allows its engines.
 #[derive(Debug, Clone, Default)]

@@ -1,9 +1,9 @@
 //! One engine's thread: submit the next, collect the last. It sleeps while the engine computes.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 
+use super::guard::catch;
 use super::queue::{Finished, Lease, Pull, WorkQueue};
 use super::{Engine, Reported, Ticket, Work};
 use crate::error::{Error, Result};
@@ -43,11 +43,11 @@ pub fn drive<W: Work>(
     queue: &WorkQueue<W>,
     sender: &SyncSender<Message<W>>,
 ) {
-    let ended = catch_unwind(AssertUnwindSafe(|| work(index, engine.as_mut(), queue, sender)));
+    let ended = catch(|| work(index, engine.as_mut(), queue, sender));
     let error = match ended {
         Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
         Ok(Err(error)) => Some(error.to_string()),
-        Err(panic) => Some(format!("panicked: {}", panic_text(&*panic))),
+        Err(said) => Some(format!("panicked: {said}")),
     };
     let was_there = queue.retire(index);
     if was_there {
@@ -56,7 +56,7 @@ pub fn drive<W: Work>(
         let _ = sender.send(Message::Ended { engine: index, error });
     }
     // Dropping a lost device may fail as well; that must not end the job.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(engine)));
+    let _ = catch(|| drop(engine));
     let _ = sender.send(Message::Gone { engine: index });
 }
 
@@ -105,9 +105,4 @@ fn work<W: Work>(
         // Nobody listens only if the job has ended.
         let _ = sender.send(Message::Done { lease, report, finished });
     }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "for no reason it could tell".into())
 }

@@ -22,10 +22,6 @@ use crate::seq::SequenceId;
 const INTERRUPT_SECONDS: f64 = 0.2;
 /// Cells a second below which no device is thought to be before it has shown its speed.
 const LEAST_SPEED: f64 = 1e8;
-/// By how much a call may last longer than expected.
-const CALL_PATIENCE: f64 = 20.0;
-/// How much longer an engine's first calls may last, in which it compiles and uploads.
-const FIRST_CALL_PATIENCE: f64 = 4.0;
 
 /// Parts of what waits that are not made equal.
 const MANY_PARTS: u64 = 64;
@@ -254,9 +250,8 @@ impl<W: Work> WorkQueue<W> {
         state.watched += awake;
         let state = &*state;
         let limit = |engine: usize| {
-            let expected = CALL_PATIENCE * state.sizing.expected_seconds(engine, LEAST_SPEED);
-            let first = if state.sizing.has_shown(engine) { 1.0 } else { FIRST_CALL_PATIENCE };
-            first * patience.as_secs_f64().max(expected)
+            let expected = state.sizing.expected_seconds(engine, LEAST_SPEED);
+            super::patience::limit(patience, expected, state.sizing.has_shown(engine))
         };
         let lasting = state.calls.iter().enumerate().filter_map(|(engine, begin)| Some((engine, (*begin)?)));
         let lasting = lasting.map(|(engine, begin)| (engine, state.watched - begin));
