@@ -78,6 +78,10 @@ impl LongEngine for Textbook {
         self.keeps_columns
     }
 
+    fn is_host(&self) -> bool {
+        true
+    }
+
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
         let (pair, (first_row, last_row), (first, last)) = (sweep.pair, sweep.rows, sweep.columns);
         let (open, extend) = (i64::from(pair.scoring.gaps.first), i64::from(pair.scoring.gaps.next));

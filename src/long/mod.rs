@@ -301,6 +301,12 @@ pub trait LongEngine: Send {
         false
     }
 
+    /// Whether it computes on the processors that the program runs on and waits for no device: it answers in the end, and
+    /// is never given up for being silent.
+    fn is_host(&self) -> bool {
+        false
+    }
+
     /// Computes a panel.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 mod support;
 
 mod columns;
+mod faulty;
 mod killed;
 mod reserve;
 mod several;

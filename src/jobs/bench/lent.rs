@@ -40,6 +40,10 @@ impl LongEngine for Lent {
         self.with(|engine| engine.keeps_columns())
     }
 
+    fn is_host(&self) -> bool {
+        self.with(|engine| engine.is_host())
+    }
+
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
         self.with(|engine| engine.sweep(sweep, left, sink))
     }

@@ -8,12 +8,12 @@ use super::border::{Column, Left, Reader};
 use super::crew::Member;
 use super::logs::{PanelState, Restored, Snapshot, TileSaver};
 use super::panels::{TICK, Task};
+use super::pulse::WatchedSource;
 use super::shelf::{Piece, Shelf};
+use super::sink::PanelSink;
 use crate::error::{Error, Result};
-use crate::long::{Best, Edge, Sink, Sweep};
+use crate::long::{Best, LongEngine, Sweep};
 
-/// Marks that may wait to be the one from which a panel can be begun again, where no grid is kept.
-const WAITING_MARKS: usize = 3;
 /// Panels begin at multiples of so many columns, which is what GPUs read and write at once.
 const COLUMNS: u32 = 64;
 
@@ -26,7 +26,8 @@ pub enum Known {
 
 pub struct Panel {
     pub state: PanelState,
-    pub taken: bool,
+    /// The engine that computes it, or has.
+    pub taken: Option<usize>,
     pub marks: Vec<(u32, Piece)>,
     /// Columns inside that are kept, each over all rows.
     pub inner: Vec<(u32, Piece)>,
@@ -41,29 +42,29 @@ pub struct Board {
     /// The last column of the grid.
     pub last_kept: u32,
     pub failure: Option<Error>,
-    pub working: usize,
-}
-
-pub struct Run<'a> {
-    pub task: Task<'a>,
-    pub shelf: &'a Arc<Shelf>,
-    pub saver: Option<&'a TileSaver>,
-    pub interrupt: &'a AtomicBool,
     /// Columns for a speed of 1, so that all panels take the same time; `None` if there is one engine.
     pub pace: Option<f64>,
+}
+
+/// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
+pub struct Run {
+    pub task: Task,
+    pub shelf: Arc<Shelf>,
+    pub saver: Option<TileSaver>,
+    pub interrupt: Arc<AtomicBool>,
     pub board: Mutex<Board>,
     pub changed: Condvar,
     pub stop: AtomicBool,
     pub cells: AtomicU64,
 }
 
-impl Run<'_> {
+impl Run {
     pub fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Whether rows between the first and the last one are kept, rather than only to begin again.
-    fn keeps(&self) -> bool {
+    pub fn keeps(&self) -> bool {
         self.task.cut.pitch.is_some()
     }
 
@@ -75,14 +76,14 @@ impl Run<'_> {
             if state.kept {
                 board.last_kept = state.columns.1;
             }
-            let column = Column::with(self.task.rows, column.unwrap_or_default(), self.shelf);
+            let column = Column::with(self.task.rows, column.unwrap_or_default(), &self.shelf);
             column.set_coming(state.done);
             if let Some(best) = state.best {
                 self.task.best.raise(best.score);
             }
             let rows = u64::from(if state.done { self.task.rows.1 } else { state.row } - self.task.rows.0);
             self.cells.fetch_add(rows * u64::from(state.columns.1 - state.columns.0), Ordering::Relaxed);
-            board.panels.push(Panel { state, taken: false, marks, inner, right: Known::Flight(Arc::new(column)) });
+            board.panels.push(Panel { state, taken: None, marks, inner, right: Known::Flight(Arc::new(column)) });
         }
         (0..board.panels.len()).try_for_each(|index| self.retire(&mut board, index))
     }
@@ -90,59 +91,91 @@ impl Run<'_> {
     /// What an engine's thread does.
     pub fn work(&self, member: &mut Member) {
         while let Some(index) = self.take(member) {
-            let left_panel = index.checked_sub(1).and_then(|left| match &self.board().panels[left].right {
-                Known::Flight(column) => Some(Arc::clone(column)),
-                _ => None,
-            });
+            let left_panel = match self.left_of(index) {
+                Ok(column) => column,
+                Err(error) => {
+                    self.fail(error);
+                    return self.release(member.id);
+                }
+            };
             let left = match &left_panel {
                 Some(column) => Left::Column(column),
-                None => Left::Line(self.task.pair, self.task.left),
+                None => Left::Line(&self.task.pair, &self.task.left),
             };
             let reader = Reader {
                 left,
-                interrupt: self.interrupt,
+                interrupt: &self.interrupt,
                 stop: &self.stop,
                 abandoned: AtomicBool::new(false),
                 waited: AtomicU64::new(0),
             };
             let begin = Instant::now();
             let done = self.compute(member, index, &reader);
+            if member.pulse.is_lost() {
+                // Somebody else has the panel.
+                return;
+            }
             let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
             member.stats.seconds += begin.elapsed().saturating_sub(waited).as_secs_f64();
             let Err(error) = done.and_then(|()| self.save(false)) else { continue };
             let abandoned = reader.abandoned.load(Ordering::Relaxed);
             let gives_up = !abandoned && member.gives_up(&error);
-            let mut board = self.board();
-            if let Panel { right: Known::Flight(column), taken, .. } = &mut board.panels[index] {
-                *taken = false;
-                column.set_coming(false);
+            if !abandoned && !gives_up {
+                self.fail(error);
             }
-            if !abandoned && !gives_up && !self.stop.swap(true, Ordering::Relaxed) {
-                board.failure = Some(error);
-            }
-            self.changed.notify_all();
+            self.release(member.id);
             if gives_up {
                 return;
             }
         }
     }
 
+    /// The last column of the panel to the left; `None` of the first panel.
+    fn left_of(&self, index: usize) -> Result<Option<Arc<Column>>> {
+        let Some(left) = index.checked_sub(1) else { return Ok(None) };
+        match &self.board().panels[left].right {
+            Known::Flight(column) => Ok(Some(Arc::clone(column))),
+            _ => Err(Error::Internal(format!("panel {index} is computed when its left neighbour's end is put away"))),
+        }
+    }
+
+    /// Ends the sweep with an error, unless it had one before.
+    fn fail(&self, error: Error) {
+        let mut board = self.board();
+        if !self.stop.swap(true, Ordering::Relaxed) {
+            board.failure = Some(error);
+        }
+        self.changed.notify_all();
+    }
+
+    /// An engine leaves what it has not done to others.
+    pub fn release(&self, id: usize) {
+        let mut board = self.board();
+        for panel in board.panels.iter_mut().filter(|panel| panel.taken == Some(id) && !panel.state.done) {
+            panel.taken = None;
+            if let Known::Flight(column) = &panel.right {
+                column.set_coming(false);
+            }
+        }
+        self.changed.notify_all();
+    }
+
     /// The next panel for an engine: the leftmost open one, else a new one, if need be when there is one.
-    fn take(&self, member: &Member) -> Option<usize> {
+    fn take(&self, member: &mut Member) -> Option<usize> {
         let mut board = self.board();
         loop {
             if self.stop.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed) {
                 return None;
             }
-            if let Some(index) = board.panels.iter().position(|panel| !panel.taken && !panel.state.done) {
-                board.panels[index].taken = true;
+            if let Some(index) = board.panels.iter().position(|panel| panel.taken.is_none() && !panel.state.done) {
+                board.panels[index].taken = Some(member.id);
                 if let Known::Flight(column) = &board.panels[index].right {
                     column.set_coming(true);
                 }
                 return Some(index);
             }
             if board.next < self.task.columns.1 {
-                self.open(&mut board, member);
+                self.open(&mut board, member)?;
                 continue;
             }
             if board.panels.iter().all(|panel| panel.state.done) {
@@ -153,17 +186,20 @@ impl Run<'_> {
         }
     }
 
-    /// Adds a panel of a width that suits an engine.
-    fn open(&self, board: &mut Board, member: &Member) {
+    /// Adds a panel of a width that suits an engine; `None` if the engine cannot say.
+    fn open(&self, board: &mut Board, member: &mut Member) -> Option<()> {
         let Task { rows, columns, cut, .. } = self.task;
         let left = columns.1 - board.next;
-        let mut width = member.engine.panel_columns(rows.1 - rows.0, left).max(1);
-        if let Some(pace) = self.pace {
-            let paced = (pace * member.engine.speed()) as u32;
+        let suits = |engine: &dyn LongEngine| {
+            (engine.panel_columns(rows.1 - rows.0, left).max(1), engine.speed(), engine.keeps_columns())
+        };
+        let (mut width, speed, keeps_columns) = member.ask(suits)?;
+        if let Some(pace) = board.pace {
+            let paced = (pace * speed) as u32;
             // To the nearest multiple, for a narrow panel would lose much of its share if it were rounded down.
             width = width.min(paced.saturating_add(COLUMNS / 2) / COLUMNS * COLUMNS);
         }
-        let pitch = cut.pitch.filter(|_| !member.engine.keeps_columns());
+        let pitch = cut.pitch.filter(|_| !keeps_columns);
         for most in [pitch, cut.panel_columns].into_iter().flatten() {
             width = width.min(most);
         }
@@ -187,14 +223,15 @@ impl Run<'_> {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = Known::Flight(Arc::new(Column::new(rows, self.shelf)));
-        board.panels.push(Panel { state, taken: false, marks: Vec::new(), inner: Vec::new(), right });
+        let right = Known::Flight(Arc::new(Column::new(rows, &self.shelf)));
+        board.panels.push(Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right });
         board.next = end;
+        Some(())
     }
 
     /// Has an engine compute a panel from where it can be begun.
     fn compute(&self, member: &mut Member, index: usize, left: &Reader) -> Result<()> {
-        let Task { pair, rows, cut, prune, best, .. } = self.task;
+        let Task { ref pair, rows, cut, prune, ref best, .. } = self.task;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
         let (columns, row, mark, column) = {
             let mut board = self.board();
@@ -216,7 +253,9 @@ impl Run<'_> {
             Some(piece) => piece.slice(0..piece.len())?,
             None => self.task.top.slice(pair, columns.0, columns.1)?,
         };
-        let sink = PanelSink { run: self, index, columns, first: row, column: &column, cells: AtomicU64::new(0) };
+        let pulse = Arc::clone(&member.pulse);
+        let sink = PanelSink { run: self, index, columns, first: row, column: &column, pulse: &pulse };
+        let left = WatchedSource { left, pulse: &pulse };
         let sweep = Sweep {
             pair,
             rows: (row, rows.1),
@@ -226,10 +265,12 @@ impl Run<'_> {
             keep_every,
             prune,
             best,
-            interrupt: self.interrupt,
+            interrupt: &self.interrupt,
         };
-        let swept = member.call(|engine| engine.sweep(&sweep, left, &sink));
-        member.stats.cells += sink.cells.load(Ordering::Relaxed);
+        // It is heard at the next mark at the latest.
+        let cells = u64::from(cut.mark_every.min(rows.1 - row)) * u64::from(columns.1 - columns.0);
+        let swept = member.call(cells, |engine| engine.sweep(&sweep, &left, &sink));
+        member.stats.cells = pulse.done().0;
         let swept = swept?;
         let mut board = self.board();
         let panel = &mut board.panels[index];
@@ -273,7 +314,7 @@ impl Run<'_> {
 
     /// Writes down how far the sweep is, if it is time.
     pub fn save(&self, now: bool) -> Result<()> {
-        let Some(mut log) = self.saver.and_then(|saver| saver.due(now)) else { return Ok(()) };
+        let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.due(now)) else { return Ok(()) };
         let mut snapshots = Vec::new();
         let board = self.board();
         for (index, panel) in board.panels.iter().enumerate() {
@@ -307,83 +348,5 @@ impl Run<'_> {
     }
 }
 
-/// Takes what an engine hands on of a panel.
-struct PanelSink<'a> {
-    run: &'a Run<'a>,
-    index: usize,
-    columns: (u32, u32),
-    /// The row from which it is computed.
-    first: u32,
-    column: &'a Column,
-    cells: AtomicU64,
-}
-
-impl PanelSink<'_> {
-    /// Moves the row from which the panel can be begun again to the last mark, if all above it is known.
-    fn settle(&self, panel: &mut Panel) {
-        let (Some(ready), last) = (self.column.last(), self.run.task.rows.1) else { return };
-        let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
-        if let Some(row) = row.filter(|&row| row > panel.state.row) {
-            panel.state.row = row;
-            if !self.run.keeps() {
-                panel.marks.retain(|mark| mark.0 >= row);
-            }
-        }
-    }
-}
-
-impl Sink for PanelSink<'_> {
-    fn right(&self, first: u32, h: &[i32], gap: &[i32]) -> Result<()> {
-        self.column.append(first, h, gap)
-    }
-
-    fn mark(&self, row: u32, edge: Edge) -> Result<()> {
-        let entries = (self.columns.1 - self.columns.0) as usize + 1;
-        if edge.h.len() != entries || edge.gap.len() != entries {
-            return Err(Error::Internal(format!("the edge along row {row} has not {entries} entries")));
-        }
-        let piece = self.run.shelf.put(edge)?;
-        {
-            let mut board = self.run.board();
-            let panel = &mut board.panels[self.index];
-            panel.marks.retain(|mark| mark.0 < row);
-            panel.marks.push((row, piece));
-            if !self.run.keeps() && panel.marks.len() > WAITING_MARKS {
-                let begin = panel.state.row;
-                let surplus = panel.marks.iter().position(|mark| mark.0 > begin);
-                surplus.map(|surplus| panel.marks.remove(surplus));
-            }
-            // Of a local pair the best cell above the mark is to be known too.
-            if !self.run.task.pair.is_local() {
-                self.settle(panel);
-            }
-        }
-        self.run.save(false)
-    }
-
-    fn column(&self, column: u32, edge: Edge) -> Result<()> {
-        let (rows, entries) = (self.run.task.rows, (self.run.task.rows.1 - self.run.task.rows.0) as usize + 1);
-        let is_inside = self.columns.0 < column && column < self.columns.1;
-        if !is_inside || edge.h.len() != entries || edge.gap.len() != entries || self.first != rows.0 {
-            let columns = self.columns;
-            return Err(Error::Internal(format!("column {column} of a panel {columns:?} has not {entries} entries")));
-        }
-        let piece = self.run.shelf.put(edge)?;
-        let mut board = self.run.board();
-        let inner = &mut board.panels[self.index].inner;
-        inner.retain(|there| there.0 != column);
-        inner.push((column, piece));
-        Ok(())
-    }
-
-    fn progress(&self, cells: u64, best: Option<Best>) {
-        self.run.cells.fetch_add(cells, Ordering::Relaxed);
-        self.cells.fetch_add(cells, Ordering::Relaxed);
-        if best.is_some() {
-            let mut board = self.run.board();
-            let panel = &mut board.panels[self.index];
-            panel.state.best = Best::better(panel.state.best, best);
-            self.settle(panel);
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

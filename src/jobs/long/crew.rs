@@ -1,8 +1,14 @@
-//! The engines of a job, and what became of them.
+//! The engines of a job, who watches them, and what became of them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use super::LongEngineStats;
+use super::panels::TICK;
+use super::pulse::{Pulse, WatchClock};
+use crate::engine::guard::catch;
+use crate::engine::patience::GRACE;
 use crate::error::{Error, Result};
 use crate::long::LongEngine;
 
@@ -12,6 +18,10 @@ pub struct Member {
     pub engine: Box<dyn LongEngine>,
     /// What it did.
     pub stats: LongEngineStats,
+    /// Its number in the crew.
+    pub id: usize,
+    /// Whether it still answers.
+    pub pulse: Arc<Pulse>,
 }
 
 /// Opens the engine that steps in when no other is left.
@@ -23,20 +33,42 @@ pub struct Crew {
     pub members: Vec<Member>,
     gone: Vec<LongEngineStats>,
     reserve: Option<Reserve>,
+    patience: Duration,
+    clock: Arc<WatchClock>,
+    /// How many there ever were.
+    count: usize,
+}
+
+/// A member that works on its own thread.
+struct Away {
+    id: usize,
+    pulse: Arc<Pulse>,
+    stats: LongEngineStats,
 }
 
 impl Crew {
-    /// All of them, and who steps in for them.
-    pub fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>) -> Crew {
-        Crew { members: engines.into_iter().map(Member::new).collect(), gone: Vec::new(), reserve }
+    /// All of them, how long each may be silent, and who steps in for them.
+    pub fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> Crew {
+        let clock = Arc::default();
+        let mut crew = Crew { members: Vec::new(), gone: Vec::new(), reserve, patience, clock, count: 0 };
+        for engine in engines {
+            crew.join(engine);
+        }
+        crew
+    }
+
+    fn join(&mut self, engine: Box<dyn LongEngine>) {
+        let stats = LongEngineStats { name: engine.label().into(), ..Default::default() };
+        self.members.push(Member { engine, stats, id: self.count, pulse: Arc::new(Pulse::new(&self.clock)) });
+        self.count += 1;
     }
 
     /// Has the reserve step in; says whether there was one.
     pub fn call_reserve(&mut self) -> bool {
         let Some(open) = self.reserve.take() else { return false };
-        let member = Member::new(open());
-        tracing::warn!("{} steps in and goes on from what is known", member.stats.name);
-        self.members.push(member);
+        let engine = open();
+        tracing::warn!("{} steps in and goes on from what is known", engine.label());
+        self.join(engine);
         true
     }
 
@@ -45,14 +77,117 @@ impl Crew {
         let (left, lost): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.members).into_iter().partition(|member| member.stats.lost.is_none());
         self.members = left;
-        self.gone.extend(lost.into_iter().map(|member| member.stats));
+        for member in lost {
+            self.gone.push(member.stats);
+            close(member.engine);
+        }
     }
 
     /// The engines, fastest first.
     pub fn by_speed(&mut self) -> Vec<&mut Member> {
-        let mut members: Vec<&mut Member> = self.members.iter_mut().collect();
-        members.sort_by(|a, b| b.engine.speed().total_cmp(&a.engine.speed()));
-        members
+        self.dismiss_lost();
+        let mut speeds = Vec::new();
+        for member in &mut self.members {
+            speeds.extend(member.ask(|engine| engine.speed()));
+        }
+        self.dismiss_lost();
+        let mut members: Vec<(f64, &mut Member)> = speeds.into_iter().zip(&mut self.members).collect();
+        members.sort_by(|a, b| b.0.total_cmp(&a.0));
+        members.into_iter().map(|(_, member)| member).collect()
+    }
+
+    /// Has the members of these numbers do something, each on a thread of its own, until all are back or given up; gives
+    /// what those returned that are back. `lost` hears the number of each that panicked or is given up, before others can
+    /// know; `is_over` is asked every now and then whether nobody wants the results any more: then those that do not
+    /// come back soon are left behind.
+    ///
+    /// The threads are not scoped ones, so that one whose device never answers can be left behind.
+    pub fn work<T: Send + 'static>(
+        &mut self,
+        ids: &[usize],
+        task: impl Fn(&mut Member) -> T + Send + Sync + 'static,
+        mut lost: impl FnMut(usize),
+        mut is_over: impl FnMut() -> bool,
+    ) -> Vec<T> {
+        let (sender, receiver) = channel();
+        let task = Arc::new(task);
+        let (workers, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.members).into_iter().partition(|member| ids.contains(&member.id));
+        self.members = others;
+        let mut away = Vec::new();
+        for mut member in workers {
+            let (id, pulse, stats) = (member.id, Arc::clone(&member.pulse), member.stats.clone());
+            let (task, sender) = (Arc::clone(&task), sender.clone());
+            let name = format!("pairwave-{id}-{}", stats.name);
+            let work = move || {
+                let done = catch(|| task(&mut member));
+                // What it holds is free before anybody hears of it.
+                drop(task);
+                if let Err(unheard) = sender.send((member, done)) {
+                    let _ = catch(|| drop(unheard));
+                }
+            };
+            away.push(Away { id, pulse, stats });
+            if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
+                let there = away.pop();
+                there.into_iter().for_each(|there| self.miss(there, format!("no thread could be started: {error}")));
+            }
+        }
+        drop((task, sender));
+        let tick = TICK.min(self.patience / 4);
+        let (mut results, mut looked, mut ending) = (Vec::new(), Instant::now(), None);
+        while !away.is_empty() {
+            match receiver.recv_timeout(tick) {
+                Ok((mut member, done)) => match away.iter().position(|there| there.id == member.id) {
+                    Some(place) => {
+                        away.remove(place);
+                        match done {
+                            Ok(result) => results.push(result),
+                            Err(said) => {
+                                member.lose(format!("it panicked: {said}"));
+                                lost(member.id);
+                            }
+                        }
+                        self.members.push(member);
+                    }
+                    // It was given up, and has nothing more to say.
+                    None => close(member.engine),
+                },
+                Err(RecvTimeoutError::Timeout) => {}
+                // Cannot be: every thread sends its member back.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            // Time in which this thread did not run, because the process was stopped, is nobody's fault.
+            self.clock.advance(looked.elapsed().min(2 * tick));
+            looked = Instant::now();
+            let patience = self.patience;
+            let silent = |there: &Away| there.pulse.give_up_if_silent(patience);
+            let found = away.iter().enumerate().find_map(|(place, there)| Some((place, silent(there)?)));
+            if let Some((place, silent)) = found {
+                let there = away.remove(place);
+                lost(there.id);
+                self.miss(there, format!("no answer for {:.1} s", silent.as_secs_f64()));
+            }
+            if is_over() && ending.get_or_insert_with(Instant::now).elapsed() > GRACE {
+                break;
+            }
+        }
+        for there in away {
+            there.pulse.give_up();
+            self.gone.push(there.stats);
+        }
+        is_over();
+        self.members.sort_by_key(|member| member.id);
+        results
+    }
+
+    /// Goes on without a member that is not back.
+    fn miss(&mut self, away: Away, why: String) {
+        let Away { pulse, mut stats, .. } = away;
+        tracing::warn!("{} is given up, others take over its work: {why}", stats.name);
+        let (cells, busy) = pulse.done();
+        (stats.cells, stats.seconds, stats.lost) = (cells, busy.as_secs_f64(), Some(why));
+        self.gone.push(stats);
     }
 
     /// Why nobody is left.
@@ -70,28 +205,47 @@ impl Crew {
     }
 }
 
-impl Member {
-    fn new(engine: Box<dyn LongEngine>) -> Member {
-        let stats = LongEngineStats { name: engine.label().into(), ..Default::default() };
-        Member { engine, stats }
-    }
+/// Drops an engine that was given up, which may panic or never end.
+fn close(engine: Box<dyn LongEngine>) {
+    // If there is no thread to be had it is dropped here.
+    let _ = catch(|| std::thread::Builder::new().name("pairwave-close".into()).spawn(|| catch(|| drop(engine))));
+}
 
-    /// Calls the engine; if it panics that is an error of the device.
-    pub fn call<T>(&mut self, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
-        catch_unwind(AssertUnwindSafe(|| f(self.engine.as_mut()))).unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+impl Member {
+    /// Calls the engine, which is watched meanwhile; it computes so many cells until it calls back. If it panics that is
+    /// an error of the device.
+    pub fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
+        let engine = &self.engine;
+        let expected = catch(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
+        let result = expected.and_then(|expected| {
+            self.pulse.begin(expected);
+            catch(|| f(self.engine.as_mut()))
+        });
+        if !self.pulse.end() {
+            return Err(Error::Interrupted);
+        }
+        result.unwrap_or_else(|said| {
             Err(Error::Device { device: self.stats.name.clone(), message: format!("it panicked: {said}") })
         })
+    }
+
+    /// Asks the engine something; if it panics it is given up.
+    pub fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
+        let answer = catch(|| f(self.engine.as_ref()));
+        answer.map_err(|said| self.lose(format!("it panicked: {said}"))).ok()
     }
 
     /// Whether an error is the engine's own, so that others can go on. If so it is given up.
     pub fn gives_up(&mut self, error: &Error) -> bool {
         let own = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
         if own {
-            tracing::warn!("{} is given up, others take over its work: {error}", self.stats.name);
-            self.stats.lost = Some(error.to_string());
+            self.lose(error.to_string());
         }
         own
+    }
+
+    fn lose(&mut self, why: String) {
+        tracing::warn!("{} is given up, others take over its work: {why}", self.stats.name);
+        self.stats.lost = Some(why);
     }
 }

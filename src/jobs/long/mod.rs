@@ -30,8 +30,10 @@ mod logs;
 pub mod open;
 mod panels;
 mod parts;
+mod pulse;
 mod run;
 mod shelf;
+mod sink;
 mod walk;
 
 pub use crew::Reserve;
@@ -46,6 +48,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Progress, RunOptions};
 use crate::alignment::Cigar;
+use crate::engine::owner::Terms;
 use crate::error::Result;
 use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
@@ -254,10 +257,12 @@ impl LongAlignment {
         self.validate()?;
         let engines = open::open_long(options, options.threads)?;
         let threads = options.threads;
-        self.run_on(engines, Some(Box::new(move || open::cpu(threads))), &options.interrupt, progress)
+        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+        self.run_by(engines, Some(Box::new(move || open::cpu(threads))), &terms, progress)
     }
 
-    /// Runs the job on these engines; if all fail, on the reserve, from what is known.
+    /// Runs the job on these engines; if all fail, on the reserve, from what is known. An engine that is silent for 30 s
+    /// counts as failed: see [`LongAlignment::run_by`].
     ///
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, scores that do not fit in 32 bits included;
@@ -271,6 +276,21 @@ impl LongAlignment {
         interrupt: &Arc<AtomicBool>,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
-        self.execute(engines, reserve, interrupt, progress)
+        self.run_by(engines, reserve, &Terms { interrupt: Arc::clone(interrupt), patience: None }, progress)
+    }
+
+    /// The same on terms: an engine fails too if it is silent for longer than the terms' patience. It is left behind with
+    /// its thread, and what it says later counts for nothing. [Hosts](LongEngine::is_host) may take their time.
+    ///
+    /// # Errors
+    /// As [`LongAlignment::run_on`].
+    pub fn run_by(
+        &self,
+        engines: Vec<Box<dyn LongEngine>>,
+        reserve: Option<Reserve>,
+        terms: &Terms,
+        progress: &dyn Progress,
+    ) -> Result<LongResult> {
+        self.execute(engines, reserve, terms, progress)
     }
 }

@@ -29,24 +29,24 @@ const ROUNDS: f64 = 4.0;
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// A part of the matrix to sweep.
-#[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
+#[derive(Debug, Clone)]
+pub struct Task {
     /// The pair.
-    pub pair: &'a LongPair,
+    pub pair: LongPair,
     /// First and last row edge.
     pub rows: (u32, u32),
     /// First and last column edge.
     pub columns: (u32, u32),
     /// The edge along `rows.0`.
-    pub top: &'a Line,
+    pub top: Line,
     /// The edge along `columns.0`.
-    pub left: &'a Line,
+    pub left: Line,
     /// How it is cut.
-    pub cut: &'a Cut,
+    pub cut: Cut,
     /// See [`Sweep::prune`].
     pub prune: bool,
     /// The best score yet.
-    pub best: &'a BestSoFar,
+    pub best: Arc<BestSoFar>,
 }
 
 /// What came of it.
@@ -64,7 +64,7 @@ pub struct Swath {
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// Set to end early.
-    pub interrupt: &'a AtomicBool,
+    pub interrupt: &'a Arc<AtomicBool>,
     /// Hears of cells; nobody in walks.
     pub progress: Option<&'a dyn Progress>,
 }
@@ -73,28 +73,23 @@ pub struct Watch<'a> {
 ///
 /// # Errors
 /// [`Error::Device`] if no engine is left, [`Error::Interrupted`], errors of files.
-pub fn sweep(
-    task: Task,
-    crew: &mut Crew,
-    shelf: &Arc<Shelf>,
-    saver: Option<&TileSaver>,
-    watch: Watch,
-) -> Result<Swath> {
-    let restored = saver.map(|saver| saver.restore(shelf)).transpose()?.unwrap_or_default();
-    let mut run = Run {
+pub fn sweep(task: Task, crew: &mut Crew, shelf: &Arc<Shelf>, saver: Option<TileSaver>, watch: Watch) -> Result<Swath> {
+    let restored = saver.as_ref().map(|saver| saver.restore(shelf)).transpose()?.unwrap_or_default();
+    let first = task.columns.0;
+    let run = Run {
         task,
-        shelf,
+        shelf: Arc::clone(shelf),
         saver,
-        interrupt: watch.interrupt,
-        pace: None,
-        board: Mutex::new(Board { next: task.columns.0, last_kept: task.columns.0, ..Board::default() }),
+        interrupt: Arc::clone(watch.interrupt),
+        board: Mutex::new(Board { next: first, last_kept: first, ..Board::default() }),
         changed: Condvar::new(),
         stop: AtomicBool::new(false),
         cells: AtomicU64::new(0),
     };
     run.restore(restored)?;
+    let run = Arc::new(run);
     loop {
-        run.pace = pace(&task, crew);
+        run.board().pace = pace(&run.task, crew);
         chain(&run, crew, watch);
         crew.dismiss_lost();
         run.save(true)?;
@@ -105,8 +100,8 @@ pub fn sweep(
         if let Some(error) = board.failure.take() {
             return Err(error);
         }
-        if board.next >= task.columns.1 && board.panels.iter().all(|panel| panel.state.done) {
-            return gather(&task, std::mem::take(&mut board.panels));
+        if board.next >= run.task.columns.1 && board.panels.iter().all(|panel| panel.state.done) {
+            return gather(&run.task, std::mem::take(&mut board.panels));
         }
         if !crew.members.is_empty() || !crew.call_reserve() {
             return Err(crew.nobody());
@@ -115,48 +110,38 @@ pub fn sweep(
 }
 
 /// Has all engines work until there is nothing left to do, or nobody who could.
-fn chain(run: &Run, crew: &mut Crew, watch: Watch) {
-    run.board().working = crew.members.len();
-    std::thread::scope(|scope| {
-        for member in &mut crew.members {
-            scope.spawn(|| {
-                run.work(member);
-                run.board().working -= 1;
-                run.changed.notify_all();
-            });
-        }
-        loop {
-            let working = {
-                let board = run.board();
-                let waited = run.changed.wait_timeout_while(board, TICK, |board| board.working > 0);
-                waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.working > 0
-            };
-            if let Some(progress) = watch.progress {
-                let cells = run.cells.swap(0, Ordering::Relaxed);
-                if cells > 0 {
-                    progress.advance(0, cells);
-                }
-            }
-            if !working {
-                break;
+fn chain(run: &Arc<Run>, crew: &mut Crew, watch: Watch) {
+    let all: Vec<usize> = crew.members.iter().map(|member| member.id).collect();
+    let of_all = Arc::clone(run);
+    let tell = || {
+        if let Some(progress) = watch.progress {
+            let cells = run.cells.swap(0, Ordering::Relaxed);
+            if cells > 0 {
+                progress.advance(0, cells);
             }
         }
-    });
+        watch.interrupt.load(Ordering::Relaxed) || run.stop.load(Ordering::Relaxed)
+    };
+    crew.work(&all, move |member| of_all.work(member), |id| run.release(id), tell);
 }
 
 /// Columns for a speed of 1.
-fn pace(task: &Task, crew: &Crew) -> Option<f64> {
-    if crew.members.len() < 2 {
+fn pace(task: &Task, crew: &mut Crew) -> Option<f64> {
+    let (rows, columns) = (task.rows.1 - task.rows.0, task.columns.1 - task.columns.0);
+    let mut suits = Vec::new();
+    for member in crew.by_speed() {
+        suits.extend(member.ask(|engine| {
+            let most = task.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
+            (engine.speed(), f64::from(engine.panel_columns(rows, columns).min(most)))
+        }));
+    }
+    crew.dismiss_lost();
+    if suits.len() < 2 {
         return None;
     }
-    let (rows, columns) = (task.rows.1 - task.rows.0, task.columns.1 - task.columns.0);
-    let speeds: f64 = crew.members.iter().map(|member| member.engine.speed()).sum();
-    let suits = crew.members.iter().map(|member| {
-        let engine = &member.engine;
-        let most = task.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
-        f64::from(engine.panel_columns(rows, columns).min(most)) / engine.speed().max(f64::MIN_POSITIVE)
-    });
-    Some(suits.fold(f64::from(columns) / speeds.max(f64::MIN_POSITIVE) / ROUNDS, f64::min))
+    let speeds: f64 = suits.iter().map(|(speed, _)| speed).sum();
+    let widths = suits.iter().map(|(speed, columns)| columns / speed.max(f64::MIN_POSITIVE));
+    Some(widths.fold(f64::from(columns) / speeds.max(f64::MIN_POSITIVE) / ROUNDS, f64::min))
 }
 
 /// Puts the panels' edges together.

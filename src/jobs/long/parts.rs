@@ -59,7 +59,7 @@ pub struct Means<'a> {
     /// Whether hopeless cells may be left out.
     pub prune: bool,
     /// The best score yet.
-    pub best: BestSoFar,
+    pub best: Arc<BestSoFar>,
     /// Who is told, and who may stop it.
     pub watch: Watch<'a>,
 }
@@ -187,8 +187,9 @@ fn tile(
     let Means { crew, shelf, checkpoint, cut, prune, best, watch, .. } = means;
     let mark_every = cut.pitch.map(|_| cut.mark_every);
     let saver = checkpoint.as_ref().map(|checkpoint| checkpoint.tile(name, number, rows, mark_every)).transpose()?;
-    let task = Task { pair, rows, columns, top, left, cut, prune: *prune, best };
-    sweep(task, crew, shelf, saver.as_ref(), *watch)
+    let (pair, top, left, best) = (pair.clone(), top.clone(), left.clone(), Arc::clone(best));
+    let task = Task { pair, rows, columns, top, left, cut: *cut, prune: *prune, best };
+    sweep(task, crew, shelf, saver, *watch)
 }
 
 #[cfg(test)]

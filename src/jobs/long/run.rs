@@ -1,7 +1,6 @@
 //! The job from begin to end.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -15,9 +14,11 @@ use super::shelf::{Shelf, default_limit};
 use super::walk::{Manner, Walk};
 use super::{LongAlignment, LongHit, LongResult, LongSummary, LongWant, Strand, StrandOf};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
+use crate::engine::owner::Terms;
+use crate::engine::patience::PATIENCE;
 use crate::error::{Error, Result};
 use crate::jobs::Progress;
-use crate::long::{BestSoFar, LongEngine, LongPair, Point, State};
+use crate::long::{LongEngine, LongPair, Point, State};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code};
 
@@ -143,7 +144,7 @@ impl LongAlignment {
         &self,
         engines: Vec<Box<dyn LongEngine>>,
         reserve: Option<Reserve>,
-        interrupt: &Arc<AtomicBool>,
+        terms: &Terms,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
         let begin = Instant::now();
@@ -154,11 +155,15 @@ impl LongAlignment {
         // Where an alignment begins is known when it was walked back, and the next one must not overlap it.
         let walks = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
-        let mut crew = Crew::new(engines, reserve);
-        let suits = crew.by_speed().first().map_or(Suits::default(), |quickest| Suits {
-            keeps_columns: quickest.engine.keeps_columns(),
-            traces_whole: quickest.engine.can_trace(m, n, self.method.unwrap_or_default()),
+        let mut crew = Crew::new(engines, reserve, terms.patience.unwrap_or(PATIENCE));
+        let suits = crew.by_speed().into_iter().find_map(|quickest| {
+            quickest.ask(|engine| Suits {
+                keeps_columns: engine.keeps_columns(),
+                traces_whole: engine.can_trace(m, n, self.method.unwrap_or_default()),
+            })
         });
+        let suits = suits.unwrap_or_default();
+        crew.dismiss_lost();
         let mut cut = Cut::new((m, n), walks, memory, suits, &self.tuning);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
@@ -182,8 +187,8 @@ impl LongAlignment {
             // What is pruned may be a part of the second best.
             walks,
             prune: self.prune && is_local && self.top == 1,
-            best: BestSoFar::default(),
-            watch: Watch { interrupt, progress: Some(progress) },
+            best: Arc::default(),
+            watch: Watch { interrupt: &terms.interrupt, progress: Some(progress) },
         };
         let mut runner = Runner { job: self, walks, means, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };

@@ -1,6 +1,7 @@
 //! The walk back through the regions of the grid.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use super::panels::{Task, Watch, sweep};
 use super::parts::{Means, Pass};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::long::{BestSoFar, LongPair, Method, Point, Region, State, Traced};
+use crate::long::{LongPair, Method, Point, Region, State, Traced};
 
 /// How engines are to trace.
 #[derive(Debug, Clone, Copy)]
@@ -132,38 +133,41 @@ impl Walk {
     /// Has the fastest engine that can trace through a region; if none can, sweeps it again with a finer grid inside, and
     /// traces through that one's last region.
     fn trace(&mut self, pair: &LongPair, framed: Framed, manner: Manner, means: &mut Means) -> Result<Traced> {
-        let Framed { rows, columns, top, left } = framed;
+        let (rows, columns) = (framed.rows, framed.columns);
         let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
+        let framed = Arc::new(framed);
         let cells = u64::from(height) * u64::from(width);
         let Watch { interrupt, .. } = means.watch;
         // Engines that cannot trace this region after all; others they may.
         let mut refused: Vec<String> = Vec::new();
         loop {
-            let Manner { method, strip, chunk } = manner;
-            let from = self.at;
-            let region = Region { pair, rows, columns, top: &top, left: &left, from, method, strip, chunk, interrupt };
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
             let mut members = means.crew.by_speed();
-            let can = |member: &Member| {
-                member.engine.can_trace(height, width, method) && !refused.contains(&member.stats.name)
+            let can = |member: &mut &mut Member| {
+                !refused.contains(&member.stats.name)
+                    && member.ask(|engine| engine.can_trace(height, width, manner.method)) == Some(true)
             };
-            let Some(member) = members.iter_mut().find(|member| can(member)) else {
-                let is_stuck = members.is_empty() || !refused.is_empty();
+            let Some(id) = members.iter_mut().find_map(|member| can(member).then_some(member.id)) else {
+                means.crew.dismiss_lost();
+                let is_stuck = means.crew.members.is_empty() || !refused.is_empty();
                 if is_stuck && means.crew.call_reserve() {
                     continue;
                 }
                 break;
             };
-            match member.call(|engine| engine.trace(&region)) {
-                Ok(traced) => {
+            match self.trace_by(pair, &framed, manner, id, means) {
+                Some(Ok(traced)) => {
                     self.traced_cells += cells;
                     return Ok(traced);
                 }
-                Err(error @ Error::Unsuited { .. }) => {
-                    tracing::warn!("{} cannot trace {height} x {width} cells: {error}", member.stats.name);
-                    refused.push(member.stats.name.clone());
+                Some(Err((name, error @ Error::Unsuited { .. }))) => {
+                    tracing::warn!("{name} cannot trace {height} x {width} cells: {error}");
+                    refused.push(name);
                 }
-                Err(error) if member.gives_up(&error) => means.crew.dismiss_lost(),
-                Err(error) => return Err(error),
+                Some(Err((_, error))) => return Err(error),
+                None => means.crew.dismiss_lost(),
             }
         }
         if means.crew.members.is_empty() {
@@ -175,9 +179,11 @@ impl Walk {
         }
         let shelf = Arc::clone(&means.shelf);
         let line = |edge, places| shelf.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
+        // Only an engine that was left behind may still hold it.
+        let Framed { top, left, .. } = Arc::unwrap_or_clone(framed);
         let (top, left) = (line(top, columns)?, line(left, rows)?);
-        let best = BestSoFar::default();
-        let task = Task { pair, rows, columns, top: &top, left: &left, cut: &cut, prune: false, best: &best };
+        let (pair_too, best) = (pair.clone(), Arc::default());
+        let task = Task { pair: pair_too, rows, columns, top, left, cut, prune: false, best };
         let watch = Watch { interrupt, progress: None };
         let grid = sweep(task, &mut means.crew, &shelf, None, watch)?.grid;
         self.traced_cells += cells;
@@ -201,5 +207,31 @@ impl Walk {
         whole.iter().rev().for_each(|&(length, op)| cigar.push(length, op));
         let to = std::mem::replace(&mut self.at, entered);
         Ok(Traced { cigar, to: Some(to), ended, bytes: 0 })
+    }
+
+    /// Has an engine trace through a region, on a thread of its own; `None` if the engine is lost. An error comes with the
+    /// engine's name.
+    fn trace_by(
+        &self,
+        pair: &LongPair,
+        framed: &Arc<Framed>,
+        manner: Manner,
+        id: usize,
+        means: &mut Means,
+    ) -> Option<Result<Traced, (String, Error)>> {
+        let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
+        let (interrupt, flag) = (means.watch.interrupt, Arc::clone(means.watch.interrupt));
+        let task = move |member: &mut Member| {
+            let Framed { rows, columns, ref top, ref left } = *framed;
+            let Manner { method, strip, chunk } = manner;
+            let region = Region { pair: &pair, rows, columns, top, left, from, method, strip, chunk, interrupt: &flag };
+            let cells = u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
+            match member.call(cells, |engine| engine.trace(&region)) {
+                Ok(traced) => Some(Ok(traced)),
+                Err(error) if !matches!(error, Error::Unsuited { .. }) && member.gives_up(&error) => None,
+                Err(error) => Some(Err((member.stats.name.clone(), error))),
+            }
+        };
+        means.crew.work(&[id], task, |_| (), || interrupt.load(Ordering::Relaxed)).pop().flatten()
     }
 }

@@ -81,6 +81,10 @@ impl LongEngine for CpuLong {
         columns.min(wave.saturating_mul(8))
     }
 
+    fn is_host(&self) -> bool {
+        true
+    }
+
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
         sweep::run(self, sweep, left, sink)
     }
