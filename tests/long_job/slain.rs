@@ -64,3 +64,71 @@ fn a_process_that_was_killed_goes_on() {
     assert!(directory.path().join("checkpoint/manifest.json").exists());
     assert_eq!(std::fs::read(answer).unwrap(), serde_json::to_vec(&hits(&long_job(), one())).unwrap());
 }
+
+/// Where the child keeps edges in files, and whether it has a checkpoint there.
+const SPILLED: &str = "PAIRWAVE_TEST_SPILLED";
+const WITH_CHECKPOINT: &str = "PAIRWAVE_TEST_WITH_CHECKPOINT";
+
+fn spilling_job(checkpoint: Option<&Path>) -> LongAlignment {
+    LongAlignment {
+        host_memory: Some(500),
+        checkpoint: checkpoint.map(Path::to_owned),
+        top: 1,
+        strand: Strand::Forward,
+        ..long_job()
+    }
+}
+
+/// What that child does: it stands still in the middle of the job.
+#[test]
+fn spilling_child() {
+    let Some(directory) = std::env::var_os(SPILLED) else { return };
+    let directory = Path::new(&directory).to_owned();
+    let checkpoint = std::env::var_os(WITH_CHECKPOINT).map(|_| directory.join("checkpoint"));
+    let stands = Hooked::new(textbook("one", 1e8), move |count| {
+        if count == 25 {
+            std::fs::write(directory.join("ready"), "").unwrap();
+            std::thread::sleep(Duration::from_secs(600));
+        }
+        Ok(())
+    });
+    let job = spilling_job(checkpoint.as_deref());
+    run(&job, vec![Box::new(stands)]).unwrap();
+}
+
+#[test]
+fn a_process_that_was_killed_leaves_no_edges_behind() {
+    for with_checkpoint in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let (temporary, checkpoint) = (directory.path().join("temporary"), directory.path().join("checkpoint"));
+        std::fs::create_dir(&temporary).unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "slain::spilling_child"]).env(SPILLED, directory.path()).env("TMPDIR", &temporary);
+        if with_checkpoint {
+            command.env(WITH_CHECKPOINT, "1");
+        }
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !directory.path().join("ready").exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before it could be killed");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let names = |directory: &Path| -> Vec<String> {
+            let entries = std::fs::read_dir(directory).into_iter().flatten();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&temporary), [""; 0]);
+        if with_checkpoint {
+            assert_eq!(names(&checkpoint), ["lock", "manifest.json", "plus-0"]);
+            let again = run(&spilling_job(Some(&checkpoint)), one()).unwrap();
+            assert!(again.summary.resumed && again.summary.spilled_bytes > 0);
+            assert_eq!(again.hits, hits(&spilling_job(None), one()));
+            let notes = ["hits.json", "lock", "manifest.json", "result.json", "walk-plus-0.json"];
+            assert_eq!(names(&checkpoint), notes);
+        }
+    }
+}

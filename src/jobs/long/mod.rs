@@ -34,6 +34,7 @@ mod pulse;
 mod run;
 mod shelf;
 mod sink;
+mod spill;
 mod walk;
 
 pub use crew::Reserve;

@@ -1,12 +1,11 @@
-//! Where edges are kept: in memory up to a limit, beyond it in files of a temporary directory.
+//! Where edges are kept: in memory up to a limit, beyond it in a file without a name ([`super::spill`]).
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::error::{Error, Result};
+use super::spill::{Extent, Spill};
+use crate::error::Result;
 use crate::long::Edge;
 
 /// Bytes of an edge's entry: H and a gap.
@@ -16,7 +15,7 @@ pub const ENTRY_BYTES: u64 = 8;
 #[derive(Debug)]
 pub struct Shelf {
     limit: u64,
-    /// Where the temporary directory is made; `None` for the system's place.
+    /// Where the file is made; `None` for the system's place.
     base: Option<PathBuf>,
     books: Mutex<Books>,
 }
@@ -26,8 +25,7 @@ struct Books {
     held: u64,
     peak: u64,
     spilled: u64,
-    files: u64,
-    directory: Option<tempfile::TempDir>,
+    file: Option<Arc<Spill>>,
 }
 
 /// An edge that is kept.
@@ -43,7 +41,7 @@ struct Kept {
 #[derive(Debug)]
 enum Place {
     Memory(Edge, #[expect(dead_code, reason = "gives the memory back")] Hold),
-    File(PathBuf),
+    File(Extent),
 }
 
 /// Memory that is taken until this is dropped.
@@ -56,15 +54,6 @@ pub struct Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         self.shelf.books().held -= self.bytes;
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        if let Place::File(path) = &self.place {
-            // If it is gone already, all is well; else the directory's end takes it along.
-            let _ = std::fs::remove_file(path);
-        }
     }
 }
 
@@ -109,31 +98,21 @@ impl Shelf {
             edge.gap.shrink_to_fit();
             Place::Memory(edge, self.hold(bytes))
         } else {
-            let path = self.next_file()?;
-            write_edge(&path, &edge).map_err(|error| Error::io(&path, error))?;
+            let extent = self.file()?.write(&[bytemuck::cast_slice(&edge.h), bytemuck::cast_slice(&edge.gap)])?;
             self.books().spilled += bytes;
-            Place::File(path)
+            Place::File(extent)
         };
         Ok(Piece(Arc::new(Kept { entries, place })))
     }
 
-    fn next_file(&self) -> Result<PathBuf> {
+    fn file(&self) -> Result<Arc<Spill>> {
         let mut books = self.books();
-        if books.directory.is_none() {
-            let base = self.base.clone().unwrap_or_else(std::env::temp_dir);
-            let made = tempfile::Builder::new().prefix("pairwave-edges-").tempdir_in(&base);
-            books.directory = Some(made.map_err(|error| Error::io(base, error))?);
+        if let Some(file) = &books.file {
+            return Ok(Arc::clone(file));
         }
-        books.files += 1;
-        let name = format!("{}.edge", books.files);
-        Ok(books.directory.as_ref().map_or(PathBuf::new(), |directory| directory.path().join(name)))
+        let file = Arc::new(Spill::new(self.base.clone().unwrap_or_else(std::env::temp_dir))?);
+        Ok(Arc::clone(books.file.insert(file)))
     }
-}
-
-fn write_edge(path: &Path, edge: &Edge) -> std::io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytemuck::cast_slice(&edge.h))?;
-    file.write_all(bytemuck::cast_slice(&edge.gap))
 }
 
 impl Piece {
@@ -149,24 +128,16 @@ impl Piece {
     pub fn slice(&self, range: Range<usize>) -> Result<Edge> {
         match &self.0.place {
             Place::Memory(edge, _) => Ok(Edge { h: edge.h[range.clone()].to_vec(), gap: edge.gap[range].to_vec() }),
-            Place::File(path) => {
-                let read = || {
-                    let mut file = File::open(path)?;
-                    let h = read_values(&mut file, range.start, range.len())?;
-                    let gap = read_values(&mut file, self.len() + range.start, range.len())?;
-                    Ok(Edge { h, gap })
+            Place::File(extent) => {
+                let read = |start: usize| -> Result<Vec<i32>> {
+                    let mut values = vec![0i32; range.len()];
+                    extent.read(start as u64 * 4, bytemuck::cast_slice_mut(&mut values))?;
+                    Ok(values)
                 };
-                read().map_err(|error| Error::io(path, error))
+                Ok(Edge { h: read(range.start)?, gap: read(self.len() + range.start)? })
             }
         }
     }
-}
-
-fn read_values(file: &mut File, start: usize, count: usize) -> std::io::Result<Vec<i32>> {
-    let mut values = vec![0i32; count];
-    file.seek(SeekFrom::Start(start as u64 * 4))?;
-    file.read_exact(bytemuck::cast_slice_mut(&mut values))?;
-    Ok(values)
 }
 
 /// The limit where none is given: 4 GiB, or a quarter of the memory.

@@ -1,0 +1,231 @@
+//! Edges on the disk: one file without a name, of which each edge has a part.
+//!
+//! The system frees the file when the process ends, in whatever way: a job that is killed leaves nothing behind. One file
+//! for all, because there may be more edges than a process may have files open.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::error::{Error, Result};
+
+/// The file.
+#[derive(Debug)]
+pub struct Spill {
+    file: File,
+    /// Where it was made, for messages.
+    directory: PathBuf,
+    room: Mutex<Room>,
+}
+
+/// Which bytes of the file are free.
+#[derive(Debug, Default)]
+struct Room {
+    /// Free parts before the end, each with its length. No two touch, and none reaches the end.
+    free: BTreeMap<u64, u64>,
+    end: u64,
+}
+
+/// A part of the file, until this is dropped.
+#[derive(Debug)]
+pub struct Extent {
+    spill: Arc<Spill>,
+    at: u64,
+    bytes: u64,
+}
+
+impl Room {
+    /// The first part that is free and large enough.
+    fn take(&mut self, bytes: u64) -> u64 {
+        let found = self.free.iter().find(|(_, length)| **length >= bytes).map(|(&at, &length)| (at, length));
+        let Some((at, length)) = found else {
+            let at = self.end;
+            self.end += bytes;
+            return at;
+        };
+        self.free.remove(&at);
+        if length > bytes {
+            self.free.insert(at + bytes, length - bytes);
+        }
+        at
+    }
+
+    /// A part is free again. Says whether the file has a new end.
+    fn give(&mut self, at: u64, bytes: u64) -> bool {
+        let (mut at, mut end) = (at, at + bytes);
+        if let Some((&before, _)) = self.free.range(..at).next_back().filter(|(before, length)| *before + *length == at)
+        {
+            self.free.remove(&before);
+            at = before;
+        }
+        if let Some(length) = self.free.remove(&end) {
+            end += length;
+        }
+        if end == self.end {
+            self.end = at;
+            return true;
+        }
+        if end > at {
+            self.free.insert(at, end - at);
+        }
+        false
+    }
+}
+
+impl Spill {
+    /// An empty file on the disk of a directory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there can be none.
+    pub fn new(directory: PathBuf) -> Result<Spill> {
+        match tempfile::tempfile_in(&directory) {
+            Ok(file) => Ok(Spill { file, directory, room: Mutex::default() }),
+            Err(error) => Err(Error::io(directory, error)),
+        }
+    }
+
+    fn room(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Writes these bytes one after another.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<Extent> {
+        let bytes = parts.iter().map(|part| part.len() as u64).sum();
+        let at = self.room().take(bytes);
+        let extent = Extent { at, bytes, spill: self };
+        let mut at = extent.at;
+        for part in parts {
+            position::write(&extent.spill.file, part, at).map_err(|error| extent.failed(error))?;
+            at += part.len() as u64;
+        }
+        Ok(extent)
+    }
+}
+
+impl Extent {
+    /// Reads from this byte of it on.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn read(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
+        debug_assert!(from + bytes.len() as u64 <= self.bytes);
+        position::read(&self.spill.file, bytes, self.at + from).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: std::io::Error) -> Error {
+        Error::io(&self.spill.directory, error)
+    }
+}
+
+impl Drop for Extent {
+    fn drop(&mut self) {
+        let mut room = self.spill.room();
+        if room.give(self.at, self.bytes) {
+            // Only room on the disk is lost if that fails. Under the lock, so that nobody has written beyond meanwhile.
+            let _ = self.spill.file.set_len(room.end);
+        }
+    }
+}
+
+/// Reads and writes at a position, which several threads may do at once.
+#[cfg(unix)]
+mod position {
+    use std::fs::File;
+    use std::io::Result;
+    use std::os::unix::fs::FileExt;
+
+    pub fn write(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+        file.write_all_at(bytes, at)
+    }
+
+    pub fn read(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
+        file.read_exact_at(bytes, at)
+    }
+}
+
+/// The same where threads take turns.
+#[cfg(not(unix))]
+mod position {
+    use std::fs::File;
+    use std::io::{Read, Result, Seek, SeekFrom, Write};
+    use std::sync::{Mutex, MutexGuard};
+
+    static TURN: Mutex<()> = Mutex::new(());
+
+    fn turn() -> MutexGuard<'static, ()> {
+        TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn write(mut file: &File, bytes: &[u8], at: u64) -> Result<()> {
+        let _turn = turn();
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(bytes)
+    }
+
+    pub fn read(mut file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
+        let _turn = turn();
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn file() -> Arc<Spill> {
+        Arc::new(Spill::new(std::env::temp_dir()).unwrap())
+    }
+
+    #[test]
+    fn the_file_shrinks_when_its_end_is_free() {
+        let file = file();
+        let part = |byte: u8| Arc::clone(&file).write(&[&[byte; 10], &[byte; 5]]).unwrap();
+        let length = || file.file.metadata().unwrap().len();
+        let (first, second, third) = (part(1), part(2), part(3));
+        assert_eq!(length(), 45);
+        drop(second);
+        assert_eq!(length(), 45);
+        let again = part(4);
+        assert_eq!((again.at, length()), (15, 45));
+        drop(again);
+        drop(third);
+        assert_eq!(length(), 15);
+        let mut bytes = [0; 15];
+        first.read(0, &mut bytes).unwrap();
+        assert_eq!(bytes, [1; 15]);
+        assert!(first.read(10, &mut bytes[..5]).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn every_part_keeps_what_was_written(steps in prop::collection::vec((0usize..40, any::<bool>(), 0usize..8), 1..60)) {
+            let file = file();
+            let mut parts: Vec<(Extent, Vec<u8>)> = Vec::new();
+            for (number, (length, adds, which)) in steps.into_iter().enumerate() {
+                if adds || parts.is_empty() {
+                    let bytes = vec![number as u8; length];
+                    let (head, tail) = bytes.split_at(length / 3);
+                    parts.push((Arc::clone(&file).write(&[head, tail]).unwrap(), bytes));
+                } else {
+                    parts.swap_remove(which % parts.len());
+                }
+                for (part, bytes) in &parts {
+                    let mut read = vec![0; bytes.len()];
+                    part.read(0, &mut read).unwrap();
+                    prop_assert_eq!(&read, bytes);
+                }
+                let room = file.room();
+                let used: u64 = parts.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+                prop_assert_eq!(used + room.free.values().sum::<u64>(), room.end);
+            }
+            parts.clear();
+            prop_assert_eq!(file.room().end, 0);
+        }
+    }
+}
