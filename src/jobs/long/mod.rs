@@ -133,7 +133,7 @@ pub struct LongAlignment {
     /// Leave out parts of the matrix from which the best local score cannot be reached (if one alignment is asked for).
     pub prune: bool,
     /// Bytes of edges that are kept in the host's memory at most, the rest being in files; `None` for 4 GiB, or a quarter
-    /// of the memory if that is less.
+    /// of the memory if that is less: the machine's, or what a control group grants the process.
     pub host_memory: Option<u64>,
     /// A directory where the job writes down how far it is. A later run with the same input goes on from there. It may
     /// be deleted when the job is done.

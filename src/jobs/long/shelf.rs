@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
+
 use super::spill::{Extent, Spill};
 use crate::error::Result;
 use crate::long::Edge;
@@ -140,11 +142,37 @@ impl Piece {
     }
 }
 
-/// The limit where none is given: 4 GiB, or a quarter of the memory.
+/// The limit where none is given: 4 GiB, or a quarter of the memory that this process may take.
 pub fn default_limit() -> u64 {
-    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().trim_end_matches(" kB").parse::<u64>().ok()
-    });
-    total.map_or(u64::MAX, |kib| kib * 1024 / 4).min(4 << 30)
+    limit_of(available())
+}
+
+fn limit_of(memory: Option<u64>) -> u64 {
+    memory.map_or(u64::MAX, |bytes| bytes / 4).min(4 << 30)
+}
+
+/// The memory of the machine, or what a control group (a container, a batch job) grants this process, if that is less.
+fn available() -> Option<u64> {
+    let mut system = System::new().ok()?;
+    system.refresh_memory();
+    let own = sysinfo::get_current_pid().ok();
+    let only_own = ProcessesToUpdate::Some(own.as_slice());
+    system.refresh_processes_specifics(only_own, false, ProcessRefreshKind::nothing());
+    let limits = [system.cgroup_limits(), own.and_then(|pid| system.process(pid)?.cgroup_limits())];
+    let granted = limits.into_iter().flatten().map(|limits| limits.total_memory);
+    granted.chain([system.total_memory()]).filter(|&bytes| bytes > 0).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_a_quarter_of_the_memory_up_to_4_gib() {
+        assert_eq!(limit_of(Some(8 << 30)), 2 << 30);
+        assert_eq!(limit_of(Some(64 << 30)), 4 << 30);
+        assert_eq!(limit_of(None), 4 << 30);
+        let bytes = available().unwrap();
+        assert!((64 << 20..1 << 50).contains(&bytes), "{bytes}");
+    }
 }
