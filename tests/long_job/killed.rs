@@ -176,3 +176,17 @@ fn one_run_at_a_time_uses_a_checkpoint() {
     let first = run(&job, vec![Box::new(engine)]).unwrap();
     assert_eq!(hits(&job, one()), first.hits);
 }
+
+#[test]
+fn a_checkpoint_of_another_version_is_refused() {
+    let (query, target) = related(13, Alphabet::Dna, 200, 200);
+    let job = job(&query, &target, dna(GAPS[1], Mode::Local, EndGaps::Charged));
+    let left = killed(&job, 3, so_many(1));
+    let path = left.path().join("manifest.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    assert!(manifest.contains("\"version\": 2"), "{manifest}");
+    fs::write(&path, manifest.replacen("\"version\": 2", "\"version\": 1", 1)).unwrap();
+    let error = run(&LongAlignment { checkpoint: Some(left.path().into()), ..job }, one()).unwrap_err();
+    assert!(matches!(error, Error::Usage(_)), "{error}");
+    assert!(error.to_string().contains("it has version 1, not 2"), "{error}");
+}

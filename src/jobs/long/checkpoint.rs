@@ -13,36 +13,17 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use twox_hash::XxHash3_64;
 
 use super::logs::TileSaver;
 use crate::error::{Error, Result};
 
-/// The form of the files.
-const VERSION: u32 = 1;
+/// The form of the files. Version 1 had another checksum.
+const VERSION: u32 = 2;
 
-/// FNV-1a, 64 bits: tells damage and different input apart, not malice.
-#[derive(Debug, Clone, Copy)]
-pub struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    /// With more bytes.
-    pub fn add(mut self, bytes: &[u8]) -> Fnv {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-        self
-    }
-
-    /// The sum.
-    pub fn sum(self) -> u64 {
-        self.0
-    }
+/// The checksum of some bytes (XXH3, 64 bits): tells damage and different input apart, not malice.
+pub fn checksum(bytes: &[u8]) -> u64 {
+    XxHash3_64::oneshot(bytes)
 }
 
 /// A job's checkpoint.
@@ -144,7 +125,7 @@ impl Checkpoint {
     pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let bytes = fs::read(self.directory.join(name)).ok()?;
         let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
-        (Fnv::default().add(body).sum().to_le_bytes() == sum).then(|| serde_json::from_slice(body).ok()).flatten()
+        (checksum(body).to_le_bytes() == sum).then(|| serde_json::from_slice(body).ok()).flatten()
     }
 
     /// Writes a note.
@@ -153,7 +134,7 @@ impl Checkpoint {
     /// [`Error::Io`].
     pub fn write(&self, name: &str, note: &impl Serialize) -> Result<()> {
         let body = serde_json::to_vec(note).map_err(broken)?;
-        let sum = Fnv::default().add(&body).sum().to_le_bytes();
+        let sum = checksum(&body).to_le_bytes();
         write_whole(&self.directory.join(name), |file| file.write_all(&body).and_then(|()| file.write_all(&sum)))
     }
 

@@ -1,12 +1,14 @@
 //! A log on the disk: edges one after another, what they are, and a checksum.
 
 use std::fs::File;
+use std::hash::Hasher;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
 
-use super::checkpoint::{Fnv, broken, write_whole};
+use super::checkpoint::{broken, write_whole};
 use super::logs::PanelState;
 use crate::error::Result;
 use crate::long::Edge;
@@ -61,16 +63,16 @@ pub fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
 pub fn read_index(path: &Path) -> Option<Index> {
     let mut file = File::open(path).ok()?;
     let end = file.metadata().ok()?.len().checked_sub(16)?;
-    let (mut sum, mut block, mut left) = (Fnv::default(), vec![0; 1 << 20], end + 8);
+    let (mut sum, mut block, mut left) = (XxHash3_64::new(), vec![0; 1 << 20], end + 8);
     while left > 0 {
         let bytes = &mut block[..left.min(1 << 20) as usize];
         file.read_exact(bytes).ok()?;
-        sum = sum.add(bytes);
+        sum.write(bytes);
         left -= bytes.len() as u64;
     }
     let mut number = [0; 8];
     file.read_exact(&mut number).ok()?;
-    if u64::from_le_bytes(number) != sum.sum() {
+    if u64::from_le_bytes(number) != sum.finish() {
         return None;
     }
     file.seek(SeekFrom::Start(end)).ok()?;
@@ -87,9 +89,9 @@ pub fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) 
     let index = Index { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
     let index = serde_json::to_vec(&index).map_err(broken)?;
     write_whole(path, |file| {
-        let mut sum = Fnv::default();
+        let mut sum = XxHash3_64::new();
         let mut put = |bytes: &[u8]| {
-            sum = sum.add(bytes);
+            sum.write(bytes);
             file.write_all(bytes)
         };
         for values in edges.iter().flat_map(|(_, edge)| [&edge.h, &edge.gap]) {
@@ -98,7 +100,7 @@ pub fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) 
         }
         put(&index)?;
         put(&(index.len() as u64).to_le_bytes())?;
-        let sum = sum.sum().to_le_bytes();
+        let sum = sum.finish().to_le_bytes();
         file.write_all(&sum)
     })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::checkpoint::{Checkpoint, Fnv};
+use super::checkpoint::{Checkpoint, checksum};
 use super::crew::{Crew, Reserve};
 use super::grid::{Cut, Suits};
 use super::panels::Watch;
@@ -124,7 +124,7 @@ impl LongAlignment {
 
     /// What a checkpoint must agree with.
     fn fingerprint(&self) -> serde_json::Value {
-        let sum = |codes: &[Code]| format!("{} symbols, {:016x}", codes.len(), Fnv::default().add(codes).sum());
+        let sum = |codes: &[Code]| format!("{} symbols, {:016x}", codes.len(), checksum(codes));
         json!({
             "query": sum(self.query.codes(self.query_id)),
             "target": sum(self.target.codes(self.target_id)),
@@ -224,10 +224,10 @@ fn scores(scoring: &Scoring) -> String {
     let size = scoring.alphabet.size() as Code;
     let pairs = (1..size).flat_map(|a| (1..size).map(move |b| (a, b)));
     let table = &scoring.substitution;
-    let sum = pairs.fold(Fnv::default(), |sum, (a, b)| {
-        sum.add(&table.score(a, b).to_le_bytes()).add(&[table.is_match(a, b).into()])
-    });
-    format!("{:016x}", sum.sum())
+    let bytes: Vec<u8> = pairs
+        .flat_map(|(a, b)| table.score(a, b).to_le_bytes().into_iter().chain([table.is_match(a, b).into()]))
+        .collect();
+    format!("{:016x}", checksum(&bytes))
 }
 
 struct Runner<'a> {
