@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Lengths that a batch of pairs of one length is made for.
 const MOST_SYMBOLS: u32 = 1 << 20;
 /// The kernel for scores of long pairs.
-const STRIPED: &str = "sw_striped_score";
+pub(super) const STRIPED: &str = "sw_striped_score";
 /// Pairs that are computed at most for a row.
 const MOST_PAIRS: u32 = 10_000_000;
 

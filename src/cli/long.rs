@@ -3,13 +3,17 @@
 mod run;
 
 use super::args::*;
+use super::bench::STRIPED;
 use super::options::{Compute, check_stats, is_same_file, machine, output, positive};
+use super::run::no_kernel;
 use super::scoring::ScoringChoice;
 use super::size;
+use pairwave::edit::kernels::myers;
 use pairwave::jobs::long::Strand;
 use pairwave::long::Method;
 use pairwave::output::dotplot::Picture;
 use pairwave::output::{Field, LongFormat};
+use pairwave::pairs::kernels;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
@@ -65,6 +69,7 @@ impl TryFrom<LongArgs> for Long {
         }
         check_mode(&args, mode)?;
         check_alignment(&args)?;
+        check_kernel(&args)?;
         let above_zero = |option: &str, number: Option<u32>| match number {
             Some(0) => Err(Error::usage(format!("{option} 0: at least 1 is needed"))),
             number => Ok(number),
@@ -149,6 +154,20 @@ fn check_alignment(args: &LongArgs) -> Result<()> {
             Err(Error::usage(format!("{option} {why}, but --score-only computes none: leave one of them out")))
         }
         None => Ok(()),
+    }
+}
+
+/// Options of other jobs that choose among kernels, where there is one.
+fn check_kernel(args: &LongArgs) -> Result<()> {
+    if args.tune {
+        return Err(Error::usage("--tune: long pairs have no settings that are measured; leave it out"));
+    }
+    match args.kernel.as_deref() {
+        None | Some(STRIPED) => Ok(()),
+        Some(name) if kernels::find(name).is_some() || myers::find(name).is_some() => {
+            Err(Error::usage(format!("--kernel {name} is not for long pairs, which have {STRIPED}; leave it out")))
+        }
+        Some(name) => Err(no_kernel(name, [STRIPED].into_iter())),
     }
 }
 

@@ -177,6 +177,7 @@ fn long_pairs() {
         Task::Long(job) => *job,
         task => panic!("{task:?}"),
     };
+    long("q.fa t.fa --kernel sw_striped_score");
     let job = long("q.fa t.fa");
     assert_eq!((job.query.as_str(), job.target.as_str(), job.query_id, job.target_id), ("q.fa", "t.fa", None, None));
     assert_eq!((job.mode, job.strand, job.top, job.min_score), (Mode::Local, Strand::Forward, 1, None));
@@ -279,6 +280,10 @@ fn contradictions() {
         "long q.fa t.fa --width 0 --format text",
         "long q.fa t.fa --width 80",
         "long q.fa t.fa --min-score 0",
+        "long q.fa t.fa --tune",
+        "long q.fa t.fa --kernel nw_slice",
+        "long q.fa t.fa --kernel myers_thread",
+        "long q.fa t.fa --kernel sw_stripes",
         "long q.fa t.fa --mode global --top 2",
         "long q.fa t.fa --mode semi-global --no-prune",
         "long q.fa t.fa --method striped --chunk 64",

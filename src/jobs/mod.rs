@@ -33,14 +33,15 @@ pub struct RunOptions {
     pub devices: Vec<Device>,
     /// CPU threads; 0 for as many as there are processors.
     pub threads: usize,
-    /// The kernel that GPUs use; `None` for the one that is expected to be fastest.
+    /// The kernel that GPUs use; `None` for the one that is expected to be fastest. Of [`AllPairs`] only; a
+    /// [`LongAlignment`], whose GPUs have one kernel, refuses it.
     pub kernel: Option<&'static Kernel>,
-    /// The same for Levenshtein distances.
+    /// The same for Levenshtein distances, and only for them.
     pub edit_kernel: Option<&'static EditKernel>,
     /// Bytes of memory that a job may take on each GPU at most; `None` for what it has to spare
     /// ([`memory_budget`](crate::gpu::memory::memory_budget)), which is never exceeded.
     pub memory: Option<u64>,
-    /// Measure the best kernel configuration anew.
+    /// Measure the best kernel configuration anew. [`LongAlignment`], of which nothing is measured, refuses it.
     pub tune: bool,
     /// Set to end the job early with [`crate::Error::Interrupted`].
     pub interrupt: Arc<AtomicBool>,

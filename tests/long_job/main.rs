@@ -352,6 +352,17 @@ fn jobs_that_make_no_sense_are_refused() {
         assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(word), "{word}: {error}");
     }
     assert!(matches!(run(&good, Vec::new()).unwrap_err(), Error::Device { .. }));
+    let kernel = pairwave::pairs::kernels::KERNELS.first();
+    let edit_kernel = pairwave::edit::kernels::myers::EDIT_KERNELS.first();
+    assert!(kernel.is_some() && edit_kernel.is_some());
+    for options in [
+        RunOptions { kernel, ..RunOptions::default() },
+        RunOptions { edit_kernel, ..RunOptions::default() },
+        RunOptions { tune: true, ..RunOptions::default() },
+    ] {
+        let error = good.run(&options, &()).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("of its own"), "{error}");
+    }
     let options = RunOptions::default();
     assert_eq!(good.run(&options, &()).unwrap().hits[0].cigar.as_ref().unwrap().to_string(), "3=");
 }

@@ -99,6 +99,14 @@ pub struct LongArgs {
     #[arg(long, value_name = "DIRECTORY", help_heading = COMPUTING, value_hint = ValueHint::DirPath)]
     pub checkpoint: Option<PathBuf>,
 
+    /// Kernel for GPUs: sw_striped_score, the only one for long pairs
+    #[arg(long, value_name = "NAME", help_heading = COMPUTING)]
+    pub kernel: Option<String>,
+
+    // Here to be refused with a reason: other jobs have it.
+    #[arg(long, hide = true)]
+    pub tune: bool,
+
     /// How the alignment is found once its end is known [default: chunked2]; all find the same
     #[arg(long, value_name = "METHOD", help_heading = COMPUTING, value_enum)]
     pub method: Option<MethodName>,

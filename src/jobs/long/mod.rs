@@ -252,10 +252,16 @@ impl LongAlignment {
     /// Runs the job on the devices of `options`.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, before a device is opened; see
-    /// [`LongAlignment::run_on`].
+    /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, and for a choice of kernels, or to measure
+    /// them, which other jobs have, before a device is opened; see [`LongAlignment::run_on`].
     pub fn run(&self, options: &RunOptions, progress: &dyn Progress) -> Result<LongResult> {
         self.validate()?;
+        if options.kernel.is_some() || options.edit_kernel.is_some() || options.tune {
+            return Err(crate::Error::usage(
+                "GPUs compute long pairs by a kernel of its own, of which nothing is measured: leave kernels and tuning \
+                 out of the options",
+            ));
+        }
         let engines = open::open_long(options, options.threads)?;
         let threads = options.threads;
         let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
