@@ -2,11 +2,13 @@
 
 mod support;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use pairwave::Error;
+use pairwave::engine::queue::{Pull, WorkQueue, wall_clock};
+use pairwave::engine::sizing::Grain;
 use pairwave::engine::{Capacity, Engine, thread_pool};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
 use pairwave::pairs::Pairs;
@@ -154,4 +156,46 @@ fn impossible_identities_and_gap_costs_are_refused() {
         let error = run_with(&wrong, vec![mock("well", 1_000, [])], &RunOptions::default()).expect_err("refused");
         assert!(matches!(error, Error::Usage(_)), "{error}");
     }
+}
+
+/// A band that takes long to plan: what other engines finish or give back is heard meanwhile, and can be taken.
+#[test]
+fn planning_keeps_nobody_from_other_work() {
+    const LONG: Duration = Duration::from_secs(120);
+    let job = job().job();
+    let (began, planning) = mpsc::channel();
+    let (gate, opened) = mpsc::channel::<()>();
+    let mut planned = job.bands(1, 1).enumerate();
+    let bands = std::iter::from_fn(move || {
+        let (index, band) = planned.next()?;
+        if index == 1 {
+            began.send(()).unwrap();
+            opened.recv().unwrap();
+        }
+        Some(band)
+    });
+    let queue = Arc::new(WorkQueue::<Alignment>::new(Box::new(bands), job.cells(), Arc::default(), wall_clock()));
+    let [one, two] = [(); 2].map(|()| queue.join(true, Grain { seconds: 0.0, pairs: 1 }));
+    let Pull::Work(lease) = queue.pull(one, capacity(1, 2), true) else { panic!("there is work") };
+    let planner = {
+        let queue = Arc::clone(&queue);
+        std::thread::spawn(move || while matches!(queue.pull(two, capacity(u64::MAX, 2), true), Pull::Work(_)) {})
+    };
+    planning.recv_timeout(LONG).expect("the second band is planned");
+    let (done, heard) = mpsc::channel();
+    let other = {
+        let queue = Arc::clone(&queue);
+        std::thread::spawn(move || {
+            let all: Vec<usize> = (0..lease.batch.blocks.len()).collect();
+            assert!(queue.finish(&lease, &all).is_some() && queue.has_work());
+            let again = queue.pull(one, capacity(1, 2), false);
+            done.send(matches!(again, Pull::Work(again) if again.batch.blocks == lease.batch.blocks)).unwrap();
+        })
+    };
+    assert_eq!(heard.recv_timeout(LONG), Ok(true), "what was given back is taken while a band is planned");
+    gate.send(()).unwrap();
+    other.join().unwrap();
+    // Takes all that is left but waits for the lease that is out.
+    queue.stop();
+    planner.join().unwrap();
 }

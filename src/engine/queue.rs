@@ -8,12 +8,15 @@
 //! Work is lent: the queue keeps every [`Lease`] until its engine finishes it. What an engine holds when it fails, or
 //! does not answer, goes back, and what it says about it later counts for nothing. [`super::owner::run`] runs a job.
 
+mod pile;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use self::pile::{Pile, next_pair_cells, take_blocks};
 use super::sizing::{Grain, Sizing, Waiting};
 use super::{Batch, Capacity, Room, Work};
 use crate::seq::SequenceId;
@@ -22,9 +25,6 @@ use crate::seq::SequenceId;
 const INTERRUPT_SECONDS: f64 = 0.2;
 /// Cells a second below which no device is thought to be before it has shown its speed.
 const LEAST_SPEED: f64 = 1e8;
-
-/// Parts of what waits that are not made equal.
-const MANY_PARTS: u64 = 64;
 
 /// A band as the caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,21 +87,37 @@ pub struct Finished {
 /// pair once.
 pub type Planned<W> = (Range<SequenceId>, Arc<<W as Work>::Band>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
 
-/// Blocks that wait, all of one band.
-struct Pile<W: Work> {
-    info: Arc<BandInfo>,
-    band: Arc<W::Band>,
-    blocks: VecDeque<(W::Class, W::Block)>,
-    /// Some engine could not do these: only one that does anything may take them.
-    universal_only: bool,
+/// Bands yet to come. One puller at a time plans the next, without the lock.
+enum Bands<W: Work> {
+    /// There may be more.
+    More(BandIterator<W>),
+    /// A puller plans the next.
+    Planning,
+    /// There are no more.
+    Ended,
+    /// Planning panicked: nobody goes on with bands that may be missing some.
+    Broken,
+}
+
+type BandIterator<W> = Box<dyn Iterator<Item = Planned<W>> + Send>;
+
+/// No pile holds work for an engine.
+struct NoPile;
+
+/// What there is for an engine.
+enum Taken<W: Work> {
+    Work(Lease<W>),
+    /// The next band has to be planned.
+    Unplanned(BandIterator<W>),
+    /// Another puller is about to add a band.
+    Planning,
+    Nothing,
 }
 
 struct State<W: Work> {
-    /// `None` while the next band is planned; for good if that panicked.
-    bands: Option<Box<dyn Iterator<Item = Planned<W>> + Send>>,
+    bands: Bands<W>,
     next_band: usize,
     piles: VecDeque<Pile<W>>,
-    exhausted: bool,
     leases: BTreeMap<u64, Lease<W>>,
     next_lease: u64,
     remaining_cells: u64,
@@ -124,17 +140,11 @@ pub struct WorkQueue<W: Work> {
 
 impl<W: Work> WorkQueue<W> {
     /// The work of `bands`, of `cells` cells in all.
-    pub fn new(
-        bands: Box<dyn Iterator<Item = Planned<W>> + Send>,
-        cells: u64,
-        interrupt: Arc<AtomicBool>,
-        clock: Clock,
-    ) -> Self {
+    pub fn new(bands: BandIterator<W>, cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
         let state = State {
-            bands: Some(bands),
+            bands: Bands::More(bands),
             next_band: 0,
             piles: VecDeque::new(),
-            exhausted: false,
             leases: BTreeMap::new(),
             next_lease: 0,
             remaining_cells: cells,
@@ -148,7 +158,7 @@ impl<W: Work> WorkQueue<W> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W>> {
-        // A panic while the lock is held can only be one in planning, which leaves no bands; the rest is consistent.
+        // Nothing that is done under the lock is expected to panic: bands are planned without it.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -168,14 +178,23 @@ impl<W: Work> WorkQueue<W> {
             if state.stopped || !state.sizing.is_present(engine) || self.interrupt.load(Ordering::Relaxed) {
                 return Pull::Finished;
             }
-            if let Some(lease) = state.take(engine, capacity, (self.clock)()) {
-                return Pull::Work(lease);
-            }
+            let is_planning = match state.take(engine, capacity, (self.clock)()) {
+                Taken::Work(lease) => return Pull::Work(lease),
+                Taken::Unplanned(bands) => {
+                    drop(state);
+                    self.plan(bands);
+                    state = self.lock();
+                    continue;
+                }
+                Taken::Planning => true,
+                Taken::Nothing => false,
+            };
             if state.is_done() || state.is_broken() {
                 self.changed.notify_all();
                 return Pull::Finished;
             }
-            if !wait {
+            // A band that is about to come is worth a moment even to an engine that has work.
+            if !wait && !is_planning {
                 return Pull::Nothing;
             }
             state = self
@@ -184,6 +203,33 @@ impl<W: Work> WorkQueue<W> {
                 .unwrap_or_else(|poisoned| poisoned.into_inner())
                 .0;
         }
+    }
+
+    /// Takes the next band with pairs into the piles. Planning sorts and copies, so that it is done without the lock.
+    fn plan(&self, mut bands: BandIterator<W>) {
+        /// Says how planning ended, in whatever way, and wakes those who wait for it.
+        struct AtTheEnd<'a, W: Work>(&'a WorkQueue<W>, Bands<W>);
+        impl<W: Work> Drop for AtTheEnd<'_, W> {
+            fn drop(&mut self) {
+                self.0.lock().bands = std::mem::replace(&mut self.1, Bands::Ended);
+                self.0.changed.notify_all();
+            }
+        }
+        let mut end = AtTheEnd(self, Bands::Broken);
+        let planned = bands.by_ref().find_map(|(queries, band, blocks)| {
+            let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
+            (pairs > 0).then_some((queries, band, blocks, pairs))
+        });
+        let Some((queries, band, blocks, pairs)) = planned else {
+            end.1 = Bands::Ended;
+            return;
+        };
+        let mut state = self.lock();
+        let info = Arc::new(BandInfo { index: state.next_band, queries, pairs });
+        state.next_band += 1;
+        state.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });
+        drop(state);
+        end.1 = Bands::More(bands);
     }
 
     /// A lease is done but for these of its blocks, which go to an engine that takes everything. `None` if it was taken
@@ -273,33 +319,45 @@ impl<W: Work> WorkQueue<W> {
 
 impl<W: Work> State<W> {
     fn is_done(&self) -> bool {
-        self.exhausted && self.piles.is_empty() && self.leases.is_empty()
+        matches!(self.bands, Bands::Ended) && self.piles.is_empty() && self.leases.is_empty()
     }
 
     /// Whether planning panicked and nothing else is left: the job can only end with an error.
     fn is_broken(&self) -> bool {
-        self.bands.is_none() && self.piles.is_empty() && self.leases.is_empty()
+        matches!(self.bands, Bands::Broken) && self.piles.is_empty() && self.leases.is_empty()
     }
 
-    fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Option<Lease<W>> {
+    fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Taken<W> {
+        match self.take_planned(engine, capacity, now) {
+            Ok(lease) => lease.map_or(Taken::Nothing, Taken::Work),
+            Err(NoPile) => match std::mem::replace(&mut self.bands, Bands::Planning) {
+                Bands::More(bands) => Taken::Unplanned(bands),
+                Bands::Planning => Taken::Planning,
+                gone => {
+                    self.bands = gone;
+                    Taken::Nothing
+                }
+            },
+        }
+    }
+
+    /// Work of the piles; `None` where it is fairer that another engine takes what there is.
+    fn take_planned(&mut self, engine: usize, capacity: Capacity, now: f64) -> Result<Option<Lease<W>>, NoPile> {
         let universal = self.universal[engine];
         loop {
             let place = self.piles.iter().position(|pile| universal || !pile.universal_only);
-            let Some(place) = place else {
-                if !self.plan_next() {
-                    return None;
-                }
-                continue;
-            };
+            let place = place.ok_or(NoPile)?;
             let pile = &mut self.piles[place];
             let Some(next_pair) = next_pair_cells(pile) else {
                 self.piles.remove(place);
                 continue;
             };
             let waiting = Waiting { cells: self.remaining_cells, next_pair, universal_only: pile.universal_only };
-            let cells = self.sizing.cells(engine, &capacity, waiting, now)?;
+            let Some(cells) = self.sizing.cells(engine, &capacity, waiting, now) else { return Ok(None) };
             let room = Room { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
-            let (class, blocks) = take_blocks(pile, room, self.sizing.grain(engine).pairs)?;
+            let Some((class, blocks)) = take_blocks(pile, room, self.sizing.grain(engine).pairs) else {
+                return Ok(None);
+            };
             let batch = Arc::new(Batch { band: Arc::clone(&pile.band), blocks });
             let lease = Lease { id: self.next_lease, engine, info: Arc::clone(&pile.info), class, batch, since: now };
             if pile.blocks.is_empty() {
@@ -310,28 +368,8 @@ impl<W: Work> State<W> {
             self.sizing.took(engine, cells, now);
             self.next_lease += 1;
             self.leases.insert(lease.id, lease.clone());
-            return Some(lease);
+            return Ok(Some(lease));
         }
-    }
-
-    /// Takes the next band with pairs into the piles.
-    fn plan_next(&mut self) -> bool {
-        // Gone while it plans: if that panics, nobody goes on with bands that may be missing some.
-        let Some(mut bands) = self.bands.take() else { return false };
-        for (queries, band, blocks) in bands.by_ref() {
-            let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
-            if pairs == 0 {
-                continue;
-            }
-            let info = Arc::new(BandInfo { index: self.next_band, queries, pairs });
-            self.next_band += 1;
-            self.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });
-            self.bands = Some(bands);
-            return true;
-        }
-        self.bands = Some(bands);
-        self.exhausted = true;
-        false
     }
 
     /// Some blocks of a lease wait again, before all others; gives their cells.
@@ -346,50 +384,4 @@ impl<W: Work> State<W> {
         }
         cells
     }
-}
-
-/// Cells of the pair that the next batch of a pile begins with.
-fn next_pair_cells<W: Work>(pile: &Pile<W>) -> Option<u64> {
-    W::first_cells(&pile.band, &pile.blocks.front()?.1)
-}
-
-/// Takes blocks of one class from a pile, splitting the last to fit the room, at a multiple of `group` pairs if there are
-/// as many; at least one pair.
-fn take_blocks<W: Work>(pile: &mut Pile<W>, room: Room, group: u64) -> Option<(W::Class, Vec<W::Block>)> {
-    let class = pile.blocks.front()?.0;
-    // Equal parts rather than whole ones and a remainder: every batch ends with a time in which the device runs dry.
-    let mut waiting = 0u64;
-    for (_, block) in pile.blocks.iter().take_while(|(next, _)| *next == class) {
-        waiting = waiting.saturating_add(W::cells(block));
-        if waiting / MANY_PARTS > room.cells {
-            // Of so many parts, the last may be a remainder; a pull should not look at every block of a large band.
-            waiting = room.cells;
-            break;
-        }
-    }
-    let parts = waiting.div_ceil(room.cells.max(1)).max(1);
-    let room = Room { cells: waiting.div_ceil(parts).max(1), ..room };
-    let one_block = W::one_block(&pile.band, room.target_bytes);
-    let (mut blocks, mut left): (Vec<W::Block>, Room) = (Vec::new(), room);
-    while let Some((_, block)) = pile.blocks.pop_front_if(|(next, _)| *next == class) {
-        // A sliver at the end of a batch is not worth a split.
-        let sliver = W::cells(&block) > left.cells && left.cells < room.cells / 16;
-        if !blocks.is_empty() && (one_block || sliver || left.cells == 0 || left.pairs == 0) {
-            pile.blocks.push_front((class, block));
-            break;
-        }
-        let (mut head, mut tail) = W::split(&pile.band, block.clone(), left);
-        let over = W::pairs(&head) % group.max(1);
-        if tail.is_some() && over > 0 && W::pairs(&head) > over {
-            (head, tail) = W::split(&pile.band, block, Room { pairs: W::pairs(&head) - over, ..left });
-        }
-        left.cells = left.cells.saturating_sub(W::cells(&head));
-        left.pairs = left.pairs.saturating_sub(W::pairs(&head));
-        blocks.push(head);
-        if let Some(tail) = tail {
-            pile.blocks.push_front((class, tail));
-            break;
-        }
-    }
-    Some((class, blocks))
 }
