@@ -5,10 +5,12 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use pairwave::edit::Places;
+use pairwave::edit::plan::{Against, EditJob};
 use pairwave::engine::Room;
 use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
 use pairwave::pairs::{Batch, Block, Want};
-use pairwave::score::{EndGaps, Gaps, Scoring, Substitution};
+use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Scoring, Substitution};
 use pairwave::seq::{Alphabet, SequenceStore};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -208,4 +210,22 @@ fn the_harness_sees_a_pair_that_comes_twice() {
     let mut held = hold(&job, 1, 1);
     *held.times.get_mut(&(0, 2)).expect("a pair") += 1;
     assert_eq!(held, all_pairs(&job), "times that pairs come");
+}
+
+#[test]
+fn bands_of_a_rectangle_share_their_order() {
+    let job = job(&[5, 9, 7], Some(&[3, 8, 8, 1]), Scoring::dna());
+    let orders: Vec<Arc<[u32]>> = job.bands(1, 1).map(|(_, band, _)| Arc::clone(&band.order)).collect();
+    assert_eq!(orders[0][..], [1, 2, 0, 3]);
+    assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
+    let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
+    let against = Against::Texts(Arc::clone(job.against.as_ref().unwrap()));
+    let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
+    let orders = edit.bands(1).map(|(_, band, _)| match &band.places {
+        Places::Texts(order) => Arc::clone(order),
+        Places::Regions(_) => panic!("texts are whole"),
+    });
+    let orders: Vec<Arc<[u32]>> = orders.collect();
+    assert_eq!(orders[0][..], [1, 2, 0, 3]);
+    assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
 }

@@ -102,8 +102,26 @@ pub struct EditBands {
     job: EditJob,
     next: u32,
     pairs: u64,
-    /// Order of all texts, the same for every band of a rectangle.
-    by_length: Option<Vec<SequenceId>>,
+    /// All texts, the same for every band of a rectangle.
+    by_length: Option<ByLength>,
+}
+
+/// Texts in the order in which a band has them.
+#[derive(Debug, Clone)]
+struct ByLength {
+    order: Arc<[SequenceId]>,
+    /// Symbols of the texts from each place on.
+    symbols: Arc<[u64]>,
+}
+
+impl ByLength {
+    fn new(texts: &SequenceStore, order: Vec<SequenceId>) -> Self {
+        let mut symbols = vec![0u64; order.len() + 1];
+        for (place, &text) in order.iter().enumerate().rev() {
+            symbols[place] = symbols[place + 1] + u64::from(texts.length(text));
+        }
+        ByLength { order: order.into(), symbols: symbols.into() }
+    }
 }
 
 impl Iterator for EditBands {
@@ -133,7 +151,7 @@ impl EditBands {
         }
         self.next = end;
         let own = (end - begin) as usize;
-        let order = if triangle {
+        let ByLength { order, symbols } = if triangle {
             // The band's own sequences first: each meets those after it. A distance between wholes is the same from both
             // sides, so that these may lie by length as well; else the earlier one has to be the pattern.
             let mut order: Vec<SequenceId> = (begin..end).collect();
@@ -143,20 +161,15 @@ impl EditBands {
             let mut later: Vec<SequenceId> = (end..total).collect();
             sort_by_length(&patterns, &mut later);
             order.extend(later);
-            order
+            ByLength::new(&texts, order)
         } else {
             let by_length = self.by_length.get_or_insert_with(|| {
                 let mut order: Vec<SequenceId> = (0..texts.len() as SequenceId).collect();
                 sort_by_length(&texts, &mut order);
-                order
+                ByLength::new(&texts, order)
             });
             by_length.clone()
         };
-        // Symbols of the texts from each place on.
-        let mut symbols = vec![0u64; order.len() + 1];
-        for (place, &text) in order.iter().enumerate().rev() {
-            symbols[place] = symbols[place + 1] + u64::from(texts.length(text));
-        }
         let blocks = (0..own).map(|place| {
             let (pattern, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
             let m = patterns.length(pattern);

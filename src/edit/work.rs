@@ -32,7 +32,7 @@ impl Region {
 #[derive(Debug, Clone)]
 pub enum Places {
     /// Whole texts, in this order.
-    Texts(Vec<SequenceId>),
+    Texts(Arc<[SequenceId]>),
     /// Parts of texts.
     Regions(Arc<Vec<Region>>),
 }
@@ -272,7 +272,7 @@ mod tests {
             equality: crate::score::Equality::literal(crate::seq::Alphabet::Dna),
             limit: crate::score::Limit::None,
         };
-        let places = Places::Texts(vec![0; 40]);
+        let places = Places::Texts([0; 40].into());
         let band = EditBand { patterns: Arc::clone(&store), texts: store, scheme: Arc::new(scheme), places };
         let block = |places: Range<u32>| EditBlock { pattern: 0, places, cells: 1 };
         let blocks = vec![block(0..3), block(0..0), block(3..4), block(0..40), block(5..5), block(7..9)];

@@ -86,7 +86,7 @@ pub struct Band {
     /// Where targets are; the same store in an all-against-all of one file.
     pub targets: Arc<SequenceStore>,
     /// Targets in one or two runs by falling length: neighbours differ little in length, so that little is padded.
-    pub order: Vec<SequenceId>,
+    pub order: Arc<[SequenceId]>,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
     /// What is to come back.

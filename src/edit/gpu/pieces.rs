@@ -118,7 +118,7 @@ mod tests {
                 patterns: Arc::clone(&patterns),
                 texts: Arc::clone(&texts),
                 scheme: Arc::new(scheme),
-                places: Places::Texts(vec![2, 0, 1]),
+                places: Places::Texts([2, 0, 1].into()),
             };
             let blocks = (0..patterns.len() as u32).map(|pattern| EditBlock { pattern, places: 0..3, cells: 1 });
             let batch = EditBatch { band: Arc::new(band), blocks: blocks.collect() };

@@ -100,7 +100,7 @@ pub struct Bands {
     cells: u64,
     pairs: u64,
     /// Order of all targets, the same for every band of a rectangle.
-    by_length: Option<Vec<SequenceId>>,
+    by_length: Option<Arc<[SequenceId]>>,
 }
 
 impl Iterator for Bands {
@@ -127,15 +127,16 @@ impl Iterator for Bands {
         }
         self.next = end;
 
-        let order = if triangle {
+        let order: Arc<[SequenceId]> = if triangle {
             // The band's own queries first: the one at place p meets everything after p, so that each pair within the
             // band comes once and a query's targets are one range.
             let mut order = sorted_by_length(queries, begin..end);
             order.extend(sorted_by_length(queries, end..total));
-            order
+            order.into()
         } else {
             let store = Arc::clone(targets);
-            self.by_length.get_or_insert_with(|| sorted_by_length(&store, 0..store.len() as SequenceId)).clone()
+            let sorted = || sorted_by_length(&store, 0..store.len() as SequenceId).into();
+            Arc::clone(self.by_length.get_or_insert_with(sorted))
         };
         let own = (end - begin) as usize;
         let mut blocks = Vec::new();

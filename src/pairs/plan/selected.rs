@@ -48,7 +48,7 @@ fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)
     let band = Band {
         queries: Arc::clone(&job.queries),
         targets: Arc::clone(targets),
-        order,
+        order: order.into(),
         scoring: Arc::clone(&job.scoring),
         want: job.want.clone(),
         earlier_is_query: job.against.is_none(),

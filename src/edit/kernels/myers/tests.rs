@@ -17,7 +17,7 @@ fn batch(sizes: &[u32]) -> EditBatch {
         blocks.push(EditBlock { pattern, places: begin..begin + size, cells: 1 });
         begin += size;
     }
-    let places = Places::Texts(vec![0; begin as usize]);
+    let places = Places::Texts(vec![0; begin as usize].into());
     let band = EditBand { patterns: Arc::clone(&store), texts: store, scheme: Arc::new(scheme), places };
     EditBatch { band: Arc::new(band), blocks }
 }
