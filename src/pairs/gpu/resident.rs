@@ -18,6 +18,11 @@ pub struct Resident {
 }
 
 impl Resident {
+    /// Whether the buffer holds the whole store as it is.
+    pub fn is_whole(&self) -> bool {
+        self.end_words.is_none()
+    }
+
     /// Word just past a sequence's last symbol; 0 for a sequence that the buffer does not hold.
     pub fn end_word(&self, store: &SequenceStore, id: SequenceId) -> u32 {
         match &self.end_words {
