@@ -221,15 +221,28 @@ impl Work for Edit {
     }
 
     fn check(batch: &EditBatch, report: &EditReport) -> Result<(), String> {
-        let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
-        if report.found.len() as u64 != batch.pairs() {
-            return Err(format!("{} results for {} pairs", report.found.len(), batch.pairs()));
-        }
-        let groups = groups(batch, GROUP_PAIRS);
-        groups
-            .into_par_iter()
-            .try_for_each(|group| check_group(batch, &finished, &group, &report.found[group.pairs.clone()]))
+        let finished = check_sizes(batch, report)?;
+        let mut groups = groups(batch, GROUP_PAIRS).into_iter();
+        groups.try_for_each(|group| check_group(batch, &finished, &group, &report.found[group.pairs.clone()]))
     }
+
+    fn check_on(pool: &rayon::ThreadPool, batch: &EditBatch, report: &EditReport) -> Result<(), String> {
+        if batch.pairs() <= GROUP_PAIRS as u64 {
+            return Self::check(batch, report);
+        }
+        let finished = check_sizes(batch, report)?;
+        let check = |group: Group| check_group(batch, &finished, &group, &report.found[group.pairs.clone()]);
+        pool.install(|| groups(batch, GROUP_PAIRS).into_par_iter().try_for_each(check))
+    }
+}
+
+/// Which blocks are finished, if there are as many results as pairs.
+fn check_sizes(batch: &EditBatch, report: &EditReport) -> Result<Vec<bool>, String> {
+    let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
+    if report.found.len() as u64 != batch.pairs() {
+        return Err(format!("{} results for {} pairs", report.found.len(), batch.pairs()));
+    }
+    Ok(finished)
 }
 
 fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &[Found]) -> Result<(), String> {

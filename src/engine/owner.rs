@@ -25,6 +25,9 @@ pub struct Terms {
     pub interrupt: Arc<AtomicBool>,
     /// How long a call of a device may last; `None` for 30 s. Never less than 20 times what is expected of it.
     pub patience: Option<Duration>,
+    /// Threads that check large reports; `None` for those of the engines alone. Nobody may run a job on a thread of the pool
+    /// that its engines wait for.
+    pub pool: Option<Arc<rayon::ThreadPool>>,
 }
 
 /// Finished work.
@@ -56,6 +59,7 @@ struct Member {
 struct Owner<W: Work> {
     queue: Arc<WorkQueue<W>>,
     sender: SyncSender<Message<W>>,
+    pool: Option<Arc<rayon::ThreadPool>>,
     members: Vec<Member>,
 }
 
@@ -91,7 +95,7 @@ pub fn run<W: Work>(
     let queue = Arc::new(queue);
     let _stop = StopAtTheEnd(Arc::clone(&queue));
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
-    let mut owner = Owner { queue, sender, members: Vec::new() };
+    let mut owner = Owner { queue, sender, pool: terms.pool.clone(), members: Vec::new() };
     let mut reserve = Some(reserve);
     let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
     let mut looked = Instant::now();
@@ -161,13 +165,13 @@ impl<W: Work> Owner<W> {
         let joined: Vec<usize> =
             engines.iter().map(|engine| self.queue.join(engine.universal(), engine.grain())).collect();
         for (index, engine) in joined.into_iter().zip(engines) {
-            let (queue, sender) = (Arc::clone(&self.queue), self.sender.clone());
+            let (queue, sender, pool) = (Arc::clone(&self.queue), self.sender.clone(), self.pool.clone());
             let universal = engine.universal();
             let stats = EngineStats { name: engine.name().into(), threads: 1, ..Default::default() };
             // Not a scoped thread: one whose device never answers is left behind.
             let name = format!("pairwave-{index}-{}", engine.name());
-            let thread =
-                std::thread::Builder::new().name(name).spawn(move || pump::drive(index, engine, &queue, &sender));
+            let drive = move || pump::drive(index, engine, &queue, pool.as_deref(), &sender);
+            let thread = std::thread::Builder::new().name(name).spawn(drive);
             let failed = thread.as_ref().err().map(|error| format!("no thread could be started: {error}"));
             self.members.push(Member { stats, universal, alive: true, gone: false, thread: thread.ok() });
             if failed.is_some() && self.queue.retire(index) {

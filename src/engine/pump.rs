@@ -36,14 +36,16 @@ pub enum Message<W: Work> {
 }
 
 /// Runs an engine until the queue is finished or the engine fails. Whatever happens, no lease is lost: the queue knows
-/// them all. An engine that was given up in the meantime has nothing more to say.
+/// them all. An engine that was given up in the meantime has nothing more to say. Reports are checked on the threads of
+/// `pool`, if there is one.
 pub fn drive<W: Work>(
     index: usize,
     mut engine: Box<dyn Engine<W>>,
     queue: &WorkQueue<W>,
+    pool: Option<&rayon::ThreadPool>,
     sender: &SyncSender<Message<W>>,
 ) {
-    let ended = catch(|| work(index, engine.as_mut(), queue, sender));
+    let ended = catch(|| work(index, engine.as_mut(), queue, pool, sender));
     let error = match ended {
         Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
         Ok(Err(error)) => Some(error.to_string()),
@@ -64,6 +66,7 @@ fn work<W: Work>(
     index: usize,
     engine: &mut dyn Engine<W>,
     queue: &WorkQueue<W>,
+    pool: Option<&rayon::ThreadPool>,
     sender: &SyncSender<Message<W>>,
 ) -> Result<()> {
     let mut in_flight: VecDeque<(Ticket, Lease<W>)> = VecDeque::new();
@@ -93,7 +96,11 @@ fn work<W: Work>(
         // ... collect the last.
         let Some((ticket, lease)) = in_flight.pop_front() else { continue };
         let report = queue.watched(index, || engine.collect(ticket))?;
-        if let Err(wrong) = W::check(&lease.batch, &report) {
+        let checked = match pool {
+            Some(pool) => W::check_on(pool, &lease.batch, &report),
+            None => W::check(&lease.batch, &report),
+        };
+        if let Err(wrong) = checked {
             return Err(Error::Device { device: engine.name().into(), message: wrong });
         }
         // The lease was taken away: somebody else computes it, and this engine was given up.

@@ -33,6 +33,11 @@ pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
 
     /// Says what is wrong with a report that cannot be what came of the batch.
     fn check(batch: &Batch<Self>, report: &Self::Report) -> Result<(), String>;
+
+    /// The same, on the threads of a pool where that is worth it.
+    fn check_on(_pool: &rayon::ThreadPool, batch: &Batch<Self>, report: &Self::Report) -> Result<(), String> {
+        Self::check(batch, report)
+    }
 }
 
 /// What every report tells.

@@ -176,7 +176,7 @@ impl AllPairs {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
         let pool = thread_pool(options.threads)?;
-        let sieved = sieve::run_if_it_pays(self, options, pool.current_num_threads(), progress)?;
+        let sieved = sieve::run_if_it_pays(self, options, progress)?;
         let engines = super::engines::open(options, pool.current_num_threads(), &self.job())?;
         self.finish_on(engines, sieved, &pool, options, progress, sink)
     }
@@ -195,7 +195,8 @@ impl AllPairs {
         self.finish_on(engines, None, pool, options, progress, sink)
     }
 
-    fn finish_on(
+    /// Computes what a pass over edit distances left, or everything.
+    pub(super) fn finish_on(
         &self,
         engines: Vec<Box<dyn Engine<Pairs>>>,
         sieved: Option<Sieved>,
@@ -213,9 +214,9 @@ impl AllPairs {
             Want::Alignments => BAND_PAIRS_ALIGNED,
             Want::Reaching(_) => BAND_PAIRS_FILTERED,
         };
-        let (selection, before) = match sieved {
-            Some(sieved) => (sieved.selection, Some((sieved.ran, sieved.seconds))),
-            None => (None, None),
+        let (selection, before, mut told) = match sieved {
+            Some(sieved) => (sieved.selection, Some((sieved.ran, sieved.seconds)), sieved.told),
+            None => (None, None, (0, 0)),
         };
         let is_told = selection.is_some();
         let band_cells = at_once.saturating_mul(BATCHES_A_BAND);
@@ -228,7 +229,7 @@ impl AllPairs {
             summary: Summary { pairs, cells, ..Summary::default() },
         };
         let reserve = || workers(pool.current_num_threads(), &options.interrupt);
-        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience, pool: None };
         let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
             None => Box::new(job.bands(band_cells, band_pairs)),
             Some(selection) => {
@@ -239,7 +240,10 @@ impl AllPairs {
         let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
             // Of what was told already, the selected pairs come once more.
             if !is_told {
-                progress.advance(outcome.pairs, outcome.cells);
+                // A pass that selected too many pairs has told of some, which are computed once more.
+                let again = (told.0.min(outcome.pairs), told.1.min(outcome.cells));
+                told = (told.0 - again.0, told.1 - again.1);
+                progress.advance(outcome.pairs - again.0, outcome.cells - again.1);
             }
             finisher.take(outcome)
         })?;

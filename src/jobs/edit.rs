@@ -168,8 +168,9 @@ impl EditDistances {
     ) -> Result<Summary> {
         let pool = thread_pool(options.threads)?;
         pool.install(|| self.validate())?;
-        let engines = engines::open_edit(options, pool.current_num_threads())?;
-        self.run_on(engines, &pool, options, progress, sink)
+        let feeding = thread_pool(options.threads)?;
+        let engines = engines::open_edit(options, &feeding)?;
+        self.finish_on(engines, (&pool, &feeding), options, progress, sink)
     }
 
     /// Runs the job on these engines, with alignments on the threads of `pool`. If they fail, so many CPU workers take
@@ -183,6 +184,20 @@ impl EditDistances {
         sink: impl FnMut(&[EditResult]) -> Result<()>,
     ) -> Result<Summary> {
         pool.install(|| self.validate())?;
+        let feeding = thread_pool(pool.current_num_threads())?;
+        self.finish_on(engines, (pool, &feeding), options, progress, sink)
+    }
+
+    /// `feeding` is what engines wait for: planning, and checks of what they report. Not the pool of the alignments, beside
+    /// which engines would have to wait.
+    fn finish_on(
+        &self,
+        engines: Vec<Box<dyn Engine<Edit>>>,
+        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        options: &RunOptions,
+        progress: &dyn Progress,
+        sink: impl FnMut(&[EditResult]) -> Result<()>,
+    ) -> Result<Summary> {
         let begin = Instant::now();
         let mut job = self.job();
         let (pairs, cells) = (job.pairs(), job.cells());
@@ -194,11 +209,17 @@ impl EditDistances {
                 job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
             }
         }
-        let bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
+        let mut bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
+        let planning = Arc::clone(feeding);
+        let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
         let mut collector = Collector::new(self, order);
         let mut hand = Hand::new(self, pool, &options.interrupt, sink);
         let reserve = || edit_workers(pool.current_num_threads(), &options.interrupt);
-        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+        let terms = Terms {
+            interrupt: Arc::clone(&options.interrupt),
+            patience: options.patience,
+            pool: Some(Arc::clone(feeding)),
+        };
         let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
             progress.advance(outcome.pairs, outcome.cells);
             collector.take(&outcome)?;

@@ -1,5 +1,6 @@
 //! From devices to the engines that a job runs on.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::RunOptions;
@@ -45,56 +46,55 @@ pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<d
     Ok(engines)
 }
 
-/// Opens engines for Levenshtein distances on the devices that a job was given; the CPU is as many of them as there are
-/// `threads`. A device that cannot be opened is left out with a warning; if none is left, the CPU.
+/// Opens engines for Levenshtein distances on the devices that a job was given; the CPU is as many of them as `pool` has
+/// threads, which share the GPUs' work on the host. A device that cannot be opened is left out with a warning; if none is
+/// left, the CPU.
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub fn open_edit(options: &RunOptions, threads: usize) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+pub fn open_edit(options: &RunOptions, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Edit>>>> {
     let chosen = devices_for(options, Mode::Global)?;
-    let mut engines = open_edit_gpus(&chosen, options, options.edit_kernel, true);
-    if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        engines.extend(edit_workers(threads, &options.interrupt));
+    let mut engines = open_edit_on(&chosen, options, options.edit_kernel, pool);
+    if engines.is_empty() {
+        engines = edit_workers(pool.current_num_threads(), &options.interrupt);
     }
     Ok(engines)
 }
 
-/// Opens engines that find pairs by their edit distance before they are scored: as [`open_edit`], but where the distances
-/// are of overlaps, which the CPU computes slowly, GPUs only. There may be none.
+/// The devices on which pairs are found by their edit distance before they are scored: those of [`open_edit`], but where the
+/// distances are of overlaps, which the CPU computes slowly, GPUs only; without `software`, of adapters that are the CPU
+/// none. There may be none. Opens no device.
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub fn open_sieve(
-    options: &RunOptions,
-    threads: usize,
-    mode: EditMode,
-    software: bool,
-) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let chosen = devices_for(options, Mode::Global)?;
-    let mut engines = open_edit_gpus(&chosen, options, None, software);
-    let takes_cpu = chosen.iter().any(|device| matches!(device, Device::Cpu));
-    if takes_cpu && mode == EditMode::Global {
-        engines.extend(edit_workers(threads, &options.interrupt));
-    }
-    Ok(engines)
+pub fn sieve_devices(options: &RunOptions, mode: EditMode, software: bool) -> Result<Vec<Device>> {
+    let mut chosen = devices_for(options, Mode::Global)?;
+    chosen.retain(|device| match device {
+        Device::Cpu => mode == EditMode::Global,
+        Device::Adapter(found) => software || !found.is_software(),
+    });
+    Ok(chosen)
 }
 
-/// The GPUs among some devices; without `software`, of adapters that are the CPU none.
-fn open_edit_gpus(
+/// Opens engines for Levenshtein distances on these devices. There may be none.
+pub fn open_edit_on(
     chosen: &[Device],
     options: &RunOptions,
     kernel: Option<&'static EditKernel>,
-    software: bool,
+    pool: &Arc<rayon::ThreadPool>,
 ) -> Vec<Box<dyn Engine<Edit>>> {
     let mut engines: Vec<Box<dyn Engine<Edit>>> = Vec::new();
     for (found, memory) in adapters_and_memory(chosen, options.memory) {
-        if found.is_software() && !software {
-            continue;
-        }
         match EditGpu::open(&found) {
-            Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(kernel))),
+            Ok(engine) => {
+                let engine = engine.with_memory(memory).with_kernel(kernel).with_pool(Arc::clone(pool));
+                engines.push(Box::new(engine));
+            }
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
+    }
+    if chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        engines.extend(edit_workers(pool.current_num_threads(), &options.interrupt));
     }
     engines
 }

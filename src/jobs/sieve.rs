@@ -5,14 +5,16 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::engines::{open_edit_on, sieve_devices};
 use super::{AllPairs, Progress, RunOptions};
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::owner::{self, Outcome, Terms};
 use crate::engine::stats::Ran;
 use crate::engine::waiting::Waiting;
-use crate::engine::{Capacity, Engine, Ticket, Work};
+use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
 use crate::error::{Error, Result};
+use crate::gpu::adapter::Device;
 use crate::pairs::plan::selected::Selection;
 use crate::score::{self, EditMode, EditScheme, Found};
 
@@ -48,18 +50,15 @@ pub struct Sieved {
     pub ran: Ran,
     /// How long it took.
     pub seconds: f64,
+    /// Pairs and cells that progress was told of.
+    pub told: (u64, u64),
 }
 
 /// Pairs that may reach the job's identity by their edit distances, if finding them is asked for or pays.
 ///
 /// # Errors
 /// As [`run`]; a wrong choice of devices.
-pub fn run_if_it_pays(
-    job: &AllPairs,
-    options: &RunOptions,
-    threads: usize,
-    progress: &dyn Progress,
-) -> Result<Option<Sieved>> {
+pub fn run_if_it_pays(job: &AllPairs, options: &RunOptions, progress: &dyn Progress) -> Result<Option<Sieved>> {
     let Some(identity) = job.min_identity.filter(|_| job.sieve != Sieve::Off) else { return Ok(None) };
     let is_forced = job.sieve == Sieve::On;
     let longest = [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
@@ -77,20 +76,31 @@ pub fn run_if_it_pays(
     if !is_forced && is_pointless {
         return Ok(None);
     }
-    let engines = super::engines::open_sieve(options, threads, scheme.mode, is_forced)?;
-    let is_small = cells < LEAST_CELLS[0] && engines.iter().any(|engine| !engine.universal());
-    if engines.is_empty() || !is_forced && is_small {
+    // What is not going to run opens no device.
+    let devices = sieve_devices(options, scheme.mode, is_forced)?;
+    if devices.is_empty() || !is_forced && cells < least_cells(&devices) {
         return Ok(None);
     }
-    let sieved = run(job, scheme, engines, options, progress)?;
+    let pool = thread_pool(options.threads)?;
+    let engines = open_edit_on(&devices, options, None, &pool);
+    if engines.is_empty() {
+        return Ok(None);
+    }
+    let sieved = run(job, scheme, engines, &pool, options, progress)?;
     if let Some(selection) = &sieved.selection {
         tracing::debug!(pairs = selection.len(), seconds = sieved.seconds, "selected by edit distance");
     }
     Ok(Some(sieved))
 }
 
+/// Cells from which a pass over all pairs pays on these devices.
+fn least_cells(devices: &[Device]) -> u64 {
+    let is_gpu = |device: &Device| matches!(device, Device::Adapter(_));
+    LEAST_CELLS[if devices.iter().any(is_gpu) { 0 } else { 1 }]
+}
+
 /// Computes the distances of all pairs on these engines and selects those within the limit. Where no engine can tell, a pair
-/// is kept.
+/// is kept. What of it is parallel beside the engines runs on the threads of `pool`.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
@@ -98,6 +108,19 @@ pub fn run(
     job: &AllPairs,
     scheme: EditScheme,
     engines: Vec<Box<dyn Engine<Edit>>>,
+    pool: &Arc<rayon::ThreadPool>,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<Sieved> {
+    run_within(job, (scheme, MOST_SELECTED), engines, pool, options, progress)
+}
+
+/// [`run`], which holds at most so many selected pairs.
+fn run_within(
+    job: &AllPairs,
+    (scheme, most): (EditScheme, usize),
+    engines: Vec<Box<dyn Engine<Edit>>>,
+    pool: &Arc<rayon::ThreadPool>,
     options: &RunOptions,
     progress: &dyn Progress,
 ) -> Result<Sieved> {
@@ -106,27 +129,31 @@ pub fn run(
     let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
     let begin = Instant::now();
     let cells = edit.cells();
-    let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+    let terms =
+        Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience, pool: Some(Arc::clone(pool)) };
     let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
     let mut selected = Vec::new();
     let mut overflowed = false;
-    let ran = owner::run(engines, reserve, edit.bands(BAND_PAIRS), cells, &terms, |outcome| {
+    let mut told = (0, 0);
+    let (planning, mut bands) = (Arc::clone(pool), edit.bands(BAND_PAIRS));
+    let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
+    let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
         progress.advance(outcome.pairs, outcome.cells);
-        for part in select(&outcome, is_triangle) {
+        told = (told.0 + outcome.pairs, told.1 + outcome.cells);
+        for part in pool.install(|| select(&outcome, is_triangle)) {
             selected.extend(part);
         }
-        overflowed = selected.len() > MOST_SELECTED;
+        overflowed = selected.len() > most;
         // Ends the pass; nothing else looks at this error.
         if overflowed { Err(Error::Internal("too many pairs were selected".into())) } else { Ok(()) }
     });
+    let seconds = || begin.elapsed().as_secs_f64();
     match ran {
         Ok(ran) => {
-            selected.par_sort_unstable();
-            Ok(Sieved { selection: Some(Arc::new(selected)), ran, seconds: begin.elapsed().as_secs_f64() })
+            pool.install(|| selected.par_sort_unstable());
+            Ok(Sieved { selection: Some(Arc::new(selected)), ran, seconds: seconds(), told })
         }
-        Err(_) if overflowed => {
-            Ok(Sieved { selection: None, ran: Ran::default(), seconds: begin.elapsed().as_secs_f64() })
-        }
+        Err(_) if overflowed => Ok(Sieved { selection: None, ran: Ran::default(), seconds: seconds(), told }),
         Err(error) => Err(error),
     }
 }
@@ -194,5 +221,65 @@ impl Engine<Edit> for KeepAll {
         let report = EditReport { found, ..EditReport::default() };
         debug_assert_eq!(Edit::check(&batch, &report), Ok(()));
         Ok(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::cpu::edit_workers;
+    use crate::jobs::PairResult;
+    use crate::pairs::cpu::workers;
+    use crate::pairs::gpu::tune::random_store;
+    use crate::score::Scoring;
+    use crate::seq::Alphabet;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Pairs and cells that were told.
+    #[derive(Default)]
+    struct Told(AtomicU64, AtomicU64);
+
+    impl Progress for Told {
+        fn advance(&self, pairs: u64, cells: u64) {
+            self.0.fetch_add(pairs, Ordering::Relaxed);
+            self.1.fetch_add(cells, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn progress_ends_at_all_pairs_also_if_too_many_are_selected() {
+        let store = Arc::new(random_store(Alphabet::Dna, 60, 50, 7));
+        let job = AllPairs { min_identity: Some(0.5), ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna())) };
+        let all = (job.job().pairs(), job.job().cells());
+        let (options, pool) = (RunOptions::default(), thread_pool(2).unwrap());
+        let mut results: Vec<Vec<PairResult>> = Vec::new();
+        for (most, is_selected) in [(usize::MAX, true), (100, false), (0, false)] {
+            let told = Told::default();
+            let scheme = score::sieve(job.definition, 0.5, &job.scoring).unwrap();
+            let engines = edit_workers(2, &options.interrupt);
+            let sieved = run_within(&job, (scheme, most), engines, &pool, &options, &told).unwrap();
+            assert_eq!(sieved.selection.is_some(), is_selected);
+            assert!(sieved.told.0 > 0);
+            let engines = workers(2, &options.interrupt);
+            let mut pairs = Vec::new();
+            let sink = |pair: &PairResult| {
+                pairs.push(pair.clone());
+                Ok(())
+            };
+            job.finish_on(engines, Some(sieved), &pool, &options, &told, sink).unwrap();
+            assert_eq!((told.0.into_inner(), told.1.into_inner()), all, "{most}");
+            results.push(pairs);
+        }
+        assert!(results.iter().all(|pairs| *pairs == results[0]));
+    }
+
+    #[test]
+    fn a_gpu_is_worth_opening_for_a_larger_job_than_the_cpu() {
+        let Some(found) = crate::gpu::adapter::enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        let gpu = Device::Adapter(Box::new(found));
+        assert_eq!(least_cells(&[Device::Cpu]), LEAST_CELLS[1]);
+        assert_eq!(least_cells(&[Device::Cpu, gpu]), LEAST_CELLS[0]);
     }
 }

@@ -219,7 +219,7 @@ fn an_interrupt_does_not_wait_for_a_silent_engine() {
             Ok(())
         }
     };
-    let terms = Terms { interrupt, patience: Some(Duration::from_secs(1 << 20)) };
+    let terms = Terms { interrupt, patience: Some(Duration::from_secs(1 << 20)), ..Terms::default() };
     let error = job.run_by(vec![Box::new(Hooked::new(textbook("silent", 1e8), hook))], None, &terms, &()).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
     gate.open();

@@ -21,7 +21,7 @@ use self::slot::{EditSlot, EditWork};
 use self::trials::{TRIAL_SECONDS, Trials};
 use super::kernels::myers::{EditKernel, Variant};
 use super::{Edit, EditBand, EditBatch, EditReport};
-use crate::engine::{Capacity, Engine, Ticket};
+use crate::engine::{Capacity, Engine, Ticket, thread_pool};
 use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
@@ -66,6 +66,8 @@ pub struct EditGpu {
     loop_budget: Option<u64>,
     speed: f64,
     has_learnt: bool,
+    /// Threads that share the work on the host; `None` until it is needed or was given.
+    pool: Option<Arc<rayon::ThreadPool>>,
 }
 
 impl EditGpu {
@@ -99,6 +101,7 @@ impl EditGpu {
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             speed: assumed_speed,
             has_learnt: false,
+            pool: None,
             gpu,
         })
     }
@@ -107,6 +110,22 @@ impl EditGpu {
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = self.memory.min(bytes);
         self
+    }
+
+    /// Shares its work on the host, lists and results of batches, among the threads of this pool; else it has as many of its
+    /// own as there are processors. Nobody may wait for it on a thread of the pool.
+    pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
+        self.pool = Some(pool);
+        self
+    }
+
+    /// The threads that share the work on the host.
+    fn pool(&mut self) -> Result<Arc<rayon::ThreadPool>> {
+        let pool = match self.pool.take() {
+            Some(pool) => pool,
+            None => thread_pool(0)?,
+        };
+        Ok(Arc::clone(self.pool.insert(pool)))
     }
 
     /// Uses this kernel for every batch; `None` for the one that is expected to be fastest.
@@ -139,20 +158,20 @@ impl EditGpu {
     }
 
     /// Sees to it that texts and profiles of a batch are on the device.
-    fn make_resident(&mut self, batch: &EditBatch) -> Result<()> {
+    fn make_resident(&mut self, batch: &EditBatch, pool: &rayon::ThreadPool) -> Result<()> {
         let band = &batch.band;
         let equality = &band.scheme.equality;
         let limit = self.binding.min(self.memory / 4);
         if !self.texts.as_ref().is_some_and(|texts| texts.is_of(&band.texts, equality)) {
             // The old ones go first, so that both need not fit at once.
             (self.texts, self.profiles) = (None, None);
-            self.texts = Some(ResidentTexts::new(&self.gpu, &band.texts, equality, limit)?);
+            self.texts = Some(ResidentTexts::new(&self.gpu, pool, &band.texts, equality, limit)?);
         }
         let Some(texts) = &self.texts else { return Err(self.gpu.error("no texts")) };
         let mode = band.scheme.mode;
         if !self.profiles.as_ref().is_some_and(|profiles| profiles.is_of(&band.patterns, &texts.coding, mode)) {
             self.profiles = None;
-            let profiles = ResidentProfiles::new(&self.gpu, &band.patterns, &texts.coding, &band.scheme, limit)?;
+            let profiles = ResidentProfiles::new(&self.gpu, pool, &band.patterns, &texts.coding, &band.scheme, limit)?;
             self.profiles = Some(profiles);
         }
         Ok(())
@@ -175,17 +194,18 @@ impl EditGpu {
     }
 
     fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<(Option<Pieces>, [Variant; 2])> {
-        self.make_resident(batch)?;
+        let pool = self.pool()?;
+        self.make_resident(batch, &pool)?;
         let longest = match &self.longest {
             Some((band, longest)) if Arc::ptr_eq(band, &batch.band) => *longest,
-            _ => longest_text(&batch.band),
+            _ => pool.install(|| longest_text(&batch.band)),
         };
         self.longest = Some((Arc::clone(&batch.band), longest));
-        let mut extent = Extent::of(batch, longest);
+        let mut extent = pool.install(|| Extent::of(batch, longest));
         let pieces = Pieces::cut(batch, extent.text_symbols);
         let batch = pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
         if pieces.is_some() {
-            extent = Extent::of(batch, longest_text(&batch.band));
+            extent = pool.install(|| Extent::of(batch, longest_text(&batch.band)));
         }
         let Some(texts) = &self.texts else { return Err(self.gpu.error("no texts")) };
         let (mode, shape) = (batch.band.scheme.mode, &self.shape);
@@ -205,6 +225,7 @@ impl EditGpu {
             variant,
             scratch_budget: Shares::of(self.memory).scratch_bytes.min(self.binding),
             extent,
+            pool: &pool,
             columns: self.loop_budget.map_or(u32::MAX, choice::columns_within).min(self.shape.dispatch_columns),
         };
         self.slots[slot].start(&self.gpu, batch, &work)?;
@@ -254,13 +275,14 @@ impl Engine<Edit> for EditGpu {
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
+        let pool = self.pool()?;
         let Some(Flight { slot, cells, pieces, ways: [usual, way] }) = self.in_flight.remove(&ticket) else {
             return Err(self.gpu.error("a ticket that was never given"));
         };
         self.free_slots.push(slot);
         self.has_learnt = true;
         let limit = Duration::from_secs(60) + Duration::from_secs_f64(cells as f64 / self.speed) * 50;
-        let mut report = self.slots[slot].finish(&self.gpu, limit)?;
+        let mut report = self.slots[slot].finish(&self.gpu, &pool, limit)?;
         if let Some(pieces) = pieces {
             report.found = pieces.join(&report.found);
         }

@@ -8,7 +8,7 @@ use crate::edit::kernels::myers::{Coding, FRONT_SYMBOLS, TEXT_ALIGNMENT};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::score::{EditMode, EditScheme, Equality};
-use crate::seq::SequenceStore;
+use crate::seq::{Code, SequenceStore};
 
 /// Symbols of a text that one thread packs at a time.
 const PIECE_SYMBOLS: usize = 1 << 20;
@@ -28,11 +28,17 @@ pub struct ResidentTexts {
 }
 
 impl ResidentTexts {
-    /// Packs and uploads a store.
+    /// Packs a store on the threads of a pool and uploads it.
     ///
     /// # Errors
     /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold it.
-    pub fn new(gpu: &Gpu, store: &Arc<SequenceStore>, equality: &Equality, limit: u64) -> Result<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        pool: &rayon::ThreadPool,
+        store: &Arc<SequenceStore>,
+        equality: &Equality,
+        limit: u64,
+    ) -> Result<Self> {
         let coding = Coding::of(store, equality);
         let mut begins = Vec::with_capacity(store.len());
         let mut next = u64::from(FRONT_SYMBOLS);
@@ -60,12 +66,13 @@ impl ResidentTexts {
             taken = first + count;
             jobs.push((codes, own));
         }
-        jobs.into_par_iter().for_each(|(codes, own)| {
+        let pack = |(codes, own): (&[Code], &mut [u32])| {
             let piece_words = PIECE_SYMBOLS * coding.bits as usize / 32;
             own.par_chunks_mut(piece_words)
                 .zip(codes.par_chunks(PIECE_SYMBOLS))
                 .for_each(|(words, codes)| coding.pack(codes, words));
-        });
+        };
+        pool.install(|| jobs.into_par_iter().for_each(pack));
         Ok(ResidentTexts {
             store: Arc::clone(store),
             equality: equality.clone(),
@@ -94,12 +101,13 @@ pub struct ResidentProfiles {
 }
 
 impl ResidentProfiles {
-    /// Makes and uploads the profiles of a store's patterns.
+    /// Makes the profiles of a store's patterns on the threads of a pool and uploads them.
     ///
     /// # Errors
     /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold them.
     pub fn new(
         gpu: &Gpu,
+        pool: &rayon::ThreadPool,
         store: &Arc<SequenceStore>,
         coding: &Arc<Coding>,
         scheme: &EditScheme,
@@ -122,7 +130,8 @@ impl ResidentProfiles {
             rest = after;
             jobs.push((store.codes(id), own));
         }
-        jobs.into_par_iter().for_each(|(pattern, own)| coding.profile(pattern, scheme.mode, own));
+        let profile = |(pattern, own): (&[Code], &mut [u32])| coding.profile(pattern, scheme.mode, own);
+        pool.install(|| jobs.into_par_iter().for_each(profile));
         Ok(ResidentProfiles {
             store: Arc::clone(store),
             coding: Arc::clone(coding),

@@ -35,6 +35,8 @@ pub struct EditWork<'a> {
     pub extent: Extent,
     /// Columns that one dispatch may compute.
     pub columns: u32,
+    /// Threads that write its lists.
+    pub pool: &'a rayon::ThreadPool,
 }
 
 struct InFlight {
@@ -97,7 +99,7 @@ impl EditSlot {
         let params = fill(&mut self.params, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
         let listed = begin.elapsed();
         let (first_place, place_count) = (list.places.start, list.places.len());
-        let staged = self.staged_places.fill(gpu, "places to be copied", place_count, |index| {
+        let staged = self.staged_places.fill(gpu, work.pool, "places to be copied", place_count, |index| {
             let region = band.region(first_place + index as u32);
             let place = [work.texts.begins[region.text as usize] + region.start, region.symbols()];
             bytemuck::cast::<[u32; 2], [u8; 8]>(place)
@@ -155,13 +157,13 @@ impl EditSlot {
         gpu.check()
     }
 
-    /// Waits for the batch and decodes its results.
-    pub fn finish(&mut self, gpu: &Gpu, limit: Duration) -> Result<EditReport> {
+    /// Waits for the batch and decodes its results, on the threads of a pool.
+    pub fn finish(&mut self, gpu: &Gpu, pool: &rayon::ThreadPool, limit: Duration) -> Result<EditReport> {
         let Some(flight) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
         let words = flight.readback.read(gpu, limit, true)?;
-        let found = decode(&flight.batch, flight.variant, &words);
+        let found = pool.install(|| decode(&flight.batch, flight.variant, &words));
         Ok(EditReport { found, unfinished: Vec::new(), kernel_time: self.clock.elapsed(gpu, &words) })
     }
 }

@@ -22,6 +22,7 @@ impl Staging {
     pub fn fill<const N: usize>(
         &mut self,
         gpu: &Gpu,
+        pool: &rayon::ThreadPool,
         label: &str,
         count: usize,
         entry: impl Fn(usize) -> [u8; N] + Sync,
@@ -46,7 +47,9 @@ impl Staging {
             let (pieces, last) = view.slice(..).into_chunks::<PIECE_BYTES>();
             let whole = pieces.len();
             let pieces: Vec<_> = pieces.into_iter().enumerate().collect();
-            pieces.into_par_iter().for_each(|(index, piece)| write(index * (PIECE_BYTES / N), piece.into()));
+            let write_piece =
+                |(index, piece): (usize, _)| write(index * (PIECE_BYTES / N), wgpu::WriteOnly::into(piece));
+            pool.install(|| pieces.into_par_iter().for_each(write_piece));
             write(whole * (PIECE_BYTES / N), last);
             drop(view);
             buffer.unmap();

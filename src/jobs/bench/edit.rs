@@ -100,7 +100,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
     let longest = lengths.iter().max().map_or(0, |&length| Reads::region_symbols(EditMode::Infix, length));
     let symbols = if bed.quick { QUICK_GENOME } else { GENOME }.max(2 * longest);
     let genome = genome(symbols as usize, SEED);
-    let mut gpu = bed.adapter().map(|found| Gpu { found, engine: None });
+    let mut gpu = bed.adapter().map(|found| Gpu { found, pool: &bed.pool, engine: None });
     for case in CASES {
         let [mut gpu_sizes, mut cpu_sizes] = [Sizes::default(), Sizes::default()];
         for &length in &lengths {
@@ -124,6 +124,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
 /// An adapter, opened when it is needed: it may be lost.
 struct Gpu<'a> {
     found: &'a FoundAdapter,
+    pool: &'a Arc<rayon::ThreadPool>,
     engine: Option<EditGpu>,
 }
 
@@ -137,7 +138,7 @@ impl Gpu<'_> {
     ) -> Result<T> {
         let mut engine = match self.engine.take() {
             Some(engine) => engine,
-            None => EditGpu::open(self.found)?,
+            None => EditGpu::open(self.found)?.with_pool(Arc::clone(self.pool)),
         };
         let mut shape = EditShape::for_adapter(self.found, &engine.gpu().device);
         if let Some(setting) = setting {

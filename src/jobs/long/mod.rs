@@ -264,7 +264,7 @@ impl LongAlignment {
         }
         let engines = open::open_long(options, options.threads)?;
         let threads = options.threads;
-        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience };
+        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience, ..Terms::default() };
         self.run_by(engines, Some(Box::new(move || open::cpu(threads))), &terms, progress)
     }
 
@@ -283,7 +283,7 @@ impl LongAlignment {
         interrupt: &Arc<AtomicBool>,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
-        self.run_by(engines, reserve, &Terms { interrupt: Arc::clone(interrupt), patience: None }, progress)
+        self.run_by(engines, reserve, &Terms { interrupt: Arc::clone(interrupt), ..Terms::default() }, progress)
     }
 
     /// The same on terms: an engine fails too if it is silent for longer than the terms' patience. It is left behind with

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::shader_texts::SHADERS;
 use super::Config;
+use super::shader_texts::SHADERS;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::cache;
 use crate::score::Scoring;
