@@ -204,9 +204,13 @@ impl<'a> Pair<'a> {
         if scores == ScoresBy::Table {
             let substitution = &self.scoring.substitution;
             let size = substitution.size() as Code;
+            // A score that no two symbols of the pair have may be beyond what its numbers hold.
+            let occurs = self.range.least..=self.range.greatest;
             for (a, b) in (1..size).flat_map(|a| (1..size).map(move |b| (a, b))) {
-                let score = packed(substitution.score(a, b), substitution.is_match(a, b));
-                table[Costs::<T>::table_index(a, b)] = score;
+                let score = substitution.score(a, b);
+                if occurs.contains(&score) {
+                    table[Costs::<T>::table_index(a, b)] = packed(score, substitution.is_match(a, b));
+                }
             }
         }
         Costs {
