@@ -1,0 +1,90 @@
+//! Distances at the limits of words, vectors of words and what a limit can be.
+
+use super::*;
+use pairwave::edit::{EditBand, EditBatch, EditBlock, Places, cpu, oracle};
+use pairwave::score::{EditMode, EditScheme, Equality, Limit};
+
+/// Rows of one word, and of one and two vectors of 2, 4 and 8 words, with one more and one less.
+const LENGTHS: [usize; 20] =
+    [0, 1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1_023, 1_024, 1_025, 1_535, 1_536, 1_537];
+
+fn workspaces() -> Vec<(String, edit::Workspace)> {
+    let forms = [edit::Form::Pairs, edit::Form::Rows];
+    let all = Isa::available().into_iter().flat_map(|isa| forms.map(|form| (isa, form)));
+    all.flat_map(|(isa, form)| {
+        let workspace = edit::Workspace::with(isa, form);
+        let name = format!("{} {form:?}", isa.name());
+        [(format!("{name}, baseline"), workspace.clone().without_joined_shifts()), (name, workspace)]
+    })
+    .collect()
+}
+
+/// Compares all workspaces with the textbook, each pattern with the text of its number.
+fn check(patterns: &[Vec<Code>], texts: &[Vec<Code>], mode: EditMode, limit: Limit) {
+    let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
+    let band = EditBand {
+        patterns: store(Alphabet::Dna, patterns),
+        texts: store(Alphabet::Dna, texts),
+        scheme: Arc::new(scheme.clone()),
+        places: Places::Texts((0..texts.len() as u32).collect()),
+    };
+    let blocks = (0..patterns.len() as u32).map(|k| EditBlock { pattern: k, places: k..k + 1, cells: 1 }).collect();
+    let batch = EditBatch { blocks, band: Arc::new(band) };
+    let expected: Vec<_> = patterns.iter().zip(texts).map(|(a, b)| levenshtein::find(a, b, &scheme)).collect();
+    for (what, mut workspace) in workspaces() {
+        assert_eq!(edit::run(&batch, &mut workspace), expected, "{what}, {mode:?} {limit:?}");
+    }
+}
+
+#[test]
+fn lengths_about_vectors_of_words_under_every_limit() {
+    let mut rng = rng(0x11d1);
+    for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
+        let patterns: Vec<Vec<Code>> = LENGTHS.map(|length| random_codes(&mut rng, Alphabet::Dna, length)).to_vec();
+        let texts: Vec<Vec<Code>> = patterns.iter().map(|codes| mutated(&mut rng, Alphabet::Dna, codes, 4)).collect();
+        for limit in [
+            Limit::None,
+            Limit::Distance(0),
+            Limit::Distance(1),
+            Limit::Distance(40),
+            Limit::Distance(u32::MAX),
+            Limit::Rate(0.0),
+            Limit::Rate(1.0),
+            Limit::Shorter(0.0, 0.0),
+            Limit::Shorter(1.0, 1.0),
+        ] {
+            check(&patterns, &texts, mode, limit);
+        }
+    }
+}
+
+/// Nothing in common, and nothing but what is in common: all steps up, or none.
+#[test]
+fn distances_as_great_and_as_small_as_can_be() {
+    for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
+        for (a, b) in [(1, 2), (1, 1)] {
+            let patterns = LENGTHS.map(|length| vec![a; length]);
+            let texts = LENGTHS.map(|length| vec![b; LENGTHS[LENGTHS.len() - 1] - length]);
+            check(&patterns, &texts, mode, Limit::None);
+            check(&patterns, &patterns.clone().map(|codes| vec![b; codes.len()]), mode, Limit::Distance(64));
+        }
+    }
+}
+
+/// The distance itself and one less as the limit: found and not found. Long enough that the band is guessed first.
+#[test]
+fn limits_on_both_sides_of_the_distance() {
+    let mut rng = rng(0x11d2);
+    for length in [70, 600, 4_100] {
+        let pattern = random_codes(&mut rng, Alphabet::Dna, length);
+        let text = mutated(&mut rng, Alphabet::Dna, &pattern, 12);
+        for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
+            let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
+            let distance = levenshtein::find(&pattern, &text, &scheme).distance;
+            let (patterns, texts) = ([pattern.clone(), pattern.clone()], [text.clone(), pattern.clone()]);
+            for limit in [distance - 1, distance, distance + 1] {
+                check(&patterns, &texts, mode, Limit::Distance(limit));
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Kernels of the CPU at the limits of their numbers: the greatest and least scores and gap costs that a scheme may
+//! have, and the last scheme that each width holds beside the first that it does not. Every set of instructions that
+//! this machine has, against the textbook.
+
+#[path = "../support/long_cases.rs"]
+mod cases;
+#[path = "../support/long.rs"]
+mod long;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod edits;
+mod pieces;
+mod scores;
+mod traces;
+mod widths;
+
+use std::sync::Arc;
+
+use pairwave::pairs::cpu::{Form, Isa, Workspace, compute};
+use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
+use pairwave::pairs::{Hit, Want};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, Scoring, Substitution};
+use pairwave::seq::{Alphabet, Code, SequenceStore};
+use support::*;
+
+/// Scores of match and mismatch: as far up and down as can be, alike, none, all below 0, and about what bytes hold.
+const SCORES: [(i32, i32); 12] = [
+    (MAX_SCORE, -MAX_SCORE),
+    (MAX_SCORE, MAX_SCORE),
+    (MAX_SCORE, MAX_SCORE - 1),
+    (0, -MAX_SCORE),
+    (0, 0),
+    (-1, -MAX_SCORE),
+    (-MAX_SCORE, -MAX_SCORE),
+    (MAX_SCORE, 0),
+    (1, -1),
+    (5, -4),
+    (127, -128),
+    (255, -255),
+];
+
+/// Gap costs: dear ones, free ones, dear openings with nearly free extensions, and openings of 1.
+fn gap_costs() -> [Gaps; 12] {
+    [
+        Gaps::linear(0),
+        Gaps::linear(1),
+        Gaps::linear(50_000),
+        Gaps::linear(999_000),
+        Gaps::linear(MAX_SCORE),
+        Gaps::from_blast(999_000, 0),
+        Gaps::from_blast(999_000, 1),
+        Gaps::from_blast(MAX_SCORE, 0),
+        Gaps::from_blast(50_000, 1),
+        Gaps::from_blast(1, 999_000),
+        Gaps::from_blast(1, MAX_SCORE - 1),
+        Gaps::from_blast(500_000, 500_000),
+    ]
+}
+
+/// Match and mismatch, ambiguous codes as overlapping sets. All of these pass the scheme's own checks.
+fn nucleotide((matching, mismatching): (i32, i32), gaps: Gaps, end_gaps: EndGaps) -> Scoring {
+    Scoring::nucleotide(matching, mismatching, Ambiguity::Overlap, gaps, end_gaps).expect("within the bounds")
+}
+
+/// Proteins under a table in which every entry is an extreme, by a hash of the letters; `sign` turns all to one side.
+fn extreme_table(sign: Option<i32>, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
+    let substitution = Substitution::from_fn(Alphabet::Protein, |a, b| {
+        let (low, high) = (u32::from(a.min(b)), u32::from(a.max(b)));
+        let score =
+            [MAX_SCORE, -MAX_SCORE, MAX_SCORE - 1, 1 - MAX_SCORE, 0, 1, -1][((low * 31 + high * 17) % 7) as usize];
+        (sign.map_or(score, |sign| sign * score.abs()), a == b)
+    });
+    Scoring { gaps, end_gaps, substitution, ..Scoring::protein() }
+}
+
+/// Every workspace that a result must not depend on.
+fn workspaces() -> Vec<(String, Workspace)> {
+    let forms = [Form::Targets, Form::Rows];
+    let all = Isa::available().into_iter().flat_map(|isa| forms.map(|form| (isa, form)));
+    all.map(|(isa, form)| (format!("{} {form:?}", isa.name()), Workspace::with(isa, form))).collect()
+}
+
+fn hits(workspace: &mut Workspace, store: &Arc<SequenceStore>, scoring: &Scoring, want: Want) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    for batch in batches(&job(store, scoring.clone(), want), u64::MAX) {
+        hits.extend(compute::run(&batch, workspace).expect("the batch is computed"));
+    }
+    hits
+}
+
+/// Fails unless all workspaces give the textbook's scores, and in global mode its matches where they are reported.
+fn check_scores(store: &Arc<SequenceStore>, scoring: &Scoring) {
+    let codes = |hit: &Hit| (store.codes(hit.query), store.codes(hit.target));
+    let truth = |hit: &Hit| match scoring.mode {
+        Mode::Global => needleman_wunsch::score_only(codes(hit).0, codes(hit).1, scoring),
+        Mode::Local => (smith_waterman::score_only(codes(hit).0, codes(hit).1, scoring), 0),
+    };
+    for want in [Want::Scores, Want::Alignments] {
+        let mut expected: Option<(Vec<Hit>, String)> = None;
+        for (what, mut workspace) in workspaces() {
+            let found = hits(&mut workspace, store, scoring, want.clone());
+            if let Some((expected, first)) = &expected {
+                assert_eq!(&found, expected, "{what} and {first}: {}", name(scoring));
+                continue;
+            }
+            assert_eq!(found.len(), store.len() * (store.len() - 1) / 2);
+            for hit in &found {
+                let (score, matches) = truth(hit);
+                let lengths = (store.length(hit.query), store.length(hit.target));
+                assert_eq!(hit.score, score, "{what}, lengths {lengths:?}: {}", name(scoring));
+                assert!(hit.matches.is_none_or(|found| found == matches), "{what}, {lengths:?}: {}", name(scoring));
+            }
+            expected = Some((found, what));
+        }
+    }
+}
+
+/// A scheme in short.
+fn name(scoring: &Scoring) -> String {
+    let Scoring { substitution, gaps, end_gaps, mode, .. } = scoring;
+    format!("scores {} to {}, {gaps:?}, {end_gaps:?}, {mode:?}", substitution.min_score(), substitution.max_score())
+}
+
+/// Whole and local alignments, with end gaps charged and free.
+fn with_ends(make: impl Fn(EndGaps) -> Scoring) -> [Scoring; 3] {
+    let [charged, free] = [EndGaps::Charged, EndGaps::Free].map(make);
+    [charged.clone(), free, Scoring { mode: Mode::Local, ..charged }]
+}
+
+/// A sequence, all of one letter, a relative of it, or without anything in common with it.
+fn kin(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], length: usize) -> Vec<Code> {
+    let mut kin = match rng.below(4) {
+        0 => mutated(rng, alphabet, codes, 10),
+        1 => codes.to_vec(),
+        2 => vec![alphabet.encode(b'A').expect("a letter"); length],
+        _ => vec![alphabet.encode(b'C').expect("a letter"); length],
+    };
+    kin.truncate(length);
+    let missing = length - kin.len();
+    kin.extend(random_codes(rng, alphabet, missing));
+    kin
+}
+
+/// Sequences of these lengths, some of them kin.
+fn family(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
+    let mut sequences: Vec<Vec<Code>> = Vec::new();
+    for &length in lengths {
+        let before = sequences.last().cloned().unwrap_or_default();
+        let codes =
+            if rng.below(3) == 0 { random_codes(rng, alphabet, length) } else { kin(rng, alphabet, &before, length) };
+        sequences.push(codes);
+    }
+    store(alphabet, &sequences)
+}

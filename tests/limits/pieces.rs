@@ -1,0 +1,145 @@
+//! Tiles, sweeps and paths of long pairs under the most extreme schemes that 32 bits hold.
+
+use std::sync::atomic::AtomicBool;
+
+use super::cases::METHODS;
+use super::long::{LongCase, check_sweep, check_trace_whole};
+use super::*;
+use pairwave::long::cpu::CpuLong;
+use pairwave::long::cpu::tile::Vectors;
+use pairwave::long::{LongEngine, LongPair, Point, Region, State};
+
+/// Lengths of nothing, one symbol, about vectors, about strips of 4 and 8 vectors, and about tiles.
+const LENGTHS: [usize; 18] = [0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 127, 128, 129, 140];
+/// Sides of tiles.
+const SIDES: [u32; 6] = [1, 16, 31, 32, 33, 128];
+
+fn of<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
+    all[rng.below(all.len() as u32) as usize]
+}
+
+/// Sweeps and traces some pairs with every vector; how many there are that 32 bits hold.
+fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
+    let mut checked = 0;
+    for _ in 0..3 {
+        let (m, n) = (of(rng, &LENGTHS), of(rng, &LENGTHS));
+        let query = random_codes(rng, scoring.alphabet, m);
+        let target = kin(rng, scoring.alphabet, &query, n);
+        let pair = LongPair {
+            query: query.as_slice().into(),
+            target: target.as_slice().into(),
+            scoring: Arc::new(scoring.clone()),
+        };
+        if !pair.fits() {
+            continue;
+        }
+        checked += 1;
+        let case = LongCase::new(&query, &target, scoring);
+        for vectors in Vectors::available() {
+            let (rows, columns) = (of(rng, &SIDES), of(rng, &SIDES));
+            let mut engine = CpuLong::new(1).with_vectors(vectors).with_tile(rows, columns);
+            eprintln!("{m} x {n}, {engine:?}: {}", name(scoring));
+            check_sweep(&mut engine, &case, &[n as u32 / 2], 64, false);
+            check_sweep(&mut engine, &case, &[], 64, case.pair.is_local());
+            for method in METHODS {
+                let side = [Some(1), Some(16), Some(100), None];
+                check_trace_whole(&mut engine, &case, (method, of(rng, &side), of(rng, &side)));
+            }
+        }
+    }
+    checked
+}
+
+#[test]
+fn extreme_matches_and_gaps() {
+    let (mut rng, mut checked) = (rng(0x11e1), 0);
+    // As tiles have them too: bytes hold scores from -127 to 127.
+    for scores in SCORES.into_iter().chain([(127, -127), (128, -127), (127, 127), (-127, -127)]) {
+        for gaps in gap_costs() {
+            for scoring in with_ends(|end_gaps| nucleotide(scores, gaps, end_gaps)) {
+                checked += check(&mut rng, &scoring);
+            }
+        }
+    }
+    assert!(checked > 1_000, "{checked}");
+}
+
+#[test]
+fn extreme_tables() {
+    let (mut rng, mut checked) = (rng(0x11e2), 0);
+    for sign in [None, Some(1), Some(-1)] {
+        for gaps in gap_costs() {
+            for scoring in with_ends(|end_gaps| extreme_table(sign, gaps, end_gaps)) {
+                checked += check(&mut rng, &scoring);
+            }
+        }
+    }
+    assert!(checked > 200, "{checked}");
+}
+
+/// The longest pairs whose values are within 32 bits, and one symbol more: that is refused.
+#[test]
+fn lengths_about_32_bits() {
+    let mut rng = rng(0x11e3);
+    for gaps in [Gaps::linear(999_000), Gaps::from_blast(50_000, 950_000)] {
+        for scoring in with_ends(|end_gaps| nucleotide((MAX_SCORE, -MAX_SCORE), gaps, end_gaps)) {
+            let fits = |length: usize| {
+                let codes: Arc<[Code]> = vec![1; length].into();
+                LongPair { query: Arc::clone(&codes), target: codes, scoring: Arc::new(scoring.clone()) }.fits()
+            };
+            let longest = (1..3_000).take_while(|&length| fits(length)).last().expect("one symbol is held");
+            assert!(!fits(longest + 1) && longest > 500, "{longest}");
+            let query = random_codes(&mut rng, Alphabet::Dna, longest);
+            let mut target = query.clone();
+            target[longest / 3..].rotate_left(1);
+            target[longest / 2] = 15;
+            let case = LongCase::new(&query, &target, &scoring);
+            let mut engine = CpuLong::new(1).with_tile(1_000, 700);
+            check_sweep(&mut engine, &case, &[longest as u32 / 2], 512, false);
+            for method in METHODS {
+                for side in [None, Some(700), Some(3_000)] {
+                    check_trace_whole(&mut engine, &case, (method, side, side));
+                }
+            }
+        }
+    }
+}
+
+/// Gaps that cost more than 32 bits hold if they are long: a local path's values are still within them.
+#[test]
+fn gaps_beyond_32_bits_beside_a_local_path() {
+    let mut rng = rng(0x11e4);
+    let query = random_codes(&mut rng, Alphabet::Dna, 2_400);
+    for (matching, gaps) in
+        [(5, Gaps::linear(999_000)), (850_000, Gaps::linear(MAX_SCORE)), (5, Gaps { first: MAX_SCORE, next: 999_000 })]
+    {
+        let scoring = Scoring { mode: Mode::Local, ..nucleotide((matching, -MAX_SCORE), gaps, EndGaps::Charged) };
+        let codes: Arc<[Code]> = query.as_slice().into();
+        let pair = LongPair { query: Arc::clone(&codes), target: codes, scoring: Arc::new(scoring) };
+        assert!(pair.fits());
+        let (rows, interrupt) = ((0, 2_400), AtomicBool::new(false));
+        let (top, left) = (pair.top(0..2_400), pair.left(0..2_400));
+        for vectors in Vectors::available() {
+            let mut engine = CpuLong::new(1).with_vectors(vectors);
+            for method in METHODS {
+                let strip = Some(3_000);
+                let from = Point { i: 2_400, j: 2_400, state: State::H };
+                let region = Region {
+                    pair: &pair,
+                    rows,
+                    columns: rows,
+                    top: &top,
+                    left: &left,
+                    from,
+                    method,
+                    strip,
+                    chunk: strip,
+                    interrupt: &interrupt,
+                };
+                let traced = engine.trace(&region).expect("the region is traced");
+                let what = format!("{vectors:?} {method:?} {strip:?}: {}", name(&pair.scoring));
+                assert_eq!(traced.cigar.to_string(), "2400=", "{what}");
+            }
+        }
+    }
+}

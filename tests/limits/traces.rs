@@ -1,0 +1,119 @@
+//! Tracebacks under the most extreme schemes.
+
+use super::*;
+use pairwave::alignment::Alignment;
+use pairwave::pairs::oracle;
+use pairwave::trace::{self, Hint, traceback};
+
+/// Lengths of nothing, one symbol, about blocks of 8 cells and bands of 1 to 4 blocks.
+const LENGTHS: [usize; 14] = [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 90];
+
+/// The textbook's alignment with its matches.
+fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64) {
+    match scoring.mode {
+        Mode::Global => {
+            let best = reference::align(query, target, scoring);
+            (Alignment::whole(best.score, best.cigar), best.matches)
+        }
+        Mode::Local => {
+            let best = smith_waterman::align(query, target, scoring);
+            let (query_start, target_start) = (best.query.start as u32, best.target.start as u32);
+            (Alignment { score: best.score, query_start, target_start, cigar: best.cigar }, best.matches)
+        }
+    }
+}
+
+/// Traces a pair with and without hints, with and without memory.
+fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
+    let (expected, matches) = truth(query, target, scoring);
+    let (score, matches) = (Some(expected.score), Some(matches));
+    for budget in [trace::Workspace::DEFAULT_BUDGET_BYTES, 0] {
+        let mut workspace = trace::Workspace::with_budget(budget);
+        for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }] {
+            let found = traceback(query, target, scoring, hint, &mut workspace);
+            let what = || format!("{} x {}, {budget} bytes, {hint:?}: {}", query.len(), target.len(), name(scoring));
+            assert_eq!(found.unwrap_or_else(|error| panic!("{error}: {}", what())), expected, "{}", what());
+        }
+    }
+}
+
+fn check_some(rng: &mut Rng, scoring: &Scoring) {
+    for _ in 0..3 {
+        let length = |rng: &mut Rng| LENGTHS[rng.below(LENGTHS.len() as u32) as usize];
+        let (m, n) = (length(rng), length(rng));
+        let query = random_codes(rng, scoring.alphabet, m);
+        let target = kin(rng, scoring.alphabet, &query, n);
+        check(&query, &target, scoring);
+    }
+}
+
+#[test]
+fn extreme_matches_and_gaps() {
+    let mut rng = rng(0x11c1);
+    for scores in SCORES {
+        for gaps in gap_costs() {
+            for scoring in with_ends(|end_gaps| nucleotide(scores, gaps, end_gaps)) {
+                check_some(&mut rng, &scoring);
+            }
+        }
+    }
+}
+
+#[test]
+fn extreme_tables() {
+    let mut rng = rng(0x11c2);
+    for sign in [None, Some(1), Some(-1)] {
+        for gaps in gap_costs() {
+            for scoring in with_ends(|end_gaps| extreme_table(sign, gaps, end_gaps)) {
+                check_some(&mut rng, &scoring);
+            }
+        }
+    }
+}
+
+/// Values that 32 bits just hold, and just not: half as many symbols take a quarter of the room.
+#[test]
+fn lengths_about_32_bits() {
+    let mut rng = rng(0x11c3);
+    for scores in [(MAX_SCORE, -MAX_SCORE), (0, -MAX_SCORE)] {
+        for gaps in
+            [Gaps::linear(MAX_SCORE), Gaps { first: MAX_SCORE, next: MAX_SCORE - 1 }, Gaps::from_blast(999_000, 0)]
+        {
+            for scoring in with_ends(|end_gaps| nucleotide(scores, gaps, end_gaps)) {
+                for length in 8..28 {
+                    let query = random_codes(&mut rng, Alphabet::Dna, length);
+                    check(&query, &kin(&mut rng, Alphabet::Dna, &query, length), &scoring);
+                }
+            }
+        }
+    }
+}
+
+/// A table may have scores that no two symbols of a pair have: they are of no account for the width of its numbers.
+#[test]
+fn scores_that_do_not_occur_do_not_count() {
+    let mut rng = rng(0x11c4);
+    let letters = |rng: &mut Rng, length| -> Vec<Code> {
+        (0..length).map(|_| Alphabet::Protein.encode(b"ACDEFGHI"[rng.below(8) as usize]).expect("a letter")).collect()
+    };
+    let query = letters(&mut rng, 2_300);
+    let target = mutated(&mut rng, Alphabet::Protein, &query, 3);
+    let target: Vec<Code> =
+        target.into_iter().map(|code| if query.contains(&code) { code } else { query[0] }).collect();
+    let stop = Alphabet::Protein.encode(b'*').expect("a letter");
+    for gaps in [Gaps::linear(4), Gaps::from_blast(11, 1)] {
+        for plain in with_ends(|end_gaps| Scoring { gaps, end_gaps, ..Scoring::protein() }) {
+            for extreme in [MAX_SCORE, -MAX_SCORE] {
+                let substitution = Substitution::from_fn(Alphabet::Protein, |a, b| {
+                    let score = if a == stop || b == stop { extreme } else { plain.substitution.score(a, b) };
+                    (score, plain.substitution.is_match(a, b))
+                });
+                let scoring = Scoring { substitution, ..plain.clone() };
+                let trace = |scoring: &Scoring| {
+                    traceback(&query, &target, scoring, Hint::NONE, &mut trace::Workspace::new()).expect("it is traced")
+                };
+                assert_eq!(trace(&scoring), trace(&plain), "{}", name(&scoring));
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The last scheme that numbers of 8, 16 and 32 bits hold, and the first that they do not.
+
+use super::*;
+use pairwave::score::difference::Element;
+use pairwave::score::{DifferenceScoring, LocalScoring};
+
+/// Symbols of the sequences.
+const LENGTH: usize = 17;
+
+/// The greatest number up to [`MAX_SCORE`] for which a condition holds; none if it holds for all or not for `least`.
+fn last(least: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
+    if !holds(least) || holds(MAX_SCORE) {
+        return None;
+    }
+    let (mut low, mut high) = (least, MAX_SCORE);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        *(if holds(middle) { &mut low } else { &mut high }) = middle;
+    }
+    Some(low)
+}
+
+/// Schemes with one number that grows.
+fn growing() -> Vec<(i32, Box<dyn Fn(i32) -> Scoring>)> {
+    let scheme = |scores, gaps| nucleotide(scores, gaps, EndGaps::Charged);
+    let affine = |first, next| Gaps { first, next };
+    vec![
+        (0, Box::new(move |x| scheme((x, -4), Gaps::linear(10)))),
+        (0, Box::new(move |x| scheme((x, -x), Gaps::linear(1)))),
+        (0, Box::new(move |x| scheme((5, -4), Gaps::linear(x)))),
+        (0, Box::new(move |x| scheme((x, -x), affine(7, 1)))),
+        (1, Box::new(move |x| scheme((5, -4), affine(x, 1)))),
+        (0, Box::new(move |x| scheme((5, -4), affine(x, 0)))),
+        (0, Box::new(move |x| scheme((5, -MAX_SCORE), affine(x, 0)))),
+        (0, Box::new(move |x| scheme((5, -x / 2), affine(x, 0)))),
+        (1, Box::new(move |x| scheme((5, -4), affine(x, x - 1)))),
+        (0, Box::new(move |x| scheme((0, -x), affine(x, x / 2)))),
+        (0, Box::new(move |x| scheme((-x, -x), affine(x, 0)))),
+    ]
+}
+
+/// Both sides of every bound of an element; how many there are.
+fn check_bounds<E: Element>(rng: &mut Rng, carry: bool) -> usize {
+    let mut bounds = 0;
+    for (least, make) in growing() {
+        let Some(x) = last(least, |x| DifferenceScoring::<E>::new(&make(x), LENGTH as u64, carry).is_some()) else {
+            continue;
+        };
+        bounds += 1;
+        let store = family(rng, Alphabet::Dna, &[LENGTH; 7]);
+        for x in [x, x + 1] {
+            for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+                check_scores(&store, &Scoring { end_gaps, ..make(x) });
+            }
+        }
+    }
+    bounds
+}
+
+#[test]
+fn differences_on_both_sides_of_every_bound() {
+    let mut rng = rng(0x11b1);
+    for carry in [false, true] {
+        let bounds = (check_bounds::<i8>(&mut rng, carry), check_bounds::<i16>(&mut rng, carry));
+        assert!(bounds.0 >= 6 && bounds.1 >= 8, "{bounds:?}");
+    }
+}
+
+/// The score of a sequence with itself is the greatest that is certain in a width, or one beyond.
+#[test]
+fn local_scores_on_both_sides_of_every_bound() {
+    let (a, c) = (1, 2);
+    // Match, symbols, and a first gap symbol that leaves room for just so much: 2^w - 1 - match - first.
+    for (matching, symbols, first, bits) in
+        [(1, 200, 54, 8), (50, 4, 5, 8), (1_000, 10, 54_535, 16), (100, 655, 0, 16), (5_000, 13, 0, 16)]
+    {
+        for first in [first, first + 1] {
+            let scoring = nucleotide((matching, -1), Gaps { first, next: first.min(1) }, EndGaps::Charged);
+            let scoring = Scoring { mode: Mode::Local, ..scoring };
+            let limit = match bits {
+                8 => LocalScoring::<i8>::new(&scoring).map(|form| form.limit()),
+                _ => LocalScoring::<i16>::new(&scoring).map(|form| form.limit()),
+            };
+            // A matching score that does not divide what there is room for leaves the bound between two lengths.
+            let limit = limit.expect("some scores are held") / i64::from(matching);
+            assert!((limit - symbols as i64).abs() <= 1, "{limit} for {symbols}");
+            let lengths = [symbols - 1, symbols, symbols + 1, symbols + 2];
+            let mut sequences: Vec<Vec<Code>> = lengths.iter().map(|&length| vec![a; length]).collect();
+            // Where a width does not hold a score, the cells behind it must not make it look as if it did.
+            sequences.push([vec![a; symbols + 1], vec![c; 70], vec![a; 3]].concat());
+            sequences.push([vec![c; 70], vec![a; symbols + 1], vec![c; 70]].concat());
+            check_scores(&store(Alphabet::Dna, &sequences), &scoring);
+        }
+    }
+}
+
+/// 32 bits hold local scores up to 2^32 less what a symbol and a gap take. Of a sequence with itself it is known.
+#[test]
+fn local_scores_about_32_bits() {
+    let scoring = nucleotide((MAX_SCORE, -MAX_SCORE), Gaps::linear(MAX_SCORE), EndGaps::Charged);
+    let scoring = Scoring { mode: Mode::Local, ..scoring };
+    let limit = LocalScoring::<i32>::new(&scoring).expect("32 bits hold the scheme").limit() / i64::from(MAX_SCORE);
+    assert_eq!(limit, 4_292);
+    for length in [limit as usize, limit as usize + 1] {
+        let codes: Vec<Code> = (0..length).map(|k| 1 << (k * k / 3 % 4)).collect();
+        let store = store(Alphabet::Dna, &[codes.clone(), codes]);
+        for isa in Isa::available() {
+            let found = hits(&mut Workspace::with(isa, Form::Rows), &store, &scoring, Want::Scores);
+            assert_eq!(found[0].score, length as i64 * i64::from(MAX_SCORE), "{} {length}", isa.name());
+        }
+    }
+}
