@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use pairwave::pairs::cpu::{Form, Isa, Workspace, compute};
+use pairwave::pairs::cpu::{Form, Workspace, compute};
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Want};
 use pairwave::score::{Gaps, Mode, Scoring};
+use pairwave::simd::Level;
 
 /// Lengths in symbols: a protein, a gene.
 const LENGTHS: [usize; 2] = [300, 1500];
@@ -45,16 +46,16 @@ fn batch(scoring: &Scoring, want: Want, length: usize, count: usize) -> Batch {
 }
 
 fn cpu(criterion: &mut Criterion) {
-    for isa in Isa::available() {
+    for level in Level::available() {
         for form in [Form::Targets, Form::Rows] {
             for (name, scoring, want) in works() {
-                let mut group = criterion.benchmark_group(format!("{}/{form:?}/{name}", isa.name()));
+                let mut group = criterion.benchmark_group(format!("{level:?}/{form:?}/{name}"));
                 group.sample_size(10).sampling_mode(SamplingMode::Flat);
                 group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
                 for length in LENGTHS {
                     let count = if form == Form::Targets { 64 } else { 8 };
                     let batch = batch(&scoring, want.clone(), length, count);
-                    let mut workspace = Workspace::with(isa, form);
+                    let mut workspace = Workspace::with(level, form);
                     group.throughput(Throughput::Elements(batch.cells()));
                     group.bench_function(BenchmarkId::from_parameter(length), |bencher| {
                         bencher.iter(|| compute::run(&batch, &mut workspace).expect("the batch is computed").len())

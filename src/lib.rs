@@ -70,7 +70,7 @@
 //! output                    results -> bytes: formats; files that appear whole or not at all
 //! pairs   edit   long       a room a recurrence: many pairs, Levenshtein distances, one very long pair
 //! trace                     the canonical alignment of one pair on one thread
-//! engine   gpu              machinery: the queue and who drives it; all that wgpu needs
+//! engine   gpu   simd       machinery: the queue and who drives it; all that wgpu needs; vectors of the CPU
 //! alignment                 CIGARs, runs as devices leave them, verification by rescoring
 //! score                     substitution tables, gap costs, identity, the bounds of filters
 //! seq                       alphabets, the packed store, readers
@@ -146,6 +146,7 @@ pub mod output;
 pub mod pairs;
 pub mod score;
 pub mod seq;
+pub mod simd;
 pub mod trace;
 
 use std::sync::Arc;

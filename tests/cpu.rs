@@ -4,19 +4,20 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::pairs::cpu::{Form, Isa, Workspace, compute};
+use pairwave::pairs::cpu::{Form, Workspace, compute};
 use pairwave::pairs::{Hit, Want};
 use pairwave::score::{EndGaps, Gaps, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
+use pairwave::simd::Level;
 use support::check::*;
 use support::*;
 
 /// Every workspace that a result must not depend on.
 fn workspaces() -> Vec<(String, Workspace)> {
     let mut all = Vec::new();
-    for isa in Isa::available() {
+    for level in Level::available() {
         for form in [Form::Targets, Form::Rows] {
-            all.push((format!("{} {form:?}", isa.name()), Workspace::with(isa, form)));
+            all.push((format!("{level:?} {form:?}"), Workspace::with(level, form)));
         }
     }
     all.push(("as jobs do".into(), Workspace::new()));
@@ -52,7 +53,7 @@ fn global_scores_in_every_width_equal_the_textbook() {
         let store = mixed_store(&mut rng, base.alphabet, &lengths);
         for factor in FACTORS {
             let scoring = times(&base, factor);
-            let expected = hits(&mut Workspace::with(Isa::Portable, Form::Targets), &store, &scoring, Want::Scores);
+            let expected = hits(&mut Workspace::with(Level::Portable, Form::Targets), &store, &scoring, Want::Scores);
             check_hits(&store, &scoring, &expected, false);
             for (what, mut workspace) in workspaces() {
                 assert_eq!(hits(&mut workspace, &store, &scoring, Want::Scores), expected, "{what}, factor {factor}");
@@ -69,7 +70,8 @@ fn matches_ride_along_in_every_width() {
         // Without 10,000,000: where 32 bits hold the score alone, no engine reports matches.
         for factor in [1, 30, 3_000] {
             let scoring = times(&base, factor);
-            let expected = hits(&mut Workspace::with(Isa::Portable, Form::Targets), &store, &scoring, Want::Alignments);
+            let expected =
+                hits(&mut Workspace::with(Level::Portable, Form::Targets), &store, &scoring, Want::Alignments);
             check_hits(&store, &scoring, &expected, true);
             for (what, mut workspace) in workspaces() {
                 let found = hits(&mut workspace, &store, &scoring, Want::Alignments);
@@ -151,7 +153,8 @@ fn long_pairs_equal_each_other() {
             let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 10);
             let store = store(Alphabet::Dna, &[ancestor, relative, random_codes(&mut rng, Alphabet::Dna, 2_500)]);
             let scoring = Scoring { gaps, mode, end_gaps, ..Scoring::dna() };
-            let expected = hits(&mut Workspace::with(Isa::Portable, Form::Targets), &store, &scoring, Want::Alignments);
+            let expected =
+                hits(&mut Workspace::with(Level::Portable, Form::Targets), &store, &scoring, Want::Alignments);
             for (what, mut workspace) in workspaces() {
                 assert_eq!(hits(&mut workspace, &store, &scoring, Want::Alignments), expected, "{what}");
                 let scores = hits(&mut workspace, &store, &scoring, Want::Scores);

@@ -10,9 +10,9 @@ use pairwave::edit::cpu::{EditWorker, Form, Workspace, edit_workers, last_row, r
 use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
 use pairwave::engine::Engine;
 use pairwave::engine::work::Work;
-use pairwave::pairs::cpu::Isa;
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use pairwave::seq::{Alphabet, Code};
+use pairwave::simd::Level;
 use proptest::prelude::*;
 use support::*;
 
@@ -21,15 +21,13 @@ const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefi
 /// Every workspace that a result must not depend on.
 fn workspaces() -> Vec<(String, Workspace)> {
     let mut all = Vec::new();
-    for isa in Isa::available() {
+    for level in Level::available() {
         for form in [Form::Pairs, Form::Rows] {
-            let workspace = Workspace::with(isa, form);
-            all.push((format!("{} {form:?}, baseline", isa.name()), workspace.clone().without_joined_shifts()));
-            all.push((format!("{} {form:?}", isa.name()), workspace));
+            all.push((format!("{level:?} {form:?}"), Workspace::with(level, form)));
         }
     }
     all.push(("as jobs do".into(), Workspace::new()));
-    assert!(all.len() >= 5, "portable vectors are always there");
+    assert!(all.len() >= 3, "portable vectors are always there");
     all
 }
 

@@ -12,19 +12,19 @@ use cases::{METHODS, Rng, case, codes, relative};
 use long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole};
 use pairwave::error::{Error, Result};
 use pairwave::long::cpu::CpuLong;
-use pairwave::long::cpu::tile::Vectors;
 use pairwave::long::{
     Best, BestSoFar, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
 };
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
+use pairwave::simd::Level;
 
 /// An engine with tiles of a size that reaches edges.
 fn engine(rng: &mut Rng) -> CpuLong {
     let side = |rng: &mut Rng| rng.of(&[1, 7, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 500]);
     let (rows, columns) = (side(rng), side(rng));
-    let vectors = rng.of(&Vectors::available());
-    CpuLong::new(1 + rng.below(3)).with_vectors(vectors).with_tile(rows, columns)
+    let level = rng.of(&Level::available());
+    CpuLong::new(1 + rng.below(3)).with_level(level).with_tile(rows, columns)
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
 impl fmt::Display for DeviceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.adapter {
-            None => writeln!(f, "cpu: {} threads, {}", available_threads(), crate::pairs::cpu::Isa::best().name())?,
+            None => writeln!(f, "cpu: {} threads, {}", available_threads(), crate::simd::Level::best().name())?,
             Some(found) => {
                 let mib = |bytes: u64| bytes >> 20;
                 writeln!(f, "{}: {}", found.index, found.name)?;

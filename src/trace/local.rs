@@ -50,7 +50,7 @@ pub(super) fn traceback(
     let end = match hint.score {
         // The empty alignment; there is nothing to look for.
         Some(0) => None,
-        score => find_end(query, target, scoring, score, &mut workspace.local),
+        score => find_end(query, target, scoring, score, workspace),
     };
     let score = end.map_or(0, |end| end.score);
     if let Some(hinted) = hint.score.filter(|&hinted| hinted != score) {
@@ -87,13 +87,14 @@ fn find_end(
     target: &[Code],
     scoring: &Scoring,
     enough: Option<i64>,
-    buffers: &mut Buffers,
+    workspace: &mut Workspace,
 ) -> Option<forward::End> {
-    let Buffers { profile, rows_32, rows_64, .. } = buffers;
+    let level = workspace.level;
+    let Buffers { profile, rows_32, rows_64, .. } = &mut workspace.local;
     if fits_32(query, target, scoring) {
-        forward::sweep(query, target, scoring, enough, profile, rows_32)
+        forward::sweep(query, target, scoring, enough, profile, rows_32, level)
     } else {
-        forward::sweep(query, target, scoring, enough, profile, rows_64)
+        forward::sweep(query, target, scoring, enough, profile, rows_64, level)
     }
 }
 
@@ -128,6 +129,7 @@ mod tests {
     use super::*;
     use crate::pairs::oracle::smith_waterman;
     use crate::score::{Ambiguity, Gaps, Mode};
+    use crate::simd::Level;
 
     fn pair() -> (Vec<Code>, Vec<Code>) {
         // A fixed recipe: two relatives with a run left out, between ends that are not related.
@@ -148,8 +150,8 @@ mod tests {
             let expected = smith_waterman::align(&query, &target, &scoring);
             let mut buffers = Buffers::default();
             let Buffers { profile, rows_32, rows_64, anchored_32, anchored_64 } = &mut buffers;
-            let narrow = forward::sweep(&query, &target, &scoring, None, profile, rows_32).unwrap();
-            let wide = forward::sweep(&query, &target, &scoring, None, profile, rows_64).unwrap();
+            let narrow = forward::sweep(&query, &target, &scoring, None, profile, rows_32, Level::best()).unwrap();
+            let wide = forward::sweep(&query, &target, &scoring, None, profile, rows_64, Level::best()).unwrap();
             assert_eq!(narrow, wide);
             assert_eq!(
                 (wide.score, wide.query, wide.target),

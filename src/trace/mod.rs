@@ -26,7 +26,6 @@
 //!
 //! Every engine gives the same alignment, so output never depends on who computed it.
 
-#[cfg(target_arch = "x86_64")]
 mod avx2;
 mod band;
 mod local;

@@ -15,6 +15,7 @@
 use super::band::ScoresBy;
 use super::wavefront::{Cell, Costs, Directions, Geometry, LANES, Symbols, Value, Wave};
 use crate::seq::Code;
+use crate::simd::{Kernel, Level, Simd};
 
 /// How a sweep finds the score of two codes: a [`ScoresBy`] as a number, which code is made for.
 pub(super) const BY_TABLE: u8 = 0;
@@ -45,6 +46,8 @@ pub(super) struct Sweep<'a, T> {
     pub geometry: Geometry,
     /// Only cells from which this one can be reached are needed.
     pub apex: Cell,
+    /// What it is computed with.
+    pub level: Level,
 }
 
 /// Steps after `from` up to `to`.
@@ -75,35 +78,18 @@ impl<T: Value> Sweep<'_, T> {
         out: &mut Directions,
         ends: Option<&mut Ends<T>>,
     ) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has AVX2.
-            return unsafe { self.run_avx2::<AFFINE, SCORES>(wave, steps, out, ends) };
-        }
-        self.run::<Portable, AFFINE, SCORES>(wave, steps, out, ends);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn run_avx2<const AFFINE: bool, const SCORES: u8>(
-        &self,
-        wave: &mut Wave<T>,
-        steps: Steps,
-        out: &mut Directions,
-        ends: Option<&mut Ends<T>>,
-    ) {
-        self.run::<T::Avx2, AFFINE, SCORES>(wave, steps, out, ends);
+        self.level.run(Advance::<T, AFFINE, SCORES> { sweep: self, wave, steps, out, ends });
     }
 
     #[inline(always)]
-    fn run<K: Kernel<T>, const AFFINE: bool, const SCORES: u8>(
+    fn run<K: Rows<T>, const AFFINE: bool, const SCORES: u8>(
         &self,
         wave: &mut Wave<T>,
         steps: Steps,
         out: &mut Directions,
         mut ends: Option<&mut Ends<T>>,
     ) {
-        let Sweep { symbols, costs, geometry, apex } = *self;
+        let Sweep { symbols, costs, geometry, apex, .. } = *self;
         out.restart(steps.from + 1);
         let is_narrow = geometry.lanes <= K::NARROW_LANES && ends.is_none();
         let rows_to = if is_narrow { geometry.last_border_step().clamp(steps.from, steps.to) } else { steps.to };
@@ -181,6 +167,25 @@ impl<T: Value> Sweep<'_, T> {
     }
 }
 
+/// A range of steps to be computed.
+struct Advance<'s, 'a, T, const AFFINE: bool, const SCORES: u8> {
+    sweep: &'s Sweep<'a, T>,
+    wave: &'s mut Wave<T>,
+    steps: Steps,
+    out: &'s mut Directions,
+    ends: Option<&'s mut Ends<T>>,
+}
+
+impl<T: Value, const AFFINE: bool, const SCORES: u8> Kernel for Advance<'_, '_, T, AFFINE, SCORES> {
+    type Output = ();
+    const WIDE: bool = false;
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        self.sweep.run::<T::Rows<S>, AFFINE, SCORES>(self.wave, self.steps, self.out, self.ends);
+    }
+}
+
 fn later_best<T: Value>(best: (T, Cell), new: (T, Cell)) -> (T, Cell) {
     if new.0 >= best.0 { new } else { best }
 }
@@ -213,8 +218,8 @@ pub(super) struct GapRow<'a, T> {
     pub deletion: &'a mut [[T; LANES]],
 }
 
-/// Code for the rows of one kind of machine.
-pub(super) trait Kernel<T> {
+/// Code for the rows of one kind of machine: called only from kernels that are run at its level.
+pub(super) trait Rows<T> {
     /// The most lanes of [`Self::narrow`].
     const NARROW_LANES: usize;
     /// Steps without border cells of a band with few lanes; appends to the directions.
@@ -233,7 +238,7 @@ pub(super) trait Kernel<T> {
 /// Code for any machine.
 pub(super) struct Portable;
 
-impl<T: Value> Kernel<T> for Portable {
+impl<T: Value> Rows<T> for Portable {
     const NARROW_LANES: usize = 0;
 
     fn narrow<const AFFINE: bool, const SCORES: u8>(_: &Sweep<'_, T>, _: &mut Wave<T>, _: Steps, _: &mut Directions) {

@@ -12,6 +12,7 @@ use crate::alignment::{Alignment, Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode, Scoring};
 use crate::seq::Code;
+use crate::simd::Level;
 
 /// What an engine already found out about a pair's canonical alignment. It narrows the band, and the traceback must come
 /// to the same, or ends in an error. (A local traceback looks no further than where it first finds as great a score: one
@@ -33,6 +34,7 @@ impl Hint {
 #[derive(Debug)]
 pub struct Workspace {
     budget_bytes: usize,
+    pub(super) level: Level,
     symbols: Symbols,
     directions: Directions,
     wave_32: Wave<i32>,
@@ -54,12 +56,21 @@ impl Workspace {
     pub fn with_budget(budget_bytes: usize) -> Self {
         Workspace {
             budget_bytes,
+            level: Level::best(),
             symbols: Symbols::default(),
             directions: Directions::default(),
             wave_32: Wave::default(),
             wave_64: Wave::default(),
             local: local::Buffers::default(),
         }
+    }
+
+    /// Computes with these instructions. Changes no result.
+    ///
+    /// # Panics
+    /// If the processor does not have them.
+    pub fn with_level(self, level: Level) -> Self {
+        Workspace { level: level.checked(), ..self }
     }
 }
 
@@ -255,14 +266,14 @@ impl<'a> Pair<'a> {
         workspace: &mut Workspace,
         wave: &mut Wave<T>,
     ) -> (Alignment, u64) {
-        let Workspace { budget_bytes, symbols, directions, .. } = workspace;
+        let Workspace { budget_bytes, level, symbols, directions, .. } = workspace;
         let (m, n) = (symbols.m, symbols.n);
         let corner = Cell { i: m, j: n };
         let geometry = Geometry::new(band);
         wave.start(geometry, costs.affine);
         let nowhere = (T::UNREACHABLE, corner);
         let mut ends = costs.free_end_gaps.then_some(Ends { column: nowhere, row: nowhere });
-        let sweep = Sweep { symbols, costs, geometry, apex: corner };
+        let sweep = Sweep { symbols, costs, geometry, apex: corner, level: *level };
         let mut tracer = Tracer { sweep, wave, directions, budget_bytes: *budget_bytes };
         let parts = tracer.sweep_to(0, corner, ends.as_mut());
 

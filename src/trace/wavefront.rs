@@ -24,9 +24,11 @@
 
 use std::ops::RangeInclusive;
 
+use super::avx2::InEights;
 use super::band::{Band, ScoresBy};
-use super::sweep::{Kernel, Portable};
+use super::sweep::{Portable, Rows};
 use crate::seq::{Code, PAD};
+use crate::simd::Simd;
 
 /// Cells computed at once; arrays are whole blocks of these.
 pub(super) const LANES: usize = 8;
@@ -40,9 +42,8 @@ pub(super) const TABLE_SIDE: usize = 32;
 
 /// A packed score and matches: a signed integer wide enough for a pair's values.
 pub(super) trait Value: Copy + Ord + Send + 'static {
-    /// Code for rows of such values on a machine with AVX2.
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: Kernel<Self>;
+    /// Code for rows of such values at a level.
+    type Rows<S: Simd>: Rows<Self>;
     /// Below every value that a path has, even after an opening is subtracted.
     const UNREACHABLE: Self;
     fn plus(self, other: Self) -> Self;
@@ -55,10 +56,9 @@ pub(super) trait Value: Copy + Ord + Send + 'static {
 }
 
 macro_rules! value {
-    ($($integer:ty, $avx2:ty);*) => {$(
+    ($($integer:ty, $rows:ty);*) => {$(
         impl Value for $integer {
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = $avx2;
+            type Rows<S: Simd> = $rows;
             const UNREACHABLE: Self = <$integer>::MIN / 2;
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -80,7 +80,7 @@ macro_rules! value {
         }
     )*};
 }
-value!(i32, super::avx2::Avx2; i64, Portable; i128, Portable);
+value!(i32, InEights<S>; i64, Portable; i128, Portable);
 
 /// Packed scores of one pair of sequences.
 pub(super) struct Costs<T> {

@@ -10,13 +10,8 @@ const LENGTHS: [usize; 20] =
 
 fn workspaces() -> Vec<(String, edit::Workspace)> {
     let forms = [edit::Form::Pairs, edit::Form::Rows];
-    let all = Isa::available().into_iter().flat_map(|isa| forms.map(|form| (isa, form)));
-    all.flat_map(|(isa, form)| {
-        let workspace = edit::Workspace::with(isa, form);
-        let name = format!("{} {form:?}", isa.name());
-        [(format!("{name}, baseline"), workspace.clone().without_joined_shifts()), (name, workspace)]
-    })
-    .collect()
+    let all = Level::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
+    all.map(|(level, form)| (format!("{level:?} {form:?}"), edit::Workspace::with(level, form))).collect()
 }
 
 /// Compares all workspaces with the textbook, each pattern with the text of its number.

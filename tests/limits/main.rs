@@ -17,11 +17,12 @@ mod widths;
 
 use std::sync::Arc;
 
-use pairwave::pairs::cpu::{Form, Isa, Workspace, compute};
+use pairwave::pairs::cpu::{Form, Workspace, compute};
 use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
 use pairwave::pairs::{Hit, Want};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
+use pairwave::simd::Level;
 use support::*;
 
 /// Scores of match and mismatch: as far up and down as can be, alike, none, all below 0, and about what bytes hold.
@@ -77,8 +78,8 @@ fn extreme_table(sign: Option<i32>, gaps: Gaps, end_gaps: EndGaps) -> Scoring {
 /// Every workspace that a result must not depend on.
 fn workspaces() -> Vec<(String, Workspace)> {
     let forms = [Form::Targets, Form::Rows];
-    let all = Isa::available().into_iter().flat_map(|isa| forms.map(|form| (isa, form)));
-    all.map(|(isa, form)| (format!("{} {form:?}", isa.name()), Workspace::with(isa, form))).collect()
+    let all = Level::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
+    all.map(|(level, form)| (format!("{level:?} {form:?}"), Workspace::with(level, form))).collect()
 }
 
 fn hits(workspace: &mut Workspace, store: &Arc<SequenceStore>, scoring: &Scoring, want: Want) -> Vec<Hit> {

@@ -6,7 +6,6 @@ use super::cases::METHODS;
 use super::long::{LongCase, check_sweep, check_trace_whole};
 use super::*;
 use pairwave::long::cpu::CpuLong;
-use pairwave::long::cpu::tile::Vectors;
 use pairwave::long::{LongEngine, LongPair, Point, Region, State};
 
 /// Lengths of nothing, one symbol, about vectors, about strips of 4 and 8 vectors, and about tiles.
@@ -35,9 +34,9 @@ fn check(rng: &mut Rng, scoring: &Scoring) -> usize {
         }
         checked += 1;
         let case = LongCase::new(&query, &target, scoring);
-        for vectors in Vectors::available() {
+        for level in Level::available() {
             let (rows, columns) = (of(rng, &SIDES), of(rng, &SIDES));
-            let mut engine = CpuLong::new(1).with_vectors(vectors).with_tile(rows, columns);
+            let mut engine = CpuLong::new(1).with_level(level).with_tile(rows, columns);
             eprintln!("{m} x {n}, {engine:?}: {}", name(scoring));
             check_sweep(&mut engine, &case, &[n as u32 / 2], 64, false);
             check_sweep(&mut engine, &case, &[], 64, case.pair.is_local());
@@ -119,8 +118,8 @@ fn gaps_beyond_32_bits_beside_a_local_path() {
         assert!(pair.fits());
         let (rows, interrupt) = ((0, 2_400), AtomicBool::new(false));
         let (top, left) = (pair.top(0..2_400), pair.left(0..2_400));
-        for vectors in Vectors::available() {
-            let mut engine = CpuLong::new(1).with_vectors(vectors);
+        for level in Level::available() {
+            let mut engine = CpuLong::new(1).with_level(level);
             for method in METHODS {
                 let strip = Some(3_000);
                 let from = Point { i: 2_400, j: 2_400, state: State::H };
@@ -137,7 +136,7 @@ fn gaps_beyond_32_bits_beside_a_local_path() {
                     interrupt: &interrupt,
                 };
                 let traced = engine.trace(&region).expect("the region is traced");
-                let what = format!("{vectors:?} {method:?} {strip:?}: {}", name(&pair.scoring));
+                let what = format!("{level:?} {method:?} {strip:?}: {}", name(&pair.scoring));
                 assert_eq!(traced.cigar.to_string(), "2400=", "{what}");
             }
         }

@@ -23,15 +23,18 @@ fn truth(query: &[Code], target: &[Code], scoring: &Scoring) -> (Alignment, u64)
     }
 }
 
-/// Traces a pair with and without hints, with and without memory.
+/// Traces a pair with and without hints and memory, with all vectors.
 fn check(query: &[Code], target: &[Code], scoring: &Scoring) {
     let (expected, matches) = truth(query, target, scoring);
     let (score, matches) = (Some(expected.score), Some(matches));
-    for budget in [trace::Workspace::DEFAULT_BUDGET_BYTES, 0] {
-        let mut workspace = trace::Workspace::with_budget(budget);
+    let levels = Level::available().into_iter().map(|level| (trace::Workspace::DEFAULT_BUDGET_BYTES, level));
+    for (budget, level) in levels.chain([(0, Level::best())]) {
+        let mut workspace = trace::Workspace::with_budget(budget).with_level(level);
         for hint in [Hint::NONE, Hint { score, matches: None }, Hint { score, matches }] {
             let found = traceback(query, target, scoring, hint, &mut workspace);
-            let what = || format!("{} x {}, {budget} bytes, {hint:?}: {}", query.len(), target.len(), name(scoring));
+            let what = || {
+                format!("{} x {}, {budget} bytes, {level:?}, {hint:?}: {}", query.len(), target.len(), name(scoring))
+            };
             assert_eq!(found.unwrap_or_else(|error| panic!("{error}: {}", what())), expected, "{}", what());
         }
     }

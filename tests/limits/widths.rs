@@ -72,7 +72,7 @@ fn local_scores_on_both_sides_of_every_bound() {
     let (a, c) = (1, 2);
     // Match, symbols, and a first gap symbol that leaves room for just so much: 2^w - 1 - match - first.
     for (matching, symbols, first, bits) in
-        [(1, 200, 54, 8), (50, 4, 5, 8), (1_000, 10, 54_535, 16), (100, 655, 0, 16), (5_000, 13, 0, 16)]
+        [(1, 200, 54, 8), (50, 4, 5, 8), (1_000, 10, 54_535, 16), (5_000, 13, 0, 16)]
     {
         for first in [first, first + 1] {
             let scoring = nucleotide((matching, -1), Gaps { first, next: first.min(1) }, EndGaps::Charged);
@@ -104,9 +104,9 @@ fn local_scores_about_32_bits() {
     for length in [limit as usize, limit as usize + 1] {
         let codes: Vec<Code> = (0..length).map(|k| 1 << (k * k / 3 % 4)).collect();
         let store = store(Alphabet::Dna, &[codes.clone(), codes]);
-        for isa in Isa::available() {
-            let found = hits(&mut Workspace::with(isa, Form::Rows), &store, &scoring, Want::Scores);
-            assert_eq!(found[0].score, length as i64 * i64::from(MAX_SCORE), "{} {length}", isa.name());
+        for level in Level::available() {
+            let found = hits(&mut Workspace::with(level, Form::Rows), &store, &scoring, Want::Scores);
+            assert_eq!(found[0].score, length as i64 * i64::from(MAX_SCORE), "{level:?} {length}");
         }
     }
 }

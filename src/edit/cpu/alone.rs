@@ -3,18 +3,19 @@
 //!
 //! Lanes count down: the last lane of a vector has its first rows.
 
+use std::marker::PhantomData;
+
 use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
-use super::words::{BITS, MAX_LANES, Words, kernel};
 use super::{Band, Pair};
-use crate::pairs::cpu::simd::Lines;
 use crate::score::{EditMode, Found};
+use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
 
 /// The most vectors of rows at a time: two hide each other's delays.
 const VECTORS: usize = 2;
 /// Columns before the first and behind the last one that lanes touch.
-const MARGIN: usize = VECTORS * MAX_LANES;
+const MARGIN: usize = VECTORS * MAX_WORDS;
 
 /// Buffers that live from pair to pair.
 #[derive(Debug, Clone, Default)]
@@ -50,9 +51,25 @@ pub enum Outcome {
     Beyond { rows: usize, least: u32 },
 }
 
-kernel! {
-    /// Computes a pair.
-    fn align_pair(Task) = align;
+/// Computes a pair.
+///
+/// The processor must have the instructions.
+pub fn align_pair<M: Matcher>(level: Level, task: Task<'_>) {
+    level.run(Matched(task, PhantomData::<M>));
+}
+
+/// A task with its matcher.
+struct Matched<'a, M>(Task<'a>, PhantomData<M>);
+
+impl<M: Matcher> Kernel for Matched<'_, M> {
+    type Output = ();
+    const JOINS: bool = true;
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        // SAFETY: the caller's.
+        unsafe { align::<S::Words, M>(self.0) }
+    }
 }
 
 /// Where columns are in the buffers.
@@ -170,7 +187,7 @@ impl Strip<'_> {
     ) -> Least<1> {
         let m = self.pattern.len();
         let lanes = K * V::COUNT;
-        let mut pattern = [[0u64; VECTORS * MAX_LANES]; MAX_PLANES];
+        let mut pattern = [[0u64; VECTORS * MAX_WORDS]; MAX_PLANES];
         for word in 0..lanes {
             let mut bits = [0; MAX_PLANES];
             let first = (self.first_row + word * BITS) as isize;
@@ -212,7 +229,7 @@ impl Strip<'_> {
                     tops[K - 1].hp.store(columns.up.offset(offset));
                     tops[K - 1].hn.store(columns.down.offset(offset));
                 } else if t >= self.first + own {
-                    let (mut hp, mut hn) = ([0u64; MAX_LANES], [0u64; MAX_LANES]);
+                    let (mut hp, mut hn) = ([0u64; MAX_WORDS], [0u64; MAX_WORDS]);
                     let top = tops[own / V::COUNT];
                     top.hp.store(hp.as_mut_ptr());
                     top.hn.store(hn.as_mut_ptr());

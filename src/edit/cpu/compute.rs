@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 
 use super::alone::{self, Outcome};
 use super::planes::{Any, Census, Matching, Relation, Same};
-use super::words::{BITS, Instructions};
 use super::{Pair, scalar, side};
 use crate::edit::EditBatch;
-use crate::pairs::cpu::simd::Isa;
 use crate::score::{EditMode, EditScheme, Found};
+use crate::simd::{BITS, Level};
 
 /// What is in a vector's lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub enum Form {
 /// Buffers that live from batch to batch; one for each thread.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    instructions: Instructions,
+    level: Level,
     form: Form,
     side: side::Buffers,
     alone: alone::Buffers,
@@ -34,23 +33,15 @@ pub struct Workspace {
 impl Workspace {
     /// A workspace for the best instructions that the processor has.
     pub fn new() -> Self {
-        Self::with(Isa::best(), Form::Cheaper)
+        Self::with(Level::best(), Form::Cheaper)
     }
 
     /// A workspace for these instructions and this form, which change no result.
     ///
     /// # Panics
     /// If the processor does not have the instructions.
-    pub fn with(isa: Isa, form: Form) -> Self {
-        assert!(Isa::available().contains(&isa), "the processor does not have {}", isa.name());
-        let instructions = Instructions::of(isa);
-        Workspace { instructions, form, side: side::Buffers::default(), alone: alone::Buffers::default() }
-    }
-
-    /// Without AVX-512VBMI2, which not all processors with AVX-512 have.
-    pub fn without_joined_shifts(mut self) -> Self {
-        self.instructions.joined_shifts = false;
-        self
+    pub fn with(level: Level, form: Form) -> Self {
+        Workspace { level: level.checked(), form, side: side::Buffers::default(), alone: alone::Buffers::default() }
     }
 }
 
@@ -130,15 +121,15 @@ const FIRST_GUESS: usize = 16;
 
 /// Runs a kernel for the matcher.
 macro_rules! dispatch {
-    ($matching:expr, $instructions:expr, $kernel:path, $task:expr) => {{
+    ($matching:expr, $level:expr, $kernel:path, $task:expr) => {{
         use $kernel as kernel;
         match $matching {
-            Matching::Same2 => kernel::<Same<2>>($instructions, $task),
-            Matching::Same3 => kernel::<Same<3>>($instructions, $task),
-            Matching::Same5 => kernel::<Same<5>>($instructions, $task),
-            Matching::Same7 => kernel::<Same<7>>($instructions, $task),
-            Matching::Same9 => kernel::<Same<9>>($instructions, $task),
-            Matching::Any4 => kernel::<Any<4>>($instructions, $task),
+            Matching::Same2 => kernel::<Same<2>>($level, $task),
+            Matching::Same3 => kernel::<Same<3>>($level, $task),
+            Matching::Same5 => kernel::<Same<5>>($level, $task),
+            Matching::Same7 => kernel::<Same<7>>($level, $task),
+            Matching::Same9 => kernel::<Same<9>>($level, $task),
+            Matching::Any4 => kernel::<Any<4>>($level, $task),
         }
     }};
 }
@@ -152,7 +143,7 @@ impl Workspace {
         pairs: &[(usize, Pair<'_>)],
         mut put: impl FnMut(usize, Found),
     ) -> usize {
-        let lanes = side::VECTORS * self.instructions.lanes();
+        let lanes = side::VECTORS * self.level.words();
         let words = |pair: &Pair<'_>| pair.pattern.len().div_ceil(BITS);
         let (first, is_global) = (&pairs[0].1, scheme.mode == EditMode::Global);
         let fitting = |(_, pair): &&(usize, Pair<'_>)| is_global || words(pair) == words(first);
@@ -187,7 +178,7 @@ impl Workspace {
             buffers: &mut self.side,
             found: &mut found[..group.len()],
         };
-        dispatch!(planes.matching(), self.instructions, side::align_group, task);
+        dispatch!(planes.matching(), self.level, side::align_group, task);
         for (&(index, pair), found) in group.iter().zip(found) {
             put(index, found.within(pair.limit));
         }
@@ -209,7 +200,7 @@ impl Workspace {
             let pair = Pair { limit, ..pair };
             let buffers = &mut self.alone;
             let task = alone::Task { pair, planes: &planes, mode, buffers, outcome: &mut outcome };
-            dispatch!(planes.matching(), self.instructions, alone::align_pair, task);
+            dispatch!(planes.matching(), self.level, alone::align_pair, task);
             // Where it was given up, as far apart all along as up to there.
             let expected = match outcome {
                 Outcome::Found(found) if limit == pair_limit || found.distance <= limit => return found,
@@ -232,7 +223,7 @@ impl Workspace {
 
     /// What its pairs cost one by one.
     fn alone_cost(&self, group: &[(usize, Pair<'_>)]) -> u64 {
-        let lanes = self.instructions.lanes() as u64;
+        let lanes = self.level.words() as u64;
         let cost = |pair: &Pair<'_>| {
             let (words, n) = (pair.pattern.len().div_ceil(BITS) as u64, pair.text.len() as u64);
             let strips = words / (2 * lanes);

@@ -3,8 +3,8 @@
 
 use super::Pair;
 use super::side::{Layout, MAX_PAIRS};
-use super::words::{BITS, Words};
 use crate::score::EditMode;
+use crate::simd::{BITS, Words};
 
 /// Words of rows that the next columns need, of a group of pairs side by side.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The least distances of last rows, from the steps between their cells.
 
-use super::words::BITS;
 use crate::score::Found;
+use crate::simd::BITS;
 
 /// The last rows of L pairs up to some column, and the least distance in each.
 ///

@@ -11,7 +11,6 @@ mod planes;
 mod scalar;
 mod side;
 mod step;
-mod words;
 mod worker;
 
 pub use compute::{Form, Workspace, run};
@@ -21,7 +20,7 @@ pub use worker::{EditWorker, edit_workers};
 use std::ops::Range;
 
 use crate::seq::Code;
-use words::BITS;
+use crate::simd::BITS;
 
 /// Sequences to compare.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Matches from bit planes: a plane holds one bit of every symbol's code, and a symbol of the text is compared with 64
 //! rows of the pattern by a few operations on words. Patterns in neighbouring lanes may differ, and no profile is kept.
 
-use super::words::{BITS, Words};
 use crate::score::Equality;
 use crate::seq::{Alphabet, Code, PAD};
+use crate::simd::{BITS, Words};
 
 /// The most planes: eight bits, and one that tells padding.
 pub const MAX_PLANES: usize = 9;

@@ -1,8 +1,8 @@
 //! One pair, word after word, without vectors: for any relation of codes, and for all distances of the last row.
 
-use super::words::BITS;
 use crate::score::{EditMode, EditScheme, Equality, Found, Reach};
 use crate::seq::Code;
+use crate::simd::BITS;
 
 /// Rows that match each code of the text.
 struct Profile {

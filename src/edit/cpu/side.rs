@@ -1,18 +1,19 @@
 //! Pairs side by side: one a lane, all words of a pattern in it one after the other (inter-sequence vectors).
 
+use std::marker::PhantomData;
+
 use super::cutoff::CutOff;
 use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
-use super::words::{BITS, MAX_LANES, Words, kernel};
 use super::{Band, Pair};
-use crate::pairs::cpu::simd::Lines;
 use crate::score::{EditMode, Found};
+use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
 
 /// Vectors that are computed in turn: while one waits for its last operation, the other goes on.
 pub const VECTORS: usize = 2;
 /// The most pairs.
-pub const MAX_PAIRS: usize = VECTORS * MAX_LANES;
+pub const MAX_PAIRS: usize = VECTORS * MAX_WORDS;
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
@@ -35,9 +36,25 @@ pub struct Task<'a> {
     pub found: &'a mut [Found],
 }
 
-kernel! {
-    /// Computes a group.
-    fn align_group(Task) = align;
+/// Computes a group.
+///
+/// The processor must have the instructions.
+pub fn align_group<M: Matcher>(level: Level, task: Task<'_>) {
+    level.run(Matched(task, PhantomData::<M>));
+}
+
+/// A task with its matcher.
+struct Matched<'a, M>(Task<'a>, PhantomData<M>);
+
+impl<M: Matcher> Kernel for Matched<'_, M> {
+    type Output = ();
+    const JOINS: bool = true;
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        // SAFETY: the caller's.
+        unsafe { align::<S::Words, M>(self.0) }
+    }
 }
 
 /// Where things are in the words' buffer.

@@ -5,7 +5,7 @@
 //! carry of the addition says, so that no other carry is handed on.
 
 use super::planes::Matcher;
-use super::words::Words;
+use crate::simd::Words;
 
 /// Differences between rows.
 #[derive(Clone, Copy)]
@@ -30,6 +30,7 @@ impl<V: Words> Horizontal<V> {
     /// The processor has the instructions of V.
     #[inline(always)]
     pub unsafe fn new(hp: V, hn: V) -> Self {
+        // SAFETY: the caller's.
         Horizontal { hp, hn, as_matches: unsafe { hn.top() } }
     }
 }

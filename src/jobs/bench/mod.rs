@@ -318,7 +318,7 @@ impl Bench {
 }
 
 fn describe(device: &Device, pool: &rayon::ThreadPool) -> String {
-    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::pairs::cpu::Isa::best().name());
+    let cpu = format!("CPU, {} threads, {}", pool.current_num_threads(), crate::simd::Level::best().name());
     match device {
         Device::Cpu => cpu,
         Device::Adapter(found) => {

@@ -9,9 +9,9 @@ mod start;
 mod sweep;
 pub mod tile;
 
-use self::tile::Vectors;
 use super::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
+use crate::simd::Level;
 
 /// Rows and columns of a tile: edges are small beside its cells, and a row's values and profile stay in the cache.
 const TILE: (u32, u32) = (1 << 10, 1 << 12);
@@ -22,7 +22,7 @@ const MEMORY: u64 = 1 << 30;
 #[derive(Debug, Clone)]
 pub struct CpuLong {
     threads: usize,
-    vectors: Vectors,
+    level: Level,
     /// Most rows and columns.
     tile: (u32, u32),
     /// Bytes.
@@ -34,7 +34,7 @@ impl CpuLong {
     pub fn new(threads: usize) -> Self {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if threads == 0 { processors() } else { threads };
-        CpuLong { threads, vectors: Vectors::available()[0], tile: TILE, memory: MEMORY }
+        CpuLong { threads, level: Level::best(), tile: TILE, memory: MEMORY }
     }
 
     /// A trace takes no more than so many bytes, if its region is larger than 1,024 x 1,024.
@@ -51,9 +51,12 @@ impl CpuLong {
         CpuLong { tile: (rows, columns), ..self }
     }
 
-    /// Computes in these vectors, which the processor must have. Changes no result.
-    pub fn with_vectors(self, vectors: Vectors) -> Self {
-        CpuLong { vectors, ..self }
+    /// Computes with these instructions. Changes no result.
+    ///
+    /// # Panics
+    /// If the processor does not have them.
+    pub fn with_level(self, level: Level) -> Self {
+        CpuLong { level: level.checked(), ..self }
     }
 }
 
@@ -64,12 +67,11 @@ impl LongEngine for CpuLong {
 
     fn speed(&self) -> f64 {
         // Measured of one thread, local alignment with affine gaps.
-        let thread = match self.vectors {
-            Vectors::Portable => 0.8e9,
-            #[cfg(target_arch = "x86_64")]
-            Vectors::Avx2 => 2.6e9,
-            #[cfg(target_arch = "x86_64")]
-            Vectors::Avx512 => 5.5e9,
+        let thread = match self.level.bytes() {
+            _ if self.level == Level::Portable => 0.8e9,
+            ..32 => 0.8e9,
+            32..64 => 2.6e9,
+            _ => 5.5e9,
         };
         thread * self.threads as f64
     }

@@ -39,11 +39,9 @@ fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, (strip,
     let threads = engine.threads as u64;
     let (strip, chunk) = (strip.min(n), chunk.min(m));
     match method {
-        Method::Striped => strips * m * 24 + threads * Pieces::bytes_for(engine.vectors, m, strip),
-        Method::Chunked1 => {
-            strips * m * 24 + chunks * n * 8 + threads * Pieces::bytes_for(engine.vectors, chunk, strip)
-        }
-        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + Pieces::bytes_for(engine.vectors, chunk, strip),
+        Method::Striped => strips * m * 24 + threads * Pieces::bytes_for(engine.level, m, strip),
+        Method::Chunked1 => strips * m * 24 + chunks * n * 8 + threads * Pieces::bytes_for(engine.level, chunk, strip),
+        Method::Chunked2 => strips * m * 8 + chunks * n * 8 + Pieces::bytes_for(engine.level, chunk, strip),
     }
 }
 
@@ -51,7 +49,7 @@ fn bytes_with(engine: &CpuLong, rows: u64, columns: u64, method: Method, (strip,
 pub(super) fn run(engine: &CpuLong, region: &Region) -> Result<Traced> {
     let from = region.from;
     if from.i == region.rows.0 || from.j == region.columns.0 {
-        let mut pieces = Pieces::new(&region.pair.scoring, engine.vectors);
+        let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
         let edges = (region.top, region.left);
         let (cigar, to, ended) =
             pieces.trace_with_edges(rectangle(region, region.rows.0, region.columns.0, from), edges, from);
@@ -132,7 +130,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
     let (next, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let traced: Mutex<Vec<Cigar>> = Mutex::new(vec![Cigar::new(); parts.len()]);
     let work = || -> Result<()> {
-        let mut pieces = Pieces::new(&region.pair.scoring, engine.vectors);
+        let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
         let mut most = 0;
         while let Some((place, part)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| parts.get(k).map(|p| (k, p)))
@@ -204,7 +202,7 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
     sweep::run_in(engine, &sweep, &Known(region), &marks, (height, width), Some(&kept))?;
     let kept = kept.into_inner().unwrap_or_else(PoisonError::into_inner);
     let marks = marks.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut pieces = Pieces::new(&region.pair.scoring, engine.vectors);
+    let mut pieces = Pieces::new(&region.pair.scoring, engine.level);
     let (mut at, mut ended, mut parts, mut most) = (from, false, Vec::new(), 0);
     while !ended && at.i > first_row && at.j > first_column {
         check_interrupt(region)?;

@@ -14,11 +14,12 @@
 //! they do not: there they are given, and beside what is forbidden H is 0. No path goes on along them within the region, for it
 //! has left it there; so where the start is on one of them, no anchored path does either ([`Walls`]).
 
-use super::tile::{Directions, Room, Scheme, Step, Vectors};
+use super::tile::{Directions, Room, Scheme, Step};
 use crate::alignment::{Cigar, Op};
 use crate::long::{Edge, NEVER, Point, State};
 use crate::score::{Gaps, Mode, Scoring};
 use crate::seq::Code;
+use crate::simd::Level;
 
 /// What walks back: a scheme and buffers that live from piece to piece.
 #[derive(Debug)]
@@ -76,8 +77,8 @@ pub fn anchors_fit(scoring: &Scoring, rows: u32, columns: u32) -> bool {
 
 impl Pieces {
     /// For pairs under this scoring.
-    pub fn new(scoring: &Scoring, vectors: Vectors) -> Self {
-        let scheme = |clamp| Scheme::new(scoring, clamp, vectors);
+    pub fn new(scoring: &Scoring, level: Level) -> Self {
+        let scheme = |clamp| Scheme::new(scoring, clamp, level);
         Pieces {
             scoring: scoring.clone(),
             schemes: [scheme(scoring.mode == Mode::Local), scheme(false)],
@@ -91,9 +92,9 @@ impl Pieces {
         self.directions.bytes()
     }
 
-    /// Bytes that directions of so many rows and columns take in these vectors, about.
-    pub fn bytes_for(vectors: Vectors, rows: u64, columns: u64) -> u64 {
-        let lanes = vectors.lanes() as u64;
+    /// Bytes that directions of so many rows and columns take with these instructions, about.
+    pub fn bytes_for(level: Level, rows: u64, columns: u64) -> u64 {
+        let lanes = level.doubles() as u64;
         // A word for each step, some lanes idle at either end; and for the last rows, computed one by one.
         8 * rows.div_ceil(lanes) * (columns + lanes) + 8 * columns
     }

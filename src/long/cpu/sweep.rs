@@ -30,7 +30,7 @@ pub(super) fn run_in(
     (height, width): (u32, u32),
     kept: Option<&Mutex<Vec<Edge>>>,
 ) -> Result<Swept> {
-    let scheme = Scheme::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.vectors);
+    let scheme = Scheme::new(&sweep.pair.scoring, sweep.pair.is_local(), engine.level);
     let ends = row_ends(sweep, height);
     let cuts: Vec<u32> = (sweep.columns.0..sweep.columns.1).step_by(width as usize).collect();
     let cuts = if cuts.is_empty() { vec![sweep.columns.0] } else { cuts };

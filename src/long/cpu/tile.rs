@@ -6,18 +6,16 @@
 //! as vectors hold (module `strip`), the last few, and all if scores are beyond 8 bits, one by one (`scalar`).
 
 mod directions;
-mod lanes;
 mod scalar;
 mod strip;
 
-use self::lanes::MAX_LANES;
 use self::strip::{DIRECTIONS, LOCATE, MARGIN, PADDING, SWEEP, Strip};
 use crate::long::{Edge, NEVER};
 use crate::score::{Gaps, Scoring, Substitution};
 use crate::seq::Code;
+use crate::simd::{Level, MAX_DOUBLES};
 
 pub use directions::{Directions, Step};
-pub use lanes::Vectors;
 
 /// How cells are computed.
 #[derive(Debug, Clone)]
@@ -26,21 +24,20 @@ pub struct Scheme {
     gaps: Gaps,
     /// Whether H is cut off at 0.
     clamp: bool,
-    vectors: Vectors,
+    level: Level,
     /// Whether scores fit 8 bits, above that of padding.
     narrow: bool,
 }
 
 impl Scheme {
-    /// Computes with these vectors; `clamp` cuts H off at 0.
+    /// Computes with these instructions; `clamp` cuts H off at 0.
     ///
     /// # Panics
-    /// If the processor does not have the vectors.
-    pub fn new(scoring: &Scoring, clamp: bool, vectors: Vectors) -> Self {
-        assert!(Vectors::available().contains(&vectors), "the processor does not have {vectors:?}");
+    /// If the processor does not have them.
+    pub fn new(scoring: &Scoring, clamp: bool, level: Level) -> Self {
         let substitution = scoring.substitution.clone();
         let narrow = substitution.max_score() <= i8::MAX.into() && substitution.min_score() > PADDING.into();
-        Scheme { substitution, gaps: scoring.gaps, clamp, vectors, narrow }
+        Scheme { substitution, gaps: scoring.gaps, clamp, level: level.checked(), narrow }
     }
 
     fn is_linear(&self) -> bool {
@@ -148,11 +145,11 @@ impl Scheme {
         let mut at = 0;
         while at < m {
             let left = m - at;
-            let shape = strip::shapes(self.vectors).into_iter().find(|(lanes, slots)| {
+            let shape = strip::shapes(self.level).into_iter().find(|(lanes, slots)| {
                 in_vectors && lanes * slots <= left && !(*slots > 1 && matches!(want, Want::Cell(..)))
             });
             // A strip of rows one by one is no higher than the vectors' lanes, but where there is nothing better.
-            let height = shape.map_or(left.min(MAX_LANES), |(lanes, slots)| lanes * slots);
+            let height = shape.map_or(left.min(MAX_DOUBLES), |(lanes, slots)| lanes * slots);
             self.strip(&query[at..][..height], target, (at, shape), column, want, room);
             room.rows.swap(0, 1);
             at += height;

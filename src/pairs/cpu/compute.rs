@@ -1,16 +1,13 @@
 //! What one thread does with a batch: groups of targets in lanes, or one pair over all lanes, in the narrowest numbers
 //! that hold their scores.
 
-use super::difference::{self, DifferenceElement};
 use super::group::{Group, codes_of};
-use super::local::{self, LocalElement};
-use super::pair_difference::{self, PairDifferenceElement};
-use super::pair_local::{self, PairLocalElement};
-use super::simd::{Isa, MAX_LANES};
+use super::{difference, local, pair_difference, pair_local};
 use crate::error::{Error, Result};
 use crate::pairs::{Band, Batch, Block, Hit, Want};
 use crate::score::{DifferenceScoring, LocalScoring, Mode, offset};
 use crate::seq::{Code, SequenceId};
+use crate::simd::{LaneElement, Level, MAX_LANES};
 
 /// What is in a vector's lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,7 +31,7 @@ pub struct Workspace {
 /// How a workspace computes.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
-    isa: Isa,
+    level: Level,
     form: Form,
 }
 
@@ -52,16 +49,15 @@ struct Buffers<E> {
 impl Workspace {
     /// A workspace for the best instructions that the processor has.
     pub fn new() -> Self {
-        Self::with(Isa::best(), Form::Cheaper)
+        Self::with(Level::best(), Form::Cheaper)
     }
 
     /// A workspace for these instructions and this form, which change no result.
     ///
     /// # Panics
     /// If the processor does not have the instructions.
-    pub fn with(isa: Isa, form: Form) -> Self {
-        assert!(Isa::available().contains(&isa), "the processor does not have {}", isa.name());
-        Workspace { plan: Plan { isa, form }, buffers: Default::default() }
+    pub fn with(level: Level, form: Form) -> Self {
+        Workspace { plan: Plan { level: level.checked(), form }, buffers: Default::default() }
     }
 }
 
@@ -109,7 +105,7 @@ trait Differences {
     fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>>;
 }
 
-impl<E: DifferenceElement + PairDifferenceElement> Differences for Buffers<E> {
+impl<E: LaneElement> Differences for Buffers<E> {
     fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>> {
         let query = band.queries.codes(block.query);
         let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
@@ -119,18 +115,18 @@ impl<E: DifferenceElement + PairDifferenceElement> Differences for Buffers<E> {
         let codes = &codes_of(query);
         let ids = targets_of(band, block);
         let mut found = vec![0; ids.len()];
-        plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.isa), |work, places| match work {
+        plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.level), |work, places| match work {
             Work::Together(targets) => {
                 let mut values = [0; MAX_LANES];
                 let (group, buffers) = (Group::new(targets), &mut self.difference);
                 let task = difference::Task { form: &form, query, codes, group, buffers, values: &mut values };
-                E::align_group(plan.isa, task);
+                plan.level.run(task);
                 places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
             }
             Work::Alone { rows, columns } => {
                 let (codes, buffers) = (&codes_of(columns), &mut self.pair_difference);
                 let value = &mut found[places[0]];
-                E::align_pair(plan.isa, pair_difference::Task { form: &form, rows, columns, codes, buffers, value });
+                plan.level.run(pair_difference::Task { form: &form, rows, columns, codes, buffers, value });
             }
         });
         let hits = ids.iter().zip(found).filter_map(|(&target, value)| {
@@ -149,24 +145,24 @@ trait Locals {
     fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]);
 }
 
-impl<E: LocalElement + PairLocalElement> Locals for Buffers<E> {
+impl<E: LaneElement> Locals for Buffers<E> {
     fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]) {
         let Some(form) = LocalScoring::<E>::new(&band.scoring) else { return };
         let open: Vec<usize> = (0..ids.len()).filter(|&place| scores[place].is_none()).collect();
         let targets: Vec<&[Code]> = open.iter().map(|&place| band.targets.codes(ids[place])).collect();
         let codes = &codes_of(query);
-        plan.share_out(query, &targets, E::lanes(plan.isa), |work, places| {
+        plan.share_out(query, &targets, E::lanes(plan.level), |work, places| {
             let mut values = [form.zero(); MAX_LANES];
             match work {
                 Work::Together(targets) => {
                     let (group, buffers) = (Group::new(targets), &mut self.local);
                     let task = local::Task { form: &form, query, codes, group, buffers, values: &mut values };
-                    E::align_group(plan.isa, task);
+                    plan.level.run(task);
                 }
                 Work::Alone { rows, columns } => {
                     let (codes, buffers) = (&codes_of(columns), &mut self.pair_local);
                     let value = &mut values[0];
-                    E::align_pair(plan.isa, pair_local::Task { form: &form, rows, columns, codes, buffers, value });
+                    plan.level.run(pair_local::Task { form: &form, rows, columns, codes, buffers, value });
                 }
             }
             places.iter().zip(values).for_each(|(&place, value)| scores[open[place]] = form.decode(value));
@@ -285,7 +281,7 @@ mod tests {
     fn targets_that_are_much_longer_go_alone() {
         let code = [1 as Code; 9_000];
         let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
-        let plan = Plan { isa: Isa::Portable, form: Form::Cheaper };
+        let plan = Plan { level: Level::Portable, form: Form::Cheaper };
         let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
         assert_eq!(alone(&[300; 64]), 0);
         assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);

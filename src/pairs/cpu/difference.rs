@@ -6,10 +6,10 @@
 //! Intel's servers) the floor is 2 and 4.5 cycles for a vector, that is 32 and 14 cells a cycle in 8 bits.
 
 use super::group::{Group, ROWS, Strip};
-use super::simd::{Lanes, Lines, MAX_LANES, kernel};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
+use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
@@ -38,10 +38,13 @@ pub struct Task<'a, E> {
     pub values: &'a mut [i64; MAX_LANES],
 }
 
-kernel! {
-    /// Elements with a kernel for global scores of one query against many targets.
-    trait DifferenceElement {
-        fn align_group(Task) = align;
+impl<E: LaneElement> Kernel for Task<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        // SAFETY: the caller's.
+        unsafe { align::<E::In<S>>(self) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Targets side by side: one a lane, aligned with one query (inter-sequence vectors, as in SWIPE: Rognes 2011).
 
-use super::simd::MAX_LANES;
 use crate::seq::{Code, PAD};
+use crate::simd::MAX_LANES;
 
 /// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
 pub const ROWS: usize = 4;

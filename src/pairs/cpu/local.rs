@@ -5,9 +5,9 @@
 //! bits: 6 cycles at least), 6 under linear ones.
 
 use super::group::{Group, ROWS, Strip};
-use super::simd::{Lanes, Lines, MAX_LANES, kernel};
 use crate::score::LocalScoring;
 use crate::seq::Code;
+use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
@@ -36,10 +36,13 @@ pub struct Task<'a, E> {
     pub values: &'a mut [E; MAX_LANES],
 }
 
-kernel! {
-    /// Elements with a kernel for local scores of one query against many targets.
-    trait LocalElement {
-        fn align_group(Task) = align;
+impl<E: LaneElement> Kernel for Task<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        // SAFETY: the caller's.
+        unsafe { align::<E::In<S>>(self) }
     }
 }
 

@@ -10,7 +10,6 @@ mod group;
 mod local;
 mod pair_difference;
 mod pair_local;
-pub(crate) mod simd;
 mod skew;
 mod whole;
 
@@ -29,7 +28,6 @@ use crate::score::Mode;
 use crate::trace::{self, Hint, traceback};
 
 pub use compute::{Form, Workspace};
-pub use simd::Isa;
 pub use whole::CpuEngine;
 
 /// Cells a batch at most: some hundredths of a second, or a tenth where many are traced. What is computed is not

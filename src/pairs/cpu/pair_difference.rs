@@ -3,11 +3,11 @@
 //! Operations on a vector of cells: those of [`super::difference`], two to move dh (and f) down a row, and in 8 bits
 //! with 64 lanes 7 blends for the scores.
 
-use super::simd::{Lanes, Lines, MAX_LANES, kernel};
 use super::skew::{Skew, SkewBuffers, Strips};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
+use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Buffers that live from pair to pair.
 #[derive(Debug, Clone, Default)]
@@ -35,10 +35,13 @@ pub struct Task<'a, E> {
     pub value: &'a mut i64,
 }
 
-kernel! {
-    /// Elements with a kernel for the global score of one pair.
-    trait PairDifferenceElement {
-        fn align_pair(Task) = align;
+impl<E: LaneElement> Kernel for Task<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        // SAFETY: the caller's.
+        unsafe { align::<E::In<S>>(self) }
     }
 }
 

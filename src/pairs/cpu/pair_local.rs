@@ -1,9 +1,9 @@
 //! The local score of one pair, rows side by side ([`super::skew`]).
 
-use super::simd::{Lanes, Lines, MAX_LANES, kernel};
 use super::skew::{Skew, SkewBuffers, Strips};
 use crate::score::LocalScoring;
 use crate::seq::Code;
+use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Buffers that live from pair to pair.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +31,13 @@ pub struct Task<'a, E> {
     pub value: &'a mut E,
 }
 
-kernel! {
-    /// Elements with a kernel for the local score of one pair.
-    trait PairLocalElement {
-        fn align_pair(Task) = align;
+impl<E: LaneElement> Kernel for Task<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        // SAFETY: the caller's.
+        unsafe { align::<E::In<S>>(self) }
     }
 }
 

@@ -9,9 +9,9 @@
 //! scores against all rows; [`Skew`] delays each lane of the stream of such vectors by its row, a bit of the row's number at
 //! a time: log2(COUNT) blends a step, for any substitution table.
 
-use super::simd::{Lanes, Lines};
 use crate::score::difference::{Element, STEPS};
 use crate::seq::{Code, PAD};
+use crate::simd::{Lanes, Lines};
 
 /// Room for the codes before the first column that the first stage looks back to.
 const BACK: usize = 3;

@@ -21,6 +21,7 @@ use std::ops::Range;
 use super::Number;
 use crate::score::Scoring;
 use crate::seq::Code;
+use crate::simd::{Kernel, Level, Simd};
 
 /// Columns of a piece: a few vectors, and short enough for the first level of cache.
 const PIECE: usize = 64;
@@ -89,27 +90,29 @@ pub fn sweep<T: Number>(
     enough: Option<i64>,
     profile: &mut Profile,
     rows: &mut Rows<T>,
+    level: Level,
 ) -> Option<End> {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2.
-        return unsafe { sweep_avx2(query, target, scoring, enough, profile, rows) };
-    }
-    sweep_rows(query, target, scoring, enough, profile, rows)
+    level.run(Rowwise { query, target, scoring, enough, profile, rows })
 }
 
-/// The same code, which the compiler may use AVX2 for.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn sweep_avx2<T: Number>(
-    query: &[Code],
-    target: &[Code],
-    scoring: &Scoring,
+/// A sweep, of whose rows the compiler makes vectors.
+struct Rowwise<'a, T> {
+    query: &'a [Code],
+    target: &'a [Code],
+    scoring: &'a Scoring,
     enough: Option<i64>,
-    profile: &mut Profile,
-    rows: &mut Rows<T>,
-) -> Option<End> {
-    sweep_rows(query, target, scoring, enough, profile, rows)
+    profile: &'a mut Profile,
+    rows: &'a mut Rows<T>,
+}
+
+impl<T: Number> Kernel for Rowwise<'_, T> {
+    type Output = Option<End>;
+    const WIDE: bool = false;
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) -> Option<End> {
+        sweep_rows(self.query, self.target, self.scoring, self.enough, self.profile, self.rows)
+    }
 }
 
 #[inline(always)]

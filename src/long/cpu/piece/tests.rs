@@ -51,8 +51,8 @@ fn any_two_points_of_a_path_have_its_columns_between_them() {
     let mut states = [0; 3];
     for round in 0..300 {
         let (query, target, scoring, matrices, from) = case(state);
-        let vectors = Vectors::available();
-        let mut pieces = Pieces::new(&scoring, vectors[round % vectors.len()]);
+        let levels = Level::available();
+        let mut pieces = Pieces::new(&scoring, levels[round % levels.len()]);
         let walk = matrices.walk(from, 0, 0);
         for _ in 0..4 {
             let (a, b) = (below(state, walk.points.len()), below(state, walk.points.len()));
@@ -72,8 +72,8 @@ fn regions_are_left_where_the_path_leaves_them() {
     let state = &mut 5;
     for round in 0..300 {
         let (query, target, scoring, matrices, from) = case(state);
-        let vectors = Vectors::available();
-        let mut pieces = Pieces::new(&scoring, vectors[round % vectors.len()]);
+        let levels = Level::available();
+        let mut pieces = Pieces::new(&scoring, levels[round % levels.len()]);
         let walk = matrices.walk(from, 0, 0);
         let end = walk.points[below(state, walk.points.len())].0;
         let (top, left) = (below(state, end.i as usize + 1) as u32, below(state, end.j as usize + 1) as u32);

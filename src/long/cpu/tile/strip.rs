@@ -12,12 +12,12 @@
 //! and so adds nothing to a strip's greatest value; what it leaves behind is written over.
 
 use super::Scheme;
-use super::lanes::{BLOCK, Baseline, Lanes, MAX_LANES, Vectors};
 use crate::long::NEVER;
 use crate::seq::Code;
+use crate::simd::{BLOCK, Doubles, Kernel, Lanes, Level, MAX_DOUBLES, Simd};
 
 /// Room before and behind values and scores of columns, for lanes ahead and behind.
-pub(super) const MARGIN: usize = 2 * MAX_LANES;
+pub(super) const MARGIN: usize = 2 * MAX_DOUBLES;
 /// The score of padding.
 pub(super) const PADDING: i8 = i8::MIN;
 
@@ -56,46 +56,46 @@ pub(super) struct Strip<'a> {
     pub found: Option<(usize, usize)>,
 }
 
-/// Lanes, and rows a lane, of the strips of these vectors: high ones and low ones.
-pub(super) fn shapes(vectors: Vectors) -> [(usize, usize); 2] {
-    match vectors {
-        Vectors::Portable => [(4, 4), (4, 1)],
-        #[cfg(target_arch = "x86_64")]
-        Vectors::Avx2 => [(8, 4), (8, 1)],
-        #[cfg(target_arch = "x86_64")]
-        Vectors::Avx512 => [(16, 8), (16, 1)],
-    }
+/// Rows a lane of high strips, with so many lanes.
+const fn high(lanes: usize) -> usize {
+    if lanes == 16 { 8 } else { 4 }
+}
+
+/// Lanes, and rows a lane, of the strips of a level: high ones and low ones.
+pub(super) fn shapes(level: Level) -> [(usize, usize); 2] {
+    let lanes = level.doubles();
+    [(lanes, high(lanes)), (lanes, 1)]
 }
 
 /// Computes a strip of so many rows a lane, one of [`shapes`]; its greatest value, if H is cut off at 0.
 pub(super) fn compute<const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
-    match strip.scheme.vectors {
-        // SAFETY: every processor of the target has the first; of the others the scheme has made sure.
-        Vectors::Portable => unsafe { choose::<Baseline, 4, WHAT>(slots, strip) },
-        #[cfg(target_arch = "x86_64")]
-        Vectors::Avx2 => unsafe { avx2::<WHAT>(slots, strip) },
-        #[cfg(target_arch = "x86_64")]
-        Vectors::Avx512 => unsafe { avx512::<WHAT>(slots, strip) },
+    strip.scheme.level.run(Compute::<WHAT> { slots, strip })
+}
+
+/// A strip with what is wanted of it.
+struct Compute<'s, 'a, const WHAT: u8> {
+    slots: usize,
+    strip: &'s mut Strip<'a>,
+}
+
+impl<const WHAT: u8> Kernel for Compute<'_, '_, WHAT> {
+    type Output = i32;
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) -> i32 {
+        // SAFETY: the caller's.
+        unsafe {
+            match const { high(S::Doubles::COUNT) } {
+                8 => choose::<S::Doubles, 8, WHAT>(self.slots, self.strip),
+                _ => choose::<S::Doubles, 4, WHAT>(self.slots, self.strip),
+            }
+        }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn avx2<const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
-    // SAFETY: compiled for these instructions.
-    unsafe { choose::<super::lanes::Avx2, 4, WHAT>(slots, strip) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn avx512<const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
-    // SAFETY: as above.
-    unsafe { choose::<super::lanes::Avx512, 8, WHAT>(slots, strip) }
 }
 
 /// The body for this scheme.
 #[inline(always)]
-unsafe fn choose<W: Lanes, const R: usize, const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
+unsafe fn choose<W: Doubles, const R: usize, const WHAT: u8>(slots: usize, strip: &mut Strip<'_>) -> i32 {
     // SAFETY: the caller's.
     unsafe {
         match (slots == R && WHAT != LOCATE, strip.scheme.clamp, strip.scheme.is_linear()) {
@@ -113,13 +113,13 @@ unsafe fn choose<W: Lanes, const R: usize, const WHAT: u8>(slots: usize, strip: 
 
 /// Registers as memory: where single lanes are written and read at the ends of a strip.
 struct Spilled<const R: usize> {
-    h: [[i32; MAX_LANES]; R],
-    gap: [[i32; MAX_LANES]; R],
-    diagonal: [i32; MAX_LANES],
+    h: [[i32; MAX_DOUBLES]; R],
+    gap: [[i32; MAX_DOUBLES]; R],
+    diagonal: [i32; MAX_DOUBLES],
 }
 
 #[inline(always)]
-unsafe fn body<W: Lanes, const R: usize, const WHAT: u8, const CLAMP: bool, const LINEAR: bool>(
+unsafe fn body<W: Doubles, const R: usize, const WHAT: u8, const CLAMP: bool, const LINEAR: bool>(
     strip: &mut Strip<'_>,
 ) -> i32 {
     let (count, n) = (W::COUNT, strip.columns);
@@ -142,7 +142,7 @@ unsafe fn body<W: Lanes, const R: usize, const WHAT: u8, const CLAMP: bool, cons
             sources[place / BLOCK][place % BLOCK] = strip.profile[code * strip.stride + MARGIN - block..].as_ptr();
         }
     }
-    let mut spilled = Spilled { h: [[0; MAX_LANES]; R], gap: [[0; MAX_LANES]; R], diagonal: [0; MAX_LANES] };
+    let mut spilled = Spilled { h: [[0; MAX_DOUBLES]; R], gap: [[0; MAX_DOUBLES]; R], diagonal: [0; MAX_DOUBLES] };
     // SAFETY: the caller's: W's instructions are there. Columns are read and written up to MARGIN before the first and
     // behind the last, as the asserts allow; the profile is read from `block` columns before its row's first to
     // 2 BLOCK behind its last, which is within its row's margins.

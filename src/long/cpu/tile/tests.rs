@@ -18,8 +18,8 @@ fn random(state: &mut u64) -> u64 {
 fn tiles_are_the_oracles() {
     let state = &mut 7;
     for round in 0..150 {
-        let vectors = Vectors::available();
-        let vectors = vectors[round % vectors.len()];
+        let levels = Level::available();
+        let level = levels[round % levels.len()];
         let lengths: [usize; 4] = std::array::from_fn(|k| match (k, random(state) % 3) {
             (0 | 1, 0) => 0,
             (0 | 1, _) => random(state) as usize % 5,
@@ -37,10 +37,10 @@ fn tiles_are_the_oracles() {
         let large = if random(state).is_multiple_of(8) { 1000 } else { 1 };
         let scoring = Scoring::nucleotide(2 * large, -3, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
         let scoring = Scoring { mode, ..scoring };
-        let what = format!("{vectors:?} {lengths:?} {gaps:?} {mode:?} {large}");
+        let what = format!("{level:?} {lengths:?} {gaps:?} {mode:?} {large}");
         let truth = LongMatrices::fill(&query, &target, &scoring);
         let (rows, columns) = (top..top + m, left..left + n);
-        let scheme = Scheme::new(&scoring, mode == Mode::Local, vectors);
+        let scheme = Scheme::new(&scoring, mode == Mode::Local, level);
         let mut room = Room::default();
         let edges = || (truth.row_edge(top, columns.clone()), truth.column_edge(left, rows.clone()));
         let check = |row: &Edge, column: &Edge| {

@@ -1,24 +1,11 @@
-//! Words of x86-64: SSE4.1, AVX2, AVX-512BW, and AVX-512VBMI2, which shifts two words as one.
+//! Words of 64 bits.
+#![allow(unsafe_op_in_unsafe_fn, reason = "as in the module above")]
 
 use std::arch::x86_64::*;
+use std::marker::PhantomData;
 
-use super::Words;
-
-/// Two words (SSE4.1).
-#[derive(Clone, Copy)]
-pub struct Sse41(__m128i);
-
-/// Four words (AVX2).
-#[derive(Clone, Copy)]
-pub struct Avx2(__m256i);
-
-/// Eight words (AVX-512F and AVX-512BW).
-#[derive(Clone, Copy)]
-pub struct Avx512(__m512i);
-
-/// Eight words (AVX-512VBMI2 besides).
-#[derive(Clone, Copy)]
-pub struct Avx512Vbmi2(__m512i);
+use super::{V128, V256, V512, V512Vbmi2};
+use crate::simd::Words;
 
 /// What differs between registers of 128 and 256 bits: names of instructions. There is no logic of three inputs.
 macro_rules! words {
@@ -27,72 +14,72 @@ macro_rules! words {
      $shift_down:ident) => {
         // SAFETY: used only inside functions compiled for the instructions, after their detection; loads and stores are
         // of a whole register at any alignment.
-        unsafe impl Words for $vector {
+        unsafe impl Words for $vector<u64> {
             const COUNT: usize = $count;
             #[inline(always)]
             unsafe fn splat(word: u64) -> Self {
-                $vector(unsafe { $splat(word as i64) })
+                $vector($splat(word as i64), PhantomData)
             }
             #[inline(always)]
             unsafe fn load(from: *const u64) -> Self {
-                $vector(unsafe { $load(from.cast()) })
+                $vector($load(from.cast()), PhantomData)
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut u64) {
-                unsafe { $store(to.cast(), self.0) }
+                $store(to.cast(), self.0)
             }
             #[inline(always)]
             unsafe fn add(self, other: Self) -> Self {
-                $vector(unsafe { $add(self.0, other.0) })
+                $vector($add(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn and(self, other: Self) -> Self {
-                $vector(unsafe { $and(self.0, other.0) })
+                $vector($and(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn or3(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { $or($or(self.0, b.0), c.0) })
+                $vector($or($or(self.0, b.0), c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn xor_or(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { $or($xor(self.0, b.0), c.0) })
+                $vector($or($xor(self.0, b.0), c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn nor_xor(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { $xor($or($xor(self.0, b.0), c.0), $splat(-1)) })
+                $vector($xor($or($xor(self.0, b.0), c.0), $splat(-1)), PhantomData)
             }
             #[inline(always)]
             unsafe fn and_or(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { $or($and(self.0, b.0), c.0) })
+                $vector($or($and(self.0, b.0), c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn or_nor(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { $or(self.0, $xor($or(b.0, c.0), $splat(-1))) })
+                $vector($or(self.0, $xor($or(b.0, c.0), $splat(-1))), PhantomData)
             }
             #[inline(always)]
             unsafe fn shift_in(self, below: Self) -> Self {
-                $vector(unsafe { $or($add(self.0, self.0), $down::<63>(below.0)) })
+                $vector($or($add(self.0, self.0), $down::<63>(below.0)), PhantomData)
             }
             #[inline(always)]
             unsafe fn top(self) -> Self {
-                $vector(unsafe { $down::<63>(self.0) })
+                $vector($down::<63>(self.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn test(self, bit: u64) -> Self {
-                let bit = unsafe { $splat(bit as i64) };
-                $vector(unsafe { $equal($and(self.0, bit), bit) })
+                let bit = $splat(bit as i64);
+                $vector($equal($and(self.0, bit), bit), PhantomData)
             }
             #[inline(always)]
             unsafe fn shift_down(self, above: Self) -> Self {
-                $vector(unsafe { $shift_down(self.0, above.0) })
+                $vector($shift_down(self.0, above.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn test_bytes(bytes: *const u8, mask: u8) -> u64 {
                 const BYTES: usize = 8 * $count;
                 let mut bits = 0;
                 for k in 0..64 / BYTES {
-                    let masked = unsafe { $and($load(bytes.add(BYTES * k).cast()), $splat_byte(mask as i8)) };
-                    let zeros = unsafe { $mask($equal_bytes(masked, $zero())) } as u32;
+                    let masked = $and($load(bytes.add(BYTES * k).cast()), $splat_byte(mask as i8));
+                    let zeros = $mask($equal_bytes(masked, $zero())) as u32;
                     bits |= u64::from(!zeros & (u32::MAX >> (32 - BYTES))) << (BYTES * k);
                 }
                 bits
@@ -102,7 +89,7 @@ macro_rules! words {
 }
 
 words!(
-    Sse41,
+    V128,
     2,
     _mm_loadu_si128,
     _mm_storeu_si128,
@@ -120,7 +107,7 @@ words!(
     shift_down_128
 );
 words!(
-    Avx2,
+    V256,
     4,
     _mm256_loadu_si256,
     _mm256_storeu_si256,
@@ -140,95 +127,95 @@ words!(
 
 #[inline(always)]
 unsafe fn shift_down_128(words: __m128i, above: __m128i) -> __m128i {
-    unsafe { _mm_alignr_epi8::<8>(above, words) }
+    _mm_alignr_epi8::<8>(above, words)
 }
 
 #[inline(always)]
 unsafe fn shift_down_256(words: __m256i, above: __m256i) -> __m256i {
     // The lowest word is replaced before all words move down in a circle.
-    unsafe { _mm256_permute4x64_epi64::<0b00_11_10_01>(_mm256_blend_epi32::<0b11>(words, above)) }
+    _mm256_permute4x64_epi64::<0b00_11_10_01>(_mm256_blend_epi32::<0b11>(words, above))
 }
 
 /// Logic of three inputs by the table of its results, which begins with that for inputs of ones.
 macro_rules! words_512 {
     ($vector:ident, $shift_in:ident) => {
         // SAFETY: as above.
-        unsafe impl Words for $vector {
+        unsafe impl Words for $vector<u64> {
             const COUNT: usize = 8;
             #[inline(always)]
             unsafe fn splat(word: u64) -> Self {
-                $vector(unsafe { _mm512_set1_epi64(word as i64) })
+                $vector(_mm512_set1_epi64(word as i64), PhantomData)
             }
             #[inline(always)]
             unsafe fn load(from: *const u64) -> Self {
-                $vector(unsafe { _mm512_loadu_si512(from.cast()) })
+                $vector(_mm512_loadu_si512(from.cast()), PhantomData)
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut u64) {
-                unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+                _mm512_storeu_si512(to.cast(), self.0)
             }
             #[inline(always)]
             unsafe fn add(self, other: Self) -> Self {
-                $vector(unsafe { _mm512_add_epi64(self.0, other.0) })
+                $vector(_mm512_add_epi64(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn and(self, other: Self) -> Self {
-                $vector(unsafe { _mm512_and_si512(self.0, other.0) })
+                $vector(_mm512_and_si512(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn or3(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { _mm512_ternarylogic_epi64::<0b1111_1110>(self.0, b.0, c.0) })
+                $vector(_mm512_ternarylogic_epi64::<0b1111_1110>(self.0, b.0, c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn xor_or(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { _mm512_ternarylogic_epi64::<0b1011_1110>(self.0, b.0, c.0) })
+                $vector(_mm512_ternarylogic_epi64::<0b1011_1110>(self.0, b.0, c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn nor_xor(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { _mm512_ternarylogic_epi64::<0b0100_0001>(self.0, b.0, c.0) })
+                $vector(_mm512_ternarylogic_epi64::<0b0100_0001>(self.0, b.0, c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn and_or(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { _mm512_ternarylogic_epi64::<0b1110_1010>(self.0, b.0, c.0) })
+                $vector(_mm512_ternarylogic_epi64::<0b1110_1010>(self.0, b.0, c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn or_nor(self, b: Self, c: Self) -> Self {
-                $vector(unsafe { _mm512_ternarylogic_epi64::<0b1111_0001>(self.0, b.0, c.0) })
+                $vector(_mm512_ternarylogic_epi64::<0b1111_0001>(self.0, b.0, c.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn shift_in(self, below: Self) -> Self {
-                $vector(unsafe { $shift_in(self.0, below.0) })
+                $vector($shift_in(self.0, below.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn top(self) -> Self {
-                $vector(unsafe { _mm512_srli_epi64::<63>(self.0) })
+                $vector(_mm512_srli_epi64::<63>(self.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn test(self, bit: u64) -> Self {
-                let mask = unsafe { _mm512_test_epi64_mask(self.0, _mm512_set1_epi64(bit as i64)) };
-                $vector(unsafe { _mm512_maskz_set1_epi64(mask, -1) })
+                let mask = _mm512_test_epi64_mask(self.0, _mm512_set1_epi64(bit as i64));
+                $vector(_mm512_maskz_set1_epi64(mask, -1), PhantomData)
             }
             #[inline(always)]
             unsafe fn shift_down(self, above: Self) -> Self {
-                $vector(unsafe { _mm512_alignr_epi64::<1>(above.0, self.0) })
+                $vector(_mm512_alignr_epi64::<1>(above.0, self.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn test_bytes(bytes: *const u8, mask: u8) -> u64 {
-                unsafe { _mm512_test_epi8_mask(_mm512_loadu_si512(bytes.cast()), _mm512_set1_epi8(mask as i8)) }
+                _mm512_test_epi8_mask(_mm512_loadu_si512(bytes.cast()), _mm512_set1_epi8(mask as i8))
             }
         }
     };
 }
 
-words_512!(Avx512, shift_in_by_two);
-words_512!(Avx512Vbmi2, shift_in_at_once);
+words_512!(V512, shift_in_by_two);
+words_512!(V512Vbmi2, shift_in_at_once);
 
 #[inline(always)]
 unsafe fn shift_in_by_two(words: __m512i, below: __m512i) -> __m512i {
-    unsafe { _mm512_or_si512(_mm512_add_epi64(words, words), _mm512_srli_epi64::<63>(below)) }
+    _mm512_or_si512(_mm512_add_epi64(words, words), _mm512_srli_epi64::<63>(below))
 }
 
 #[inline(always)]
 unsafe fn shift_in_at_once(words: __m512i, below: __m512i) -> __m512i {
-    unsafe { _mm512_shldi_epi64::<1>(words, below) }
+    _mm512_shldi_epi64::<1>(words, below)
 }

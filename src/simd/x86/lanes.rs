@@ -1,23 +1,13 @@
-//! Vectors of x86-64: SSE4.1, AVX2 and AVX-512BW.
+//! Lanes of 8, 16 and 32 bits.
+#![allow(unsafe_op_in_unsafe_fn, reason = "as in the module above")]
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::portable::lookup_each;
-use super::{Lanes, STEPS};
+use super::{V128, V256, V512};
 use crate::seq::Code;
-
-/// One register of 128 bits (SSE4.1).
-#[derive(Clone, Copy)]
-pub struct Sse41<E>(__m128i, PhantomData<E>);
-
-/// One register of 256 bits (AVX2).
-#[derive(Clone, Copy)]
-pub struct Avx2<E>(__m256i, PhantomData<E>);
-
-/// One register of 512 bits (AVX-512F and AVX-512BW).
-#[derive(Clone, Copy)]
-pub struct Avx512<E>(__m512i, PhantomData<E>);
+use crate::simd::portable::lookup_each;
+use crate::simd::{Lanes, STEPS};
 
 /// What differs between the registers: names of instructions. What differs between the elements: their width.
 macro_rules! lanes {
@@ -30,50 +20,50 @@ macro_rules! lanes {
             const COUNT: usize = $count;
             #[inline(always)]
             unsafe fn splat(value: $elem) -> Self {
-                $vector(unsafe { $splat(value) }, PhantomData)
+                $vector($splat(value), PhantomData)
             }
             #[inline(always)]
             unsafe fn load(from: *const $elem) -> Self {
-                $vector(unsafe { $load(from.cast()) }, PhantomData)
+                $vector($load(from.cast()), PhantomData)
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $elem) {
-                unsafe { $store(to.cast(), self.0) }
+                $store(to.cast(), self.0)
             }
             #[inline(always)]
             unsafe fn add(self, other: Self) -> Self {
-                $vector(unsafe { $add(self.0, other.0) }, PhantomData)
+                $vector($add(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn sub(self, other: Self) -> Self {
-                $vector(unsafe { $sub(self.0, other.0) }, PhantomData)
+                $vector($sub(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn max(self, other: Self) -> Self {
-                $vector(unsafe { $max(self.0, other.0) }, PhantomData)
+                $vector($max(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn max_unsigned(self, other: Self) -> Self {
-                $vector(unsafe { $max_unsigned(self.0, other.0) }, PhantomData)
+                $vector($max_unsigned(self.0, other.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn shift_down(self, last: $elem) -> Self {
-                $vector(unsafe { $shift::<{ size_of::<$elem>() as i32 }>(self.0, $splat(last)) }, PhantomData)
+                $vector($shift::<{ size_of::<$elem>() as i32 }>(self.0, $splat(last)), PhantomData)
             }
             #[inline(always)]
             unsafe fn blend(self, other: Self, mask: Self) -> Self {
-                $vector(unsafe { $blend(self.0, other.0, mask.0) }, PhantomData)
+                $vector($blend(self.0, other.0, mask.0), PhantomData)
             }
             #[inline(always)]
             unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
-                unsafe { $lookup(table, codes) }
+                $lookup(table, codes)
             }
         }
     };
 }
 
 lanes!(
-    Sse41,
+    V128,
     __m128i,
     i8,
     16,
@@ -89,7 +79,7 @@ lanes!(
     lookup_bytes_128
 );
 lanes!(
-    Sse41,
+    V128,
     __m128i,
     i16,
     8,
@@ -105,7 +95,7 @@ lanes!(
     lookup_words_128
 );
 lanes!(
-    Sse41,
+    V128,
     __m128i,
     i32,
     4,
@@ -121,7 +111,7 @@ lanes!(
     lookup_doubles_128
 );
 lanes!(
-    Avx2,
+    V256,
     __m256i,
     i8,
     32,
@@ -137,7 +127,7 @@ lanes!(
     lookup_bytes_256
 );
 lanes!(
-    Avx2,
+    V256,
     __m256i,
     i16,
     16,
@@ -153,7 +143,7 @@ lanes!(
     lookup_words_256
 );
 lanes!(
-    Avx2,
+    V256,
     __m256i,
     i32,
     8,
@@ -169,7 +159,7 @@ lanes!(
     lookup_doubles_256
 );
 lanes!(
-    Avx512,
+    V512,
     __m512i,
     i8,
     64,
@@ -185,7 +175,7 @@ lanes!(
     lookup_bytes_512
 );
 lanes!(
-    Avx512,
+    V512,
     __m512i,
     i16,
     32,
@@ -201,7 +191,7 @@ lanes!(
     lookup_words_512
 );
 lanes!(
-    Avx512,
+    V512,
     __m512i,
     i32,
     16,
@@ -230,103 +220,90 @@ macro_rules! align_by {
 
 #[inline(always)]
 unsafe fn shift_128<const SIZE: i32>(lanes: __m128i, last: __m128i) -> __m128i {
-    unsafe { align_by!(SIZE, _mm_alignr_epi8, last, lanes) }
+    align_by!(SIZE, _mm_alignr_epi8, last, lanes)
 }
 
 #[inline(always)]
 unsafe fn shift_256<const SIZE: i32>(lanes: __m256i, last: __m256i) -> __m256i {
     // `alignr` works within halves: the upper neighbours' half first.
-    unsafe {
-        let above = _mm256_permute2x128_si256::<0x21>(lanes, last);
-        align_by!(SIZE, _mm256_alignr_epi8, above, lanes)
-    }
+    let above = _mm256_permute2x128_si256::<0x21>(lanes, last);
+    align_by!(SIZE, _mm256_alignr_epi8, above, lanes)
 }
 
 #[inline(always)]
 unsafe fn shift_512<const SIZE: i32>(lanes: __m512i, last: __m512i) -> __m512i {
-    // As for 256 bits, within quarters.
-    unsafe {
-        let above = _mm512_alignr_epi64::<2>(last, lanes);
-        align_by!(SIZE, _mm512_alignr_epi8, above, lanes)
+    if SIZE == 4 {
+        return _mm512_alignr_epi32::<1>(last, lanes);
     }
+    // As for 256 bits, within quarters.
+    let above = _mm512_alignr_epi64::<2>(last, lanes);
+    align_by!(SIZE, _mm512_alignr_epi8, above, lanes)
 }
 
 /// Bits of `b` where the mask has ones, of `a` where it has none.
 #[inline(always)]
 unsafe fn blend_512(a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
-    unsafe { _mm512_ternarylogic_epi64::<0xca>(mask, b, a) }
+    _mm512_ternarylogic_epi64::<0xca>(mask, b, a)
 }
 
 /// A table of 32 bytes in two registers of 16: the codes' fifth bit, moved to the top, chooses.
 #[inline(always)]
-unsafe fn lookup_bytes_128(table: &[i8; STEPS], codes: *const Code) -> Sse41<i8> {
-    unsafe {
-        let (low, high) = (_mm_loadu_si128(table.as_ptr().cast()), _mm_loadu_si128(table.as_ptr().add(16).cast()));
-        let codes = _mm_loadu_si128(codes.cast());
-        let (low, high) = (_mm_shuffle_epi8(low, codes), _mm_shuffle_epi8(high, codes));
-        Sse41(_mm_blendv_epi8(low, high, _mm_slli_epi16::<3>(codes)), PhantomData)
-    }
+unsafe fn lookup_bytes_128(table: &[i8; STEPS], codes: *const Code) -> V128<i8> {
+    let (low, high) = (_mm_loadu_si128(table.as_ptr().cast()), _mm_loadu_si128(table.as_ptr().add(16).cast()));
+    let codes = _mm_loadu_si128(codes.cast());
+    let (low, high) = (_mm_shuffle_epi8(low, codes), _mm_shuffle_epi8(high, codes));
+    V128(_mm_blendv_epi8(low, high, _mm_slli_epi16::<3>(codes)), PhantomData)
 }
 
 #[inline(always)]
-unsafe fn lookup_bytes_256(table: &[i8; STEPS], codes: *const Code) -> Avx2<i8> {
-    unsafe {
-        let half = |from: *const i8| _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
-        let (low, high) = (half(table.as_ptr()), half(table.as_ptr().add(16)));
-        let codes = _mm256_loadu_si256(codes.cast());
-        let (low, high) = (_mm256_shuffle_epi8(low, codes), _mm256_shuffle_epi8(high, codes));
-        Avx2(_mm256_blendv_epi8(low, high, _mm256_slli_epi16::<3>(codes)), PhantomData)
-    }
+unsafe fn lookup_bytes_256(table: &[i8; STEPS], codes: *const Code) -> V256<i8> {
+    let half = |from: *const i8| _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
+    let (low, high) = (half(table.as_ptr()), half(table.as_ptr().add(16)));
+    let codes = _mm256_loadu_si256(codes.cast());
+    let (low, high) = (_mm256_shuffle_epi8(low, codes), _mm256_shuffle_epi8(high, codes));
+    V256(_mm256_blendv_epi8(low, high, _mm256_slli_epi16::<3>(codes)), PhantomData)
 }
 
 #[inline(always)]
-unsafe fn lookup_bytes_512(table: &[i8; STEPS], codes: *const Code) -> Avx512<i8> {
-    unsafe {
-        let quarter = |from: *const i8| _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
-        let (low, high) = (quarter(table.as_ptr()), quarter(table.as_ptr().add(16)));
-        let codes = _mm512_loadu_si512(codes.cast());
-        let is_high = _mm512_test_epi8_mask(codes, _mm512_set1_epi8(16));
-        let low = _mm512_shuffle_epi8(low, codes);
-        Avx512(_mm512_mask_shuffle_epi8(low, is_high, high, codes), PhantomData)
-    }
+unsafe fn lookup_bytes_512(table: &[i8; STEPS], codes: *const Code) -> V512<i8> {
+    let quarter = |from: *const i8| _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
+    let (low, high) = (quarter(table.as_ptr()), quarter(table.as_ptr().add(16)));
+    let codes = _mm512_loadu_si512(codes.cast());
+    let is_high = _mm512_test_epi8_mask(codes, _mm512_set1_epi8(16));
+    let low = _mm512_shuffle_epi8(low, codes);
+    V512(_mm512_mask_shuffle_epi8(low, is_high, high, codes), PhantomData)
 }
 
 #[inline(always)]
-unsafe fn lookup_words_128(table: &[i16; STEPS], codes: *const Code) -> Sse41<i16> {
-    unsafe { Sse41::load(lookup_each::<i16, 8>(table, codes).as_ptr()) }
+unsafe fn lookup_words_128(table: &[i16; STEPS], codes: *const Code) -> V128<i16> {
+    V128::load(lookup_each::<i16, 8>(table, codes).as_ptr())
 }
 
 #[inline(always)]
-unsafe fn lookup_words_256(table: &[i16; STEPS], codes: *const Code) -> Avx2<i16> {
-    unsafe { Avx2::load(lookup_each::<i16, 16>(table, codes).as_ptr()) }
+unsafe fn lookup_words_256(table: &[i16; STEPS], codes: *const Code) -> V256<i16> {
+    V256::load(lookup_each::<i16, 16>(table, codes).as_ptr())
 }
 
 #[inline(always)]
-unsafe fn lookup_words_512(table: &[i16; STEPS], codes: *const Code) -> Avx512<i16> {
-    unsafe {
-        let codes = _mm512_cvtepu8_epi16(_mm256_loadu_si256(codes.cast()));
-        Avx512(_mm512_permutexvar_epi16(codes, _mm512_loadu_si512(table.as_ptr().cast())), PhantomData)
-    }
+unsafe fn lookup_words_512(table: &[i16; STEPS], codes: *const Code) -> V512<i16> {
+    let codes = _mm512_cvtepu8_epi16(_mm256_loadu_si256(codes.cast()));
+    V512(_mm512_permutexvar_epi16(codes, _mm512_loadu_si512(table.as_ptr().cast())), PhantomData)
 }
 
 #[inline(always)]
-unsafe fn lookup_doubles_128(table: &[i32; STEPS], codes: *const Code) -> Sse41<i32> {
-    unsafe { Sse41::load(lookup_each::<i32, 4>(table, codes).as_ptr()) }
+unsafe fn lookup_doubles_128(table: &[i32; STEPS], codes: *const Code) -> V128<i32> {
+    V128::load(lookup_each::<i32, 4>(table, codes).as_ptr())
 }
 
 #[inline(always)]
-unsafe fn lookup_doubles_256(table: &[i32; STEPS], codes: *const Code) -> Avx2<i32> {
-    unsafe {
-        let codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(codes.cast()));
-        Avx2(_mm256_i32gather_epi32::<4>(table.as_ptr(), codes), PhantomData)
-    }
+unsafe fn lookup_doubles_256(table: &[i32; STEPS], codes: *const Code) -> V256<i32> {
+    let codes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(codes.cast()));
+    V256(_mm256_i32gather_epi32::<4>(table.as_ptr(), codes), PhantomData)
 }
 
 #[inline(always)]
-unsafe fn lookup_doubles_512(table: &[i32; STEPS], codes: *const Code) -> Avx512<i32> {
-    unsafe {
-        let codes = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes.cast()));
-        let (low, high) = (table.as_ptr().cast(), table.as_ptr().add(16).cast());
-        Avx512(_mm512_permutex2var_epi32(_mm512_loadu_si512(low), codes, _mm512_loadu_si512(high)), PhantomData)
-    }
+unsafe fn lookup_doubles_512(table: &[i32; STEPS], codes: *const Code) -> V512<i32> {
+    let codes = _mm512_cvtepu8_epi32(_mm_loadu_si128(codes.cast()));
+    let (low, high) = (table.as_ptr().cast(), table.as_ptr().add(16).cast());
+    V512(_mm512_permutex2var_epi32(_mm512_loadu_si512(low), codes, _mm512_loadu_si512(high)), PhantomData)
 }

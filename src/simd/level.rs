@@ -1,0 +1,237 @@
+//! Which vectors the processor has, and kernels compiled for each: the one place that asks.
+
+use super::portable::{self, Array};
+use super::{Doubles, Eight, Lanes, Words};
+use crate::score::difference::Element;
+
+/// A set of instructions that kernels are compiled for. None changes a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// Arrays; the compiler makes of them what every processor of the target has.
+    Portable,
+    /// 128 bits: x86-64 with SSE4.1.
+    #[cfg(target_arch = "x86_64")]
+    Sse41,
+    /// 256 bits: x86-64 with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// 512 bits: x86-64 with AVX-512F and AVX-512BW.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    /// 512 bits: AVX-512VBMI2 besides, which shifts two words as one.
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vbmi2,
+    /// 128 bits: AArch64.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+}
+
+impl Level {
+    /// Those that this processor has, the best first.
+    pub fn available() -> Vec<Level> {
+        let mut all = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+                if is_x86_feature_detected!("avx512vbmi2") {
+                    all.push(Level::Avx512Vbmi2);
+                }
+                all.push(Level::Avx512);
+            }
+            if is_x86_feature_detected!("avx2") {
+                all.push(Level::Avx2);
+            }
+            if is_x86_feature_detected!("sse4.1") {
+                all.push(Level::Sse41);
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            all.push(Level::Neon);
+        }
+        all.push(Level::Portable);
+        all
+    }
+
+    /// The best that this processor has.
+    pub fn best() -> Level {
+        static BEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+        *BEST.get_or_init(|| Level::available()[0])
+    }
+
+    /// Its name. AVX-512VBMI2, which serves distances only, is not told apart.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable vectors",
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse41 => "SSE4.1",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => "AVX2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 | Level::Avx512Vbmi2 => "AVX-512BW",
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => "NEON",
+        }
+    }
+
+    /// Bytes of a vector.
+    pub fn bytes(self) -> usize {
+        match self {
+            Level::Portable => portable::BYTES,
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse41 => 16,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => 32,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 | Level::Avx512Vbmi2 => 64,
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => 16,
+        }
+    }
+
+    /// Lanes of 64 bits.
+    pub(crate) fn words(self) -> usize {
+        self.bytes() / size_of::<u64>()
+    }
+
+    /// Lanes of 32 bits.
+    pub(crate) fn doubles(self) -> usize {
+        self.bytes() / size_of::<i32>()
+    }
+
+    /// This one.
+    ///
+    /// # Panics
+    /// If the processor does not have the instructions.
+    pub(crate) fn checked(self) -> Level {
+        assert!(Level::available().contains(&self), "the processor does not have {}", self.name());
+        self
+    }
+
+    /// Runs a kernel with these instructions, which the processor must have: whoever keeps a level that is not
+    /// [`Level::best`] has [checked](Level::checked) it.
+    #[inline]
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self {
+            // SAFETY: the processor has the instructions; each function is compiled for those that it names.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512Vbmi2 if K::JOINS => unsafe { avx512vbmi2(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512Vbmi2 | Level::Avx512 if K::WIDE => unsafe { avx512(kernel) },
+            // SAFETY: as above; whoever has AVX-512 has AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512Vbmi2 | Level::Avx512 | Level::Avx2 => unsafe { avx2(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse41 => unsafe { sse41(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => unsafe { neon(kernel) },
+            // SAFETY: arrays need nothing of the processor.
+            Level::Portable => unsafe { kernel.run::<portable::Arrays>() },
+        }
+    }
+}
+
+/// Something to compute with whatever vectors there are.
+pub(crate) trait Kernel {
+    /// What comes of it.
+    type Output;
+    /// Whether it gains by 512 bits.
+    const WIDE: bool = true;
+    /// Whether it gains by AVX-512VBMI2.
+    const JOINS: bool = false;
+
+    /// Computes it. An implementation is `#[inline(always)]`, and so is all that it calls: what is not inlined is not
+    /// compiled for the instructions.
+    ///
+    /// # Safety
+    /// The processor has the instructions, and the caller is compiled for them.
+    unsafe fn run<S: Simd>(self) -> Self::Output;
+}
+
+/// The vectors of a level.
+pub(crate) trait Simd {
+    /// The level.
+    const LEVEL: Level;
+    /// Whether eight lanes of 32 bits are one register.
+    const HAS_EIGHT: bool = false;
+    /// Lanes of 8 bits.
+    type Bytes: Lanes<Elem = i8>;
+    /// Lanes of 16 bits.
+    type Shorts: Lanes<Elem = i16>;
+    /// Lanes of 32 bits.
+    type Doubles: Doubles;
+    /// Eight of them.
+    type Eight: Eight;
+    /// Lanes of 64 bits.
+    type Words: Words;
+}
+
+/// Elements that have vectors, whatever the instructions.
+pub(crate) trait LaneElement: Element {
+    /// The vector of a level.
+    type In<S: Simd>: Lanes<Elem = Self>;
+
+    /// Lanes of a vector of such elements.
+    fn lanes(level: Level) -> usize {
+        level.bytes() / size_of::<Self>()
+    }
+}
+
+impl LaneElement for i8 {
+    type In<S: Simd> = S::Bytes;
+}
+
+impl LaneElement for i16 {
+    type In<S: Simd> = S::Shorts;
+}
+
+impl LaneElement for i32 {
+    type In<S: Simd> = S::Doubles;
+}
+
+/// Arrays serve for the rare scores beyond 32 bits, whatever the processor.
+impl LaneElement for i64 {
+    type In<S: Simd> = Array<i64, 8>;
+
+    fn lanes(_: Level) -> usize {
+        portable::BYTES / size_of::<i64>()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+fn avx512vbmi2<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: compiled for these instructions.
+    unsafe { kernel.run::<super::x86::Level512Vbmi2>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn avx512<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: as above.
+    unsafe { kernel.run::<super::x86::Level512>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: as above.
+    unsafe { kernel.run::<super::x86::Level256>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.1")]
+fn sse41<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: as above.
+    unsafe { kernel.run::<super::x86::Level128>() }
+}
+
+#[cfg(target_arch = "aarch64")]
+#[target_feature(enable = "neon")]
+fn neon<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: as above.
+    unsafe { kernel.run::<super::neon::Level128>() }
+}

@@ -1,0 +1,250 @@
+//! Vectors of AArch64 (NEON).
+#![allow(unsafe_op_in_unsafe_fn, reason = "bodies are instructions, and what these ask for the traits ask for")]
+
+use std::arch::aarch64::*;
+use std::marker::PhantomData;
+
+use super::portable::{Array, lookup_each, test_each};
+use super::{BLOCK, Doubles, Lanes, Level, STEPS, Simd, Words};
+use crate::seq::Code;
+
+/// One register of 128 bits, seen as bytes.
+#[derive(Clone, Copy)]
+pub struct Neon<E>(int8x16_t, PhantomData<E>);
+
+/// Two words.
+#[derive(Clone, Copy)]
+pub struct NeonWords(uint64x2_t);
+
+/// NEON.
+pub enum Level128 {}
+
+impl Simd for Level128 {
+    const LEVEL: Level = Level::Neon;
+    type Bytes = Neon<i8>;
+    type Shorts = Neon<i16>;
+    type Doubles = Neon<i32>;
+    type Eight = Array<i32, 8>;
+    type Words = NeonWords;
+}
+
+macro_rules! lanes {
+    ($elem:ty, $count:literal, $splat:ident, $add:ident, $sub:ident, $max:ident, $max_unsigned:ident, $to:ident,
+     $to_unsigned:ident, $from:ident, $from_unsigned:ident, $size:literal) => {
+        // SAFETY: used only inside functions compiled for NEON; loads and stores are of 16 bytes at any alignment.
+        unsafe impl Lanes for Neon<$elem> {
+            type Elem = $elem;
+            const COUNT: usize = $count;
+            #[inline(always)]
+            unsafe fn splat(value: $elem) -> Self {
+                Neon($from($splat(value)), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const $elem) -> Self {
+                Neon(vld1q_s8(from.cast()), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $elem) {
+                vst1q_s8(to.cast(), self.0)
+            }
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                Neon($from($add($to(self.0), $to(other.0))), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn sub(self, other: Self) -> Self {
+                Neon($from($sub($to(self.0), $to(other.0))), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn max(self, other: Self) -> Self {
+                Neon($from($max($to(self.0), $to(other.0))), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn max_unsigned(self, other: Self) -> Self {
+                let max = $max_unsigned($to_unsigned(self.0), $to_unsigned(other.0));
+                Neon($from_unsigned(max), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn shift_down(self, last: $elem) -> Self {
+                Neon(vextq_s8::<$size>(self.0, Self::splat(last).0), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn blend(self, other: Self, mask: Self) -> Self {
+                Neon(vbslq_s8(vreinterpretq_u8_s8(mask.0), other.0, self.0), PhantomData)
+            }
+            #[inline(always)]
+            unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
+                Self::looked_up(table, codes)
+            }
+        }
+    };
+}
+
+/// The register is kept as bytes already.
+#[inline(always)]
+unsafe fn bytes(lanes: int8x16_t) -> int8x16_t {
+    lanes
+}
+
+lanes!(
+    i8,
+    16,
+    vdupq_n_s8,
+    vaddq_s8,
+    vsubq_s8,
+    vmaxq_s8,
+    vmaxq_u8,
+    bytes,
+    vreinterpretq_u8_s8,
+    bytes,
+    vreinterpretq_s8_u8,
+    1
+);
+lanes!(
+    i16,
+    8,
+    vdupq_n_s16,
+    vaddq_s16,
+    vsubq_s16,
+    vmaxq_s16,
+    vmaxq_u16,
+    vreinterpretq_s16_s8,
+    vreinterpretq_u16_s8,
+    vreinterpretq_s8_s16,
+    vreinterpretq_s8_u16,
+    2
+);
+lanes!(
+    i32,
+    4,
+    vdupq_n_s32,
+    vaddq_s32,
+    vsubq_s32,
+    vmaxq_s32,
+    vmaxq_u32,
+    vreinterpretq_s32_s8,
+    vreinterpretq_u32_s8,
+    vreinterpretq_s8_s32,
+    vreinterpretq_s8_u32,
+    4
+);
+
+impl Neon<i8> {
+    #[inline(always)]
+    unsafe fn looked_up(table: &[i8; STEPS], codes: *const Code) -> Self {
+        let halves = int8x16x2_t(vld1q_s8(table.as_ptr()), vld1q_s8(table.as_ptr().add(16)));
+        Neon(vqtbl2q_s8(halves, vld1q_u8(codes)), PhantomData)
+    }
+}
+
+impl Neon<i16> {
+    #[inline(always)]
+    unsafe fn looked_up(table: &[i16; STEPS], codes: *const Code) -> Self {
+        Self::load(lookup_each::<i16, 8>(table, codes).as_ptr())
+    }
+}
+
+impl Neon<i32> {
+    #[inline(always)]
+    unsafe fn looked_up(table: &[i32; STEPS], codes: *const Code) -> Self {
+        Self::load(lookup_each::<i32, 4>(table, codes).as_ptr())
+    }
+}
+
+// SAFETY: as above; 4 divides BLOCK.
+unsafe impl Doubles for Neon<i32> {
+    #[inline(always)]
+    unsafe fn widen(from: *const i8) -> Self {
+        let bytes = vcreate_s8(from.cast::<u32>().read_unaligned().into());
+        Neon(vreinterpretq_s8_s32(vmovl_s16(vget_low_s16(vmovl_s8(bytes)))), PhantomData)
+    }
+    #[inline(always)]
+    unsafe fn equal(self, other: Self) -> u64 {
+        // A bit of its own for each lane that is all ones, and their sum.
+        const BITS: [u32; 4] = [1, 2, 4, 8];
+        let equal = vceqq_s32(vreinterpretq_s32_s8(self.0), vreinterpretq_s32_s8(other.0));
+        vaddvq_u32(vandq_u32(equal, vld1q_u32(BITS.as_ptr()))).into()
+    }
+    #[inline(always)]
+    unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
+        let mut now: [int8x16_t; BLOCK] = std::array::from_fn(|k| vld1q_s8(rows[k]));
+        // A round interleaves rows k and k + 8; after four, every byte has gone round to its column's row.
+        for _ in 0..4 {
+            now = std::array::from_fn(|k| match k % 2 {
+                0 => vzip1q_s8(now[k / 2], now[k / 2 + 8]),
+                _ => vzip2q_s8(now[k / 2], now[k / 2 + 8]),
+            });
+        }
+        for (k, row) in now.into_iter().enumerate() {
+            vst1q_s8(to.add(k * BLOCK), row);
+        }
+    }
+}
+
+// SAFETY: used only inside functions compiled for NEON; loads and stores are of 16 bytes at any alignment of words.
+unsafe impl Words for NeonWords {
+    const COUNT: usize = 2;
+    #[inline(always)]
+    unsafe fn splat(word: u64) -> Self {
+        NeonWords(vdupq_n_u64(word))
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        NeonWords(vld1q_u64(from))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        vst1q_u64(to, self.0)
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        NeonWords(vaddq_u64(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn and(self, other: Self) -> Self {
+        NeonWords(vandq_u64(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn or3(self, b: Self, c: Self) -> Self {
+        NeonWords(vorrq_u64(vorrq_u64(self.0, b.0), c.0))
+    }
+    #[inline(always)]
+    unsafe fn xor_or(self, b: Self, c: Self) -> Self {
+        NeonWords(vorrq_u64(veorq_u64(self.0, b.0), c.0))
+    }
+    #[inline(always)]
+    unsafe fn nor_xor(self, b: Self, c: Self) -> Self {
+        let or = vorrq_u64(veorq_u64(self.0, b.0), c.0);
+        NeonWords(vreinterpretq_u64_u8(vmvnq_u8(vreinterpretq_u8_u64(or))))
+    }
+    #[inline(always)]
+    unsafe fn and_or(self, b: Self, c: Self) -> Self {
+        NeonWords(vorrq_u64(vandq_u64(self.0, b.0), c.0))
+    }
+    #[inline(always)]
+    unsafe fn or_nor(self, b: Self, c: Self) -> Self {
+        // `orn` has its second input inverted.
+        NeonWords(vornq_u64(self.0, vorrq_u64(b.0, c.0)))
+    }
+    #[inline(always)]
+    unsafe fn shift_in(self, below: Self) -> Self {
+        // `sri` shifts into the bits that the other input leaves.
+        NeonWords(vsriq_n_u64::<63>(vshlq_n_u64::<1>(self.0), below.0))
+    }
+    #[inline(always)]
+    unsafe fn top(self) -> Self {
+        NeonWords(vshrq_n_u64::<63>(self.0))
+    }
+    #[inline(always)]
+    unsafe fn test(self, bit: u64) -> Self {
+        NeonWords(vtstq_u64(self.0, vdupq_n_u64(bit)))
+    }
+    #[inline(always)]
+    unsafe fn shift_down(self, above: Self) -> Self {
+        NeonWords(vextq_u64::<1>(self.0, above.0))
+    }
+    #[inline(always)]
+    unsafe fn test_bytes(bytes: *const u8, mask: u8) -> u64 {
+        test_each(bytes, mask)
+    }
+}

@@ -1,0 +1,249 @@
+//! Vectors as arrays, for processors without vectors of their own here, and for 64-bit elements.
+
+use super::{BLOCK, Doubles, Eight, Lanes, Level, STEPS, Simd, Words};
+use crate::score::difference::Element;
+use crate::seq::Code;
+
+/// Bytes of a vector: as many as the compiler can keep in the registers of most processors.
+pub const BYTES: usize = 64;
+
+/// N lanes.
+#[derive(Clone, Copy)]
+pub struct Array<E, const N: usize>([E; N]);
+
+/// The level of arrays.
+pub enum Arrays {}
+
+impl Simd for Arrays {
+    const LEVEL: Level = Level::Portable;
+    type Bytes = Array<i8, 64>;
+    type Shorts = Array<i16, 32>;
+    type Doubles = Array<i32, 16>;
+    type Eight = Array<i32, 8>;
+    type Words = Array<u64, 8>;
+}
+
+impl<E: Copy, const N: usize> Array<E, N> {
+    #[inline(always)]
+    fn each(lane: impl FnMut(usize) -> E) -> Self {
+        Array(std::array::from_fn(lane))
+    }
+}
+
+macro_rules! lanes {
+    ($($elem:ty, $unsigned:ty);*) => { $(
+        // SAFETY: needs nothing of the processor; loads and stores are of N elements at any alignment.
+        unsafe impl<const N: usize> Lanes for Array<$elem, N> {
+            type Elem = $elem;
+            const COUNT: usize = N;
+            #[inline(always)]
+            unsafe fn splat(value: $elem) -> Self {
+                Array([value; N])
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const $elem) -> Self {
+                // SAFETY: the caller's.
+                Array(unsafe { from.cast::<[$elem; N]>().read_unaligned() })
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $elem) {
+                // SAFETY: the caller's.
+                unsafe { to.cast::<[$elem; N]>().write_unaligned(self.0) }
+            }
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                Self::each(|k| self.0[k].wrapping_add(other.0[k]))
+            }
+            #[inline(always)]
+            unsafe fn sub(self, other: Self) -> Self {
+                Self::each(|k| self.0[k].wrapping_sub(other.0[k]))
+            }
+            #[inline(always)]
+            unsafe fn max(self, other: Self) -> Self {
+                Self::each(|k| self.0[k].max(other.0[k]))
+            }
+            #[inline(always)]
+            unsafe fn max_unsigned(self, other: Self) -> Self {
+                Self::each(|k| (self.0[k] as $unsigned).max(other.0[k] as $unsigned) as $elem)
+            }
+            #[inline(always)]
+            unsafe fn shift_down(self, last: $elem) -> Self {
+                Self::each(|k| if k + 1 < N { self.0[k + 1] } else { last })
+            }
+            #[inline(always)]
+            unsafe fn blend(self, other: Self, mask: Self) -> Self {
+                Self::each(|k| (self.0[k] & !mask.0[k]) | (other.0[k] & mask.0[k]))
+            }
+            #[inline(always)]
+            unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
+                // SAFETY: the caller's.
+                Array(unsafe { lookup_each(table, codes) })
+            }
+        }
+    )* };
+}
+lanes!(i8, u8; i16, u16; i32, u32; i64, u64);
+
+/// Every lane looked up by itself, where a processor has no instruction for tables of such elements.
+///
+/// # Safety
+/// `codes` points to N codes.
+#[inline(always)]
+pub unsafe fn lookup_each<E: Element, const N: usize>(table: &[E; STEPS], codes: *const Code) -> [E; N] {
+    // SAFETY: the caller's.
+    let codes = unsafe { codes.cast::<[Code; N]>().read_unaligned() };
+    codes.map(|code| table[code as usize % STEPS])
+}
+
+// SAFETY: as above; 16 divides BLOCK.
+unsafe impl Doubles for Array<i32, 16> {
+    #[inline(always)]
+    unsafe fn widen(from: *const i8) -> Self {
+        // SAFETY: the caller's.
+        Array(unsafe { from.cast::<[i8; 16]>().read_unaligned() }.map(i32::from))
+    }
+    #[inline(always)]
+    unsafe fn equal(self, other: Self) -> u64 {
+        (0..16).fold(0, |bits, k| bits | u64::from(self.0[k] == other.0[k]) << k)
+    }
+    #[inline(always)]
+    unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
+        for (place, row) in rows.iter().enumerate() {
+            // SAFETY: the caller's: 16 bytes a row, 256 of the result.
+            unsafe { (0..BLOCK).for_each(|k| *to.add(k * BLOCK + place) = *row.add(k)) }
+        }
+    }
+}
+
+/// All bits or none.
+fn mask(is: bool) -> i32 {
+    -i32::from(is)
+}
+
+// SAFETY: as above; there are eight lanes.
+unsafe impl Eight for Array<i32, 8> {
+    #[inline(always)]
+    unsafe fn same(self, other: Self) -> Self {
+        Self::each(|k| mask(self.0[k] == other.0[k]))
+    }
+    #[inline(always)]
+    unsafe fn and(self, other: Self) -> Self {
+        Self::each(|k| self.0[k] & other.0[k])
+    }
+    #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        Self::each(|k| self.0[k] | other.0[k])
+    }
+    #[inline(always)]
+    unsafe fn without(self, mask: Self) -> Self {
+        Self::each(|k| self.0[k] & !mask.0[k])
+    }
+    #[inline(always)]
+    unsafe fn shift_up_from(self, below: Self) -> Self {
+        Self::each(|k| if k > 0 { self.0[k - 1] } else { below.0[7] })
+    }
+    #[inline(always)]
+    unsafe fn shift_down_from(self, above: Self) -> Self {
+        Self::each(|k| if k < 7 { self.0[k + 1] } else { above.0[0] })
+    }
+    #[inline(always)]
+    unsafe fn disjoint(a: &[Code; 8], b: &[Code; 8]) -> Self {
+        Self::each(|k| mask(a[k] & b[k] == 0))
+    }
+    #[inline(always)]
+    unsafe fn same_codes(a: &[Code; 8], b: &[Code; 8]) -> Self {
+        Self::each(|k| mask(a[k] == b[k]))
+    }
+    #[inline(always)]
+    unsafe fn to_bytes(self) -> [u8; 8] {
+        self.0.map(|lane| lane as u8)
+    }
+}
+
+// SAFETY: needs nothing of the processor; loads and stores are of COUNT words at any alignment.
+unsafe impl Words for Array<u64, 8> {
+    const COUNT: usize = 8;
+    #[inline(always)]
+    unsafe fn splat(word: u64) -> Self {
+        Array([word; 8])
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: the caller's.
+        Array(unsafe { from.cast::<[u64; 8]>().read_unaligned() })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: the caller's.
+        unsafe { to.cast::<[u64; 8]>().write_unaligned(self.0) }
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        Self::each(|k| self.0[k].wrapping_add(other.0[k]))
+    }
+    #[inline(always)]
+    unsafe fn and(self, other: Self) -> Self {
+        Self::each(|k| self.0[k] & other.0[k])
+    }
+    #[inline(always)]
+    unsafe fn or3(self, b: Self, c: Self) -> Self {
+        Self::each(|k| self.0[k] | b.0[k] | c.0[k])
+    }
+    #[inline(always)]
+    unsafe fn xor_or(self, b: Self, c: Self) -> Self {
+        Self::each(|k| self.0[k] ^ b.0[k] | c.0[k])
+    }
+    #[inline(always)]
+    unsafe fn nor_xor(self, b: Self, c: Self) -> Self {
+        Self::each(|k| !(self.0[k] ^ b.0[k] | c.0[k]))
+    }
+    #[inline(always)]
+    unsafe fn and_or(self, b: Self, c: Self) -> Self {
+        Self::each(|k| self.0[k] & b.0[k] | c.0[k])
+    }
+    #[inline(always)]
+    unsafe fn or_nor(self, b: Self, c: Self) -> Self {
+        Self::each(|k| self.0[k] | !(b.0[k] | c.0[k]))
+    }
+    #[inline(always)]
+    unsafe fn shift_in(self, below: Self) -> Self {
+        Self::each(|k| self.0[k] << 1 | below.0[k] >> 63)
+    }
+    #[inline(always)]
+    unsafe fn top(self) -> Self {
+        Self::each(|k| self.0[k] >> 63)
+    }
+    #[inline(always)]
+    unsafe fn test(self, bit: u64) -> Self {
+        Self::each(|k| u64::from(self.0[k] & bit != 0).wrapping_neg())
+    }
+    #[inline(always)]
+    unsafe fn shift_down(self, above: Self) -> Self {
+        Self::each(|k| if k + 1 < 8 { self.0[k + 1] } else { above.0[0] })
+    }
+    #[inline(always)]
+    unsafe fn test_bytes(bytes: *const u8, mask: u8) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { test_each(bytes, mask) }
+    }
+}
+
+/// [`Words::test_bytes`] without vectors: eight bytes at a time.
+///
+/// # Safety
+/// `bytes` points to 64 bytes.
+#[inline(always)]
+pub unsafe fn test_each(bytes: *const u8, mask: u8) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const LOW_BITS: u64 = ONES * 127;
+    let mut bits = 0;
+    for k in 0..8 {
+        // SAFETY: the caller's.
+        let eight = u64::from_le_bytes(unsafe { bytes.add(8 * k).cast::<[u8; 8]>().read_unaligned() });
+        let masked = eight & (ONES * u64::from(mask));
+        // A byte that is not zero reaches its top bit when 127 is added to its low bits.
+        let tops = (((masked & LOW_BITS) + LOW_BITS) | masked) & !LOW_BITS;
+        bits |= ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * k);
+    }
+    bits
+}

@@ -1,0 +1,181 @@
+use super::*;
+
+/// Random numbers (splitmix64).
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Random words: some with zero bytes, some extremes.
+fn words<const N: usize>(state: &mut u64) -> [u64; N] {
+    std::array::from_fn(|k| match (k % 3, random(state) % 5) {
+        (_, 0) => [0, u64::MAX, 1 << 63, 0x7fff_ffff_7fff_ffff, 0x8000_8080_8000_0000][random(state) as usize % 5],
+        (0, _) => random(state) & 0xff00_ff0f_f000_ffff,
+        _ => random(state),
+    })
+}
+
+/// All functions of vectors, lane by lane.
+struct Checked<'a>(&'a [u64; 24]);
+
+impl Kernel for Checked<'_> {
+    type Output = Level;
+    const JOINS: bool = true;
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) -> Level {
+        // SAFETY: the caller's; there are three times 64 bytes, as many as any vector needs, and codes for them.
+        unsafe {
+            check_lanes::<S::Bytes>(self.0, |a| a as u8 as i64);
+            check_lanes::<S::Shorts>(self.0, |a| a as u16 as i64);
+            check_lanes::<S::Doubles>(self.0, |a| a as u32 as i64);
+            check_lanes::<i64In<S>>(self.0, |a| a ^ i64::MIN);
+            check_doubles::<S::Doubles>(self.0);
+            check_eight::<S::Eight>(self.0);
+            check_words::<S::Words>(self.0);
+        }
+        S::LEVEL
+    }
+}
+
+#[allow(non_camel_case_types, reason = "short for a type that has no name")]
+type i64In<S> = <i64 as LaneElement>::In<S>;
+
+/// The first lanes of a vector.
+unsafe fn lanes<V: Lanes>(vector: V) -> Vec<i64> {
+    let mut out = [V::Elem::default(); MAX_LANES];
+    // SAFETY: the caller's; there is room for the most lanes.
+    unsafe { vector.store(out.as_mut_ptr()) };
+    out[..V::COUNT].iter().map(|lane| lane.number()).collect()
+}
+
+unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
+    let elements: &[V::Elem] = bytemuck::cast_slice(words);
+    let part = elements.len() / 3;
+    let at = |part_number: usize, k: usize| elements[part_number * part + k].number();
+    let wrapped = |number: i64| V::Elem::of(number).number();
+    let each = |f: &dyn Fn(usize) -> i64| (0..V::COUNT).map(f).collect::<Vec<i64>>();
+    // SAFETY: the caller's.
+    unsafe {
+        let (a, b) = (V::load(elements.as_ptr()), V::load(elements.as_ptr().add(part)));
+        assert_eq!(lanes(V::splat(elements[0])), each(&|_| at(0, 0)));
+        assert_eq!(lanes(a.add(b)), each(&|k| wrapped(at(0, k).wrapping_add(at(1, k)))));
+        assert_eq!(lanes(a.sub(b)), each(&|k| wrapped(at(0, k).wrapping_sub(at(1, k)))));
+        assert_eq!(lanes(a.max(b)), each(&|k| at(0, k).max(at(1, k))));
+        let greater = |k: usize| if unsigned(at(0, k)) > unsigned(at(1, k)) { at(0, k) } else { at(1, k) };
+        assert_eq!(lanes(a.max_unsigned(b)), each(&greater));
+        let below_last = |k: usize| if k + 1 < V::COUNT { at(0, k + 1) } else { at(1, 0) };
+        assert_eq!(lanes(a.shift_down(elements[part])), each(&below_last));
+        let mut mask = [V::Elem::default(); MAX_LANES];
+        mask.iter_mut().zip(elements).for_each(|(mask, &element)| *mask = V::Elem::of(-(element.number() & 1)));
+        let blended = |k: usize| if mask[k].number() == 0 { at(0, k) } else { at(1, k) };
+        assert_eq!(lanes(a.blend(b, V::load(mask.as_ptr()))), each(&blended));
+        let table: [V::Elem; STEPS] = std::array::from_fn(|k| elements[k % elements.len()]);
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        let codes: [Code; MAX_LANES] = std::array::from_fn(|k| bytes[k] % STEPS as u8);
+        assert_eq!(lanes(V::lookup(&table, codes.as_ptr())), each(&|k| table[codes[k] as usize].number()));
+    }
+}
+
+unsafe fn check_doubles<V: Doubles>(words: &[u64; 24]) {
+    let (numbers, bytes): (&[i32], &[i8]) = (bytemuck::cast_slice(words), bytemuck::cast_slice(words));
+    // SAFETY: the caller's; rows overlap, 16 bytes from each of the first 16.
+    unsafe {
+        let a = V::load(numbers.as_ptr());
+        let mut other: [i32; MAX_DOUBLES] = std::array::from_fn(|k| numbers[k]);
+        other.iter_mut().zip(bytes).for_each(|(other, byte)| *other ^= i32::from(byte & 1));
+        let expected = (0..V::COUNT).fold(0, |bits, k| bits | u64::from(other[k] == numbers[k]) << k);
+        assert_eq!(a.equal(V::load(other.as_ptr())), expected);
+        let expected: Vec<i64> = bytes[..V::COUNT].iter().map(|&byte| byte.into()).collect();
+        assert_eq!(lanes(V::widen(bytes.as_ptr())), expected);
+        let rows: [*const i8; BLOCK] = std::array::from_fn(|k| bytes[7 * k..].as_ptr());
+        let mut transposed = [0; BLOCK * BLOCK];
+        V::transpose(&rows, transposed.as_mut_ptr());
+        for (place, &byte) in transposed.iter().enumerate() {
+            assert_eq!(byte, bytes[7 * (place % BLOCK) + place / BLOCK], "{place}");
+        }
+    }
+}
+
+unsafe fn check_eight<V: Eight>(words: &[u64; 24]) {
+    let (numbers, bytes): (&[i32], &[u8]) = (bytemuck::cast_slice(words), bytemuck::cast_slice(words));
+    let each = |f: &dyn Fn(usize) -> i32| (0..8).map(|k| f(k).into()).collect::<Vec<i64>>();
+    let eight = |from: usize| -> [Code; 8] { std::array::from_fn(|k| bytes[from + k] & 7) };
+    let (x, y) = (eight(0), eight(8));
+    // SAFETY: the caller's.
+    unsafe {
+        let (a, b) = (V::load(numbers.as_ptr()), V::load(numbers.as_ptr().add(8)));
+        let some: [i32; 8] = std::array::from_fn(|k| numbers[k + 8 * usize::from(bytes[k] & 1)]);
+        assert_eq!(lanes(a.same(V::load(some.as_ptr()))), each(&|k| -i32::from(some[k] == numbers[k])));
+        assert_eq!(lanes(a.and(b)), each(&|k| numbers[k] & numbers[k + 8]));
+        assert_eq!(lanes(a.or(b)), each(&|k| numbers[k] | numbers[k + 8]));
+        assert_eq!(lanes(a.without(b)), each(&|k| numbers[k] & !numbers[k + 8]));
+        assert_eq!(lanes(a.shift_up_from(b)), each(&|k| if k > 0 { numbers[k - 1] } else { numbers[15] }));
+        assert_eq!(lanes(a.shift_down_from(b)), each(&|k| numbers[k + 1]));
+        assert_eq!(lanes(V::disjoint(&x, &y)), each(&|k| -i32::from(x[k] & y[k] == 0)));
+        assert_eq!(lanes(V::same_codes(&x, &y)), each(&|k| -i32::from(x[k] == y[k])));
+        let small: [i32; 8] = std::array::from_fn(|k| numbers[k] & 127);
+        assert_eq!(V::load(small.as_ptr()).to_bytes(), small.map(|number| number as u8));
+    }
+}
+
+unsafe fn check_words<V: Words>(words: &[u64; 24]) {
+    // SAFETY: the caller's; three times eight words are as many as any vector needs.
+    unsafe {
+        let at = |k: usize| V::load(words.as_ptr().add(8 * k));
+        let (a, b, c) = (at(0), at(1), at(2));
+        let each = |f: fn(u64, u64, u64) -> u64| {
+            (0..V::COUNT).map(|k| f(words[k], words[8 + k], words[16 + k])).collect::<Vec<u64>>()
+        };
+        let lanes = |v: V| {
+            let mut out = [0; MAX_WORDS];
+            v.store(out.as_mut_ptr());
+            out[..V::COUNT].to_vec()
+        };
+        assert_eq!(lanes(a.add(b)), each(|a, b, _| a.wrapping_add(b)));
+        assert_eq!(lanes(a.and(b)), each(|a, b, _| a & b));
+        assert_eq!(lanes(a.or3(b, c)), each(|a, b, c| a | b | c));
+        assert_eq!(lanes(a.xor_or(b, c)), each(|a, b, c| a ^ b | c));
+        assert_eq!(lanes(a.nor_xor(b, c)), each(|a, b, c| !(a ^ b | c)));
+        assert_eq!(lanes(a.and_or(b, c)), each(|a, b, c| a & b | c));
+        assert_eq!(lanes(a.or_nor(b, c)), each(|a, b, c| a | !(b | c)));
+        assert_eq!(lanes(a.shift_in(b)), each(|a, b, _| a << 1 | b >> 63));
+        assert_eq!(lanes(a.top()), each(|a, _, _| a >> 63));
+        assert_eq!(lanes(a.test(1 << 63)), each(|a, _, _| if a >> 63 == 1 { u64::MAX } else { 0 }));
+        assert_eq!(lanes(a.test(1 << 5)), each(|a, _, _| if a >> 5 & 1 == 1 { u64::MAX } else { 0 }));
+        assert_eq!(lanes(V::splat(77)), each(|_, _, _| 77));
+        let down = lanes(a.shift_down(b));
+        assert_eq!(down[..V::COUNT - 1], words[1..V::COUNT]);
+        assert_eq!(down[V::COUNT - 1], words[8]);
+        let bytes: &[u8] = bytemuck::cast_slice(&words[..8]);
+        for mask in [0, 1, 6, 128, 255] {
+            let expected = (0..64).fold(0u64, |bits, k| bits | u64::from(bytes[k] & mask != 0) << k);
+            assert_eq!(V::test_bytes(bytes.as_ptr(), mask), expected, "mask {mask}");
+        }
+    }
+}
+
+#[test]
+fn vectors_do_as_numbers_do() {
+    let state = &mut 1;
+    for round in 0..100 {
+        let words = words(state);
+        for level in Level::available() {
+            eprintln!("round {round}, {level:?}, {words:x?}");
+            assert_eq!(level.run(Checked(&words)), level, "a level runs its own code");
+            assert_eq!(level.words() * 8, level.bytes());
+        }
+    }
+}
+
+#[test]
+fn memory_begins_where_a_cache_line_does() {
+    let mut lines = Lines::<i16>::default();
+    for elements in [0, 1, 31, 32, 33, 1_000, 5] {
+        let memory = lines.at_least(elements);
+        assert!(memory.len() >= elements && memory.as_ptr().addr().is_multiple_of(64));
+    }
+}
