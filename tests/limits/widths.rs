@@ -20,8 +20,11 @@ fn last(least: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
     Some(low)
 }
 
-/// Schemes with one number that grows.
-fn growing() -> Vec<(i32, Box<dyn Fn(i32) -> Scoring>)> {
+/// A scheme with one number that grows.
+type Growing = Box<dyn Fn(i32) -> Scoring>;
+
+/// Some, each with its least number.
+fn growing() -> Vec<(i32, Growing)> {
     let scheme = |scores, gaps| nucleotide(scores, gaps, EndGaps::Charged);
     let affine = |first, next| Gaps { first, next };
     vec![
