@@ -15,10 +15,10 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use pairwave::engine::Engine;
 use pairwave::gpu::adapter::enumerate;
+use pairwave::gpu::kernels::{Family, offered};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuEngine;
 use pairwave::pairs::gpu::{Config, GpuEngine};
-use pairwave::pairs::kernels::KERNELS;
 use pairwave::pairs::{Batch, Want};
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::Alphabet;
@@ -83,10 +83,10 @@ fn kernels(criterion: &mut Criterion) {
         return;
     };
     eprintln!("kernels on {}", found.description.name);
-    for kernel in KERNELS {
+    for kernel in offered(Family::Pairs) {
         let gpu = GpuEngine::open(&found, Config::for_adapter(&found)).expect("the adapter opens");
         // Alignments fill the device with less.
-        let full = if kernel.scan.is_some() { 1e10 } else { 1e11 };
+        let full = if kernel.scan().is_some() { 1e10 } else { 1e11 };
         let cells = if found.is_software() { 4e7 } else { full };
         bench_engine(criterion, kernel.stem, &mut gpu.with_kernel(Some(kernel)), cells);
     }

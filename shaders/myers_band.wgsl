@@ -9,8 +9,8 @@
 // Uniform:    all invocations reach the barrier; a workgroup beyond the last one leaves as a whole.
 // Limits:     params.limit < 32 * WORDS; patterns of 32 * (ROW_WORDS - 2 * FRONT) symbols.
 // Oracle:     src/edit/oracle.rs
-//
-// The host prepends common/myers.wgsl and constants.
+
+#import myers
 
 const FRONT: u32 = WORDS + 1u;
 const CAPACITY: i32 = i32(32u * WORDS) - 1;

@@ -8,8 +8,10 @@
 // Limits:     LANES, a power of two, is at most the subgroup's size, which is one too.
 // Oracle:     src/edit/oracle.rs
 //
-// The host prepends common/myers.wgsl, common/exchange_subgroup.wgsl, common/myers_lanes.wgsl and constants; its twin without
-// subgroup operations is myers_workgroup.wgsl.
+// Its twin without subgroup operations is myers_workgroup.wgsl.
+
+#import exchange_subgroup
+#import myers_lanes
 
 @compute @workgroup_size(WG)
 fn main(

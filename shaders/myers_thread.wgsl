@@ -6,8 +6,8 @@
 // Uniform:    no barrier.
 // Limits:     patterns of 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS.
 // Oracle:     src/edit/oracle.rs
-//
-// The host prepends common/myers.wgsl and constants.
+
+#import myers_column
 
 @compute @workgroup_size(WG)
 fn main(

@@ -9,8 +9,10 @@
 // Limits:     LANES, a power of two, is at most WG.
 // Oracle:     src/edit/oracle.rs
 //
-// The host prepends common/myers.wgsl, common/exchange_workgroup.wgsl, common/myers_lanes.wgsl and constants; its twin with
-// subgroup operations is myers_subgroup.wgsl.
+// Its twin with subgroup operations is myers_subgroup.wgsl.
+
+#import exchange_workgroup
+#import myers_lanes
 
 var<workgroup> counts: array<u32, WG / LANES>;
 var<workgroup> most: u32;

@@ -10,8 +10,10 @@
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_workgroup.wgsl, common/strip.wgsl and constants; its
-// twin with subgroup operations is nw_diagonal_subgroup.wgsl.
+// Its twin with subgroup operations is nw_diagonal_subgroup.wgsl.
+
+#import exchange_workgroup
+#import strip
 
 const KEEP_CORNERS: bool = false;
 

@@ -9,8 +9,10 @@
 // Limits:     subgroups of 4 to 128 lanes, all of them filled; the task's part of the arena; values in 32 bits.
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_subgroup.wgsl, common/strip.wgsl and constants; its
-// twin without subgroup operations is nw_diagonal.wgsl.
+// Its twin without subgroup operations is nw_diagonal.wgsl.
+
+#import exchange_subgroup
+#import strip
 
 const KEEP_CORNERS: bool = false;
 

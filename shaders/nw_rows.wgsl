@@ -11,8 +11,10 @@
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// The host prepends common/nw.wgsl, common/arena.wgsl, common/profile.wgsl and constants: SLICE (columns a slice, a multiple of CELLS),
-// STRIDE4 (profile row in vec4s, odd so that rows spread over the banks).
+// Constants:  those of common/arena.wgsl and common/profile.wgsl: SLICE is a multiple of CELLS.
+
+#import arena
+#import profile
 
 const WORDS: u32 = SLICE / CELLS;
 

@@ -14,8 +14,10 @@
 // Limits:     rows_words * 4 rows a slot; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// The host prepends common/nw.wgsl, common/profile.wgsl and constants: SLICE (columns a slice, a multiple of 4), STRIDE4 (profile row in vec4s,
-// odd so that rows spread over the banks).
+// Constants:  those of common/nw.wgsl and common/profile.wgsl: SLICE is a multiple of 4.
+
+#import nw
+#import profile
 
 override WG: u32 = 64u;
 

@@ -10,8 +10,10 @@
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// The host prepends common/nw.wgsl, common/arena.wgsl, common/exchange_workgroup.wgsl, common/strip.wgsl and constants:
-// TILE_ROWS, a multiple of 4.
+// Constants:  those of common/strip.wgsl; TILE_ROWS, a multiple of 4.
+
+#import exchange_workgroup
+#import strip
 
 const KEEP_CORNERS: bool = true;
 

@@ -10,8 +10,8 @@
 // Uniform:    no barrier.
 // Limits:     matches carried in the values, where there is a walk (they tell = from X).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
-//
-// The host prepends common/nw.wgsl, common/arena.wgsl and constants.
+
+#import arena
 
 const LONGEST_RUN: u32 = 16383u;
 const NO_ROOM: u32 = 0xffffffffu;

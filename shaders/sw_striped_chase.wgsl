@@ -9,8 +9,9 @@
 // Uniform:    no barrier.
 // Limits:     the list has room for a part for every strip and chunk row of the window; the memory of directions for one part.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
-//
-// The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl, common/striped_paths.wgsl and constants.
+
+#import striped_edges
+#import striped_paths
 
 @group(0) @binding(6) var<storage, read> window: array<vec4<u32>>;
 @group(0) @binding(7) var<storage, read> starts: array<u32>;

@@ -18,8 +18,10 @@
 // Limits:     rows are a multiple of 4; values within 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
 //
-// The host prepends constants: LANES, CELLS, CLASSES (kinds of query symbols), CODES, BATCH (steps between exchanges through
-// memory), LAST_CELL, LOCAL, LINEAR, PRUNE, PERSISTENT; and common/lanes_subgroup.wgsl or common/lanes_workgroup.wgsl.
+// Constants:  LANES, CELLS, CLASSES (kinds of query symbols), CODES, BATCH (steps between exchanges through memory), LAST_CELL,
+//             LOCAL, LINEAR, PRUNE, PERSISTENT. `lanes` is lanes_subgroup or lanes_workgroup, as the host chooses.
+
+#import lanes
 
 const C4: u32 = CELLS / 4u;
 const STATE_WORDS: u32 = 2u * CELLS + 12u;

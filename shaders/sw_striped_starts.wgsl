@@ -14,8 +14,9 @@
 // Uniform:    the block comes from workgroupUniformLoad; barriers are in loops over its rows only.
 // Limits:     strip <= WG * CELLS, strip < 2^COLUMN_BITS, rows of a block < 2^(30 - COLUMN_BITS). WG is a power of two.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
-//
-// The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl, common/striped_symbols.wgsl and constants.
+
+#import striped_edges
+#import striped_symbols
 
 const RING: u32 = 2u * WG;
 

@@ -20,8 +20,11 @@
 //             what does not come from the start stays below what does.
 // Oracle:     src/pairs/oracle/smith_waterman.rs
 //
-// The host prepends common/striped_trace.wgsl, common/striped_edges.wgsl if EDGES, common/striped_symbols.wgsl,
-// common/striped_paths.wgsl and constants.
+// `striped_border` is striped_border_edges if EDGES, else striped_border_anchored.
+
+#import striped_symbols
+#import striped_paths
+#import striped_border
 
 const RING: u32 = 2u * WG;
 const NEVER: i32 = -0x40000000;

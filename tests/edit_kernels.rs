@@ -6,10 +6,10 @@ mod support;
 use std::sync::Arc;
 
 use pairwave::edit::gpu::{EditGpu, EditShape};
-use pairwave::edit::kernels::myers::{EDIT_KERNELS, EditKernel};
 use pairwave::edit::plan::{Against, EditJob};
 use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
 use pairwave::engine::{Engine, Work};
+use pairwave::gpu::kernels::{Kernel, find};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
@@ -43,7 +43,22 @@ impl Random {
 }
 
 /// Small sizes with wgpu's checks, so that short sequences reach every edge.
-fn engine(kernel: &'static EditKernel, change: impl FnOnce(&mut EditShape)) -> EditGpu {
+/// The kernel with this stem.
+fn called(stem: &str) -> &'static Kernel {
+    find(stem).expect("a kernel of the list")
+}
+
+/// The kernels that divide a pair among lanes.
+fn dividing() -> [&'static Kernel; 2] {
+    ["myers_subgroup", "myers_workgroup"].map(called)
+}
+
+/// The kernels that compute whole matrices.
+fn whole() -> [&'static Kernel; 3] {
+    ["myers_thread", "myers_subgroup", "myers_workgroup"].map(called)
+}
+
+fn engine(kernel: &'static Kernel, change: impl FnOnce(&mut EditShape)) -> EditGpu {
     let found = support::adapter();
     let engine = EditGpu::open(&found).expect("the adapter opens").with_runtime_checks().with_kernel(Some(kernel));
     let mut shape = EditShape::for_adapter(&found, &engine.gpu().device);
@@ -149,7 +164,7 @@ fn every_kernel_mode_and_coding_equals_the_textbook() {
         (&iupac, Equality::literal(Alphabet::Dna)),
         (&residues, Equality::literal(Alphabet::Protein)),
     ];
-    for kernel in &EDIT_KERNELS[..3] {
+    for kernel in whole() {
         // Two words a lane, so that the lengths reach every lane's edge.
         let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
         for (of, equality) in &dna {
@@ -169,7 +184,7 @@ fn long_patterns_come_in_strips_and_long_texts_in_parts() {
     // Two lanes of one word: a strip of 64 rows.
     let (patterns, texts) = sets(&mut random, of, &[1, 63, 64, 65, 127, 128, 129, 192, 1000]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
-    for kernel in &EDIT_KERNELS[1..3] {
+    for kernel in dividing() {
         for mode in MODES {
             for columns in [32, 64, 1 << 20] {
                 let mut engine = engine(kernel, |shape| {
@@ -188,7 +203,7 @@ fn every_number_of_lanes_equals_the_textbook() {
     let residues: Vec<Code> = (1..25).collect();
     let (patterns, texts) = sets(&mut random, &residues, &[1, 32, 33, 250, 256, 257, 511, 513]);
     let (patterns, texts) = (store(Alphabet::Protein, &patterns), store(Alphabet::Protein, &texts));
-    for kernel in &EDIT_KERNELS[1..3] {
+    for kernel in dividing() {
         for lanes in [1, 4, 8, 16] {
             let mut engine = engine(kernel, |shape| shape.lanes = Some(lanes));
             for mode in MODES {
@@ -203,7 +218,7 @@ fn limits_are_kept_to_the_edit() {
     let mut random = Random(support::rng(0x94D0_49BB_1331_11EB));
     let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
-    for kernel in &EDIT_KERNELS[..3] {
+    for kernel in whole() {
         let mut engine = engine(kernel, |_| {});
         let limits = [0, 1, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
         for limit in limits.chain([0.0, 0.03, 0.2, 1.0].map(Limit::Rate)) {
@@ -242,7 +257,7 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
             places: Places::Regions(Arc::new(regions.clone())),
         });
         let batch = Arc::new(EditBatch { band, blocks: blocks.clone() });
-        for kernel in &EDIT_KERNELS[..3] {
+        for kernel in whole() {
             let found = compute(&mut engine(kernel, |_| {}), &batch);
             assert_eq!(differences(&batch, &found), None, "{}", kernel.stem);
         }
@@ -268,7 +283,7 @@ fn overlaps_equal_the_textbook() {
         let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
         for (sum, shorter, difference, divisor) in reaches {
             let mode = EditMode::Overlap(Reach { sum, shorter, difference, divisor });
-            for kernel in &EDIT_KERNELS[..3] {
+            for kernel in whole() {
                 let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
                 check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));
             }
@@ -287,7 +302,7 @@ fn long_texts_are_searched_in_pieces() {
     }
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &[genome]));
     let scheme = scheme(EditMode::Infix, Equality::literal(Alphabet::Dna));
-    check(&mut engine(&EDIT_KERNELS[0], |_| {}), &patterns, &texts, &scheme);
+    check(&mut engine(called("myers_thread"), |_| {}), &patterns, &texts, &scheme);
 }
 
 #[test]
@@ -310,7 +325,7 @@ fn bands_equal_the_textbook_up_to_the_limit() {
             patterns.push(random.mutated(&pattern, of, 10));
         }
         let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
-        let mut engine = engine(&EDIT_KERNELS[3], |_| {});
+        let mut engine = engine(called("myers_band"), |_| {});
         let limits = [0, 1, 30, 31, 32, 63, 64, 127, 300].map(Limit::Distance).into_iter();
         for limit in limits.chain([Limit::Rate(0.3)]) {
             let scheme = EditScheme { mode: EditMode::Global, equality: equality.clone(), limit };
@@ -330,7 +345,7 @@ fn the_comparison_finds_a_wrong_result() {
     let (_, band, blocks) = job.bands(u64::MAX).next().expect("a band");
     let blocks: Vec<EditBlock> = blocks.into_iter().filter(|(class, _)| *class == 2).map(|(_, block)| block).collect();
     let batch = Arc::new(EditBatch { band, blocks });
-    let mut found = compute(&mut engine(&EDIT_KERNELS[0], |_| {}), &batch);
+    let mut found = compute(&mut engine(called("myers_thread"), |_| {}), &batch);
     assert_eq!(differences(&batch, &found), None);
     found[0].end += 1;
     assert!(differences(&batch, &found).is_some());

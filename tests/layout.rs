@@ -1,11 +1,12 @@
 //! Structures that Rust and WGSL share lie the same way in both.
 
-use pairwave::edit::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::edit::kernels::myers::{self, Cooperation};
+use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Program, of_kind};
 use pairwave::long::kernels::striped;
-use pairwave::long::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
+use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Params, Target, Task};
-use pairwave::pairs::kernels::matrix::{self, Scan};
-use pairwave::pairs::kernels::{KERNELS, nw_slice};
+use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
+use pairwave::pairs::kernels::nw_slice;
 use pairwave::score::EditMode;
 
 fn parsed(source: &str) -> naga::Module {
@@ -13,7 +14,11 @@ fn parsed(source: &str) -> naga::Module {
 }
 
 fn slice() -> naga::Module {
-    parsed(&nw_slice::Variant { slice: 12, workgroup: 16, codes: 16, affine: true, free_ends: true }.source())
+    parsed(
+        &nw_slice::Variant { slice: 12, workgroup: 16, codes: 16, affine: true, free_ends: true }
+            .source()
+            .expect("its parts are there"),
+    )
 }
 
 fn variant(scan: Scan) -> matrix::Variant {
@@ -33,13 +38,13 @@ fn variant(scan: Scan) -> matrix::Variant {
 }
 
 fn walk() -> naga::Module {
-    parsed(&variant(Scan::Rows).walk_source())
+    parsed(&Walk(variant(Scan::Rows)).source().expect("its parts are there"))
 }
 
 /// The modules of the kernels that can store directions, and of the walk.
 fn matrices() -> Vec<naga::Module> {
-    let scans = KERNELS.iter().filter_map(|kernel| Some((kernel, kernel.scan?)));
-    let mut all: Vec<_> = scans.map(|(kernel, scan)| parsed(&variant(scan).source(kernel.shader))).collect();
+    let scans = KERNELS.iter().filter_map(|kernel| kernel.scan());
+    let mut all: Vec<_> = scans.map(|scan| parsed(&variant(scan).source().expect("its parts are there"))).collect();
     all.push(walk());
     all
 }
@@ -48,7 +53,11 @@ fn matrices() -> Vec<naga::Module> {
 fn modules() -> Vec<naga::Module> {
     let mut all = matrices();
     all.push(slice());
-    assert_eq!(all.len(), KERNELS.len() + 1, "a kernel was left out");
+    assert_eq!(
+        all.len(),
+        KERNELS.iter().filter(|kernel| kernel.family() == Family::Pairs).count(),
+        "a kernel was left out"
+    );
     all
 }
 
@@ -115,9 +124,8 @@ fn params() {
     );
 }
 
-#[test]
-fn params_of_distances() {
-    let variant = |cooperation| myers::Variant {
+fn distances(cooperation: Cooperation) -> myers::Variant {
+    myers::Variant {
         cooperation,
         bits: 4,
         stride: 4,
@@ -127,8 +135,15 @@ fn params_of_distances() {
         mode: EditMode::Infix,
         strips: false,
         row_words: if cooperation == Cooperation::Band { 7 } else { 0 },
-    };
-    let modules = EDIT_KERNELS.iter().map(|kernel| parsed(&variant(kernel.cooperation).source()));
+    }
+}
+
+#[test]
+fn params_of_distances() {
+    let modules = KERNELS
+        .iter()
+        .filter_map(|kernel| kernel.cooperation())
+        .map(|cooperation| parsed(&distances(cooperation).source().expect("its parts are there")));
     same_layout!(
         modules,
         myers::Params,
@@ -160,8 +175,8 @@ fn params_of_distances() {
     assert_eq!(std::mem::offset_of!(myers::Run, pattern_symbols), 12);
 }
 
-fn strips() -> Vec<naga::Module> {
-    let variant = |persistent, shuffle| striped::Variant {
+fn strip(persistent: bool, shuffle: bool) -> striped::Variant {
+    striped::Variant {
         lanes: 32,
         cells: 8,
         classes: 4,
@@ -173,8 +188,14 @@ fn strips() -> Vec<naga::Module> {
         prune: true,
         persistent,
         shuffle,
-    };
-    vec![parsed(&variant(false, false).source()), parsed(&variant(true, true).source())]
+    }
+}
+
+fn strips() -> Vec<naga::Module> {
+    vec![
+        parsed(&strip(false, false).source().expect("its parts are there")),
+        parsed(&strip(true, true).source().expect("its parts are there")),
+    ]
 }
 
 #[test]
@@ -223,12 +244,16 @@ fn what_strips_share() {
 
 fn traceback(stage: Stage) -> naga::Module {
     let (local, edges) = (true, true);
-    parsed(&striped_trace::Variant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }.source())
+    parsed(
+        &striped_trace::Variant { stage, workgroup: 4, codes: 16, column_bits: 6, local, edges }
+            .source()
+            .expect("its parts are there"),
+    )
 }
 
 #[test]
 fn params_of_tracebacks() {
-    let modules = STRIPED_KERNELS.iter().map(|kernel| traceback(kernel.stage));
+    let modules = [Stage::Starts, Stage::Chase, Stage::Trace].map(traceback);
     same_layout!(
         modules,
         striped_trace::Params,
@@ -274,17 +299,63 @@ fn parts_of_a_path() {
     }
 }
 
-/// Every storage buffer of a traceback's kernel is one that the host binds, and written only if that says so.
-#[test]
-fn bindings_of_tracebacks() {
-    for kernel in STRIPED_KERNELS {
-        for (_, variable) in traceback(kernel.stage).global_variables.iter() {
-            let naga::AddressSpace::Storage { access } = variable.space else { continue };
-            let binding = variable.binding.expect("storage is bound").binding;
-            let is_written = access.contains(naga::StorageAccess::STORE);
-            assert!(kernel.bindings.contains(&(binding, is_written)), "{}: {binding}", kernel.stem);
-        }
+/// A variant of a kernel that declares all of its bindings, and its arenas.
+fn module_of(kind: Kind) -> naga::Module {
+    match kind {
+        Kind::Slice => slice(),
+        Kind::Scan(scan) => parsed(&variant(scan).source().expect("its parts are there")),
+        Kind::Walk => walk(),
+        Kind::Edit(cooperation) => parsed(&distances(cooperation).source().expect("its parts are there")),
+        Kind::Strips => parsed(&strip(false, false).source().expect("its parts are there")),
+        Kind::Traceback(stage) => traceback(stage),
     }
+}
+
+/// The bindings that a shader declares: number, name, and how it sees them.
+fn declared(module: &naga::Module) -> Vec<(u32, String, Access)> {
+    let mut layouter = naga::proc::Layouter::default();
+    layouter.update(module.to_ctx()).expect("types have layouts");
+    let mut all = Vec::new();
+    for (_, variable) in module.global_variables.iter() {
+        let Some(place) = variable.binding else { continue };
+        assert_eq!(place.group, 0);
+        let access = match variable.space {
+            naga::AddressSpace::Uniform => Access::Uniform(layouter[variable.ty].size.into()),
+            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Access::Write,
+            naga::AddressSpace::Storage { .. } => Access::Read,
+            space => panic!("{space:?} is bound"),
+        };
+        all.push((place.binding, variable.name.clone().expect("bindings have names"), access));
+    }
+    all.sort_by_key(|(number, ..)| *number);
+    all
+}
+
+/// The bindings that a kernel's row lists, with two arenas.
+fn listed(kernel: &Kernel) -> Vec<(u32, String, Access)> {
+    let each = kernel.bindings.iter().flat_map(|binding| match binding.access {
+        Access::WriteEach => {
+            (0..2).map(|k| (binding.number + k, format!("{}{k}", binding.name), Access::Write)).collect()
+        }
+        access => vec![(binding.number, binding.name.to_string(), access)],
+    });
+    each.collect()
+}
+
+/// Layouts and bind groups follow from the list, so it has to say what shaders declare: no more, no less.
+#[test]
+fn bindings_are_those_of_the_list() {
+    for kernel in KERNELS {
+        assert_eq!(declared(&module_of(kernel.kind)), listed(kernel), "{}", kernel.stem);
+    }
+}
+
+#[test]
+fn stems_and_kinds_are_in_the_list_once() {
+    let stems: std::collections::HashSet<&str> = KERNELS.iter().map(|kernel| kernel.stem).collect();
+    let kinds: std::collections::HashSet<Kind> = KERNELS.iter().map(|kernel| kernel.kind).collect();
+    assert_eq!((stems.len(), kinds.len()), (KERNELS.len(), KERNELS.len()));
+    assert!(KERNELS.iter().all(|kernel| std::ptr::eq(of_kind(kernel.kind), kernel)));
 }
 
 #[test]
@@ -337,22 +408,6 @@ fn constants_of_the_walk() {
     };
     let ours = [matrix::NO_ROOM, matrix::DROPPED, pairwave::alignment::packed::LONGEST_RUN, matrix::WALK_WORKGROUP];
     assert_eq!(ours, ["NO_ROOM", "DROPPED", "LONGEST_RUN", "WG"].map(constant));
-}
-
-/// Where arenas are bound, in the kernels and in the walk.
-#[test]
-fn bindings_of_arenas() {
-    for module in matrices() {
-        for arena in 0..2 {
-            let name = format!("arena{arena}");
-            let (_, variable) = module
-                .global_variables
-                .iter()
-                .find(|(_, variable)| variable.name.as_deref() == Some(&name))
-                .unwrap_or_else(|| panic!("no {name}"));
-            assert_eq!(variable.binding.map(|place| place.binding), Some(matrix::FIRST_ARENA_BINDING + arena));
-        }
-    }
 }
 
 #[test]

@@ -2,13 +2,15 @@
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use pairwave::edit::kernels::myers::{self, Cooperation, EDIT_KERNELS};
+use pairwave::edit::kernels::myers::{self, Cooperation};
+use pairwave::gpu::kernels::{KERNELS, Kernel, Program};
+use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
-use pairwave::long::kernels::striped_trace::{self, STRIPED_KERNELS, Stage};
+use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::gpu::tune::{SLICES, WORKGROUPS};
 use pairwave::pairs::gpu::{Config, MatrixShape};
-use pairwave::pairs::kernels::matrix::{self, Scan, WALK_SHADER, WALK_WORKGROUP};
-use pairwave::pairs::kernels::{KERNELS, nw_slice};
+use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
+use pairwave::pairs::kernels::nw_slice;
 use pairwave::score::{EditMode, Reach};
 
 /// Workgroup memory that every device has.
@@ -59,7 +61,7 @@ fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
 fn matrices() -> Vec<matrix::Variant> {
     let mut all = Vec::new();
     let mut rest = (0..).map(|index| ([1, 2, 16][index % 3], [[4, 4], [8, 32], [32, 32], [64, 128]][index % 4]));
-    for scan in KERNELS.iter().filter_map(|kernel| kernel.scan) {
+    for scan in KERNELS.iter().filter_map(|kernel| kernel.scan()) {
         for (affine, free_ends) in [(false, false), (false, true), (true, false), (true, true)] {
             for (directions, tags) in [(true, true), (true, false), (false, true), (false, false)] {
                 for codes in [16, 28] {
@@ -191,20 +193,19 @@ fn strips() -> Vec<striped::Variant> {
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source(),
+        source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     };
-    let shader = |scan| KERNELS.iter().find(|kernel| kernel.scan == Some(scan)).expect("a kernel has the scan").shader;
     let of_matrix = |variant: &matrix::Variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source(shader(variant.scan)),
+        source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     };
     let of_walk = |variant: &matrix::Variant| Text {
         name: format!("walk after {variant:?}"),
-        source: variant.walk_source(),
+        source: Walk(*variant).source().expect("its parts are there"),
         workgroup: WALK_WORKGROUP,
         workgroup_bytes: 0,
     };
@@ -216,19 +217,19 @@ fn texts() -> Vec<Text> {
     all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
     all.extend(distances().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source(),
+        source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(strips().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source(),
+        source: variant.source().expect("its parts are there"),
         workgroup: variant.lanes,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(tracebacks().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
-        source: variant.source(),
+        source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
@@ -290,20 +291,16 @@ fn every_variant_translates_for_every_interface() {
 #[test]
 fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
     let root = env!("CARGO_MANIFEST_DIR");
-    let of_kernels = KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
-    let of_distances = EDIT_KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
-    let of_tracebacks = STRIPED_KERNELS.iter().map(|kernel| (kernel.stem, kernel.shader, kernel.recurrence));
-    let others = [("nw_walk", WALK_SHADER, "needleman_wunsch"), ("sw_striped_score", striped::SHADER, "long")];
-    for (stem, text, recurrence) in of_kernels.chain(of_distances).chain(of_tracebacks).chain(others) {
+    for Kernel { stem, shader: text, recurrence, .. } in KERNELS {
         let shader = std::fs::read_to_string(format!("{root}/shaders/{stem}.wgsl")).expect(stem);
-        assert_eq!(shader, text);
+        assert_eq!(shader, *text);
         assert!(shader.starts_with(&format!("// {stem}:")));
         for line in
             ["// Recurrence:", "// Owns:", "// Layout:", "// Invariant:", "// Uniform:", "// Limits:", "// Oracle:"]
         {
             assert!(shader.contains(line), "{stem} lacks the line {line}");
         }
-        let oracle = match recurrence {
+        let oracle = match *recurrence {
             "levenshtein" => "src/edit/oracle.rs".to_owned(),
             "long" => "src/long/oracle.rs".to_owned(),
             _ => format!("src/pairs/oracle/{recurrence}.rs"),
@@ -313,7 +310,7 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
     }
 }
 
-/// Every file in shaders/ is a kernel's, the walk's, that of strips, or a part of some text; and each says what it is.
+/// Every file in shaders/ is a kernel's or a part of some text; and each says what it is.
 #[test]
 fn no_shader_is_left_out() {
     let root = format!("{}/shaders", env!("CARGO_MANIFEST_DIR"));
@@ -323,15 +320,14 @@ fn no_shader_is_left_out() {
     };
     let mut own: Vec<String> = names("").into_iter().filter(|name| name.ends_with(".wgsl")).collect();
     let mut expected: Vec<String> = KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)).collect();
-    expected.extend(EDIT_KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)));
-    expected.extend(STRIPED_KERNELS.iter().map(|kernel| format!("{}.wgsl", kernel.stem)));
-    expected.extend(["nw_walk.wgsl", "sw_striped_score.wgsl"].map(String::from));
     own.sort();
     expected.sort();
     assert_eq!(own, expected);
     let texts = texts();
-    for name in names("common") {
-        let part = std::fs::read_to_string(format!("{root}/common/{name}")).expect("a text");
+    let mut files = names("common");
+    files.sort();
+    assert_eq!(files, source::parts().map(|(name, _)| format!("{name}.wgsl")).collect::<Vec<_>>());
+    for (name, part) in source::parts() {
         assert!(part.starts_with("// "), "{name} does not say what it is");
         assert!(texts.iter().any(|text| text.source.contains(&part)), "{name} is in no shader");
     }
@@ -357,7 +353,8 @@ fn workgroup_memory_is_what_the_variant_says() {
 
 #[test]
 fn the_harness_sees_a_wrong_shader() {
-    let wrong = slices()[0].source().replace("let slot = workgroup.x;", "let slot = workgroup;");
+    let wrong =
+        slices()[0].source().expect("its parts are there").replace("let slot = workgroup.x;", "let slot = workgroup;");
     assert!(validated(&wrong).is_err());
 }
 
@@ -365,7 +362,6 @@ fn the_harness_sees_a_wrong_shader() {
 #[test]
 fn the_harness_sees_subgroup_operations_that_are_not_declared() {
     let variant = matrices().into_iter().find(|variant| variant.scan == Scan::Diagonal).expect("there is one");
-    let diagonal = KERNELS.iter().find(|kernel| kernel.scan == Some(Scan::Diagonal)).expect("there is one");
-    let wrong = variant.source(diagonal.shader).replace("workgroupBarrier();", "subgroupBarrier();");
+    let wrong = variant.source().expect("its parts are there").replace("workgroupBarrier();", "subgroupBarrier();");
     assert!(validated(&wrong).is_err());
 }

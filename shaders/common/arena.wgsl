@@ -12,11 +12,15 @@
 // neighbouring quads); else a pair's quads lie side by side (neighbouring invocations work on one pair).
 //
 // There are several arenas, each a binding of its own, because a binding is smaller than what fills a device: one dispatch
-// then serves tasks in all of them. The host prepends read_quad(arena, index) and write_quad(arena, index, quad), and SLOTS, INTERLEAVED, LANES (invocations a pair; 0 if only the kernel knows), CELLS, BITS, DIRECTIONS
-// (whether directions are stored), TAG_BITS (as BITS, or 0).
+// then serves tasks in all of them. The host makes `arenas`, with read_quad(arena, index) and write_quad(arena, index, quad).
+// Constants: SLOTS, INTERLEAVED, LANES (invocations a pair; 0 if only the kernel knows), CELLS, BITS, DIRECTIONS (whether
+// directions are stored), TAG_BITS (as BITS, or 0).
 //
 // With TAG_BITS, values have as many zeros below them: a candidate carries its tag there through the maxima, so that what
 // comes out says by its low bits which it was, at two instructions a cell. Values too large for that go without.
+
+#import nw
+#import arenas
 
 // Takes the tag off a value.
 const CLEAN: i32 = ~((1 << TAG_BITS) - 1);

@@ -11,7 +11,7 @@
 //             places[p] = (first symbol of the text, length); first_runs[g] is the run of workgroup g's first task (of
 //             myers_band two numbers: run and first task of workgroup g).
 //
-// The host prepends constants: BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
+// Constants:  BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
 // pattern), INPUT (its top bit: whether row 0 is one more in each column), TRACK (ends are looked for: infix and prefix mode),
 // IS_PREFIX, POSITION_BITS, STRIPS, IS_OVERLAP, ROW_WORDS (of a pattern in workgroup memory).
 

@@ -1,6 +1,8 @@
 // A column of WORDS words, and the match bits that make the next one: what myers_thread, myers_subgroup and myers_workgroup
 // share beside common/myers.wgsl.
 
+#import myers
+
 // Rows that each invocation keeps of its pattern: one a base.
 const ROWS: u32 = select(4u, 0u, BITS == 8u);
 

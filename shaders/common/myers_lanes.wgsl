@@ -8,6 +8,8 @@
 //             out[2 * task]: the distance, out[2 * task + 1]: columns up to its end.
 // Invariant:  before step s a lane l has made its columns up to s - l - 1, and `sent` is what it did in the last of them.
 
+#import myers_column
+
 // Columns of a pair between params.column_begin and params.column_end.
 fn columns_of(pair: Pair) -> u32 {
     let end = min(pair.n, params.column_end);

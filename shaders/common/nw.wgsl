@@ -1,5 +1,5 @@
-// Common to the nw_ kernels: parameters, tasks, sequences and borders. The host prepends constants: CODES (alphabet size),
-// AFFINE and FREE_ENDS (booleans), PLANES (numbers that a border cell keeps: 2 if affine, else 1), and each kernel's own.
+// Common to the nw_ kernels: parameters, tasks, sequences and borders. Constants: CODES (alphabet size), AFFINE and FREE_ENDS
+// (booleans), PLANES (numbers that a border cell keeps: 2 if affine, else 1), and each kernel's own.
 //
 // Sequences are padded at the front with code 0, so that every pair of a task ends in the same row and column; padded
 // cells repeat the border (src/score/offset.rs).

@@ -1,5 +1,8 @@
 // Common to the kernels of one pair per invocation: the scores of a slice's query symbols against every code, in workgroup
-// memory, since the query is the workgroup's. Rows of neighbouring codes start in different banks, STRIDE4 being odd.
+// memory, since the query is the workgroup's. Constants: SLICE (columns a slice), STRIDE4 (profile row in vec4s, odd so that
+// rows of neighbouring codes start in different banks).
+
+#import nw
 
 const SLICE4: u32 = SLICE / 4u;
 

@@ -4,6 +4,8 @@
 // last two pass from lane to lane by from_left() (exchange_workgroup.wgsl or exchange_subgroup.wgsl), the rest never leaves
 // the registers.
 
+#import arena
+
 // Substitution table in rows of odd stride, so that rows spread over the banks.
 const TABLE_STRIDE: u32 = CODES | 1u;
 var<workgroup> substitution: array<i32, CODES * TABLE_STRIDE>;

@@ -2,6 +2,8 @@
 // region's first row and first column nothing goes on: a path that comes there has left the region, and what lies beyond may
 // be forbidden.
 
+#import striped_trace
+
 // H, `k` cells from the start along a border where a gap is in state `own`.
 fn from_start(k: u32, own: u32, start_state: u32) -> i32 {
     if (start_state == STATE_H) {

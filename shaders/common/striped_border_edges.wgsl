@@ -1,5 +1,7 @@
 // Borders of a rectangle at a chunk's upper left corner: the chunk's edges.
 
+#import striped_edges
+
 fn left_border(area: Rectangle, row: u32, start_state: u32) -> vec2<i32> {
     return left_edge((area.left + params.lead) / params.strip, area.above + row);
 }

@@ -2,6 +2,8 @@
 // edge of strip k; words with the highest bit turned. horizontal[(c * columns_stride + j) * 2 ..]: H and the I that enters the
 // next row, at column j of the upper edge of chunk row c.
 
+#import striped_trace
+
 @group(0) @binding(1) var<storage, read> vertical: array<u32>;
 @group(0) @binding(2) var<storage, read> horizontal: array<i32>;
 

@@ -1,5 +1,7 @@
 // Parts of a path, from its end on: what the chase finds and the trace spells out.
 
+#import striped_trace
+
 // Why the chase stopped. LEFT_WINDOW: it came to a block without start states; BORDER: to the region's first row or column;
 // BEGUN: a local alignment begins there; FULL: no room for directions of one part more; LOST: start states are no start states.
 const LEFT_WINDOW: u32 = 0u;

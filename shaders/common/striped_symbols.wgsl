@@ -1,5 +1,7 @@
 // Symbols, four a word, and scores: table[a * CODES + b] is twice the score, plus 1 if the two match.
 
+#import striped_trace
+
 @group(0) @binding(3) var<storage, read> query_codes: array<u32>;
 @group(0) @binding(4) var<storage, read> target_codes: array<u32>;
 @group(0) @binding(5) var<storage, read> table: array<i32>;

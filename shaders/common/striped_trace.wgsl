@@ -5,7 +5,7 @@
 // rows; column j > 0 is in strip (j - 1) / strip, row i > 0 in chunk row (i - 1) / chunk. Nothing below `rows` and right of
 // `columns` is looked at: the last strip and the last chunks end there. A block is a chunk, or some chunks of a strip.
 //
-// Prepended constants: WG, CODES, COLUMN_BITS, LOCAL, EDGES.
+// Constants: WG, CODES, COLUMN_BITS, LOCAL, EDGES.
 
 // States of a point; NEW: a local alignment begins there, in state H.
 const STATE_H: u32 = 0u;

@@ -3,12 +3,11 @@
 use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName};
 use super::device::DeviceChoice;
 use super::options::{is_same_file, positive};
-use super::run::{chosen, no_kernel};
+use super::run::{chosen, kernel_called};
 use super::{interrupt, log};
-use pairwave::edit::kernels::myers::{self, EDIT_KERNELS};
+use pairwave::gpu::kernels::KERNELS;
 use pairwave::jobs::bench::{self, Contender, Experiment, GapKind, Work};
 use pairwave::output::{Output, plot, table};
-use pairwave::pairs::kernels::{self, KERNELS};
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
@@ -131,14 +130,9 @@ fn once<T: PartialEq>(option: &str, given: impl Iterator<Item = T>, all: [T; 2])
 }
 
 fn contenders(names: &[String]) -> Result<Vec<Contender>> {
+    let kernels = KERNELS.iter().filter(|kernel| !kernel.follows());
     if names.is_empty() {
-        let edits = EDIT_KERNELS.iter().map(Contender::Edit);
-        return Ok(KERNELS
-            .iter()
-            .map(Contender::Kernel)
-            .chain(edits)
-            .chain([Contender::Striped, Contender::Cpu])
-            .collect());
+        return Ok(kernels.map(Contender::Kernel).chain([Contender::Cpu]).collect());
     }
     let mut contenders = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -147,18 +141,7 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
         }
         contenders.push(match name.as_str() {
             "cpu" => Contender::Cpu,
-            STRIPED => Contender::Striped,
-            name => match (kernels::find(name), myers::find(name)) {
-                (Some(kernel), _) => Contender::Kernel(kernel),
-                (None, Some(kernel)) => Contender::Edit(kernel),
-                (None, None) => {
-                    let stems = KERNELS.iter().map(|kernel| kernel.stem);
-                    return Err(no_kernel(
-                        name,
-                        stems.chain(EDIT_KERNELS.iter().map(|kernel| kernel.stem)).chain([STRIPED]),
-                    ));
-                }
-            },
+            name => Contender::Kernel(kernel_called(name, kernels.clone())?),
         });
     }
     Ok(contenders)

@@ -5,15 +5,14 @@ mod run;
 use super::args::*;
 use super::bench::STRIPED;
 use super::options::{Compute, check_stats, is_same_file, machine, output, positive};
-use super::run::no_kernel;
+use super::run::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
-use pairwave::edit::kernels::myers;
+use pairwave::gpu::kernels::{self, Family, offered};
 use pairwave::jobs::long::Strand;
 use pairwave::long::Method;
 use pairwave::output::dotplot::Picture;
 use pairwave::output::{Field, LongFormat};
-use pairwave::pairs::kernels;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
@@ -164,10 +163,10 @@ fn check_kernel(args: &LongArgs) -> Result<()> {
     }
     match args.kernel.as_deref() {
         None | Some(STRIPED) => Ok(()),
-        Some(name) if kernels::find(name).is_some() || myers::find(name).is_some() => {
+        Some(name) if kernels::find(name).is_some() => {
             Err(Error::usage(format!("--kernel {name} is not for long pairs, which have {STRIPED}; leave it out")))
         }
-        Some(name) => Err(no_kernel(name, [STRIPED].into_iter())),
+        Some(name) => kernel_called(name, offered(Family::Long)).map(drop),
     }
 }
 

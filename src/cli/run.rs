@@ -4,12 +4,11 @@ use super::device::DeviceChoice;
 use super::interrupt;
 use super::options::{AllPairs, Compute, Devices};
 use super::progress::Progress;
-use pairwave::edit::kernels::myers::{self, EDIT_KERNELS, EditKernel};
 use pairwave::gpu::adapter::{self, Device};
+use pairwave::gpu::kernels::{Family, Kernel, offered};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, RunOptions, Summary, devices};
 use pairwave::output::{self, Context, Format, Output, Pair};
-use pairwave::pairs::kernels::{KERNELS, Kernel, find};
 use pairwave::score::Mode;
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
@@ -19,7 +18,8 @@ use std::sync::Arc;
 /// `pairwave allpairs`.
 pub fn allpairs(options: &AllPairs, quiet: bool) -> Result<()> {
     let mut run_options = self::options(&options.compute)?;
-    run_options.kernel = options.compute.kernel.as_deref().map(kernel_called).transpose()?;
+    run_options.kernel =
+        options.compute.kernel.as_deref().map(|name| kernel_called(name, offered(Family::Pairs))).transpose()?;
     check_file(options.stats.as_deref())?;
     let paths: Vec<&str> =
         [Some(&options.seqs), options.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
@@ -145,20 +145,20 @@ pub fn devices(options: &Devices, quiet: bool) -> Result<()> {
     }
 }
 
-/// The kernel with this name.
-fn kernel_called(name: &str) -> Result<&'static Kernel> {
-    find(name).ok_or_else(|| no_kernel(name, KERNELS.iter().map(|kernel| kernel.stem)))
+/// The kernel of these with this name.
+pub(super) fn kernel_called(
+    name: &str,
+    kernels: impl Iterator<Item = &'static Kernel> + Clone,
+) -> Result<&'static Kernel> {
+    kernels.clone().find(|kernel| kernel.stem == name).ok_or_else(|| {
+        let names: Vec<&str> = kernels.map(|kernel| kernel.stem).collect();
+        Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
+    })
 }
 
 /// The kernel for distances with this name.
-pub(super) fn edit_kernel_called(name: &str) -> Result<&'static EditKernel> {
-    myers::find(name).ok_or_else(|| no_kernel(name, EDIT_KERNELS.iter().map(|kernel| kernel.stem)))
-}
-
-/// The error for a name that none of these kernels has.
-pub(super) fn no_kernel(name: &str, there_is: impl Iterator<Item = &'static str>) -> Error {
-    let names: Vec<&str> = there_is.collect();
-    Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
+pub(super) fn edit_kernel_called(name: &str) -> Result<&'static Kernel> {
+    kernel_called(name, offered(Family::Edit))
 }
 
 /// The devices that were named; none if the best is to be found.

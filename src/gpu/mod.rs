@@ -1,12 +1,15 @@
 //! Adapters, devices, memory, pipelines and copies: what every kernel's host half needs of wgpu.
 
 pub mod adapter;
+mod bindings;
 pub(crate) mod cache;
 pub(crate) mod clock;
 pub mod device;
+pub mod kernels;
 pub mod memory;
 pub(crate) mod pipeline;
 pub(crate) mod readback;
+pub mod source;
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
 pub(crate) const BATCH_SECONDS: f64 = 0.7;

@@ -1,6 +1,7 @@
 //! `pairwave devices`: what there is, whether its kernels are right, and how fast they are.
 
 mod edit;
+mod long;
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +12,16 @@ use crate::alignment::Cigar;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{AdapterDescription, Device, FoundAdapter, enumerate};
+use crate::gpu::kernels::{Family, offered};
 use crate::pairs::Pairs;
-use crate::pairs::cpu::CpuEngine;
+use crate::pairs::cpu::{CpuEngine, CpuWorker};
 use crate::pairs::gpu::{Config, GpuEngine, tune};
-use crate::pairs::kernels::KERNELS;
-use crate::pairs::oracle::needleman_wunsch;
+use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
 use crate::pairs::plan::Job;
 use crate::pairs::{Band, Batch, Hit, Want};
-use crate::score::{EndGaps, Gaps, Scoring};
+use crate::score::{EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::trace::{self, Hint};
 
 /// Sequence length of `--bench`, about a gene.
 const BENCH_SYMBOLS: u32 = 1500;
@@ -88,7 +90,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
             let mut cpu = CpuEngine::new(Arc::clone(&pool));
             let (mut tests, mut speeds) = (Vec::new(), Vec::new());
             if self_test {
-                tests = vec![test_of("cpu", test_engine(&mut cpu, false)), edit::test_cpu()];
+                tests = test_cpu();
             }
             if bench {
                 speeds = bench_engine("cpu", &mut cpu)?;
@@ -149,16 +151,27 @@ fn test_of(kernel: &str, result: Result<u64>) -> KernelTest {
 }
 
 fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    let tests = KERNELS.iter().map(|kernel| {
+    let tests = offered(Family::Pairs).map(|kernel| {
         let opened = GpuEngine::open(found, Config::for_adapter(found));
-        let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan.is_some()));
+        let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan().is_some()));
         test_of(kernel.stem, result)
     });
-    tests.chain(edit::test_adapter(found)).collect()
+    tests.chain(edit::test_adapter(found)).chain(long::test_adapter(found)).collect()
+}
+
+/// What jobs run on the CPU.
+fn test_cpu() -> Vec<KernelTest> {
+    let mut worker = CpuWorker::default();
+    vec![
+        test_of("cpu", test_engine(&mut worker, true)),
+        test_of("cpu, local", test_scored(&mut worker, false, &local_scorings())),
+        edit::test_cpu(),
+        long::test_cpu(),
+    ]
 }
 
 /// Scoring schemes that together take every path through a kernel.
-fn test_scorings() -> Result<Vec<Scoring>> {
+fn test_scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
         for end_gaps in [EndGaps::Charged, EndGaps::Free] {
@@ -166,7 +179,13 @@ fn test_scorings() -> Result<Vec<Scoring>> {
             all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
         }
     }
-    Ok(all)
+    all
+}
+
+/// The same of local alignments, which have no end gaps.
+fn local_scorings() -> Vec<Scoring> {
+    let charged = test_scorings().into_iter().filter(|scoring| scoring.end_gaps == EndGaps::Charged);
+    charged.map(|scoring| Scoring { mode: Mode::Local, ..scoring }).collect()
 }
 
 /// Sequences with lengths around everything that a kernel could round to, some alike and some not.
@@ -189,10 +208,14 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
 
 /// Compares an engine with the oracle, alignments too if it `traces`; the number of pairs compared.
 pub fn test_engine(engine: &mut dyn Engine<Pairs>, traces: bool) -> Result<u64> {
+    test_scored(engine, traces, &test_scorings())
+}
+
+fn test_scored(engine: &mut dyn Engine<Pairs>, traces: bool, scorings: &[Scoring]) -> Result<u64> {
     let mut pairs = 0;
-    for scoring in test_scorings()? {
+    for scoring in scorings {
         let store = Arc::new(test_store(scoring.alphabet));
-        let scoring = Arc::new(scoring);
+        let scoring = Arc::new(scoring.clone());
         let job = Job { queries: Arc::clone(&store), against: None, scoring, want: Want::Alignments };
         for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
             let blocks = blocks.into_iter().map(|(_, block)| block).collect();
@@ -221,29 +244,48 @@ fn compare(band: &Band, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
     // The alignment's query may be the kernel's target.
     let is_turned = band.earlier_is_query && hit.target < hit.query;
     let (query, target) = if is_turned { (b, a) } else { (a, b) };
-    let expected = needleman_wunsch::align(query, target, &band.scoring);
     let wrong = |found: String, right: String| {
         Err(Error::Internal(format!(
-            "{} x {} symbols, {:?}, end gaps {:?}: {found}, should be {right}",
+            "{} x {} symbols, {:?}, {:?}, end gaps {:?}: {found}, should be {right}",
             a.len(),
             b.len(),
+            band.scoring.mode,
             band.scoring.gaps,
             band.scoring.end_gaps,
         )))
     };
-    if hit.score != expected.score || hit.matches.is_some_and(|matches| matches != expected.matches) {
+    let is_local = band.scoring.mode == Mode::Local;
+    let (score, matches, begin, expected) = if is_local {
+        let expected = smith_waterman::align(query, target, &band.scoring);
+        (expected.score, expected.matches, (expected.query.start, expected.target.start), expected.cigar)
+    } else {
+        let expected = needleman_wunsch::align(query, target, &band.scoring);
+        (expected.score, expected.matches, (0, 0), expected.cigar)
+    };
+    if hit.score != score || hit.matches.is_some_and(|found| found != matches) {
         let found = format!("score {} with {:?} matches", hit.score, hit.matches);
-        return wrong(found, format!("{} with {}", expected.score, expected.matches));
+        return wrong(found, format!("{score} with {matches}"));
+    }
+    let mut traced = traced;
+    if is_local {
+        // Local alignments are traced by the job, also those that a worker has scored.
+        let hint = Hint { score: Some(hit.score), matches: hit.matches };
+        let found = trace::traceback(query, target, &band.scoring, hint, &mut trace::Workspace::default())?;
+        let found_begin = (found.query_start as usize, found.target_start as usize);
+        if found_begin != begin {
+            return wrong(format!("an alignment from {found_begin:?} on"), format!("{begin:?}"));
+        }
+        traced = Some(found.cigar);
     }
     match traced {
-        Some(cigar) if cigar != expected.cigar => wrong(format!("alignment {cigar}"), expected.cigar.to_string()),
+        Some(cigar) if cigar != expected => wrong(format!("alignment {cigar}"), expected.to_string()),
         _ => Ok(()),
     }
 }
 
 fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let mut speeds = Vec::new();
-    for kernel in KERNELS {
+    for kernel in offered(Family::Pairs) {
         let engine = tune::open_tuned(found, &Arc::new(Scoring::dna()), 0, false)?;
         speeds.extend(bench_engine(kernel.stem, &mut engine.with_kernel(Some(kernel)))?);
     }

@@ -7,10 +7,10 @@ use super::RunOptions;
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::gpu::EditGpu;
-use crate::edit::kernels::myers::EditKernel;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
+use crate::gpu::kernels::Kernel;
 use crate::pairs::Pairs;
 use crate::pairs::Want;
 use crate::pairs::cpu::workers;
@@ -80,7 +80,7 @@ pub fn sieve_devices(options: &RunOptions, mode: EditMode, software: bool) -> Re
 pub fn open_edit_on(
     chosen: &[Device],
     options: &RunOptions,
-    kernel: Option<&'static EditKernel>,
+    kernel: Option<&'static Kernel>,
     pool: &Arc<rayon::ThreadPool>,
 ) -> Vec<Box<dyn Engine<Edit>>> {
     let mut engines: Vec<Box<dyn Engine<Edit>>> = Vec::new();

@@ -15,10 +15,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::edit::kernels::myers::EditKernel;
 use crate::engine::stats::EngineStats;
 use crate::gpu::adapter::Device;
-use crate::pairs::kernels::Kernel;
+use crate::gpu::kernels::Kernel;
 
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
@@ -37,7 +36,7 @@ pub struct RunOptions {
     /// [`LongAlignment`], whose GPUs have one kernel, refuses it.
     pub kernel: Option<&'static Kernel>,
     /// The same for Levenshtein distances, and only for them.
-    pub edit_kernel: Option<&'static EditKernel>,
+    pub edit_kernel: Option<&'static Kernel>,
     /// Bytes of memory that a job may take on each GPU at most; `None` for what it has to spare
     /// ([`memory_budget`](crate::gpu::memory::memory_budget)), which is never exceeded.
     pub memory: Option<u64>,

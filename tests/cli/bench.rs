@@ -29,7 +29,7 @@ fn without_numbers(text: &str) -> String {
 fn every_kernel_is_measured_at_every_size() {
     let text = bench(&["kernels", "--device", "0", "--lengths", "9,5", "--counts", "3,100", "--format", "csv"]);
     let rows = rows(&text);
-    let contenders = pairwave::pairs::kernels::KERNELS.len() + 1;
+    let contenders = pairwave::gpu::kernels::offered(pairwave::gpu::kernels::Family::Pairs).count() + 1;
     assert_eq!(rows.len(), contenders * 2 * 2 * 2 * 2, "{text}");
     let mut seen = std::collections::HashSet::new();
     for row in &rows {

@@ -1,6 +1,6 @@
 //! Every kernel by its name: the same bytes as the CPU.
 
-use pairwave::pairs::kernels::KERNELS;
+use pairwave::gpu::kernels::{Family, offered};
 
 use super::*;
 
@@ -8,7 +8,7 @@ use super::*;
 fn with_every_kernel(arguments: &[&str]) {
     let expected = allpairs_each(&[("cpu", "2")], arguments);
     assert!(expected.lines().count() > 5, "{expected}");
-    for kernel in KERNELS {
+    for kernel in offered(Family::Pairs) {
         let found = allpairs_each(&[("0", "2")], &[arguments, &["--kernel", kernel.stem]].concat());
         assert!(found == expected, "{} writes something else: {arguments:?}", kernel.stem);
     }

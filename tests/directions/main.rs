@@ -14,10 +14,11 @@ mod traced;
 use std::sync::Arc;
 
 use pairwave::engine::Engine;
+use pairwave::gpu::kernels;
+use pairwave::gpu::kernels::{KERNELS, Scan};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::gpu::{GpuEngine, MatrixShape};
 use pairwave::pairs::kernels::matrix::{MatrixTasks, Variant};
-use pairwave::pairs::kernels::{self, KERNELS, Scan};
 use pairwave::pairs::{Batch, Hit, Want};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
@@ -47,7 +48,7 @@ macro_rules! on_every_kernel {
 pub(crate) use on_every_kernel;
 
 fn assert_all_kernels(stamped: &[&str]) {
-    let stems = KERNELS.iter().filter(|kernel| kernel.scan.is_some()).map(|kernel| kernel.stem);
+    let stems = KERNELS.iter().filter(|kernel| kernel.scan().is_some()).map(|kernel| kernel.stem);
     assert_eq!(stems.collect::<Vec<_>>(), stamped);
 }
 
@@ -59,7 +60,7 @@ fn four_scorings(base: &Scoring) -> Vec<Scoring> {
 }
 
 fn scan(stem: &str) -> Scan {
-    kernels::find(stem).and_then(|kernel| kernel.scan).expect("a kernel that stores directions")
+    kernels::find(stem).and_then(|kernel| kernel.scan()).expect("a kernel that stores directions")
 }
 
 /// What the engine cuts a batch to, with so many bytes an arena.

@@ -8,10 +8,10 @@ use pairwave::score::{EditMode, EditScheme, Equality, Limit};
 const LENGTHS: [usize; 20] =
     [0, 1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1_023, 1_024, 1_025, 1_535, 1_536, 1_537];
 
-fn workspaces() -> Vec<(String, edit::Workspace)> {
-    let forms = [edit::Form::Pairs, edit::Form::Rows];
+fn workspaces() -> Vec<(String, cpu::Workspace)> {
+    let forms = [cpu::Form::Pairs, cpu::Form::Rows];
     let all = Level::available().into_iter().flat_map(|level| forms.map(|form| (level, form)));
-    all.map(|(level, form)| (format!("{level:?} {form:?}"), edit::Workspace::with(level, form))).collect()
+    all.map(|(level, form)| (format!("{level:?} {form:?}"), cpu::Workspace::with(level, form))).collect()
 }
 
 /// Compares all workspaces with the textbook, each pattern with the text of its number.
@@ -25,9 +25,9 @@ fn check(patterns: &[Vec<Code>], texts: &[Vec<Code>], mode: EditMode, limit: Lim
     };
     let blocks = (0..patterns.len() as u32).map(|k| EditBlock { pattern: k, places: k..k + 1, cells: 1 }).collect();
     let batch = EditBatch { blocks, band: Arc::new(band) };
-    let expected: Vec<_> = patterns.iter().zip(texts).map(|(a, b)| levenshtein::find(a, b, &scheme)).collect();
+    let expected: Vec<_> = patterns.iter().zip(texts).map(|(a, b)| oracle::find(a, b, &scheme)).collect();
     for (what, mut workspace) in workspaces() {
-        assert_eq!(edit::run(&batch, &mut workspace), expected, "{what}, {mode:?} {limit:?}");
+        assert_eq!(cpu::run(&batch, &mut workspace), expected, "{what}, {mode:?} {limit:?}");
     }
 }
 
@@ -75,7 +75,7 @@ fn limits_on_both_sides_of_the_distance() {
         let text = mutated(&mut rng, Alphabet::Dna, &pattern, 12);
         for mode in [EditMode::Global, EditMode::Infix, EditMode::Prefix] {
             let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
-            let distance = levenshtein::find(&pattern, &text, &scheme).distance;
+            let distance = oracle::find(&pattern, &text, &scheme).distance;
             let (patterns, texts) = ([pattern.clone(), pattern.clone()], [text.clone(), pattern.clone()]);
             for limit in [distance - 1, distance, distance + 1] {
                 check(&patterns, &texts, mode, Limit::Distance(limit));

@@ -352,8 +352,8 @@ fn jobs_that_make_no_sense_are_refused() {
         assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(word), "{word}: {error}");
     }
     assert!(matches!(run(&good, Vec::new()).unwrap_err(), Error::Device { .. }));
-    let kernel = pairwave::pairs::kernels::KERNELS.first();
-    let edit_kernel = pairwave::edit::kernels::myers::EDIT_KERNELS.first();
+    let kernel = pairwave::gpu::kernels::KERNELS.first();
+    let edit_kernel = pairwave::gpu::kernels::find("myers_thread");
     assert!(kernel.is_some() && edit_kernel.is_some());
     for options in [
         RunOptions { kernel, ..RunOptions::default() },

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use pairwave::alignment::Cigar;
 use pairwave::engine::{Engine, thread_pool};
 use pairwave::gpu::adapter::{FoundAdapter, enumerate};
+use pairwave::gpu::kernels;
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuEngine;
 use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
 use pairwave::pairs::plan::Job;
-use pairwave::pairs::{Batch, Hit, Report, Want, kernels};
+use pairwave::pairs::{Batch, Hit, Report, Want};
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 

@@ -2,13 +2,12 @@
 
 use rayon::prelude::*;
 
-use crate::edit::kernels::myers::{
-    Coding, Cooperation, EDIT_KERNELS, EditKernel, POSITION_BITS, THREAD_SYMBOLS, Variant,
-};
+use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, THREAD_SYMBOLS, Variant};
 use crate::edit::{EditBand, EditBatch, GROUP_PAIRS, Group, groups, words};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::device::Gpu;
+use crate::gpu::kernels::Kernel;
 use crate::score::EditMode;
 
 /// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
@@ -134,7 +133,7 @@ pub fn columns_within(loop_iterations: u64) -> u32 {
 pub fn choose(
     gpu: &Gpu,
     shape: &EditShape,
-    kernel: Option<&'static EditKernel>,
+    kernel: Option<&'static Kernel>,
     (mode, extent): (EditMode, Extent),
     coding: &Coding,
     loop_budget: Option<u64>,
@@ -168,16 +167,17 @@ pub fn choose(
     let band_cost = (BAND_COST[0] * f64::from(band_words) + BAND_COST[1]) / extent.filled;
     let thread_fits =
         pattern_symbols <= THREAD_SYMBOLS && text_symbols < (1 << POSITION_BITS) && text_symbols <= columns;
-    let kernel = kernel.unwrap_or_else(|| {
-        let index = match () {
-            () if band_fits && band_cost < f64::from(base.words) => 3,
-            () if thread_fits && base.words <= shape.thread_words => 0,
-            () if has_subgroups => 1,
-            () => 2,
-        };
-        &EDIT_KERNELS[index]
-    });
-    let mut variant = match kernel.cooperation {
+    let cooperation = match kernel {
+        Some(kernel) => {
+            let cooperation = kernel.cooperation();
+            cooperation.ok_or_else(|| gpu.unsuited(format!("{} computes no distances", kernel.stem)))?
+        }
+        None if band_fits && band_cost < f64::from(base.words) => Cooperation::Band,
+        None if thread_fits && base.words <= shape.thread_words => Cooperation::Thread,
+        None if has_subgroups => Cooperation::Subgroup,
+        None => Cooperation::Workgroup,
+    };
+    let mut variant = match cooperation {
         Cooperation::Thread if thread_fits => base,
         Cooperation::Thread => return Err(gpu.unsuited("sequences too long for one invocation")),
         Cooperation::Band if band_fits => band,

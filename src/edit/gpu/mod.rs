@@ -19,14 +19,16 @@ use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
 use self::trials::{TRIAL_SECONDS, Trials};
-use super::kernels::myers::{EditKernel, Variant};
+use super::kernels::myers::Variant;
 use super::{Edit, EditBand, EditBatch, EditReport};
 use crate::engine::{Capacity, Engine, Ticket, thread_pool};
 use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
+use crate::gpu::kernels::Kernel;
 use crate::gpu::memory::Shares;
-use crate::gpu::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS, pipeline};
+use crate::gpu::pipeline::Pipelines;
+use crate::gpu::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.01;
@@ -46,10 +48,7 @@ struct Flight {
 /// A GPU that computes Levenshtein distances.
 pub struct EditGpu {
     gpu: Gpu,
-    layout: wgpu::BindGroupLayout,
-    pipelines: HashMap<Variant, wgpu::ComputePipeline>,
-    runtime_checks: bool,
-    rewrite: Option<pipeline::Rewrite>,
+    pipelines: Pipelines<Variant>,
     texts: Option<ResidentTexts>,
     profiles: Option<ResidentProfiles>,
     /// Length of the longest text of the band that the last batch was of.
@@ -60,7 +59,7 @@ pub struct EditGpu {
     next_ticket: u64,
     shape: EditShape,
     trials: Trials,
-    kernel: Option<&'static EditKernel>,
+    kernel: Option<&'static Kernel>,
     memory: u64,
     binding: u64,
     loop_budget: Option<u64>,
@@ -82,10 +81,7 @@ impl EditGpu {
         };
         let slots: Vec<EditSlot> = (0..2).map(|_| EditSlot::new(&gpu)).collect();
         Ok(EditGpu {
-            layout: pipeline::bind_group_layout(&gpu.device, 6, 1),
-            pipelines: HashMap::new(),
-            runtime_checks: false,
-            rewrite: None,
+            pipelines: Pipelines::default(),
             texts: None,
             profiles: None,
             longest: None,
@@ -129,7 +125,7 @@ impl EditGpu {
     }
 
     /// Uses this kernel for every batch; `None` for the one that is expected to be fastest.
-    pub fn with_kernel(mut self, kernel: Option<&'static EditKernel>) -> Self {
+    pub fn with_kernel(mut self, kernel: Option<&'static Kernel>) -> Self {
         self.kernel = kernel;
         self
     }
@@ -142,13 +138,13 @@ impl EditGpu {
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
     pub fn with_runtime_checks(mut self) -> Self {
-        self.runtime_checks = true;
+        self.pipelines = self.pipelines.with_runtime_checks();
         self
     }
 
     /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
     pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
-        self.rewrite = Some(rewrite);
+        self.pipelines = self.pipelines.with_rewrite(rewrite);
         self
     }
 
@@ -177,22 +173,6 @@ impl EditGpu {
         Ok(())
     }
 
-    fn pipeline(&mut self, variant: Variant) -> Result<wgpu::ComputePipeline> {
-        if let Some(pipeline) = self.pipelines.get(&variant) {
-            return Ok(pipeline.clone());
-        }
-        let begin = std::time::Instant::now();
-        let source = variant.source();
-        let source = match &self.rewrite {
-            Some(rewrite) => rewrite(source),
-            None => source,
-        };
-        let pipeline = pipeline::build(&self.gpu, &self.layout, (source, &[]), self.runtime_checks)?;
-        tracing::debug!(?variant, seconds = begin.elapsed().as_secs_f64(), "compiled");
-        self.pipelines.insert(variant, pipeline.clone());
-        Ok(pipeline)
-    }
-
     fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<(Option<Pieces>, [Variant; 2])> {
         let pool = self.pool()?;
         self.make_resident(batch, &pool)?;
@@ -213,15 +193,14 @@ impl EditGpu {
         let is_fixed = self.kernel.is_some() || shape.lanes.is_some() || self.loop_budget.is_some();
         let variant =
             if is_fixed { usual } else { self.trials.pick(usual, || others(&self.gpu, &self.shape, &usual, extent)) };
-        let pipeline = self.pipeline(variant)?;
+        let program = self.pipelines.get(&self.gpu, variant)?;
         let (Some(texts), Some(profiles)) = (&self.texts, &self.profiles) else {
             return Err(self.gpu.error("no texts"));
         };
         let work = EditWork {
             texts,
             profiles,
-            pipeline: &pipeline,
-            layout: &self.layout,
+            program: &program,
             variant,
             scratch_budget: Shares::of(self.memory).scratch_bytes.min(self.binding),
             extent,

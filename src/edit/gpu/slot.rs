@@ -14,6 +14,7 @@ use crate::edit::{EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
 use crate::score::Found;
 
@@ -23,11 +24,9 @@ pub struct EditWork<'a> {
     pub texts: &'a ResidentTexts,
     /// The patterns.
     pub profiles: &'a ResidentProfiles,
-    /// The pipeline and its bindings.
-    pub pipeline: &'a wgpu::ComputePipeline,
-    /// The bindings' layout.
-    pub layout: &'a wgpu::BindGroupLayout,
-    /// What the pipeline was made for.
+    /// The kernel.
+    pub program: &'a Compiled,
+    /// What it was made for.
     pub variant: Variant,
     /// Bytes that its scratch memory may take.
     pub scratch_budget: u64,
@@ -117,20 +116,17 @@ impl EditSlot {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
 
-        let uniform = wgpu::BufferBinding {
-            buffer: &params,
-            offset: 0,
-            size: std::num::NonZeroU64::new(size_of::<Params>() as u64),
-        };
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(uniform) }];
-        let buffers = [&work.profiles.buffer, &work.texts.buffer, &places, &runs, &first_runs, &scratch, &output];
-        entries.extend(
-            (1..)
-                .zip(buffers)
-                .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }),
-        );
-        let descriptor = wgpu::BindGroupDescriptor { label: Some("myers"), layout: work.layout, entries: &entries };
-        let bind_group = gpu.device.create_bind_group(&descriptor);
+        let buffers = [
+            ("params", &params),
+            ("profile", &work.profiles.buffer),
+            ("texts", &work.texts.buffer),
+            ("places", &places),
+            ("runs", &runs),
+            ("first_runs", &first_runs),
+            ("scratch", &scratch),
+            ("out", &output),
+        ];
+        let bind_group = work.program.bind(gpu, &buffers)?;
         let mut readback = None;
         for (index, dispatch) in plan.dispatches.iter().enumerate() {
             let (first, last) = (index == 0, index + 1 == plan.dispatches.len());
@@ -140,7 +136,7 @@ impl EditSlot {
             }
             {
                 let mut pass = self.clock.begin_pass(&mut encoder, "myers", first, last);
-                pass.set_pipeline(work.pipeline);
+                pass.set_pipeline(&work.program.pipeline);
                 pass.set_bind_group(0, &bind_group, &[index as u32 * stride]);
                 let side = dispatch.workgroups.min(gpu.device.limits().max_compute_workgroups_per_dimension);
                 pass.dispatch_workgroups(side, dispatch.workgroups.div_ceil(side.max(1)), 1);

@@ -1,17 +1,14 @@
 //! Host half of the kernels for Levenshtein distances, `myers_thread`, `myers_subgroup` and `myers_workgroup` (Chacon et
 //! al. 2014): how symbols and patterns are packed, and which task is where.
 
+pub use crate::gpu::kernels::Cooperation;
 use std::ops::Range;
 
 use crate::edit::EditBatch;
+use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::source::Constants;
 use crate::score::{EditMode, Equality, Found};
 use crate::seq::{Alphabet, Code, SequenceStore};
-
-const COMMON_SHADER: &str = include_str!("../../../shaders/common/myers.wgsl");
-const COLUMN_SHADER: &str = include_str!("../../../shaders/common/myers_column.wgsl");
-const LANES_SHADER: &str = include_str!("../../../shaders/common/myers_lanes.wgsl");
-const EXCHANGE_WORKGROUP: &str = include_str!("../../../shaders/common/exchange_workgroup.wgsl");
-const EXCHANGE_SUBGROUP: &str = include_str!("../../../shaders/common/exchange_subgroup.wgsl");
 
 /// Symbols before the first text: a lane reads as many before the first symbol of its text as there are lanes before it.
 pub const FRONT_SYMBOLS: u32 = 1024;
@@ -22,77 +19,6 @@ pub const POSITION_BITS: u32 = 20;
 /// The greatest number of symbols of a pattern for `myers_thread`: a distance, up to twice as great in prefix mode, has the
 /// bits that a position leaves.
 pub const THREAD_SYMBOLS: u32 = 1024;
-
-/// How the lanes of a pair exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cooperation {
-    /// Not at all: one invocation a pair.
-    Thread,
-    /// By shuffles in a subgroup.
-    Subgroup,
-    /// Through workgroup memory.
-    Workgroup,
-    /// Not at all: one invocation a pair, which computes a band of diagonals; workgroups share a pattern.
-    Band,
-}
-
-/// What is known of a kernel without a device.
-#[derive(Debug, Clone, Copy)]
-pub struct EditKernel {
-    /// The stem of its names.
-    pub stem: &'static str,
-    /// The shader's text, without what the host half puts before it.
-    pub shader: &'static str,
-    /// The recurrence that it computes, by the name of its oracle.
-    pub recurrence: &'static str,
-    /// Features without which it does not run.
-    pub features: wgpu::Features,
-    /// How it divides a pair.
-    pub cooperation: Cooperation,
-    /// What it is.
-    pub summary: &'static str,
-}
-
-/// All kernels for Levenshtein distances.
-pub const EDIT_KERNELS: &[EditKernel] = &[
-    EditKernel {
-        stem: "myers_thread",
-        shader: include_str!("../../../shaders/myers_thread.wgsl"),
-        recurrence: "levenshtein",
-        features: wgpu::Features::empty(),
-        cooperation: Cooperation::Thread,
-        summary: "edit distances, one pair per invocation, bit-vectors in registers (Myers 1999)",
-    },
-    EditKernel {
-        stem: "myers_subgroup",
-        shader: include_str!("../../../shaders/myers_subgroup.wgsl"),
-        recurrence: "levenshtein",
-        features: wgpu::Features::SUBGROUP,
-        cooperation: Cooperation::Subgroup,
-        summary: "edit distances, pairs over the lanes of a subgroup, shuffles (Chacon et al. 2014)",
-    },
-    EditKernel {
-        stem: "myers_workgroup",
-        shader: include_str!("../../../shaders/myers_workgroup.wgsl"),
-        recurrence: "levenshtein",
-        features: wgpu::Features::empty(),
-        cooperation: Cooperation::Workgroup,
-        summary: "myers_subgroup without subgroup operations, through workgroup memory",
-    },
-    EditKernel {
-        stem: "myers_band",
-        shader: include_str!("../../../shaders/myers_band.wgsl"),
-        recurrence: "levenshtein",
-        features: wgpu::Features::empty(),
-        cooperation: Cooperation::Band,
-        summary: "global edit distances within a limit, one pair per invocation, a band of diagonals (Hyyro 2003)",
-    },
-];
-
-/// The kernel with this stem.
-pub fn find(stem: &str) -> Option<&'static EditKernel> {
-    EDIT_KERNELS.iter().find(|kernel| kernel.stem == stem)
-}
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -117,52 +43,31 @@ pub struct Variant {
     pub row_words: u32,
 }
 
-impl Variant {
-    /// The kernel.
-    pub fn kernel(&self) -> &'static EditKernel {
-        let own = |kernel: &&EditKernel| kernel.cooperation == self.cooperation;
-        EDIT_KERNELS.iter().find(own).expect("every way has a kernel")
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Edit(self.cooperation))
     }
 
-    /// The shader's text.
-    pub fn source(&self) -> String {
+    fn constants(&self) -> Constants {
         let is_free = pad_bits(self.mode) != 0;
-        let parts = match self.cooperation {
-            Cooperation::Thread => vec![COMMON_SHADER, COLUMN_SHADER],
-            Cooperation::Subgroup => vec![COMMON_SHADER, COLUMN_SHADER, EXCHANGE_SUBGROUP, LANES_SHADER],
-            Cooperation::Workgroup => vec![COMMON_SHADER, COLUMN_SHADER, EXCHANGE_WORKGROUP, LANES_SHADER],
-            Cooperation::Band => vec![COMMON_SHADER],
-        };
-        let constants = [
-            ("BITS", self.bits),
-            ("STRIDE", self.stride),
-            ("WORDS", self.words),
-            ("WG", self.workgroup),
-            ("LANES", self.lanes),
-            ("PADS", pad_bits(self.mode)),
-            ("INPUT", if is_free { 0 } else { 1 << 31 }),
-            ("POSITION_BITS", POSITION_BITS),
-            ("ROW_WORDS", self.row_words),
-        ];
-        let flags = [
-            ("TRACK", self.mode != EditMode::Global),
-            ("IS_PREFIX", self.mode == EditMode::Prefix),
-            ("STRIPS", self.strips),
-            ("IS_OVERLAP", matches!(self.mode, EditMode::Overlap(_))),
-        ];
-        let mut source = String::new();
-        for (name, value) in constants {
-            source.push_str(&format!("const {name}: u32 = {value}u;\n"));
-        }
-        for (name, value) in flags {
-            source.push_str(&format!("const {name}: bool = {value};\n"));
-        }
-        for part in parts.into_iter().chain([self.kernel().shader]) {
-            source.push_str(part);
-        }
-        source
+        Constants::default()
+            .number("BITS", self.bits)
+            .number("STRIDE", self.stride)
+            .number("WORDS", self.words)
+            .number("WG", self.workgroup)
+            .number("LANES", self.lanes)
+            .number("PADS", pad_bits(self.mode))
+            .number("INPUT", if is_free { 0 } else { 1 << 31 })
+            .number("POSITION_BITS", POSITION_BITS)
+            .number("ROW_WORDS", self.row_words)
+            .flag("TRACK", self.mode != EditMode::Global)
+            .flag("IS_PREFIX", self.mode == EditMode::Prefix)
+            .flag("STRIPS", self.strips)
+            .flag("IS_OVERLAP", matches!(self.mode, EditMode::Overlap(_)))
     }
+}
 
+impl Variant {
     /// Pairs a workgroup.
     pub fn tasks(&self) -> u32 {
         self.workgroup / self.lanes

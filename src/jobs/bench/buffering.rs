@@ -9,6 +9,7 @@ use super::data::RandomPairs;
 use super::measure::{Run, Timing, repeat, stream};
 use super::{Bed, Experiment, GapKind, mark};
 use crate::error::Result;
+use crate::gpu::kernels::Family;
 use crate::output::table::{Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Want;
 use crate::pairs::gpu::{Buffering, Config, GpuEngine};
@@ -47,7 +48,9 @@ const WAYS: [(Buffering, &str); 3] =
 /// Measures the ways on one device, with `nw_slice`, or the first kernel if it was left out.
 pub fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Buffering, "ways to bring results back, and sizes of batches", &COLUMNS);
-    let (Some(found), Some(kernel)) = (bed.adapter(), bed.kernel_called("nw_slice").or(bed.kernels().next())) else {
+    let (Some(found), Some(kernel)) =
+        (bed.adapter(), bed.kernel_called("nw_slice").or(bed.kernels(Family::Pairs).next()))
+    else {
         table.note("nothing to measure: no graphics adapter, or no kernel");
         return Ok(table);
     };

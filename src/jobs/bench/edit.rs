@@ -9,11 +9,12 @@ use super::measure::{Timing, repeat};
 use super::reads::{CANDIDATES, CHANGED, Reads, Sizes, genome, on_cpu, on_engine};
 use super::{Bed, Experiment, SEED, mark};
 use crate::edit::gpu::{EditGpu, EditShape};
-use crate::edit::kernels::myers::{Cooperation, EditKernel};
+use crate::edit::kernels::myers::Cooperation;
 use crate::edit::{EditBatch, words};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, Kernel};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::score::{EditMode, Limit};
 use crate::seq::SequenceStore;
@@ -71,15 +72,15 @@ impl Case {
 
     /// Whether a kernel is measured here: bands of diagonals where there are some, the others where whole matrices are
     /// computed.
-    fn has(&self, kernel: &EditKernel) -> bool {
-        (kernel.cooperation == Cooperation::Band) == (self.mode == EditMode::Global)
+    fn has(&self, kernel: &Kernel) -> bool {
+        (kernel.cooperation() == Some(Cooperation::Band)) == (self.mode == EditMode::Global)
     }
 }
 
 /// A kernel with its sizes.
 #[derive(Clone, Copy)]
 struct Setting {
-    kernel: &'static EditKernel,
+    kernel: &'static Kernel,
     lanes: u32,
     words: u32,
 }
@@ -132,7 +133,7 @@ impl Gpu<'_> {
     /// Has the engine, with a kernel or the one that it chooses, do something. One that fails is not used again.
     fn with<T>(
         &mut self,
-        kernel: Option<&'static EditKernel>,
+        kernel: Option<&'static Kernel>,
         setting: Option<Setting>,
         work: impl FnOnce(&mut EditGpu) -> Result<T>,
     ) -> Result<T> {
@@ -164,12 +165,12 @@ fn on_gpu(
     reads: &Reads,
     lines: &mut Vec<Line>,
 ) -> Result<()> {
-    let kernels: Vec<&'static EditKernel> = bed.edit_kernels().filter(|kernel| case.has(kernel)).collect();
+    let kernels: Vec<&'static Kernel> = bed.kernels(Family::Edit).filter(|kernel| case.has(kernel)).collect();
     if kernels.is_empty() {
         return Ok(());
     }
     // Where one kernel alone is to be measured, so it is end to end.
-    let alone = if bed.edit_kernels().count() == 1 { kernels.first().copied() } else { None };
+    let alone = if bed.kernels(Family::Edit).count() == 1 { kernels.first().copied() } else { None };
     // So that the batches of the row end to end do not take longer than it may.
     let most = bed.bench.seconds / BATCHES as f64;
     let filled = gpu.with(alone, None, |engine| {
@@ -244,14 +245,16 @@ fn cpu(bed: &Bed<'_>, table: &mut Table, sizes: &mut Sizes, reads: &Reads) -> Re
 }
 
 /// What lanes and words are tried: of a kernel that divides pairs, all lanes that suit the length.
-fn settings(kernel: &'static EditKernel, reads: &Reads, shape: &EditShape) -> Vec<Setting> {
+fn settings(kernel: &'static Kernel, reads: &Reads, shape: &EditShape) -> Vec<Setting> {
     let all = words(reads.length);
     let one = |lanes, words| Setting { kernel, lanes, words };
-    let most_lanes = match kernel.cooperation {
-        Cooperation::Thread => return vec![one(1, all)],
-        Cooperation::Band => return vec![one(1, reads.scheme.limit(reads.length, reads.text_symbols()) / 32 + 1)],
-        Cooperation::Subgroup => shape.subgroup_size.min(shape.lanes_workgroup),
-        Cooperation::Workgroup => shape.lanes_workgroup,
+    let most_lanes = match kernel.cooperation() {
+        Some(Cooperation::Thread) => return vec![one(1, all)],
+        Some(Cooperation::Band) => {
+            return vec![one(1, reads.scheme.limit(reads.length, reads.text_symbols()) / 32 + 1)];
+        }
+        Some(Cooperation::Subgroup) => shape.subgroup_size.min(shape.lanes_workgroup),
+        _ => shape.lanes_workgroup,
     };
     let most_lanes = most_lanes.clamp(2, MOST_LANES).min(all.next_power_of_two().max(2));
     let lanes = (1..).map(|power| 1 << power).take_while(|&lanes| lanes <= most_lanes);
@@ -302,7 +305,7 @@ fn describe(bed: &Bed<'_>, table: &mut Table, symbols: u32) {
         "reads of a genome of {symbols} random bases, one base in {CHANGED} changed; each in {CANDIDATES} regions"
     ));
     table.note("infix: regions of 1.4 times the length; global: of the length, within a tenth of it as distance");
-    if bed.edit_kernels().next().is_some() {
+    if bed.kernels(Family::Edit).next().is_some() {
         table.note("kernels: one batch, genome and profiles on the device; best: the fastest of them in the kernel");
         table.note(format!("end to end: {BATCHES} batches, two in flight, by the kernel that the engine chooses"));
         table.note("end to end: each batch is of other reads, whose profiles are made and uploaded");
@@ -327,8 +330,8 @@ fn describe(bed: &Bed<'_>, table: &mut Table, symbols: u32) {
         table.charts.push(lines(by_length("in kernels"), ("length_symbols", "kernel_tcups"), of_case()));
         table.charts.push(lines(by_length("by the clock"), ("length_symbols", "tcups"), of_case()));
     }
-    for kernel in bed.edit_kernels() {
-        if matches!(kernel.cooperation, Cooperation::Subgroup | Cooperation::Workgroup) {
+    for kernel in bed.kernels(Family::Edit) {
+        if matches!(kernel.cooperation(), Some(Cooperation::Subgroup | Cooperation::Workgroup)) {
             let only = vec![("kernel", kernel.stem.into())];
             let title = format!("{} by words a lane, each length", kernel.stem);
             table.charts.push(lines(title, ("words", "kernel_tcups"), ("length_symbols", only)));
@@ -339,7 +342,7 @@ fn describe(bed: &Bed<'_>, table: &mut Table, symbols: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::kernels::myers::find;
+    use crate::gpu::kernels::find;
 
     #[test]
     fn settings_hold_every_word_of_a_read() {

@@ -6,9 +6,9 @@ use super::filter::{GENE, IDENTITY, Lent, QUICK_GENE, source};
 use super::measure::{Run, repeat};
 use super::{Bed, Experiment, data, mark};
 use crate::error::{Error, Result};
+use crate::gpu::kernels::{Family, Kernel};
 use crate::jobs::{AllPairs, Summary};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
-use crate::pairs::kernels::Kernel;
 use crate::seq::SequenceStore;
 
 /// Random genes at most; of the 16S genes of the paper there are about as many.
@@ -41,7 +41,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
         None if bed.quick => data::genes(QUICK_GENES, QUICK_GENE),
         None => data::genes(MOST_GENES, GENE),
     };
-    let mut contenders: Vec<Option<&'static Kernel>> = bed.kernels().map(Some).collect();
+    let mut contenders: Vec<Option<&'static Kernel>> = bed.kernels(Family::Pairs).map(Some).collect();
     if bed.has_cpu() {
         contenders.push(None);
     }

@@ -7,12 +7,12 @@ use super::measure::{Run, repeat};
 use super::{Bed, Experiment, data, mark};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
+use crate::gpu::kernels::Kernel;
 use crate::jobs::{AllPairs, RunOptions, Summary};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
 use crate::pairs::cpu::{CpuEngine, workers};
 use crate::pairs::gpu::{GpuEngine, tune};
-use crate::pairs::kernels::Kernel;
 use crate::pairs::{Batch, Report};
 use crate::seq::SequenceId;
 

@@ -5,6 +5,7 @@ use super::measure::{Rates, Timing};
 use super::{Bed, Contender, Experiment, GapKind, Work, mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
 use crate::pairs::Want;
@@ -37,7 +38,7 @@ pub fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Kernels, "speed by length and number of pairs", &COLUMNS);
     let lengths = bed.sizes(&bed.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
     let counts = bed.sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS);
-    let kernels = bed.kernels().map(Contender::Kernel);
+    let kernels = bed.kernels(Family::Pairs).map(Contender::Kernel);
     let contenders: Vec<Contender> = kernels.chain(bed.has_cpu().then_some(Contender::Cpu)).collect();
     let mut rows: Vec<(Place, Status, Vec<Cell>)> = Vec::new();
     for (who, contender) in contenders.iter().enumerate() {

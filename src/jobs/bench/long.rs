@@ -9,8 +9,9 @@ use std::time::Instant;
 use super::data::mutated;
 use super::lent::Lent;
 use super::measure::{Run, Timing, repeat};
-use super::{Bed, Contender, Experiment, GapKind, SEED, mark};
+use super::{Bed, Experiment, GapKind, SEED, mark};
 use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
 use crate::jobs::{LongAlignment, LongSummary, LongWant};
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, Schedule, StripedShape};
@@ -323,8 +324,7 @@ fn compiled(bed: &Bed<'_>, engine: &Lent, job: &LongAlignment) -> Result<()> {
 pub fn run(bed: &Bed<'_>) -> Result<Table> {
     let table = bed.table(Experiment::Long, "one pair of very long sequences", &COLUMNS);
     let mut rows = Rows { bed, table };
-    let is_striped = bed.bench.contenders.iter().any(|contender| matches!(contender, Contender::Striped));
-    let found = bed.adapter().filter(|_| is_striped);
+    let found = bed.adapter().filter(|_| bed.kernels(Family::Long).next().is_some());
     for &gaps in &bed.bench.gaps {
         if let Some(found) = found {
             rows.strips(gaps)?;

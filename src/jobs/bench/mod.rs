@@ -10,7 +10,7 @@ mod edit;
 mod endtoend;
 mod filter;
 mod kernels;
-mod lent;
+pub(super) mod lent;
 mod long;
 mod measure;
 pub(in crate::jobs) mod reads;
@@ -19,12 +19,11 @@ mod slices;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::edit::kernels::myers::EditKernel;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{Device, FoundAdapter, choose};
+use crate::gpu::kernels::{Family, Kernel};
 use crate::output::table::{Column, Measurements, Status, Table};
-use crate::pairs::kernels::Kernel;
 use crate::score::{Gaps, Scoring};
 use crate::seq::{Alphabet, SequenceStore};
 
@@ -116,10 +115,6 @@ impl GapKind {
 pub enum Contender {
     /// A kernel.
     Kernel(&'static Kernel),
-    /// A kernel for Levenshtein distances.
-    Edit(&'static EditKernel),
-    /// The kernel for scores of long pairs.
-    Striped,
     /// The CPU engine.
     Cpu,
 }
@@ -128,8 +123,6 @@ impl Contender {
     fn name(&self) -> &'static str {
         match self {
             Contender::Kernel(kernel) => kernel.stem,
-            Contender::Edit(kernel) => kernel.stem,
-            Contender::Striped => "sw_striped_score",
             Contender::Cpu => "cpu",
         }
     }
@@ -189,26 +182,17 @@ impl Bed<'_> {
         Table::new(experiment.name(), &self.name, title, columns)
     }
 
-    /// The kernels that were asked for; none on the CPU.
-    fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
+    /// The kernels of a family that were asked for; none on the CPU.
+    fn kernels(&self, family: Family) -> impl Iterator<Item = &'static Kernel> {
         let is_adapter = self.adapter().is_some();
         self.bench.contenders.iter().filter_map(move |contender| match contender {
-            Contender::Kernel(kernel) if is_adapter => Some(*kernel),
+            Contender::Kernel(kernel) if is_adapter && kernel.family() == family => Some(*kernel),
             _ => None,
         })
     }
 
     fn kernel_called(&self, stem: &str) -> Option<&'static Kernel> {
-        self.kernels().find(|kernel| kernel.stem == stem)
-    }
-
-    /// The kernels for distances that were asked for; none on the CPU.
-    fn edit_kernels(&self) -> impl Iterator<Item = &'static EditKernel> {
-        let is_adapter = self.adapter().is_some();
-        self.bench.contenders.iter().filter_map(move |contender| match contender {
-            Contender::Edit(kernel) if is_adapter => Some(*kernel),
-            _ => None,
-        })
+        self.kernels(Family::Pairs).find(|kernel| kernel.stem == stem)
     }
 
     /// Lengths or numbers of pairs, from the least, as smaller work tells how long larger work takes.

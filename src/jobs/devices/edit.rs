@@ -6,13 +6,14 @@ use std::sync::atomic::AtomicBool;
 use super::{KernelSpeed, KernelTest, test_of};
 use crate::edit::cpu::EditWorker;
 use crate::edit::gpu::{EditGpu, EditShape};
-use crate::edit::kernels::myers::{Cooperation, EDIT_KERNELS, EditKernel};
+use crate::edit::kernels::myers::Cooperation;
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, oracle};
 use crate::engine::Engine;
 use crate::engine::work::Work;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, Kernel, offered};
 use crate::jobs::bench::SEED;
 use crate::jobs::bench::reads::{CANDIDATES, Reads, Run, genome, on_cpu, on_engine};
 use crate::pairs::gpu::tune::random_store;
@@ -155,16 +156,16 @@ fn same(batch: &EditBatch, expected: &[Found], found: &[Found]) -> Result<()> {
 /// Tests every kernel on an adapter.
 pub fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     let expected = Expected::new();
-    let test = |kernel: &'static EditKernel| {
+    let test = |kernel: &'static Kernel| {
         let engine = EditGpu::open(found)?;
         let mut shape = EditShape::for_adapter(found, &engine.gpu().device);
-        if matches!(kernel.cooperation, Cooperation::Subgroup | Cooperation::Workgroup) {
+        if matches!(kernel.cooperation(), Some(Cooperation::Subgroup | Cooperation::Workgroup)) {
             shape.lanes = Some(TEST_LANES);
             (shape.subgroup_words, shape.workgroup_words) = (TEST_WORDS, TEST_WORDS);
         }
         expected.compare(&mut engine.with_kernel(Some(kernel)).with_shape(shape), true)
     };
-    EDIT_KERNELS.iter().map(|kernel| test_of(kernel.stem, test(kernel))).collect()
+    offered(Family::Edit).map(|kernel| test_of(kernel.stem, test(kernel))).collect()
 }
 
 /// Tests the CPU, which computes no overlaps.
@@ -176,10 +177,10 @@ pub fn test_cpu() -> KernelTest {
 pub fn bench_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
     let genome = genome(GENOME, SEED);
     let mut speeds = Vec::new();
-    for kernel in EDIT_KERNELS {
+    for kernel in offered(Family::Edit) {
         let mut engine = EditGpu::open(found)?.with_kernel(Some(kernel));
         let limit = MOST_READS.min(engine.capacity().pairs / u64::from(CANDIDATES)).max(1) as u32;
-        let is_band = kernel.cooperation == Cooperation::Band;
+        let is_band = kernel.cooperation() == Some(Cooperation::Band);
         let speed = speed(kernel.stem, &genome, is_band, (1, limit), |batch| {
             on_engine(pool, &mut engine, std::slice::from_ref(batch))
         });

@@ -9,8 +9,6 @@ mod resident;
 mod sweep;
 pub mod trace;
 
-use std::collections::HashMap;
-
 use self::finish::finish;
 use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
@@ -20,9 +18,10 @@ use self::trace::TraceKernels;
 use super::kernels::striped::{BLOCK_ROWS, Variant};
 use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
+use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
-use crate::gpu::{LLVMPIPE_LOOP_ITERATIONS, pipeline};
+use crate::gpu::pipeline::Pipelines;
 
 /// How strips follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -61,9 +60,7 @@ impl Default for StripedShape {
 /// A GPU that sweeps and traces long pairs.
 pub struct GpuLong {
     gpu: Gpu,
-    layout: wgpu::BindGroupLayout,
-    pipelines: HashMap<Variant, wgpu::ComputePipeline>,
-    runtime_checks: bool,
+    pipelines: Pipelines<Variant>,
     shape: StripedShape,
     subgroup: Option<u32>,
     workgroup_bytes: u32,
@@ -102,9 +99,7 @@ impl GpuLong {
         let has_shuffles = gpu.device.features().contains(wgpu::Features::SUBGROUP);
         let software = found.is_software();
         Ok(GpuLong {
-            layout: layout(&gpu.device),
-            pipelines: HashMap::new(),
-            runtime_checks: false,
+            pipelines: Pipelines::default(),
             shape: StripedShape::default(),
             subgroup: (has_shuffles && least == most && (4..=128).contains(&least)).then_some(least),
             workgroup_bytes: limits.max_compute_workgroup_storage_size,
@@ -142,8 +137,7 @@ impl GpuLong {
 
     /// With wgpu's bounds and loop checks in the shaders.
     pub fn with_runtime_checks(mut self) -> Self {
-        self.runtime_checks = true;
-        self.pipelines.clear();
+        self.pipelines = self.pipelines.with_runtime_checks();
         self.kernels = self.kernels.with_runtime_checks();
         self
     }
@@ -187,15 +181,6 @@ impl GpuLong {
         variant
     }
 
-    fn pipeline(&mut self, variant: Variant) -> Result<wgpu::ComputePipeline> {
-        if let Some(pipeline) = self.pipelines.get(&variant) {
-            return Ok(pipeline.clone());
-        }
-        let built = pipeline::build(&self.gpu, &self.layout, (variant.source(), &[]), self.runtime_checks)?;
-        self.pipelines.insert(variant, built.clone());
-        Ok(built)
-    }
-
     /// Computes a panel whose rows are a multiple of four. If strips wait too long for each other, again without waiting.
     fn run(&mut self, sweep: &Sweep, keep: Keep, left: &dyn Source, sink: &dyn Sink) -> Result<(PanelPlan, Swept)> {
         let (schedule, mut handed) = (self.schedule()?, Handed::default());
@@ -237,19 +222,6 @@ impl GpuLong {
         let fits = bytes.iter().all(|&bytes| bytes <= self.binding) && plan.bytes(variant) <= self.memory;
         (fits && plan.params.strips <= 65_535).then_some(plan)
     }
-}
-
-fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: binding == 0, min_binding_size: None },
-        count: None,
-    };
-    let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
-    entries.extend((1..=3).map(|binding| entry(binding, wgpu::BufferBindingType::Storage { read_only: true })));
-    entries.extend((4..=7).map(|binding| entry(binding, wgpu::BufferBindingType::Storage { read_only: false })));
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("sw_striped"), entries: &entries })
 }
 
 impl LongEngine for GpuLong {

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use super::sweep::{Handed, Keep};
 use super::{GpuLong, Schedule};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::error::Result;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::cache::{read_forward_progress, remember_forward_progress};
-use crate::long::kernels::striped::SHADER;
+use crate::gpu::kernels::{Kind, fingerprint};
+use crate::long::kernels::samples;
 use crate::long::{Best, BestSoFar, Edge, LongPair, Sink, Source, Sweep};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::Code;
@@ -52,10 +52,9 @@ impl Sink for Kept {
 
 /// What the answer depends on.
 fn cache_key(description: &AdapterDescription) -> String {
-    let mut hasher = DefaultHasher::new();
-    SHADER.hash(&mut hasher);
+    let fingerprint = fingerprint(samples(Kind::Strips));
     let AdapterDescription { name, driver, backend, .. } = description;
-    format!("{name} | {driver} | {backend} | {:016x}", hasher.finish())
+    format!("{name} | {driver} | {backend} | {fingerprint:016x}")
 }
 
 impl GpuLong {

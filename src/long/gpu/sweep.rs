@@ -58,7 +58,7 @@ impl GpuLong {
                 extent.rows, extent.columns
             )));
         };
-        let pipeline = self.pipeline(variant)?;
+        let program = self.pipelines.get(&self.gpu, variant)?;
         let resident = self.resident.as_ref().expect("just made");
         let substitution = &pair.scoring.substitution;
         plan.params = Params {
@@ -86,26 +86,19 @@ impl GpuLong {
         let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
         let params_bytes = u64::from(stride) * u64::from(SUBMISSION_DISPATCHES);
         let params = buffers.params.reserve(&gpu, "panel", params_bytes, uniform)?.clone();
-        let one = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: &params,
-            offset: 0,
-            size: std::num::NonZeroU64::new(size_of::<Params>() as u64),
-        });
-        let bind = |binding, resource| wgpu::BindGroupEntry { binding, resource };
-        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("panel"),
-            layout: &self.layout,
-            entries: &[
-                bind(0, one),
-                bind(1, resident.query.as_entire_binding()),
-                bind(2, resident.target.as_entire_binding()),
-                bind(3, resident.table.as_entire_binding()),
-                bind(4, vertical.as_entire_binding()),
-                bind(5, horizontal.as_entire_binding()),
-                bind(6, state.as_entire_binding()),
-                bind(7, shared.as_entire_binding()),
+        let group = program.bind(
+            &gpu,
+            &[
+                ("params", &params),
+                ("query_classes", &resident.query),
+                ("target_codes", &resident.target),
+                ("table", &resident.table),
+                ("vertical", &vertical),
+                ("horizontal", &horizontal),
+                ("state", &state),
+                ("shared_best", &shared),
             ],
-        });
+        )?;
 
         // What is above and, as far as it is there, to the left.
         self.write_pairs(&horizontal, 0, sweep.top, false);
@@ -148,7 +141,7 @@ impl GpuLong {
                     let together = if schedule == Schedule::Persistent { 1 } else { usize::MAX };
                     encoder.clear_buffer(&shared, 4, Some(4));
                     let mut pass = encoder.begin_compute_pass(&Default::default());
-                    pass.set_pipeline(&pipeline);
+                    pass.set_pipeline(&program.pipeline);
                     for (k, &workgroups) in dispatches.by_ref().take(together) {
                         pass.set_bind_group(0, &group, &[k as u32 * stride]);
                         pass.dispatch_workgroups(workgroups, 1, 1);

@@ -9,7 +9,6 @@ mod buffers;
 mod decode;
 pub mod window;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -19,11 +18,11 @@ use crate::error::{Error, Result};
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::device::Gpu;
-use crate::gpu::pipeline::build;
+use crate::gpu::pipeline::{Compiled, Pipelines};
 use crate::gpu::readback::Readback;
 use crate::long::kernels::striped_trace::{
-    MOST_CODES, MOST_STRIP, MOST_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, STRIPED_KERNELS, Stage, Stop,
-    Variant, column_bits, directions_words, iterations, start_words, state_code, workgroup,
+    MOST_CODES, MOST_STRIP, MOST_VALUE, PATHS_HEADER_WORDS, Params, Path, START_BITS, Stage, Stop, Variant,
+    column_bits, directions_words, iterations, start_words, state_code, workgroup,
 };
 use crate::long::{Method, Point, Traced};
 use crate::score::{Mode, Scoring};
@@ -76,9 +75,7 @@ pub struct TraceInput<'a> {
 /// The kernels of the traceback, and their memory.
 pub struct TraceKernels {
     gpu: Gpu,
-    layouts: Vec<(Stage, wgpu::BindGroupLayout)>,
-    pipelines: HashMap<Variant, wgpu::ComputePipeline>,
-    runtime_checks: bool,
+    pipelines: Pipelines<Variant>,
     loop_budget: Option<u64>,
     shape: TraceShape,
     buffers: Buffers,
@@ -92,9 +89,7 @@ impl TraceKernels {
         let share = (memory_budget(found, None) / 8).min(binding);
         let is_llvmpipe = found.description.driver.contains("llvmpipe");
         TraceKernels {
-            layouts: STRIPED_KERNELS.iter().map(|kernel| (kernel.stage, buffers::layout(gpu, kernel))).collect(),
-            pipelines: HashMap::new(),
-            runtime_checks: false,
+            pipelines: Pipelines::default(),
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             shape: TraceShape {
                 // As many as are in flight at once on a large card.
@@ -112,7 +107,7 @@ impl TraceKernels {
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
     pub fn with_runtime_checks(mut self) -> Self {
-        self.runtime_checks = true;
+        self.pipelines = self.pipelines.with_runtime_checks();
         self
     }
 
@@ -283,7 +278,9 @@ impl TraceKernels {
             directions_capacity_words: directions as u32,
             lead: grid.lead,
         };
-        let pipelines = [Stage::Starts, Stage::Chase, Stage::Trace].map(|stage| self.pipeline(of_stage(stage)));
+        let stages = [Stage::Starts, Stage::Chase, Stage::Trace].map(of_stage);
+        let programs: Vec<Compiled> =
+            stages.into_iter().map(|variant| self.pipelines.get(&self.gpu, variant)).collect::<Result<_>>()?;
         let paths_words = PATHS_HEADER_WORDS as u64 + u64::from(window.parts) * (size_of::<Path>() as u64 / 4);
         let sizes = buffers::Sizes {
             starts: window.start_words(grid.strip),
@@ -292,16 +289,16 @@ impl TraceKernels {
             runs: window.path_columns,
         };
         let gpu = &self.gpu;
-        let bound = self.buffers.fill(gpu, input, (&params, window, is_new), &sizes, &self.layouts)?;
+        let bound = self.buffers.fill(gpu, input, (&params, window, is_new), &sizes, &programs)?;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());
             let most = gpu.device.limits().max_compute_workgroups_per_dimension;
             let groups = [window.blocks.len() as u32 * u32::from(is_new), 1, window.parts];
-            for ((pipeline, group), count) in pipelines.into_iter().zip(&bound.groups).zip(groups) {
+            for ((program, group), count) in programs.iter().zip(&bound.groups).zip(groups) {
                 if count > 0 {
-                    pass.set_pipeline(&pipeline?);
-                    pass.set_bind_group(0, group, &[]);
+                    pass.set_pipeline(&program.pipeline);
+                    pass.set_bind_group(0, group, &[0]);
                     let side = count.min(most);
                     pass.dispatch_workgroups(side, count.div_ceil(side), 1);
                 }
@@ -312,18 +309,5 @@ impl TraceKernels {
         let submission = gpu.queue.submit([encoder.finish()]);
         let limit = Duration::from_secs(60) + Duration::from_secs_f64(window.cells as f64 / 1e7);
         Readback::begin(&bound.staging, 4 * (paths_words + sizes.runs), submission).words(gpu, limit)
-    }
-
-    fn pipeline(&mut self, variant: Variant) -> Result<wgpu::ComputePipeline> {
-        if let Some(pipeline) = self.pipelines.get(&variant) {
-            return Ok(pipeline.clone());
-        }
-        let (_, layout) =
-            self.layouts.iter().find(|(stage, _)| *stage == variant.stage).expect("every stage has a layout");
-        let begin = std::time::Instant::now();
-        let pipeline = build(&self.gpu, layout, (variant.source(), &[]), self.runtime_checks)?;
-        tracing::debug!(?variant, seconds = begin.elapsed().as_secs_f64(), "compiled");
-        self.pipelines.insert(variant, pipeline.clone());
-        Ok(pipeline)
     }
 }

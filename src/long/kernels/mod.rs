@@ -1,4 +1,7 @@
-//! Kernels of one long pair: the host halves of `sw_striped_*`.
+//! Host halves of `sw_striped_*`: constants and layouts.
 
+mod samples;
 pub mod striped;
 pub mod striped_trace;
+
+pub use self::samples::samples;

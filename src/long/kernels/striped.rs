@@ -3,10 +3,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// The kernel's own text.
-pub const SHADER: &str = include_str!("../../../shaders/sw_striped_score.wgsl");
-const LANES_SUBGROUP: &str = include_str!("../../../shaders/common/lanes_subgroup.wgsl");
-const LANES_WORKGROUP: &str = include_str!("../../../shaders/common/lanes_workgroup.wgsl");
+use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::source::{Constants, Supplied};
 
 /// Rows of a block: what a lane computes in a step.
 pub const BLOCK_ROWS: u32 = 4;
@@ -112,6 +110,31 @@ pub struct Variant {
     pub shuffle: bool,
 }
 
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Strips)
+    }
+
+    fn constants(&self) -> Constants {
+        Constants::default()
+            .number("LANES", self.lanes)
+            .number("CELLS", self.cells)
+            .number("CLASSES", self.classes)
+            .number("CODES", self.codes)
+            .number("BATCH", self.batch)
+            .number("LAST_CELL", self.last_cell)
+            .flag("LOCAL", self.local)
+            .flag("LINEAR", self.linear)
+            .flag("PRUNE", self.prune)
+            .flag("PERSISTENT", self.persistent)
+    }
+
+    fn supplied(&self) -> Supplied {
+        let lanes = if self.shuffle { "lanes_subgroup" } else { "lanes_workgroup" };
+        vec![("lanes", format!("#import {lanes}\n"))]
+    }
+}
+
 impl Variant {
     /// Columns of a strip.
     pub const fn strip(&self) -> u32 {
@@ -137,25 +160,5 @@ impl Variant {
         let a_batch = 6 * (self.batch as u64 * 8).div_ceil(self.lanes as u64) + 3 * cells + self.batch as u64 * cells;
         let once = 5 * (self.classes as u64 * cells / 4) + 4 * cells + 20;
         steps * a_step + steps.div_ceil(self.batch as u64) * a_batch + once
-    }
-
-    /// The whole shader.
-    pub fn source(&self) -> String {
-        format!(
-            "const LANES: u32 = {}u;\nconst CELLS: u32 = {}u;\nconst CLASSES: u32 = {}u;\nconst CODES: u32 = {}u;\n\
-             const BATCH: u32 = {}u;\nconst LAST_CELL: u32 = {}u;\nconst LOCAL: bool = {};\nconst LINEAR: bool = {};\nconst PRUNE: bool = {};\n\
-             const PERSISTENT: bool = {};\n{}{SHADER}",
-            self.lanes,
-            self.cells,
-            self.classes,
-            self.codes,
-            self.batch,
-            self.last_cell,
-            self.local,
-            self.linear,
-            self.prune,
-            self.persistent,
-            if self.shuffle { LANES_SUBGROUP } else { LANES_WORKGROUP },
-        )
     }
 }

@@ -1,15 +1,11 @@
 //! Host half of the kernels that trace a path back through a region of a very long pair: `sw_striped_starts` and
 //! `sw_striped_chase` (phase 2) and `sw_striped_trace` (phase 3; Li, Ranka and Sahni, section V).
 
+pub use crate::gpu::kernels::Stage;
+use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::source::{Constants, Supplied};
 use crate::long::{Point, State};
 use crate::score::Substitution;
-
-const COMMON_SHADER: &str = include_str!("../../../shaders/common/striped_trace.wgsl");
-const EDGES_SHADER: &str = include_str!("../../../shaders/common/striped_edges.wgsl");
-const SYMBOLS_SHADER: &str = include_str!("../../../shaders/common/striped_symbols.wgsl");
-const PATHS_SHADER: &str = include_str!("../../../shaders/common/striped_paths.wgsl");
-const BORDER_EDGES_SHADER: &str = include_str!("../../../shaders/common/striped_border_edges.wgsl");
-const BORDER_ANCHORED_SHADER: &str = include_str!("../../../shaders/common/striped_border_anchored.wgsl");
 
 /// Columns that an invocation keeps in registers.
 pub const CELLS: u32 = 8;
@@ -21,62 +17,6 @@ pub const MOST_STRIP: u32 = 1024;
 pub const START_BITS: u32 = 30;
 /// What a greatest cost or score, times rows and columns of a rectangle, stays below.
 pub const MOST_VALUE: i64 = 1 << 29;
-
-/// One of the kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// Start states of blocks.
-    Starts,
-    /// The parts of the path.
-    Chase,
-    /// Their columns.
-    Trace,
-}
-
-/// What is known of a kernel without a device.
-#[derive(Debug, Clone, Copy)]
-pub struct StripedKernel {
-    /// The stem of its names.
-    pub stem: &'static str,
-    /// The shader's text, without what the host half puts before it.
-    pub shader: &'static str,
-    /// The recurrence that it computes, by the name of its oracle.
-    pub recurrence: &'static str,
-    /// Which one it is.
-    pub stage: Stage,
-    /// Storage buffers by binding, and whether they are written.
-    pub bindings: &'static [(u32, bool)],
-    /// What it is.
-    pub summary: &'static str,
-}
-
-/// All kernels of the traceback of a long pair.
-pub const STRIPED_KERNELS: &[StripedKernel] = &[
-    StripedKernel {
-        stem: "sw_striped_starts",
-        shader: include_str!("../../../shaders/sw_striped_starts.wgsl"),
-        recurrence: "smith_waterman",
-        stage: Stage::Starts,
-        bindings: &[(1, false), (2, false), (3, false), (4, false), (5, false), (6, false), (7, true)],
-        summary: "start states of the paths through blocks of a long pair (Li, Ranka and Sahni, phase 2)",
-    },
-    StripedKernel {
-        stem: "sw_striped_chase",
-        shader: include_str!("../../../shaders/sw_striped_chase.wgsl"),
-        recurrence: "smith_waterman",
-        stage: Stage::Chase,
-        bindings: &[(1, false), (2, false), (6, false), (7, false), (8, true)],
-        summary: "the parts of a long pair's path, from start state to start state (Li, Ranka and Sahni, phase 2)",
-    },
-    StripedKernel {
-        stem: "sw_striped_trace",
-        shader: include_str!("../../../shaders/sw_striped_trace.wgsl"),
-        recurrence: "smith_waterman",
-        stage: Stage::Trace,
-        bindings: &[(1, false), (2, false), (3, false), (4, false), (5, false), (8, true), (9, true), (10, true)],
-        summary: "the columns of a long pair's path, all parts at once (Li, Ranka and Sahni, phase 3)",
-    },
-];
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,34 +35,27 @@ pub struct Variant {
     pub edges: bool,
 }
 
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Traceback(self.stage))
+    }
+
+    fn constants(&self) -> Constants {
+        Constants::default()
+            .number("WG", self.workgroup)
+            .number("CODES", self.codes)
+            .number("COLUMN_BITS", self.column_bits)
+            .flag("LOCAL", self.local)
+            .flag("EDGES", self.edges)
+    }
+
+    fn supplied(&self) -> Supplied {
+        let border = if self.edges { "striped_border_edges" } else { "striped_border_anchored" };
+        vec![("striped_border", format!("#import {border}\n"))]
+    }
+}
+
 impl Variant {
-    /// The kernel.
-    pub fn kernel(&self) -> &'static StripedKernel {
-        STRIPED_KERNELS.iter().find(|kernel| kernel.stage == self.stage).expect("every stage has a kernel")
-    }
-
-    /// The shader's text.
-    pub fn source(&self) -> String {
-        let mut source = format!(
-            "const WG: u32 = {}u;\nconst CODES: u32 = {}u;\nconst COLUMN_BITS: u32 = {}u;\nconst LOCAL: bool = {};\n\
-             const EDGES: bool = {};\n{COMMON_SHADER}",
-            self.workgroup, self.codes, self.column_bits, self.local, self.edges
-        );
-        let shader = self.kernel().shader;
-        match self.stage {
-            Stage::Starts => [EDGES_SHADER, SYMBOLS_SHADER, shader].iter().for_each(|part| source.push_str(part)),
-            Stage::Chase => [EDGES_SHADER, PATHS_SHADER, shader].iter().for_each(|part| source.push_str(part)),
-            Stage::Trace => {
-                let border: &[&str] =
-                    if self.edges { &[EDGES_SHADER, BORDER_EDGES_SHADER] } else { &[BORDER_ANCHORED_SHADER] };
-                for part in [SYMBOLS_SHADER, PATHS_SHADER].iter().chain(border).chain([&shader]) {
-                    source.push_str(part);
-                }
-            }
-        }
-        source
-    }
-
     /// Bytes of workgroup memory that a workgroup takes.
     pub const fn workgroup_bytes(&self) -> u32 {
         let ring = 2 * self.workgroup;

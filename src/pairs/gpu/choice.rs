@@ -3,8 +3,8 @@
 use super::Config;
 use super::shape::MatrixShape;
 use crate::gpu::adapter::AdapterDescription;
+use crate::gpu::kernels::{Family, Kernel, Kind, Scan, of_kind, offered};
 use crate::pairs::kernels::matrix::Variant;
-use crate::pairs::kernels::{KERNELS, Kernel, Scan};
 use crate::pairs::plan::cost::{KernelSpeed, Speeds, Work, host_trace_seconds};
 use crate::pairs::{Batch, Extent, Want};
 
@@ -80,18 +80,18 @@ impl Chooser {
 
     /// The kernel of least cost.
     pub fn choose(&self, situation: &Situation<'_>) -> Choice {
-        let possible = KERNELS.iter().filter(|kernel| situation.features.contains(kernel.features));
+        let possible = offered(Family::Pairs).filter(|kernel| situation.features.contains(kernel.features));
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
         let priced = choices.filter_map(|(kernel, aligned)| self.price(situation, kernel, aligned));
         let cheapest = priced.min_by(|(a, _), (b, _)| a.total_cmp(b));
-        cheapest.map_or_else(|| choice_of(situation, &KERNELS[0]), |(_, choice)| choice)
+        cheapest.map_or_else(|| choice_of(situation, of_kind(Kind::Slice)), |(_, choice)| choice)
     }
 
     /// What a kernel would cost, the tracing that it leaves to the host included, if it can be used so.
     fn price(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<(f64, Choice)> {
         let batch = situation.batch;
         let wants_walk = !matches!(batch.band.want, Want::Scores) && situation.carries_matches;
-        if aligned && (kernel.scan.is_none() || !wants_walk) {
+        if aligned && (kernel.scan().is_none() || !wants_walk) {
             return None;
         }
         let work = work_of(situation, kernel, aligned)?;
@@ -108,7 +108,8 @@ impl Chooser {
         let traced = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, self.threads);
         let seconds = seconds.max(traced) + IDLE_WEIGHT * seconds.min(traced);
         // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
-        let is_possible = aligned || kernel.scan.is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
+        let is_possible =
+            aligned || kernel.scan().is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
         is_possible.then_some((seconds, Choice { kernel, work, aligned }))
     }
 
@@ -127,15 +128,15 @@ impl Chooser {
     }
 }
 
-/// Position in the kernel table.
+/// Position among the kernels for pairs.
 fn place(kernel: &Kernel) -> usize {
-    KERNELS.iter().position(|row| row.stem == kernel.stem).unwrap_or(0)
+    offered(Family::Pairs).position(|row| row.stem == kernel.stem).unwrap_or(0)
 }
 
 /// A kernel that was asked for, with its work.
 pub fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
     let aligned =
-        kernel.scan.is_some() && situation.carries_matches && !matches!(situation.batch.band.want, Want::Scores);
+        kernel.scan().is_some() && situation.carries_matches && !matches!(situation.batch.band.want, Want::Scores);
     Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 
@@ -144,7 +145,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     let batch = situation.batch;
     let extent = &situation.extent;
     let rows = (extent.target_symbols.max(1) as u64).next_multiple_of(4);
-    let Some(scan) = kernel.scan else {
+    let Some(scan) = kernel.scan() else {
         let unit = situation.slice as u64;
         let padded = |symbols: u32| (symbols.max(1) as u64).next_multiple_of(unit) as f64;
         let chain = padded(extent.query_symbols) * rows as f64;

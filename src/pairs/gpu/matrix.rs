@@ -14,10 +14,11 @@ use super::upload::Uploads;
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
 use crate::pairs::kernels::layout::Params;
 use crate::pairs::kernels::matrix::{
-    DROPPED, FIRST_ARENA_BINDING, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
+    DROPPED, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
 };
 use crate::pairs::{Batch, Hit, Report, Want};
 use crate::score::OffsetScoring;
@@ -43,9 +44,8 @@ pub struct MatrixWork<'a> {
     pub output_budget: u64,
     /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
     pub loop_budget: Option<u64>,
-    pub pipeline: &'a wgpu::ComputePipeline,
-    pub walk_pipeline: &'a wgpu::ComputePipeline,
-    pub layout: &'a wgpu::BindGroupLayout,
+    pub program: &'a Compiled,
+    pub walk_program: &'a Compiled,
     pub queries: &'a Resident,
     pub targets: &'a Resident,
 }
@@ -100,8 +100,10 @@ impl MatrixSlot {
         let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, &table, params)?;
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let output = self.output.reserve(gpu, "output", output_bytes, storage)?.clone();
-        let bind_group =
-            uploaded.bind(gpu, work.layout, work.queries, work.targets, &output, (FIRST_ARENA_BINDING, arenas));
+        let own: Vec<(&str, &wgpu::Buffer)> =
+            arenas.iter().map(|arena| ("arena", arena)).chain([("out", &output)]).collect();
+        let bind = |program| uploaded.bind(gpu, program, work.queries, work.targets, &own);
+        let (scan_group, walk_group) = (bind(work.program)?, bind(work.walk_program)?);
         let time_offset = output_bytes.next_multiple_of(8);
         let staging_bytes = time_offset + TIME_BYTES;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -113,8 +115,10 @@ impl MatrixSlot {
         {
             let mut pass = self.clock.begin_pass(&mut encoder, "nw_", true, true);
             for (index, dispatch) in dispatches.iter().enumerate() {
-                pass.set_pipeline(if dispatch.walk { work.walk_pipeline } else { work.pipeline });
-                pass.set_bind_group(0, &bind_group, &[index as u32 * uploaded.params_stride]);
+                let (program, group) =
+                    if dispatch.walk { (work.walk_program, &walk_group) } else { (work.program, &scan_group) };
+                pass.set_pipeline(&program.pipeline);
+                pass.set_bind_group(0, group, &[index as u32 * uploaded.params_stride]);
                 let [x, y, z] = dispatch.workgroups;
                 pass.dispatch_workgroups(x, y, z);
             }

@@ -8,8 +8,8 @@ mod choice;
 mod decode;
 mod dispatch;
 mod matrix;
+mod programs;
 mod resident;
-mod shader_texts;
 mod shape;
 mod slot;
 mod submit;
@@ -23,17 +23,19 @@ use std::time::Duration;
 
 use self::choice::{Choice, Chooser};
 use self::matrix::MatrixSlot;
+use self::programs::Shader;
 use self::resident::ResidentStores;
 use self::shape::Arenas;
 pub use self::shape::MatrixShape;
 use self::slot::Slot;
-use super::kernels::{KERNELS, Kernel, nw_slice};
+use super::kernels::nw_slice;
 use super::plan::cost::{Speeds, Work};
 use super::{Batch, Report, Want};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::kernels::{Kernel, Kind, of_kind};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS};
@@ -95,7 +97,7 @@ pub enum Buffering {
 pub struct GpuEngine {
     gpu: Gpu,
     config: Config,
-    pipelines: Pipelines,
+    pipelines: Pipelines<Shader>,
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
@@ -140,7 +142,7 @@ impl GpuEngine {
         let slots: Vec<_> = (0..2).map(|_| (Slot::new(&gpu), MatrixSlot::new(&gpu))).collect();
         Ok(GpuEngine {
             config,
-            pipelines: Pipelines::new(&gpu, arenas.count()),
+            pipelines: Pipelines::default(),
             arenas,
             stores: ResidentStores::new(binding),
             scratch: GrowingBuffer::default(),
@@ -183,12 +185,11 @@ impl GpuEngine {
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
     pub fn with_runtime_checks(mut self) -> Self {
-        self.pipelines = Pipelines::new(&self.gpu, self.arenas.count()).with_runtime_checks(true);
+        self.pipelines = self.pipelines.with_runtime_checks();
         self
     }
 
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there). To be called after
-    /// what else changes pipelines.
+    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
     pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
         self.pipelines = self.pipelines.with_rewrite(rewrite);
         self
@@ -215,8 +216,6 @@ impl GpuEngine {
     /// Allows this much memory in bytes for directions, in arenas of at most `arena` bytes.
     pub fn with_arenas(mut self, all: u64, arena: u64) -> Self {
         self.arenas = Arenas::new(&self.gpu, all, arena);
-        let checks = self.pipelines.runtime_checks();
-        self.pipelines = Pipelines::new(&self.gpu, self.arenas.count()).with_runtime_checks(checks);
         self
     }
 
@@ -309,12 +308,13 @@ impl Engine<Pairs> for GpuEngine {
         };
         let mut choice = self.choose(&batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");
-        let mut started = match choice.kernel.scan {
-            None => self.start_slice(index, &batch, scoring.clone()),
-            Some(scan) => self.start_matrix(index, choice.kernel, scan, (&batch, extent), scoring.clone()),
+        let mut started = match choice.kernel.kind {
+            Kind::Slice => self.start_slice(index, &batch, scoring.clone()),
+            Kind::Scan(scan) => self.start_matrix(index, choice.kernel, scan, (&batch, extent), scoring.clone()),
+            _ => Err(self.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
         };
-        if self.kernel.is_none() && choice.kernel.scan.is_some() && matches!(started, Err(Error::Unsuited { .. })) {
-            choice = Choice { kernel: &KERNELS[0], aligned: false, ..choice };
+        if self.kernel.is_none() && choice.kernel.scan().is_some() && matches!(started, Err(Error::Unsuited { .. })) {
+            choice = Choice { kernel: of_kind(Kind::Slice), aligned: false, ..choice };
             started = self.start_slice(index, &batch, scoring);
         }
         if let Err(error) = started {
@@ -334,7 +334,7 @@ impl Engine<Pairs> for GpuEngine {
         self.free_slots.push(index);
         self.has_learnt = true;
         let (slice, matrix) = &mut self.slots[index];
-        let is_matrix = choice.kernel.scan.is_some();
+        let is_matrix = choice.kernel.scan().is_some();
         let cells = batch.cells();
         let limit = Duration::from_secs(60) + Duration::from_secs_f64(cells as f64 / self.speed) * 50;
         let report = if is_matrix {

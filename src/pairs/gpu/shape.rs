@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
-use crate::pairs::kernels::Scan;
+use crate::gpu::kernels::Scan;
 use crate::pairs::kernels::matrix::Variant;
 use crate::pairs::{Batch, Extent};
 use crate::score::EndGaps;

@@ -10,6 +10,7 @@ use super::upload::Uploads;
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
 use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
 use crate::pairs::{Batch, Report, Want};
@@ -27,8 +28,7 @@ pub struct Work<'a> {
     pub scratch_slots: u32,
     /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
     pub loop_budget: Option<u64>,
-    pub pipeline: &'a wgpu::ComputePipeline,
-    pub layout: &'a wgpu::BindGroupLayout,
+    pub program: &'a Compiled,
     pub queries: &'a Resident,
     pub targets: &'a Resident,
     pub scratch: &'a wgpu::Buffer,
@@ -86,14 +86,8 @@ impl Slot {
             .reserve(gpu, "staging", staging_bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?
             .clone();
 
-        let bind_group = uploaded.bind(
-            gpu,
-            work.layout,
-            work.queries,
-            work.targets,
-            &output,
-            (6, std::slice::from_ref(work.scratch)),
-        );
+        let own = [("scratch", work.scratch), ("out", &output)];
+        let bind_group = uploaded.bind(gpu, work.program, work.queries, work.targets, &own)?;
         let mut readback = None;
         for (index, dispatch) in dispatches.iter().enumerate() {
             let (first, last) = (index == 0, index + 1 == dispatches.len());
@@ -104,7 +98,7 @@ impl Slot {
             }
             {
                 let mut pass = self.clock.begin_pass(&mut encoder, "nw_slice", first, last);
-                pass.set_pipeline(work.pipeline);
+                pass.set_pipeline(&work.program.pipeline);
                 pass.set_bind_group(0, &bind_group, &[index as u32 * uploaded.params_stride]);
                 pass.dispatch_workgroups(dispatch.workgroups, 1, 1);
             }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::choice::{Choice, Situation, choice_of};
 use super::matrix::MatrixWork;
+use super::programs::Shader;
 use super::{GpuEngine, is_filtered, slot};
 use crate::error::Result;
-use crate::gpu::pipeline::Shader;
-use crate::pairs::kernels::matrix::MatrixTasks;
+use crate::gpu::kernels::{Kernel, Scan};
+use crate::pairs::kernels::matrix::{MatrixTasks, Walk};
 use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
-use crate::pairs::kernels::{Kernel, Scan};
 use crate::pairs::{Batch, Extent, Want};
 use crate::score::{EndGaps, OffsetScoring};
 
@@ -56,7 +56,7 @@ impl GpuEngine {
         if self.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
-        let pipeline = self.pipelines.get(&self.gpu, Shader::Slice(variant))?;
+        let program = self.pipelines.get(&self.gpu, Shader::Slice(variant))?;
         let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.tasks.len() as u64)?;
         let work = slot::Work {
             batch,
@@ -65,8 +65,7 @@ impl GpuEngine {
             variant,
             scratch_slots,
             loop_budget: self.loop_budget,
-            pipeline: &pipeline,
-            layout: self.pipelines.slice_layout(),
+            program: &program,
             queries: &queries,
             targets: &targets,
             scratch: &scratch,
@@ -111,8 +110,8 @@ impl GpuEngine {
         if self.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
-        let pipeline = self.pipelines.get(&self.gpu, Shader::Matrix(kernel.shader, variant))?;
-        let walk_pipeline = self.pipelines.get(&self.gpu, Shader::Walk(variant))?;
+        let program = self.pipelines.get(&self.gpu, Shader::Matrix(variant))?;
+        let walk_program = self.pipelines.get(&self.gpu, Shader::Walk(Walk(variant)))?;
         let begin = std::time::Instant::now();
         let arenas = match self.arenas.reserve(&self.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
@@ -138,9 +137,8 @@ impl GpuEngine {
             words_a_symbol: self.words_a_symbol[is_filtered(batch) as usize],
             output_budget: self.output_budget,
             loop_budget: self.loop_budget,
-            pipeline: &pipeline,
-            walk_pipeline: &walk_pipeline,
-            layout: self.pipelines.matrix_layout(variant.arenas),
+            program: &program,
+            walk_program: &walk_program,
             queries: &queries,
             targets: &targets,
         };

@@ -10,8 +10,8 @@ use super::{Config, GpuEngine};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::kernels::{Family, Kind, of_kind, offered};
 use crate::pairs::Pairs;
-use crate::pairs::kernels::KERNELS;
 use crate::pairs::plan::cost::{Speed, Speeds};
 use crate::pairs::{Band, Batch, Block, Want};
 use crate::score::Scoring;
@@ -246,10 +246,10 @@ fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> V
 /// Speeds of all kernels, full and alone; typical ones for those that do not run here.
 fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<Speeds> {
     let mut speeds = Speeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
-    for (kernel, row) in KERNELS.iter().zip(&mut speeds.0) {
+    for (kernel, row) in offered(Family::Pairs).zip(&mut speeds.0) {
         engine.use_kernel(Some(kernel));
         for (want, speed) in [(Want::Scores, &mut row.scores), (Want::Alignments, &mut row.aligned)] {
-            if kernel.scan.is_none() && matches!(want, Want::Alignments) {
+            if kernel.scan().is_none() && matches!(want, Want::Alignments) {
                 continue;
             }
             match measure_kernel(engine, scoring, want, interrupt) {
@@ -303,7 +303,7 @@ fn choose(
     interrupt: &AtomicBool,
 ) -> Result<Config> {
     let begin = Instant::now();
-    engine.use_kernel(Some(&KERNELS[0]));
+    engine.use_kernel(Some(of_kind(Kind::Slice)));
     let config = choose_with_slice(engine, key, scoring, cells, anew, interrupt);
     engine.use_kernel(None);
     tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "configured");

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Config;
-use super::shader_texts::SHADERS;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::cache;
+use crate::gpu::kernels::{KERNELS, fingerprint};
+use crate::pairs::kernels::samples;
 use crate::score::Scoring;
 
 /// The file.
@@ -26,9 +27,7 @@ pub fn remember(key: &str, config: Config) {
 
 /// The key of an adapter's best configuration for a kind of scoring.
 pub fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    SHADERS.hash(&mut hasher);
+    let programs = KERNELS.iter().flat_map(|kernel| samples(kernel.kind));
     format!(
         "{} | {} | {} | {:?} {} | {:016x}",
         description.name,
@@ -36,6 +35,6 @@ pub fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String 
         description.backend,
         scoring.alphabet,
         if scoring.gaps.is_linear() { "linear" } else { "affine" },
-        hasher.finish()
+        fingerprint(programs)
     )
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::resident::Resident;
 use crate::error::Result;
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::pipeline::Compiled;
 use crate::pairs::Band;
 use crate::pairs::kernels::layout::{Params, Target, Task};
 use crate::seq::{SequenceId, SequenceStore};
@@ -103,33 +104,24 @@ fn fill(
 }
 
 impl Uploaded {
-    /// The bindings of a kernel: these buffers, the sequences, the output, and scratch buffers from binding `first` on.
+    /// The bindings of a kernel: these buffers, the sequences, and its own.
     pub fn bind(
         &self,
         gpu: &Gpu,
-        layout: &wgpu::BindGroupLayout,
+        program: &Compiled,
         queries: &Resident,
         targets: &Resident,
-        output: &wgpu::Buffer,
-        (first, scratch): (u32, &[wgpu::Buffer]),
-    ) -> wgpu::BindGroup {
-        let mut entries = vec![wgpu::BindGroupEntry {
-            binding: 0,
-            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &self.params,
-                offset: 0,
-                size: std::num::NonZeroU64::new(size_of::<Params>() as u64),
-            }),
-        }];
-        let buffers = [&queries.buffer, &targets.buffer, &self.targets, &self.tasks, &self.table];
-        let written = (first..).zip(scratch).chain([(7, output)]);
-        entries.extend(
-            (1..)
-                .zip(buffers)
-                .chain(written)
-                .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() }),
-        );
-        gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("nw"), layout, entries: &entries })
+        own: &[(&str, &wgpu::Buffer)],
+    ) -> Result<wgpu::BindGroup> {
+        let shared = [
+            ("params", &self.params),
+            ("query_words", &queries.buffer),
+            ("target_words", &targets.buffer),
+            ("targets", &self.targets),
+            ("tasks", &self.tasks),
+            ("table", &self.table),
+        ];
+        program.bind(gpu, &[&shared, own].concat())
     }
 }
 

@@ -2,11 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// The shared part of the shaders, which follows [`constants`].
-pub const SHADER: &str = include_str!("../../../shaders/common/nw.wgsl");
-
-/// The profile of the kernels of one pair per invocation, after the constants `SLICE` and `STRIDE4`.
-pub const PROFILE_SHADER: &str = include_str!("../../../shaders/common/profile.wgsl");
+use crate::gpu::source::Constants;
 
 /// `filter_mode`: keep every pair.
 pub const MODE_ALL: u32 = 6;
@@ -16,13 +12,13 @@ pub const fn planes(affine: bool) -> u32 {
     if affine { 2 } else { 1 }
 }
 
-/// The constants that [`SHADER`] asks for.
-pub fn constants(codes: u32, affine: bool, free_ends: bool) -> String {
-    format!(
-        "const CODES: u32 = {codes}u;\nconst PLANES: u32 = {}u;\nconst AFFINE: bool = {affine};\n\
-         const FREE_ENDS: bool = {free_ends};\n",
-        planes(affine)
-    )
+/// The constants that the shared part asks for.
+pub fn constants(codes: u32, affine: bool, free_ends: bool) -> Constants {
+    Constants::default()
+        .number("CODES", codes)
+        .number("PLANES", planes(affine))
+        .flag("AFFINE", affine)
+        .flag("FREE_ENDS", free_ends)
 }
 
 /// `Params` of the shaders.

@@ -7,19 +7,13 @@
 use std::ops::Range;
 
 use super::layout::{self, Task};
+pub use crate::gpu::kernels::Scan;
+use crate::gpu::kernels::{Kernel, Kind, Program, binding, of_kind};
+use crate::gpu::source::{Constants, Supplied};
 use crate::pairs::Batch;
 use crate::score::{OffsetScoring, offset};
 use crate::seq::SequenceId;
 
-/// The shader of the walk.
-pub const WALK_SHADER: &str = include_str!("../../../shaders/nw_walk.wgsl");
-const ARENA_SHADER: &str = include_str!("../../../shaders/common/arena.wgsl");
-const STRIP_SHADER: &str = include_str!("../../../shaders/common/strip.wgsl");
-const EXCHANGE_WORKGROUP: &str = include_str!("../../../shaders/common/exchange_workgroup.wgsl");
-const EXCHANGE_SUBGROUP: &str = include_str!("../../../shaders/common/exchange_subgroup.wgsl");
-
-/// Binding of the first arena.
-pub const FIRST_ARENA_BINDING: u32 = 8;
 /// Words before `out.data` of `nw_walk`: words of runs, and three spare.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
 /// Words of `out.data` a pair: value, first word of its runs, number of runs.
@@ -33,31 +27,6 @@ pub const WALK_WORKGROUP: u32 = 64;
 
 /// What a value that stands for minus infinity is in every form.
 const NEVER: i32 = offset::NEVER;
-
-/// How a kernel goes over the matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Scan {
-    /// `nw_rows`.
-    Rows,
-    /// `nw_diagonal`.
-    Diagonal,
-    /// `nw_diagonal_subgroup`.
-    DiagonalSubgroup,
-    /// `nw_tiled_diagonal`.
-    TiledDiagonal,
-}
-
-impl Scan {
-    /// The kernel's stem.
-    pub const fn stem(self) -> &'static str {
-        match self {
-            Scan::Rows => "nw_rows",
-            Scan::Diagonal => "nw_diagonal",
-            Scan::DiagonalSubgroup => "nw_diagonal_subgroup",
-            Scan::TiledDiagonal => "nw_tiled_diagonal",
-        }
-    }
-}
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,6 +53,51 @@ pub struct Variant {
     pub directions: bool,
     /// Whether values have room for the tags that say which candidate was taken; else that is found by comparing.
     pub tags: bool,
+}
+
+/// `nw_walk` over what a variant leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Walk(pub Variant);
+
+impl Program for Walk {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Walk)
+    }
+
+    fn constants(&self) -> Constants {
+        self.0.constants_for(WALK_WORKGROUP)
+    }
+
+    fn supplied(&self) -> Supplied {
+        self.0.supplied()
+    }
+
+    fn arenas(&self) -> u32 {
+        self.0.arenas
+    }
+}
+
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Scan(self.scan))
+    }
+
+    fn constants(&self) -> Constants {
+        let constants = self.constants_for(self.workgroup);
+        match self.scan {
+            Scan::Rows => constants.number("SLICE", self.columns).number("STRIDE4", self.stride4()),
+            Scan::TiledDiagonal => constants.number("TILE_ROWS", self.tile_rows),
+            Scan::Diagonal | Scan::DiagonalSubgroup => constants,
+        }
+    }
+
+    fn supplied(&self) -> Supplied {
+        vec![("arenas", self.arena_source())]
+    }
+
+    fn arenas(&self) -> u32 {
+        self.arenas
+    }
 }
 
 impl Variant {
@@ -164,28 +178,25 @@ impl Variant {
         }
     }
 
-    fn constants(&self, workgroup: u32) -> String {
-        format!(
-            "{}const WG: u32 = {workgroup}u;\nconst SLOTS: u32 = {}u;\nconst INTERLEAVED: bool = {};\nconst LANES: u32 = {}u;\n\
-             const CELLS: u32 = {}u;\nconst BITS: u32 = {}u;\nconst DIRECTIONS: bool = {};\n\
-             const TAG_BITS: u32 = {}u;\n",
-            layout::constants(self.codes, self.affine, self.free_ends),
-            self.slots(),
-            self.interleaved(),
-            self.lanes(),
-            self.cells(),
-            self.bits(),
-            self.directions,
-            self.tag_bits(),
-        )
+    fn constants_for(&self, workgroup: u32) -> Constants {
+        layout::constants(self.codes, self.affine, self.free_ends)
+            .number("WG", workgroup)
+            .number("SLOTS", self.slots())
+            .flag("INTERLEAVED", self.interleaved())
+            .number("LANES", self.lanes())
+            .number("CELLS", self.cells())
+            .number("BITS", self.bits())
+            .flag("DIRECTIONS", self.directions)
+            .number("TAG_BITS", self.tag_bits())
     }
 
     /// The arenas' bindings, and how to get at a quad of one.
     fn arena_source(&self) -> String {
+        let first = binding::ARENAS.number;
         let mut text = String::new();
         let (mut reads, mut writes) = (String::new(), String::new());
         for arena in 0..self.arenas {
-            let binding = FIRST_ARENA_BINDING + arena;
+            let binding = first + arena;
             text +=
                 &format!("@group(0) @binding({binding}) var<storage, read_write> arena{arena}: array<vec4<u32>>;\n");
             let case = if arena == 0 { "default".into() } else { format!("case {arena}u") };
@@ -195,39 +206,6 @@ impl Variant {
         format!(
             "{text}fn read_quad(arena: u32, index: u32) -> vec4<u32> {{\nswitch (arena) {{\n{reads}}}\n}}\n\
              fn write_quad(arena: u32, index: u32, quad: vec4<u32>) {{\nswitch (arena) {{\n{writes}}}\n}}\n"
-        )
-    }
-
-    /// The whole shader: constants, common parts, the kernel's own.
-    pub fn source(&self, shader: &str) -> String {
-        let own = match self.scan {
-            Scan::Rows => format!(
-                "const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}",
-                self.columns,
-                self.stride4(),
-                layout::PROFILE_SHADER
-            ),
-            Scan::Diagonal => format!("{EXCHANGE_WORKGROUP}{STRIP_SHADER}"),
-            Scan::DiagonalSubgroup => format!("{EXCHANGE_SUBGROUP}{STRIP_SHADER}"),
-            Scan::TiledDiagonal => {
-                format!("const TILE_ROWS: u32 = {}u;\n{EXCHANGE_WORKGROUP}{STRIP_SHADER}", self.tile_rows)
-            }
-        };
-        format!(
-            "{}{}{}{ARENA_SHADER}{own}{shader}",
-            self.constants(self.workgroup),
-            layout::SHADER,
-            self.arena_source()
-        )
-    }
-
-    /// The whole shader of the walk over what this variant leaves.
-    pub fn walk_source(&self) -> String {
-        format!(
-            "{}{}{}{ARENA_SHADER}{WALK_SHADER}",
-            self.constants(WALK_WORKGROUP),
-            layout::SHADER,
-            self.arena_source()
         )
     }
 

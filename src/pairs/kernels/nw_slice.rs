@@ -1,13 +1,12 @@
 //! Host half of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration, bindings, tasks.
 
 use super::layout::{self, Task};
+use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::source::Constants;
 pub use crate::pairs::plan::LONG_PAIR_CELLS;
 use crate::pairs::{Batch, Extent, Want};
 use crate::score::OffsetScoring;
 use crate::seq::SequenceId;
-
-/// The shader without its constants.
-pub const SHADER: &str = include_str!("../../../shaders/nw_slice.wgsl");
 
 /// Cells that one invocation does in one dispatch of a long pair.
 pub const LONG_STEP_CELLS: u64 = 8_000_000;
@@ -38,22 +37,26 @@ pub struct Variant {
     pub free_ends: bool,
 }
 
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Slice)
+    }
+
+    fn constants(&self) -> Constants {
+        layout::constants(self.codes, self.affine, self.free_ends)
+            .number("SLICE", self.slice)
+            .number("STRIDE4", self.stride4())
+    }
+
+    fn overrides(&self) -> Vec<(&'static str, f64)> {
+        vec![("WG", self.workgroup.into())]
+    }
+}
+
 impl Variant {
     /// Words of four profile entries a row. Odd: rows of neighbouring codes then start in different memory banks.
     pub const fn stride4(&self) -> u32 {
         (self.slice / 4) | 1
-    }
-
-    /// The whole shader: constants, then [`SHADER`].
-    pub fn source(&self) -> String {
-        format!(
-            "{}const SLICE: u32 = {}u;\nconst STRIDE4: u32 = {}u;\n{}{}{SHADER}",
-            layout::constants(self.codes, self.affine, self.free_ends),
-            self.slice,
-            self.stride4(),
-            layout::SHADER,
-            layout::PROFILE_SHADER,
-        )
     }
 
     /// Vectors of four values that a word of four rows takes in scratch.

@@ -1,10 +1,11 @@
 //! The memory of a traceback on the device.
 
+use super::TraceInput;
 use super::window::Window;
-use super::{Stage, TraceInput};
 use crate::error::Result;
 use crate::gpu::device::{Gpu, GrowingBuffer};
-use crate::long::kernels::striped_trace::{Params, STRIPED_KERNELS, StripedKernel, table};
+use crate::gpu::pipeline::Compiled;
+use crate::long::kernels::striped_trace::{Params, table};
 use crate::score::Substitution;
 
 /// Words of the buffers of a round.
@@ -32,7 +33,7 @@ pub struct Buffers {
     table: Option<(Substitution, wgpu::Buffer)>,
 }
 
-/// What a round binds, in the order of [`STRIPED_KERNELS`], and what it reads back.
+/// What a round binds, program by program, and what it reads back.
 pub struct Bound {
     /// Bind groups.
     pub groups: Vec<wgpu::BindGroup>,
@@ -42,23 +43,6 @@ pub struct Bound {
     pub runs: wgpu::Buffer,
     /// Where both are copied.
     pub staging: wgpu::Buffer,
-}
-
-/// The bindings of a kernel: parameters and its storage buffers.
-pub fn layout(gpu: &Gpu, kernel: &StripedKernel) -> wgpu::BindGroupLayout {
-    let entry = |binding: u32, ty: wgpu::BufferBindingType| wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility: wgpu::ShaderStages::COMPUTE,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-        count: None,
-    };
-    let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
-    let storage = |&(binding, is_written): &(u32, bool)| {
-        entry(binding, wgpu::BufferBindingType::Storage { read_only: !is_written })
-    };
-    entries.extend(kernel.bindings.iter().map(storage));
-    gpu.device
-        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(kernel.stem), entries: &entries })
 }
 
 impl Buffers {
@@ -71,14 +55,14 @@ impl Buffers {
         Ok(())
     }
 
-    /// Makes room for a round, hands it its parameters and, if it is new, its window, and binds all.
+    /// Makes room for a round, hands it its parameters and, if it is new, its window, and binds all for the programs.
     pub fn fill(
         &mut self,
         gpu: &Gpu,
         input: &TraceInput,
         (params, window, is_new): (&Params, &Window, bool),
         sizes: &Sizes,
-        layouts: &[(Stage, wgpu::BindGroupLayout)],
+        programs: &[Compiled],
     ) -> Result<Bound> {
         use wgpu::BufferUsages as Usage;
         let storage = Usage::STORAGE;
@@ -105,31 +89,19 @@ impl Buffers {
         }
         let Some((_, table)) = &self.table else { return Err(gpu.error("no scores")) };
         let all = [
-            &uniform,
-            &input.grid.vertical,
-            &input.grid.horizontal,
-            input.query,
-            input.target,
-            table,
-            &window_buffer,
-            &starts,
-            &paths,
-            &directions,
-            &runs,
+            ("params", &uniform),
+            ("vertical", &input.grid.vertical),
+            ("horizontal", &input.grid.horizontal),
+            ("query_codes", input.query),
+            ("target_codes", input.target),
+            ("table", table),
+            ("window", &window_buffer),
+            ("starts", &starts),
+            ("paths", &paths),
+            ("directions", &directions),
+            ("runs", &runs),
         ];
-        let group = |kernel: &StripedKernel| {
-            let (_, layout) =
-                layouts.iter().find(|(stage, _)| *stage == kernel.stage).expect("every stage has a layout");
-            let bindings = [0].into_iter().chain(kernel.bindings.iter().map(|&(binding, _)| binding));
-            let entries: Vec<_> = bindings
-                .map(|binding| wgpu::BindGroupEntry { binding, resource: all[binding as usize].as_entire_binding() })
-                .collect();
-            gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some(kernel.stem),
-                layout,
-                entries: &entries,
-            })
-        };
-        Ok(Bound { groups: STRIPED_KERNELS.iter().map(group).collect(), paths, runs, staging })
+        let groups = programs.iter().map(|program| program.bind(gpu, &all)).collect::<Result<_>>()?;
+        Ok(Bound { groups, paths, runs, staging })
     }
 }

@@ -1,0 +1,90 @@
+//! What a kernel's bindings are, as data: bind group layouts and bind groups follow from them
+//! (`gpu::bindings`), and tests hold the shaders against them.
+
+/// How a kernel sees a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Parameters of so many bytes; dispatches of one submission have their own, by a dynamic offset.
+    Uniform(u64),
+    /// Storage that it reads.
+    Read,
+    /// Storage that it reads and writes.
+    Write,
+    /// As many buffers that it reads and writes as the variant has arenas, with one number after the other; the shader
+    /// calls them by the name and their place, from 0 on.
+    WriteEach,
+}
+
+/// A buffer of a kernel, in group 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Binding {
+    /// Its number.
+    pub number: u32,
+    /// Its name in the shader, and what the host calls it.
+    pub name: &'static str,
+    /// How the kernel sees it.
+    pub access: Access,
+}
+
+const fn uniform(bytes: u64) -> Binding {
+    Binding { number: 0, name: "params", access: Access::Uniform(bytes) }
+}
+
+const fn read(number: u32, name: &'static str) -> Binding {
+    Binding { number, name, access: Access::Read }
+}
+
+const fn write(number: u32, name: &'static str) -> Binding {
+    Binding { number, name, access: Access::Write }
+}
+
+/// What `common/nw.wgsl` declares.
+const NW: [Binding; 6] = [
+    uniform(144),
+    read(1, "query_words"),
+    read(2, "target_words"),
+    read(3, "targets"),
+    read(4, "tasks"),
+    read(5, "table"),
+];
+/// Arenas come last: nobody knows how many there are.
+pub const ARENAS: Binding = Binding { number: 8, name: "arena", access: Access::WriteEach };
+
+pub const SLICE: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out")];
+pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS];
+pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
+
+pub const MYERS: &[Binding] = &[
+    uniform(72),
+    read(1, "profile"),
+    read(2, "texts"),
+    read(3, "places"),
+    read(4, "runs"),
+    read(5, "first_runs"),
+    write(6, "scratch"),
+    write(7, "out"),
+];
+
+pub const STRIPS: &[Binding] = &[
+    uniform(104),
+    read(1, "query_classes"),
+    read(2, "target_codes"),
+    read(3, "table"),
+    write(4, "vertical"),
+    write(5, "horizontal"),
+    write(6, "state"),
+    write(7, "shared_best"),
+];
+
+const TRACE: Binding = uniform(80);
+const EDGES: [Binding; 2] = [read(1, "vertical"), read(2, "horizontal")];
+const SYMBOLS: [Binding; 3] = [read(3, "query_codes"), read(4, "target_codes"), read(5, "table")];
+const WINDOW: Binding = read(6, "window");
+const PATHS: Binding = write(8, "paths");
+
+pub const STARTS: &[Binding] =
+    &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], WINDOW, write(7, "starts")];
+pub const CHASE: &[Binding] = &[TRACE, EDGES[0], EDGES[1], WINDOW, read(7, "starts"), PATHS];
+/// Edges are declared by its variant that begins at them.
+pub const COLUMNS: &[Binding] =
+    &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], PATHS, write(9, "directions"), write(10, "runs")];

@@ -1,0 +1,317 @@
+//! The kernel list: one row per kernel, and beside it each kernel's host half.
+//!
+//! A kernel is a shader in `shaders/`, a host half in the `kernels` of a room, and a row in [`KERNELS`]; the same stem names all of them, its
+//! bench, its tests and the value of `--kernel`. From the rows follow bind groups and their layouts, the names that the
+//! command line takes, the self-test, the measurements and the keys of what was measured.
+
+pub mod binding;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+pub use self::binding::{Access, Binding};
+use super::source::{self, Constants, Supplied};
+use crate::error::Result;
+
+/// What a kernel is for: the jobs that dispatch it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Many pairs: scores and alignments.
+    Pairs,
+    /// Levenshtein distances.
+    Edit,
+    /// One long pair.
+    Long,
+}
+
+/// How a kernel goes over the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scan {
+    /// `nw_rows`.
+    Rows,
+    /// `nw_diagonal`.
+    Diagonal,
+    /// `nw_diagonal_subgroup`.
+    DiagonalSubgroup,
+    /// `nw_tiled_diagonal`.
+    TiledDiagonal,
+}
+
+/// How the lanes of a pair exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cooperation {
+    /// Not at all: one invocation a pair.
+    Thread,
+    /// By shuffles in a subgroup.
+    Subgroup,
+    /// Through workgroup memory.
+    Workgroup,
+    /// Not at all: one invocation a pair, which computes a band of diagonals; workgroups share a pattern.
+    Band,
+}
+
+/// Which step of tracing a long pair back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// Start states of blocks.
+    Starts,
+    /// The parts of the path.
+    Chase,
+    /// Their columns.
+    Trace,
+}
+
+/// Which kernel it is, as its host half knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `nw_slice`, by `nw_slice`.
+    Slice,
+    /// One that can store directions, by `matrix`: how it goes over the matrix.
+    Scan(Scan),
+    /// `nw_walk`, by `matrix`: the walk back over what a scan leaves.
+    Walk,
+    /// One for distances, by `myers`: how it divides a pair.
+    Edit(Cooperation),
+    /// `sw_striped_score`, by `striped`.
+    Strips,
+    /// One that traces a long pair back, by `striped_trace`: which step it is.
+    Traceback(Stage),
+}
+
+/// What is known of a kernel without a device.
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel {
+    /// The stem of its names.
+    pub stem: &'static str,
+    /// The shader's text, without what it imports.
+    pub shader: &'static str,
+    /// Which one it is.
+    pub kind: Kind,
+    /// Its buffers.
+    pub bindings: &'static [Binding],
+    /// Features without which it does not run.
+    pub features: wgpu::Features,
+    /// The recurrence that it computes, by the name of its oracle.
+    pub recurrence: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+}
+
+impl Kernel {
+    /// What it is for.
+    pub const fn family(&self) -> Family {
+        match self.kind {
+            Kind::Slice | Kind::Scan(_) | Kind::Walk => Family::Pairs,
+            Kind::Edit(_) => Family::Edit,
+            Kind::Strips | Kind::Traceback(_) => Family::Long,
+        }
+    }
+
+    /// Whether another kernel goes before it: work is not handed to it by name.
+    pub const fn follows(&self) -> bool {
+        matches!(self.kind, Kind::Walk | Kind::Traceback(_))
+    }
+
+    /// How it goes over the matrix, if it can store directions.
+    pub const fn scan(&self) -> Option<Scan> {
+        match self.kind {
+            Kind::Scan(scan) => Some(scan),
+            _ => None,
+        }
+    }
+
+    /// How it divides a pair, if it computes distances.
+    pub const fn cooperation(&self) -> Option<Cooperation> {
+        match self.kind {
+            Kind::Edit(cooperation) => Some(cooperation),
+            _ => None,
+        }
+    }
+
+    /// A kernel that needs nothing but what every adapter has.
+    const fn plain(
+        (stem, shader): (&'static str, &'static str),
+        kind: Kind,
+        bindings: &'static [Binding],
+        recurrence: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Kernel { stem, shader, kind, bindings, features: wgpu::Features::empty(), recurrence, summary }
+    }
+
+    /// The same with shuffles.
+    const fn with_subgroups(self) -> Self {
+        Kernel { features: wgpu::Features::SUBGROUP, ..self }
+    }
+}
+
+/// A kernel with its constants: what a pipeline is made for.
+pub trait Program {
+    /// The kernel.
+    fn kernel(&self) -> &'static Kernel;
+
+    /// The constants that its shader and the parts of that ask for.
+    fn constants(&self) -> Constants;
+
+    /// Parts that depend on the variant.
+    fn supplied(&self) -> Supplied {
+        Vec::new()
+    }
+
+    /// The whole shader.
+    ///
+    /// # Errors
+    /// [`crate::Error::Internal`] if it imports what there is not.
+    fn source(&self) -> Result<String> {
+        let kernel = self.kernel();
+        source::resolve(kernel.stem, kernel.shader, &self.constants(), &self.supplied())
+    }
+
+    /// Values of the shader's overrides.
+    fn overrides(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+
+    /// Arenas that it binds, if it binds any.
+    fn arenas(&self) -> u32 {
+        1
+    }
+}
+
+/// A kernel's stem and its shader's text.
+macro_rules! shader {
+    ($stem:literal) => {
+        ($stem, include_str!(concat!("../../../shaders/", $stem, ".wgsl")))
+    };
+}
+
+/// All kernels.
+pub static KERNELS: &[Kernel] = &[
+    Kernel::plain(
+        shader!("nw_slice"),
+        Kind::Slice,
+        binding::SLICE,
+        "needleman_wunsch",
+        "scores, one pair per invocation, slices of columns in registers (LazyRScan-mNW, Truong et al. 2014)",
+    ),
+    Kernel::plain(
+        shader!("nw_rows"),
+        Kind::Scan(Scan::Rows),
+        binding::SCAN,
+        "needleman_wunsch",
+        "alignments, one pair per invocation, rows in slices (RScan-mNW, Truong et al. 2014)",
+    ),
+    Kernel::plain(
+        shader!("nw_diagonal"),
+        Kind::Scan(Scan::Diagonal),
+        binding::SCAN,
+        "needleman_wunsch",
+        "alignments, one pair per workgroup, diagonals in one dispatch (DScan-mNW, Truong et al. 2014)",
+    ),
+    Kernel::plain(
+        shader!("nw_diagonal_subgroup"),
+        Kind::Scan(Scan::DiagonalSubgroup),
+        binding::SCAN,
+        "needleman_wunsch",
+        "nw_diagonal with one pair per subgroup and shuffles instead of workgroup memory",
+    )
+    .with_subgroups(),
+    Kernel::plain(
+        shader!("nw_tiled_diagonal"),
+        Kind::Scan(Scan::TiledDiagonal),
+        binding::SCAN,
+        "needleman_wunsch",
+        "alignments, one tile per workgroup, a dispatch a diagonal of tiles (TiledDScan-mNW, Truong et al. 2014)",
+    ),
+    Kernel::plain(
+        shader!("nw_walk"),
+        Kind::Walk,
+        binding::WALK,
+        "needleman_wunsch",
+        "values and runs of alignments, from the borders and directions that the others leave",
+    ),
+    Kernel::plain(
+        shader!("myers_thread"),
+        Kind::Edit(Cooperation::Thread),
+        binding::MYERS,
+        "levenshtein",
+        "edit distances, one pair per invocation, bit-vectors in registers (Myers 1999)",
+    ),
+    Kernel::plain(
+        shader!("myers_subgroup"),
+        Kind::Edit(Cooperation::Subgroup),
+        binding::MYERS,
+        "levenshtein",
+        "edit distances, pairs over the lanes of a subgroup, shuffles (Chacon et al. 2014)",
+    )
+    .with_subgroups(),
+    Kernel::plain(
+        shader!("myers_workgroup"),
+        Kind::Edit(Cooperation::Workgroup),
+        binding::MYERS,
+        "levenshtein",
+        "myers_subgroup without subgroup operations, through workgroup memory",
+    ),
+    Kernel::plain(
+        shader!("myers_band"),
+        Kind::Edit(Cooperation::Band),
+        binding::MYERS,
+        "levenshtein",
+        "global edit distances within a limit, one pair per invocation, a band of diagonals (Hyyro 2003)",
+    ),
+    Kernel::plain(
+        shader!("sw_striped_score"),
+        Kind::Strips,
+        binding::STRIPS,
+        "long",
+        "scores of one long pair, a strip of columns per workgroup (StripedScore; Li, Ranka and Sahni)",
+    ),
+    Kernel::plain(
+        shader!("sw_striped_starts"),
+        Kind::Traceback(Stage::Starts),
+        binding::STARTS,
+        "smith_waterman",
+        "start states of the paths through blocks of a long pair (Li, Ranka and Sahni, phase 2)",
+    ),
+    Kernel::plain(
+        shader!("sw_striped_chase"),
+        Kind::Traceback(Stage::Chase),
+        binding::CHASE,
+        "smith_waterman",
+        "the parts of a long pair's path, from start state to start state (Li, Ranka and Sahni, phase 2)",
+    ),
+    Kernel::plain(
+        shader!("sw_striped_trace"),
+        Kind::Traceback(Stage::Trace),
+        binding::COLUMNS,
+        "smith_waterman",
+        "the columns of a long pair's path, all parts at once (Li, Ranka and Sahni, phase 3)",
+    ),
+];
+
+/// The kernel with this stem.
+pub fn find(stem: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.stem == stem)
+}
+
+/// The kernel of this kind.
+pub fn of_kind(kind: Kind) -> &'static Kernel {
+    KERNELS.iter().find(|kernel| kernel.kind == kind).expect("every kind has a kernel")
+}
+
+/// The kernels that work of a family is handed to, those that a user can name.
+pub fn offered(family: Family) -> impl Iterator<Item = &'static Kernel> + Clone {
+    KERNELS.iter().filter(move |kernel| kernel.family() == family && !kernel.follows())
+}
+
+/// A number that changes with any text of these programs: for keys of what was measured with them.
+pub fn fingerprint(programs: impl IntoIterator<Item = Box<dyn Program>>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for program in programs {
+        // A text with parts that are missing is never compiled.
+        program.source().unwrap_or_default().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

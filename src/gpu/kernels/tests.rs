@@ -1,0 +1,32 @@
+use super::*;
+use crate::gpu::source;
+use crate::{edit, long, pairs};
+
+fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
+    let rooms = [pairs::kernels::samples, edit::kernels::samples, long::kernels::samples];
+    rooms.into_iter().flat_map(|samples| samples(kind)).collect()
+}
+
+#[test]
+fn samples_have_every_part_and_are_the_kernels_own() {
+    let mut texts = Vec::new();
+    for kernel in KERNELS {
+        let programs = samples(kernel.kind);
+        assert!(!programs.is_empty(), "{} has no sample", kernel.stem);
+        for program in programs {
+            assert!(std::ptr::eq(program.kernel(), kernel), "{}", kernel.stem);
+            texts.push(program.source().expect("its parts are there"));
+        }
+    }
+    for (name, part) in source::parts() {
+        assert!(texts.iter().any(|text| text.contains(&part)), "{name} is in no key");
+    }
+}
+
+#[test]
+fn kernels_have_fingerprints_of_their_own() {
+    let all: Vec<u64> = KERNELS.iter().map(|kernel| fingerprint(samples(kernel.kind))).collect();
+    let distinct: std::collections::HashSet<&u64> = all.iter().collect();
+    assert_eq!(distinct.len(), KERNELS.len());
+    assert_eq!(all[0], fingerprint(samples(KERNELS[0].kind)));
+}

@@ -1,0 +1,160 @@
+//! Shader texts from their parts.
+//!
+//! A line `#import name` in a shader asks for a part: the file `shaders/common/name.wgsl`, or what the host supplies by that
+//! name, text that depends on a variant or a choice among files. Parts import others; each comes once, before whoever asks
+//! for it.
+
+use std::fmt::Write;
+
+use crate::error::{Error, Result};
+
+/// A file of `shaders/common`.
+macro_rules! part {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../shaders/common/", $name, ".wgsl")))
+    };
+}
+
+/// The files of `shaders/common`.
+const PARTS: &[(&str, &str)] = &[
+    part!("arena"),
+    part!("exchange_subgroup"),
+    part!("exchange_workgroup"),
+    part!("lanes_subgroup"),
+    part!("lanes_workgroup"),
+    part!("myers"),
+    part!("myers_column"),
+    part!("myers_lanes"),
+    part!("nw"),
+    part!("profile"),
+    part!("strip"),
+    part!("striped_border_anchored"),
+    part!("striped_border_edges"),
+    part!("striped_edges"),
+    part!("striped_paths"),
+    part!("striped_symbols"),
+    part!("striped_trace"),
+];
+
+/// What begins a line that imports a part.
+const IMPORT: &str = "#import ";
+
+/// The constants of a shader, in WGSL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Constants(String);
+
+impl Constants {
+    /// A constant of 32 bits.
+    pub fn number(mut self, name: &str, value: u32) -> Self {
+        // A string takes all that is written.
+        let _ = writeln!(self.0, "const {name}: u32 = {value}u;");
+        self
+    }
+
+    /// A constant that is true or false.
+    pub fn flag(mut self, name: &str, value: bool) -> Self {
+        let _ = writeln!(self.0, "const {name}: bool = {value};");
+        self
+    }
+}
+
+/// What the host supplies to a shader: parts by their names, which may import others.
+pub type Supplied = Vec<(&'static str, String)>;
+
+/// The parts that a text imports, and the text without these lines.
+fn split(text: &str) -> (Vec<&str>, String) {
+    let imports = text.lines().filter_map(|line| line.strip_prefix(IMPORT)).map(str::trim).collect();
+    let own = text.split_inclusive('\n').filter(|line| !line.starts_with(IMPORT)).collect();
+    (imports, own)
+}
+
+/// A text being put together.
+struct Resolver<'a> {
+    supplied: &'a [(&'static str, String)],
+    /// Parts that are in the text.
+    done: Vec<&'a str>,
+    /// Parts whose own imports are being put into the text, each imported by the one before.
+    open: Vec<&'a str>,
+    text: String,
+}
+
+impl<'a> Resolver<'a> {
+    fn part(&self, name: &str) -> Option<&'a str> {
+        let supplied = self.supplied.iter().find(|(own, _)| *own == name).map(|(_, text)| text.as_str());
+        supplied.or_else(|| PARTS.iter().find(|(own, _)| *own == name).map(|(_, text)| *text))
+    }
+
+    fn add(&mut self, name: &'a str, text: &'a str) -> Result<()> {
+        self.open.push(name);
+        let (imports, own) = split(text);
+        for import in imports {
+            let import: &'a str = import;
+            if self.done.contains(&import) {
+                continue;
+            }
+            if self.open.contains(&import) {
+                return Err(Error::Internal(format!("shader parts in a circle: {} > {import}", self.open.join(" > "))));
+            }
+            let part = self
+                .part(import)
+                .ok_or_else(|| Error::Internal(format!("shader '{name}' imports '{import}', which nobody supplies")))?;
+            self.add(import, part)?;
+        }
+        self.open.pop();
+        self.done.push(name);
+        self.text.push_str(&own);
+        Ok(())
+    }
+}
+
+/// The whole text of a shader: constants, what it imports, its own.
+///
+/// # Errors
+/// [`Error::Internal`] if a part is imported that there is not, or parts import each other in a circle.
+pub fn resolve(stem: &str, shader: &str, constants: &Constants, supplied: &Supplied) -> Result<String> {
+    let mut resolver = Resolver { supplied, done: Vec::new(), open: Vec::new(), text: constants.0.clone() };
+    resolver.add(stem, shader)?;
+    Ok(resolver.text)
+}
+
+/// The files of `shaders/common`, by their names, without the lines that import others.
+pub fn parts() -> impl Iterator<Item = (&'static str, String)> {
+    PARTS.iter().map(|&(name, text)| (name, split(text).1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(shader: &str, supplied: &[(&'static str, &str)]) -> Result<String> {
+        let supplied = supplied.iter().map(|&(name, text)| (name, text.to_owned())).collect();
+        resolve("own", shader, &Constants::default().number("WG", 64).flag("LOCAL", true), &supplied)
+    }
+
+    #[test]
+    fn parts_come_once_and_before_those_that_import_them() {
+        let supplied = [("a", "#import b\n#import c\nA\n"), ("b", "// b\n#import c\nB\n"), ("c", "C\n"), ("d", "D\n")];
+        let text = resolved("// own\n#import a\n#import b\n\nOWN\n", &supplied).expect("all are there");
+        assert_eq!(text, "const WG: u32 = 64u;\nconst LOCAL: bool = true;\nC\n// b\nB\nA\n// own\n\nOWN\n");
+    }
+
+    #[test]
+    fn what_the_host_supplies_may_choose_a_file() {
+        let text = resolved("#import lanes\nOWN\n", &[("lanes", "#import exchange_subgroup\n")]).expect("it is there");
+        assert!(text.contains("subgroupShuffleUp") && text.ends_with("OWN\n"), "{text}");
+        assert!(!text.contains(IMPORT), "{text}");
+    }
+
+    #[test]
+    fn unknown_names_and_circles_are_errors() {
+        let message = |shader, supplied: &[(&'static str, &str)]| {
+            resolved(shader, supplied).expect_err("it is wrong").to_string()
+        };
+        let unknown = message("#import a\n", &[("a", "#import missing\n")]);
+        assert!(unknown.contains("'a' imports 'missing'"), "{unknown}");
+        let circle = message("#import a\n", &[("a", "#import b\n"), ("b", "#import c\n"), ("c", "#import a\n")]);
+        assert!(circle.contains("own > a > b > c > a"), "{circle}");
+        let own = message("#import a\n", &[("a", "#import own\n")]);
+        assert!(own.contains("own > a > own"), "{own}");
+    }
+}

@@ -1,0 +1,48 @@
+//! The programs of the engine for many pairs.
+
+use crate::gpu::kernels::{Kernel, Program};
+use crate::gpu::source::{Constants, Supplied};
+use crate::pairs::kernels::{matrix, nw_slice};
+
+/// A program of the engine for many pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Shader {
+    /// `nw_slice`.
+    Slice(nw_slice::Variant),
+    /// A kernel that can store directions.
+    Matrix(matrix::Variant),
+    /// The walk over what it leaves.
+    Walk(matrix::Walk),
+}
+
+impl Shader {
+    fn program(&self) -> &dyn Program {
+        match self {
+            Shader::Slice(variant) => variant,
+            Shader::Matrix(variant) => variant,
+            Shader::Walk(variant) => variant,
+        }
+    }
+}
+
+impl Program for Shader {
+    fn kernel(&self) -> &'static Kernel {
+        self.program().kernel()
+    }
+
+    fn constants(&self) -> Constants {
+        self.program().constants()
+    }
+
+    fn supplied(&self) -> Supplied {
+        self.program().supplied()
+    }
+
+    fn overrides(&self) -> Vec<(&'static str, f64)> {
+        self.program().overrides()
+    }
+
+    fn arenas(&self) -> u32 {
+        self.program().arenas()
+    }
+}

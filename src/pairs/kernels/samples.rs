@@ -1,0 +1,33 @@
+//! Some programs of every kernel of the room, whose texts together have all of its parts.
+
+use super::{matrix, nw_slice};
+use crate::gpu::kernels::{Kind, Program, Scan};
+
+fn matrix_of(scan: Scan) -> matrix::Variant {
+    matrix::Variant {
+        scan,
+        workgroup: 16,
+        columns: 8,
+        tile_rows: 12,
+        arenas: 2,
+        subgroup_sizes: [4, 16],
+        codes: 16,
+        affine: true,
+        free_ends: true,
+        directions: true,
+        tags: true,
+    }
+}
+
+/// Programs of a kernel; none of those of other rooms.
+pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
+    match kind {
+        Kind::Slice => {
+            let (codes, affine, free_ends) = (16, true, true);
+            vec![Box::new(nw_slice::Variant { slice: 12, workgroup: 16, codes, affine, free_ends })]
+        }
+        Kind::Scan(scan) => vec![Box::new(matrix_of(scan))],
+        Kind::Walk => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],
+        _ => Vec::new(),
+    }
+}
