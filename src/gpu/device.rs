@@ -1,5 +1,6 @@
 //! An opened device: creation, buffers with errors instead of panics, and the news of its loss.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::adapter::FoundAdapter;
@@ -17,6 +18,10 @@ pub struct Gpu {
     /// Whether passes can be timed.
     pub timestamps: bool,
     trouble: Arc<Mutex<Option<String>>>,
+    /// Buffers for which memory did not suffice.
+    refused: Arc<AtomicU64>,
+    /// For tests: which buffers cannot be had.
+    feigned: Arc<Mutex<Shortage>>,
 }
 
 impl Gpu {
@@ -46,7 +51,15 @@ impl Gpu {
         let (on_error, on_loss) = (remember(&trouble), remember(&trouble));
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error(error.to_string())));
         device.set_device_lost_callback(move |reason, message| on_loss(format!("lost ({reason:?}): {message}")));
-        Ok(Gpu { device, queue, description: found.description.clone(), timestamps, trouble })
+        Ok(Gpu {
+            device,
+            queue,
+            description: found.description.clone(),
+            timestamps,
+            trouble,
+            refused: Arc::default(),
+            feigned: Arc::default(),
+        })
     }
 
     /// What messages and summaries call it.
@@ -90,10 +103,39 @@ impl Gpu {
         });
         for scope in [validation, memory] {
             if let Some(error) = pollster::block_on(scope.pop()) {
+                if matches!(error, wgpu::Error::OutOfMemory { .. }) {
+                    self.refused.fetch_add(1, Ordering::Relaxed);
+                }
                 return Err(self.error(format!("{label} of {size} bytes: {error}")));
             }
         }
+        if self.is_feigned(label) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(self.error(format!("{label} of {size} bytes: out of memory, as a test wants it")));
+        }
         Ok(buffer)
+    }
+
+    /// How many buffers could not be had since the device was opened because memory was short.
+    pub fn refused_buffers(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// For tests: of the buffers with this label (an empty one stands for all), after `after` more `count` cannot be had, as
+    /// if memory were short.
+    #[doc(hidden)]
+    pub fn feign_shortage(&self, label: &'static str, after: u64, count: u64) {
+        *self.feigned.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Shortage { label, after, count };
+    }
+
+    fn is_feigned(&self, label: &str) -> bool {
+        let mut shortage = self.feigned.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if shortage.count == 0 || !(shortage.label.is_empty() || shortage.label == label) {
+            return false;
+        }
+        let is_due = shortage.after == 0;
+        *(if is_due { &mut shortage.count } else { &mut shortage.after }) -= 1;
+        is_due
     }
 
     /// Creates a storage buffer with this content.
@@ -110,6 +152,16 @@ impl Gpu {
         }
         Ok(buffer)
     }
+}
+
+/// Memory that a test wants to be short.
+#[derive(Debug, Default)]
+struct Shortage {
+    label: &'static str,
+    /// Buffers of the label that can be had before.
+    after: u64,
+    /// Buffers that cannot.
+    count: u64,
 }
 
 /// A buffer that grows: reused while it is large enough.

@@ -5,10 +5,12 @@ mod bindings;
 pub(crate) mod cache;
 pub(crate) mod clock;
 pub mod device;
+pub mod engine;
 pub mod kernels;
 pub mod memory;
 pub(crate) mod pipeline;
 pub(crate) mod readback;
+pub mod resident;
 pub mod source;
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.

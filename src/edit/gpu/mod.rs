@@ -1,5 +1,5 @@
-//! The GPU engine for Levenshtein distances: texts and query profiles stay on the device, batches of pairs go through two
-//! slots in turn.
+//! Levenshtein distances on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Texts and query profiles
+//! stay on the device.
 
 mod choice;
 mod dispatch;
@@ -9,7 +9,6 @@ mod slot;
 mod staging;
 mod trials;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,52 +20,49 @@ use self::slot::{EditSlot, EditWork};
 use self::trials::{TRIAL_SECONDS, Trials};
 use super::kernels::myers::Variant;
 use super::{Edit, EditBand, EditBatch, EditReport};
-use crate::engine::{Capacity, Engine, Ticket, thread_pool};
+use crate::engine::thread_pool;
 use crate::error::Result;
+use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
+use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::Kernel;
 use crate::gpu::memory::Shares;
-use crate::gpu::pipeline::Pipelines;
-use crate::gpu::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS};
+use crate::gpu::pipeline::{Pipelines, Rewrite};
+use crate::gpu::resident::Residents;
+use crate::score::Found;
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.01;
 /// Pairs a batch at most: their lists and results take 64 MiB, and are made while the device computes the batch before.
 const MAX_PAIRS: u64 = 4 << 20;
 
-/// A batch that the device computes.
-struct Flight {
-    slot: usize,
-    cells: u64,
-    /// If it was cut.
-    pieces: Option<Pieces>,
-    /// The way that was expected to be fastest, and the one that was taken.
-    ways: [Variant; 2],
-}
-
 /// A GPU that computes Levenshtein distances.
-pub struct EditGpu {
+pub type EditGpu = engine::GpuEngine<Edit>;
+
+/// What edit distances have on a device, whatever batches are in flight.
+pub struct EditHost {
     gpu: Gpu,
     pipelines: Pipelines<Variant>,
-    texts: Option<ResidentTexts>,
-    profiles: Option<ResidentProfiles>,
     /// Length of the longest text of the band that the last batch was of.
     longest: Option<(Arc<EditBand>, u32)>,
-    slots: Vec<EditSlot>,
-    free_slots: Vec<usize>,
-    in_flight: HashMap<Ticket, Flight>,
-    next_ticket: u64,
     shape: EditShape,
     trials: Trials,
-    kernel: Option<&'static Kernel>,
-    memory: u64,
     binding: u64,
     loop_budget: Option<u64>,
-    speed: f64,
-    has_learnt: bool,
     /// Threads that share the work on the host; `None` until it is needed or was given.
     pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+/// How a batch is computed, and what it uses.
+pub struct Chosen {
+    texts: Arc<ResidentTexts>,
+    profiles: Arc<ResidentProfiles>,
+    /// If the batch was cut.
+    pieces: Option<Pieces>,
+    extent: Extent,
+    /// The way that is expected to be fastest, and the one that is taken.
+    ways: [Variant; 2],
 }
 
 impl EditGpu {
@@ -79,40 +75,66 @@ impl EditGpu {
             "integrated" => 2e11,
             _ => 2e9,
         };
-        let slots: Vec<EditSlot> = (0..2).map(|_| EditSlot::new(&gpu)).collect();
-        Ok(EditGpu {
+        let host = EditHost {
             pipelines: Pipelines::default(),
-            texts: None,
-            profiles: None,
             longest: None,
-            free_slots: (0..slots.len()).rev().collect(),
-            slots,
-            in_flight: HashMap::new(),
-            next_ticket: 0,
             shape: EditShape::for_adapter(found, &gpu.device),
             trials: Trials::default(),
-            kernel: None,
-            memory: adapter::memory_budget(found, None),
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
-            speed: assumed_speed,
-            has_learnt: false,
             pool: None,
-            gpu,
-        })
-    }
-
-    /// Takes at most this many bytes of the device's memory, in all its buffers together.
-    pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.memory = self.memory.min(bytes);
-        self
+            gpu: gpu.clone(),
+        };
+        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed_speed))
     }
 
     /// Shares its work on the host, lists and results of batches, among the threads of this pool; else it has as many of its
     /// own as there are processors. Nobody may wait for it on a thread of the pool.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
-        self.pool = Some(pool);
+        self.host.pool = Some(pool);
         self
+    }
+
+    /// Sizes of the kernels.
+    pub fn with_shape(mut self, shape: EditShape) -> Self {
+        self.host.shape = shape;
+        self
+    }
+
+    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
+    pub fn with_runtime_checks(mut self) -> Self {
+        self.host.pipelines = self.host.pipelines.with_runtime_checks();
+        self
+    }
+
+    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
+    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
+        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
+        self
+    }
+}
+
+impl EditHost {
+    /// Texts and profiles of a batch on the device.
+    fn resident(
+        &mut self,
+        residents: &mut Residents,
+        memory: u64,
+        band: &EditBand,
+    ) -> Result<(Arc<ResidentTexts>, Arc<ResidentProfiles>)> {
+        let pool = self.pool()?;
+        let (gpu, limit) = (&self.gpu, self.binding.min(memory / 4));
+        let equality = &band.scheme.equality;
+        let texts = match residents.find(&band.texts, |texts: &ResidentTexts| texts.is_for(equality)) {
+            Some(texts) => texts,
+            None => ResidentTexts::new((gpu, &pool), residents, &band.texts, equality, limit)?,
+        };
+        let (coding, mode) = (&texts.coding, band.scheme.mode);
+        let profiles = match residents.find(&band.patterns, |own: &ResidentProfiles| own.is_for(coding, mode)) {
+            Some(profiles) => profiles,
+            None => ResidentProfiles::new((gpu, &pool), residents, &band.patterns, coding, (&band.scheme, limit))?,
+        };
+        Ok((texts, profiles))
     }
 
     /// The threads that share the work on the host.
@@ -123,154 +145,117 @@ impl EditGpu {
         };
         Ok(Arc::clone(self.pool.insert(pool)))
     }
+}
 
-    /// Uses this kernel for every batch; `None` for the one that is expected to be fastest.
-    pub fn with_kernel(mut self, kernel: Option<&'static Kernel>) -> Self {
-        self.kernel = kernel;
-        self
+impl GpuKind for Edit {
+    type Choice = Chosen;
+    type Host = EditHost;
+    type Slot = EditSlot;
+
+    const FIRST_SECONDS: f64 = FIRST_SECONDS;
+    const MOST_PAIRS: u64 = MAX_PAIRS;
+
+    fn slot(gpu: &Gpu) -> EditSlot {
+        EditSlot::new(gpu)
     }
 
-    /// Sizes of the kernels.
-    pub fn with_shape(mut self, shape: EditShape) -> Self {
-        self.shape = shape;
-        self
+    /// A batch may have a quarter each for texts and profiles.
+    fn resident_bytes(memory: u64) -> u64 {
+        memory / 2
     }
 
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.pipelines = self.pipelines.with_runtime_checks();
-        self
+    fn store_bytes(_host: &EditHost) -> u64 {
+        u64::MAX
     }
 
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
-    pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
-        self.pipelines = self.pipelines.with_rewrite(rewrite);
-        self
+    fn release_slot(slot: &mut EditSlot) {
+        slot.release();
     }
 
-    /// The opened device.
-    pub fn gpu(&self) -> &Gpu {
-        &self.gpu
-    }
-
-    /// Sees to it that texts and profiles of a batch are on the device.
-    fn make_resident(&mut self, batch: &EditBatch, pool: &rayon::ThreadPool) -> Result<()> {
-        let band = &batch.band;
-        let equality = &band.scheme.equality;
-        let limit = self.binding.min(self.memory / 4);
-        if !self.texts.as_ref().is_some_and(|texts| texts.is_of(&band.texts, equality)) {
-            // The old ones go first, so that both need not fit at once.
-            (self.texts, self.profiles) = (None, None);
-            self.texts = Some(ResidentTexts::new(&self.gpu, pool, &band.texts, equality, limit)?);
-        }
-        let Some(texts) = &self.texts else { return Err(self.gpu.error("no texts")) };
-        let mode = band.scheme.mode;
-        if !self.profiles.as_ref().is_some_and(|profiles| profiles.is_of(&band.patterns, &texts.coding, mode)) {
-            self.profiles = None;
-            let profiles = ResidentProfiles::new(&self.gpu, pool, &band.patterns, &texts.coding, &band.scheme, limit)?;
-            self.profiles = Some(profiles);
-        }
-        Ok(())
-    }
-
-    fn start(&mut self, slot: usize, batch: &Arc<EditBatch>) -> Result<(Option<Pieces>, [Variant; 2])> {
-        let pool = self.pool()?;
-        self.make_resident(batch, &pool)?;
-        let longest = match &self.longest {
+    fn choose(host: &mut EditHost, site: &mut Site<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {
+        let (texts, profiles) = host.resident(site.residents, site.memory, &batch.band)?;
+        let pool = host.pool()?;
+        let longest = match &host.longest {
             Some((band, longest)) if Arc::ptr_eq(band, &batch.band) => *longest,
             _ => pool.install(|| longest_text(&batch.band)),
         };
-        self.longest = Some((Arc::clone(&batch.band), longest));
+        host.longest = Some((Arc::clone(&batch.band), longest));
         let mut extent = pool.install(|| Extent::of(batch, longest));
         let pieces = Pieces::cut(batch, extent.text_symbols);
         let batch = pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
         if pieces.is_some() {
             extent = pool.install(|| Extent::of(batch, longest_text(&batch.band)));
         }
-        let Some(texts) = &self.texts else { return Err(self.gpu.error("no texts")) };
-        let (mode, shape) = (batch.band.scheme.mode, &self.shape);
-        let usual = choose(&self.gpu, shape, self.kernel, (mode, extent), &texts.coding, self.loop_budget)?;
-        let is_fixed = self.kernel.is_some() || shape.lanes.is_some() || self.loop_budget.is_some();
+        let (mode, shape) = (batch.band.scheme.mode, &host.shape);
+        let usual = choose(&host.gpu, shape, site.kernel, (mode, extent), &texts.coding, host.loop_budget)?;
+        let is_fixed = site.kernel.is_some() || shape.lanes.is_some() || host.loop_budget.is_some();
         let variant =
-            if is_fixed { usual } else { self.trials.pick(usual, || others(&self.gpu, &self.shape, &usual, extent)) };
-        let program = self.pipelines.get(&self.gpu, variant)?;
-        let (Some(texts), Some(profiles)) = (&self.texts, &self.profiles) else {
-            return Err(self.gpu.error("no texts"));
-        };
+            if is_fixed { usual } else { host.trials.pick(usual, || others(&host.gpu, &host.shape, &usual, extent)) };
+        Ok(Chosen { texts, profiles, pieces, extent, ways: [usual, variant] })
+    }
+
+    fn record(
+        host: &mut EditHost,
+        site: &mut Site<'_>,
+        slot: &mut EditSlot,
+        batch: &Arc<EditBatch>,
+        chosen: &mut Chosen,
+    ) -> Result<()> {
+        let [_, variant] = chosen.ways;
+        let program = host.pipelines.get(&host.gpu, variant)?;
+        let pool = host.pool()?;
         let work = EditWork {
-            texts,
-            profiles,
+            texts: &chosen.texts,
+            profiles: &chosen.profiles,
             program: &program,
             variant,
-            scratch_budget: Shares::of(self.memory).scratch_bytes.min(self.binding),
-            extent,
+            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.binding),
+            extent: chosen.extent,
             pool: &pool,
-            columns: self.loop_budget.map_or(u32::MAX, choice::columns_within).min(self.shape.dispatch_columns),
+            columns: host.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.shape.dispatch_columns),
         };
-        self.slots[slot].start(&self.gpu, batch, &work)?;
-        Ok((pieces, [usual, variant]))
-    }
-}
-
-impl Engine<Edit> for EditGpu {
-    fn name(&self) -> &str {
-        self.gpu.label()
+        let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
+        slot.start(&host.gpu, batch, &work)
     }
 
-    fn capacity(&self) -> Capacity {
-        let seconds = match () {
-            () if !self.has_learnt => FIRST_SECONDS,
-            () if self.trials.is_trying() => TRIAL_SECONDS,
-            () => BATCH_SECONDS,
-        };
-        Capacity {
-            cells: (self.speed * seconds) as u64,
-            pairs: MAX_PAIRS.min(Shares::of(self.memory).pairs),
-            store_bytes: u64::MAX,
-            batches: if self.has_learnt { 2 } else { 1 },
-        }
-    }
-
-    fn usual_cells(&self) -> u64 {
-        (self.speed * BATCH_SECONDS) as u64
-    }
-
-    fn submit(&mut self, batch: Arc<EditBatch>) -> Result<Ticket> {
-        self.gpu.check()?;
-        let Some(index) = self.free_slots.pop() else {
-            return Err(self.gpu.error("more batches than slots"));
-        };
-        let (pieces, ways) = match self.start(index, &batch) {
-            Ok(started) => started,
-            Err(error) => {
-                self.free_slots.push(index);
-                return Err(error);
-            }
-        };
-        let ticket = Ticket(self.next_ticket);
-        self.next_ticket += 1;
-        self.in_flight.insert(ticket, Flight { slot: index, cells: batch.cells(), pieces, ways });
-        Ok(ticket)
-    }
-
-    fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
-        let pool = self.pool()?;
-        let Some(Flight { slot, cells, pieces, ways: [usual, way] }) = self.in_flight.remove(&ticket) else {
-            return Err(self.gpu.error("a ticket that was never given"));
-        };
-        self.free_slots.push(slot);
-        self.has_learnt = true;
-        let limit = Duration::from_secs(60) + Duration::from_secs_f64(cells as f64 / self.speed) * 50;
-        let mut report = self.slots[slot].finish(&self.gpu, &pool, limit)?;
-        if let Some(pieces) = pieces {
+    fn finish(
+        host: &mut EditHost,
+        slot: &mut EditSlot,
+        _batch: &Arc<EditBatch>,
+        chosen: &Chosen,
+        limit: Duration,
+    ) -> Result<EditReport> {
+        let pool = host.pool()?;
+        let mut report = slot.finish(&host.gpu, &pool, limit)?;
+        if let Some(pieces) = &chosen.pieces {
             report.found = pieces.join(&report.found);
         }
-        if let Some(seconds) = report.kernel_time.map(|time| time.as_secs_f64()) {
-            self.trials.learn(usual, way, cells, seconds);
-            let shown = cells as f64 / seconds.max(1e-4);
-            // A short batch says no more than what the device can do at least.
-            self.speed = if seconds > 0.2 * BATCH_SECONDS { shown } else { self.speed.max(shown) };
-        }
         Ok(report)
+    }
+
+    fn learn(
+        host: &mut EditHost,
+        _kernel: Option<&'static Kernel>,
+        batch: &EditBatch,
+        chosen: &Chosen,
+        report: &EditReport,
+    ) -> Option<f64> {
+        let [usual, way] = chosen.ways;
+        if let Some(time) = report.kernel_time {
+            host.trials.learn(usual, way, batch.cells(), time.as_secs_f64());
+        }
+        None
+    }
+
+    fn trial_seconds(host: &EditHost) -> Option<f64> {
+        host.trials.is_trying().then_some(TRIAL_SECONDS)
+    }
+
+    fn nothing_of(batch: &EditBatch) -> EditReport {
+        EditReport {
+            found: vec![Found::NONE; batch.pairs() as usize],
+            unfinished: (0..batch.blocks.len()).collect(),
+            kernel_time: None,
+        }
     }
 }

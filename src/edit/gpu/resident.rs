@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::edit::kernels::myers::{Coding, FRONT_SYMBOLS, TEXT_ALIGNMENT};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
+use crate::gpu::resident::Residents;
 use crate::score::{EditMode, EditScheme, Equality};
 use crate::seq::{Code, SequenceStore};
 
@@ -15,7 +16,6 @@ const PIECE_SYMBOLS: usize = 1 << 20;
 
 /// All texts of a store.
 pub struct ResidentTexts {
-    store: Arc<SequenceStore>,
     equality: Equality,
     /// How symbols are coded.
     pub coding: Arc<Coding>,
@@ -28,17 +28,17 @@ pub struct ResidentTexts {
 }
 
 impl ResidentTexts {
-    /// Packs a store on the threads of a pool and uploads it.
+    /// Packs a store on the threads of a pool and uploads it; what lies on the device longest makes room for it.
     ///
     /// # Errors
     /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold it.
     pub fn new(
-        gpu: &Gpu,
-        pool: &rayon::ThreadPool,
+        (gpu, pool): (&Gpu, &rayon::ThreadPool),
+        residents: &mut Residents,
         store: &Arc<SequenceStore>,
         equality: &Equality,
         limit: u64,
-    ) -> Result<Self> {
+    ) -> Result<Arc<Self>> {
         let coding = Coding::of(store, equality);
         let mut begins = Vec::with_capacity(store.len());
         let mut next = u64::from(FRONT_SYMBOLS);
@@ -73,25 +73,25 @@ impl ResidentTexts {
                 .for_each(|(words, codes)| coding.pack(codes, words));
         };
         pool.install(|| jobs.into_par_iter().for_each(pack));
-        Ok(ResidentTexts {
-            store: Arc::clone(store),
+        residents.make_room(bytes);
+        let texts = ResidentTexts {
             equality: equality.clone(),
             coding: Arc::new(coding),
             begins: Arc::new(begins.into_iter().map(|begin| begin as u32).collect()),
             buffer: gpu.upload("texts", bytemuck::cast_slice(&words))?,
             words: words.len() as u32,
-        })
+        };
+        Ok(residents.keep(store, texts.buffer.size(), texts))
     }
 
-    /// Whether it is of this store, coded for this relation.
-    pub fn is_of(&self, store: &Arc<SequenceStore>, equality: &Equality) -> bool {
-        Arc::ptr_eq(&self.store, store) && self.equality == *equality
+    /// Whether it is coded for this relation.
+    pub fn is_for(&self, equality: &Equality) -> bool {
+        self.equality == *equality
     }
 }
 
 /// Profiles of all patterns of a store.
 pub struct ResidentProfiles {
-    store: Arc<SequenceStore>,
     coding: Arc<Coding>,
     mode: EditMode,
     /// First word of every pattern's profile.
@@ -101,18 +101,18 @@ pub struct ResidentProfiles {
 }
 
 impl ResidentProfiles {
-    /// Makes the profiles of a store's patterns on the threads of a pool and uploads them.
+    /// Makes the profiles of a store's patterns on the threads of a pool and uploads them; what lies on the device longest
+    /// makes room for them.
     ///
     /// # Errors
     /// [`crate::Error::Unsuited`] if a buffer of `limit` bytes cannot hold them.
     pub fn new(
-        gpu: &Gpu,
-        pool: &rayon::ThreadPool,
+        (gpu, pool): (&Gpu, &rayon::ThreadPool),
+        residents: &mut Residents,
         store: &Arc<SequenceStore>,
         coding: &Arc<Coding>,
-        scheme: &EditScheme,
-        limit: u64,
-    ) -> Result<Self> {
+        (scheme, limit): (&EditScheme, u64),
+    ) -> Result<Arc<Self>> {
         let mut begins = Vec::with_capacity(store.len());
         let mut next = 0u64;
         for &length in store.lengths() {
@@ -132,17 +132,18 @@ impl ResidentProfiles {
         }
         let profile = |(pattern, own): (&[Code], &mut [u32])| coding.profile(pattern, scheme.mode, own);
         pool.install(|| jobs.into_par_iter().for_each(profile));
-        Ok(ResidentProfiles {
-            store: Arc::clone(store),
+        residents.make_room(4 * next);
+        let profiles = ResidentProfiles {
             coding: Arc::clone(coding),
             mode: scheme.mode,
             begins: Arc::new(begins.into_iter().map(|begin| begin as u32).collect()),
             buffer: gpu.upload("query profiles", bytemuck::cast_slice(&words))?,
-        })
+        };
+        Ok(residents.keep(store, profiles.buffer.size(), profiles))
     }
 
-    /// Whether it is of this store, for texts of this coding and this mode.
-    pub fn is_of(&self, store: &Arc<SequenceStore>, coding: &Arc<Coding>, mode: EditMode) -> bool {
-        Arc::ptr_eq(&self.store, store) && Arc::ptr_eq(&self.coding, coding) && self.mode == mode
+    /// Whether it is for texts of this coding and this mode.
+    pub fn is_for(&self, coding: &Coding, mode: EditMode) -> bool {
+        *self.coding == *coding && self.mode == mode
     }
 }

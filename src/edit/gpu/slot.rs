@@ -75,6 +75,16 @@ impl EditSlot {
         }
     }
 
+    /// Gives the memory of its buffers back; it holds no batch.
+    pub fn release(&mut self) {
+        self.staged_places = Staging::default();
+        let buffers = [&mut self.params, &mut self.places, &mut self.runs, &mut self.first_runs];
+        buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
+        let buffers = [&mut self.scratch, &mut self.output, &mut self.staging];
+        buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
+        self.in_flight = None;
+    }
+
     /// Hands a batch to the device.
     pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &EditWork<'_>) -> Result<()> {
         let variant = work.variant;

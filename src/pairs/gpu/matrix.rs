@@ -88,6 +88,14 @@ impl MatrixSlot {
         }
     }
 
+    /// Gives the memory of its buffers back; it holds no batch.
+    pub fn release(&mut self) {
+        self.uploads = Uploads::default();
+        self.output = GrowingBuffer::default();
+        self.staging = GrowingBuffer::default();
+        self.in_flight = None;
+    }
+
     /// Uploads the batch's lists, records its dispatches and the copies back, and submits. Does not wait.
     pub fn start(&mut self, gpu: &Gpu, work: MatrixWork<'_>, arenas: &[wgpu::Buffer]) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);

@@ -1,8 +1,4 @@
-//! The GPU engine: one adapter through wgpu.
-//!
-//! Work goes through two slots, each with buffers of its own: while the device computes one batch, the host
-//! prepares the next and reads the last (the dual buffering of Truong et al. 2014, section 5.4, and figure 6a).
-//! Sequence stores are uploaded once and stay.
+//! Pairs of whole sequences on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them.
 
 mod choice;
 mod decode;
@@ -17,33 +13,34 @@ pub mod tune;
 mod tuned;
 mod upload;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use self::choice::{Choice, Chooser};
 use self::matrix::MatrixSlot;
 use self::programs::Shader;
-use self::resident::ResidentStores;
+use self::resident::{Resident, ResidentStores};
 use self::shape::Arenas;
 pub use self::shape::MatrixShape;
 use self::slot::Slot;
 use super::kernels::nw_slice;
 use super::plan::cost::{Speeds, Work};
-use super::{Batch, Report, Want};
-use crate::engine::{Capacity, Engine, Ticket};
-use crate::error::{Error, Result};
+use super::{Batch, Extent, Report, Want};
+use crate::error::Result;
+use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::device::{Gpu, GrowingBuffer};
+use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind, of_kind};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
 use crate::gpu::pipeline::Pipelines;
-use crate::gpu::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS};
 use crate::pairs::Pairs;
-use crate::score::Mode;
+use crate::score::{Mode, OffsetScoring};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
+/// Seconds of a batch from which on it tells what its kernel costs.
+const TELLING_SECONDS: f64 = 0.02;
 /// Cells per second assumed of a device before anything was measured.
 const FIRST_GUESS: f64 = 2e10;
 /// Pairs a batch at most: bounds the output buffers to some hundred MiB.
@@ -93,16 +90,17 @@ pub enum Buffering {
     Double,
 }
 
-/// A GPU that computes batches.
-pub struct GpuEngine {
+/// A GPU that computes pairs of whole sequences.
+pub type GpuEngine = engine::GpuEngine<Pairs>;
+
+/// What pairs have on a device, whatever batches are in flight.
+pub struct PairsHost {
     gpu: Gpu,
     config: Config,
     pipelines: Pipelines<Shader>,
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
-    /// Bytes that the engine may take in all.
-    memory: u64,
     max_slots: u64,
     loop_budget: Option<u64>,
     shape: MatrixShape,
@@ -111,18 +109,20 @@ pub struct GpuEngine {
     output_budget: u64,
     /// Words of runs expected for a symbol, without and with a filter.
     words_a_symbol: [f64; 2],
-    slots: Vec<(Slot, MatrixSlot)>,
-    free_slots: Vec<usize>,
-    /// Slot and kernel of a batch in flight.
-    in_flight: HashMap<Ticket, (usize, Arc<Batch>, Choice)>,
     chooser: Chooser,
     /// Cells per second assumed of `nw_slice` before anything was measured.
     assumed_speed: f64,
-    next_ticket: u64,
-    has_learnt: bool,
-    speed: f64,
-    kernel: Option<&'static Kernel>,
-    buffering: Buffering,
+    /// Results of `nw_slice` are used where the device wrote them.
+    in_place: bool,
+}
+
+/// The kernel of a batch, and what it uses.
+pub struct Chosen {
+    choice: Choice,
+    extent: Extent,
+    scoring: OffsetScoring,
+    /// The batch's queries and targets, once it is recorded.
+    stores: Option<[Arc<Resident>; 2]>,
 }
 
 impl GpuEngine {
@@ -139,234 +139,228 @@ impl GpuEngine {
         let is_llvmpipe = found.description.driver.contains("llvmpipe");
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15;
         let arenas = Arenas::new(&gpu, LEAST_BYTES, u64::MAX);
-        let slots: Vec<_> = (0..2).map(|_| (Slot::new(&gpu), MatrixSlot::new(&gpu))).collect();
-        Ok(GpuEngine {
+        let host = PairsHost {
             config,
             pipelines: Pipelines::default(),
             arenas,
             stores: ResidentStores::new(binding),
             scratch: GrowingBuffer::default(),
             scratch_budget: binding.min(budget),
-            memory: u64::MAX,
             max_slots,
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             shape: MatrixShape::for_adapter(found),
             output_budget: binding.min(MOST_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
-            free_slots: (0..slots.len()).rev().collect(),
-            slots,
-            in_flight: HashMap::new(),
             chooser: Chooser::new(config, assumed_speed),
             assumed_speed,
-            next_ticket: 0,
-            has_learnt: false,
-            speed: if config.cells_per_second > 0.0 { config.cells_per_second } else { FIRST_GUESS },
-            kernel: None,
-            buffering: Buffering::default(),
-            gpu,
-        }
-        .with_memory(memory_budget(found, None)))
-    }
-
-    /// Takes at most this many bytes of the device's memory, in all its buffers together.
-    pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.memory = self.memory.min(bytes);
-        let shares = Shares::of(self.memory);
-        self.output_budget = self.output_budget.min(shares.output_bytes);
-        self.with_scratch_budget(shares.scratch_bytes)
-            .with_store_limit(shares.store_bytes)
-            .with_arenas(shares.arena_bytes, u64::MAX)
-    }
-
-    /// Bytes that the engine may take in all.
-    pub fn memory(&self) -> u64 {
-        self.memory
+            in_place: false,
+            gpu: gpu.clone(),
+        };
+        let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { FIRST_GUESS };
+        Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), speed))
     }
 
     /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
     pub fn with_runtime_checks(mut self) -> Self {
-        self.pipelines = self.pipelines.with_runtime_checks();
+        self.host.pipelines = self.host.pipelines.with_runtime_checks();
         self
     }
 
     /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
     pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
-        self.pipelines = self.pipelines.with_rewrite(rewrite);
+        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
         self
     }
 
     /// Allows this much scratch memory in bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
-        self.scratch_budget = self.scratch_budget.min(bytes) & !15;
-        self
-    }
-
-    /// Uses this kernel for every batch; `None` for the one that is expected to be fastest.
-    pub fn with_kernel(mut self, kernel: Option<&'static Kernel>) -> Self {
-        self.kernel = kernel;
+        self.host.limit_scratch(bytes);
         self
     }
 
     /// Sizes of the kernels that can store directions.
     pub fn with_matrix_shape(mut self, shape: MatrixShape) -> Self {
-        self.shape = shape;
+        self.host.shape = shape;
         self
     }
 
     /// Allows this much memory in bytes for directions, in arenas of at most `arena` bytes.
     pub fn with_arenas(mut self, all: u64, arena: u64) -> Self {
-        self.arenas = Arenas::new(&self.gpu, all, arena);
+        self.host.make_arenas(all, arena);
         self
     }
 
     /// Changes how batches and copies follow each other.
     pub fn with_buffering(mut self, buffering: Buffering) -> Self {
-        self.buffering = buffering;
+        self.limit_batches(if buffering == Buffering::Double { 2 } else { 1 });
+        self.host.in_place = buffering == Buffering::InPlace;
         self
     }
 
     /// Holds stores of at most this many bytes whole; of larger ones each batch uploads what it needs.
     pub fn with_store_limit(mut self, bytes: u64) -> Self {
-        self.stores = ResidentStores::new(self.stores.limit().min(bytes) & !3);
+        self.host.stores.limit_to(bytes);
         self
-    }
-
-    /// [`GpuEngine::with_kernel`] for an engine in use.
-    pub fn use_kernel(&mut self, kernel: Option<&'static Kernel>) {
-        self.kernel = kernel;
-    }
-
-    /// If a batch like the last would now go to another kernel, the next is sized by that kernel's speed.
-    fn expect_next(&mut self, batch: &Batch, last: &Choice) {
-        let extent = batch.extent();
-        let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else { return };
-        let next = self.choose(batch, extent, &scoring);
-        if (next.kernel.stem, next.aligned) != (last.kernel.stem, last.aligned) {
-            self.speed = self.chooser.full_rate(batch, &next);
-        }
     }
 
     /// What a batch is for the kernel in use.
     fn work(&self, batch: &Batch) -> Result<Work> {
         let extent = batch.extent();
         let scoring = nw_slice::offset_scoring(batch, &extent);
-        let scoring = scoring.ok_or_else(|| self.gpu.unsuited("scores of this length do not fit 32 bits"))?;
-        Ok(self.choose(batch, extent, &scoring).work)
+        let scoring = scoring.ok_or_else(|| self.gpu().unsuited("scores of this length do not fit 32 bits"))?;
+        Ok(self.host.choose(self.kernel(), batch, extent, &scoring).work)
     }
 
     /// Changes the configuration; only between batches.
     pub fn configure(&mut self, config: Config) {
-        self.config = config;
-        self.has_learnt = false;
-        self.chooser = Chooser::new(config, self.assumed_speed);
-        if config.cells_per_second > 0.0 {
-            self.speed = config.cells_per_second;
-        }
+        self.host.config = config;
+        self.host.chooser = Chooser::new(config, self.host.assumed_speed);
+        self.forget_speed((config.cells_per_second > 0.0).then_some(config.cells_per_second));
     }
 
     /// The configuration.
     pub fn config(&self) -> Config {
-        self.config
-    }
-
-    /// The opened device.
-    pub fn gpu(&self) -> &Gpu {
-        &self.gpu
+        self.host.config
     }
 }
 
-impl Engine<Pairs> for GpuEngine {
-    fn name(&self) -> &str {
-        self.gpu.label()
+impl PairsHost {
+    fn limit_scratch(&mut self, bytes: u64) {
+        self.scratch_budget = self.scratch_budget.min(bytes) & !15;
     }
 
-    fn capacity(&self) -> Capacity {
-        Capacity {
-            // The first batch teaches how fast the kernels are here, and how many pairs a filter leaves open.
-            cells: (self.speed * if self.has_learnt { BATCH_SECONDS } else { FIRST_SECONDS }) as u64,
-            pairs: MAX_PAIRS.min(Shares::of(self.memory).pairs),
-            store_bytes: self.stores.limit(),
-            batches: if self.buffering == Buffering::Double && self.has_learnt { 2 } else { 1 },
-        }
+    fn make_arenas(&mut self, all: u64, arena: u64) {
+        self.arenas = Arenas::new(&self.gpu, all, arena);
     }
 
-    fn usual_cells(&self) -> u64 {
-        (self.speed * BATCH_SECONDS) as u64
+    /// If a batch like the last would now go to another kernel, that kernel's speed.
+    fn expect_next(&self, batch: &Batch, last: &Choice) -> Option<f64> {
+        let extent = batch.extent();
+        let scoring = nw_slice::offset_scoring(batch, &extent)?;
+        let next = self.choose(None, batch, extent, &scoring);
+        let is_other = (next.kernel.stem, next.aligned) != (last.kernel.stem, last.aligned);
+        is_other.then(|| self.chooser.full_rate(batch, &next))
+    }
+}
+
+impl GpuKind for Pairs {
+    type Choice = Chosen;
+    type Host = PairsHost;
+    type Slot = (Slot, MatrixSlot);
+
+    const FIRST_SECONDS: f64 = FIRST_SECONDS;
+    const MOST_PAIRS: u64 = MAX_PAIRS;
+
+    fn slot(gpu: &Gpu) -> Self::Slot {
+        (Slot::new(gpu), MatrixSlot::new(gpu))
     }
 
-    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
-        self.gpu.check()?;
+    /// Two batches may each have queries and targets of their own.
+    fn resident_bytes(memory: u64) -> u64 {
+        4 * Shares::of(memory).store_bytes
+    }
+
+    fn store_bytes(host: &PairsHost) -> u64 {
+        host.stores.limit()
+    }
+
+    fn limit_memory(host: &mut PairsHost, bytes: u64) {
+        let shares = Shares::of(bytes);
+        host.output_budget = host.output_budget.min(shares.output_bytes);
+        host.limit_scratch(shares.scratch_bytes);
+        host.stores.limit_to(shares.store_bytes);
+        host.make_arenas(shares.arena_bytes, u64::MAX);
+    }
+
+    fn release_scratch(host: &mut PairsHost) {
+        host.scratch = GrowingBuffer::default();
+        host.arenas.release();
+    }
+
+    fn release_slot((slice, matrix): &mut Self::Slot) {
+        slice.release();
+        matrix.release();
+    }
+
+    fn choose(host: &mut PairsHost, site: &mut Site<'_>, batch: &Arc<Batch>) -> Result<Chosen> {
         if batch.band.scoring.mode == Mode::Local {
-            return Err(self.gpu.unsuited("local alignments are computed on the CPU"));
+            return Err(host.gpu.unsuited("local alignments are computed on the CPU"));
         }
         let extent = batch.extent();
-        let Some(scoring) = nw_slice::offset_scoring(&batch, &extent) else {
-            return Err(self.gpu.unsuited("scores of this length do not fit 32 bits"));
+        let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
+            return Err(host.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
-        let Some(index) = self.free_slots.pop() else {
-            return Err(self.gpu.error("more batches than slots"));
-        };
-        let mut choice = self.choose(&batch, extent, &scoring);
+        let choice = host.choose(site.kernel, batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");
-        let mut started = match choice.kernel.kind {
-            Kind::Slice => self.start_slice(index, &batch, scoring.clone()),
-            Kind::Scan(scan) => self.start_matrix(index, choice.kernel, scan, (&batch, extent), scoring.clone()),
-            _ => Err(self.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
-        };
-        if self.kernel.is_none() && choice.kernel.scan().is_some() && matches!(started, Err(Error::Unsuited { .. })) {
-            choice = Choice { kernel: of_kind(Kind::Slice), aligned: false, ..choice };
-            started = self.start_slice(index, &batch, scoring);
-        }
-        if let Err(error) = started {
-            self.free_slots.push(index);
-            return Err(error);
-        }
-        let ticket = Ticket(self.next_ticket);
-        self.next_ticket += 1;
-        self.in_flight.insert(ticket, (index, batch, choice));
-        Ok(ticket)
+        Ok(Chosen { choice, extent, scoring, stores: None })
     }
 
-    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
-        let Some((index, batch, choice)) = self.in_flight.remove(&ticket) else {
-            return Err(self.gpu.error("a ticket that was never given"));
+    /// `nw_slice`, which takes most.
+    fn otherwise(chosen: Chosen) -> Option<Chosen> {
+        chosen.choice.kernel.scan()?;
+        let choice = Choice { kernel: of_kind(Kind::Slice), aligned: false, ..chosen.choice };
+        Some(Chosen { choice, ..chosen })
+    }
+
+    fn record(
+        host: &mut PairsHost,
+        site: &mut Site<'_>,
+        (slice, matrix): &mut Self::Slot,
+        batch: &Arc<Batch>,
+        chosen: &mut Chosen,
+    ) -> Result<()> {
+        let Chosen { choice, extent, ref scoring, .. } = *chosen;
+        let stores = match choice.kernel.kind {
+            Kind::Slice => host.start_slice(site, slice, batch, scoring.clone())?,
+            Kind::Scan(scan) => {
+                host.start_matrix(site, matrix, (choice.kernel, scan), (batch, extent), scoring.clone())?
+            }
+            _ => return Err(host.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
         };
-        self.free_slots.push(index);
-        self.has_learnt = true;
-        let (slice, matrix) = &mut self.slots[index];
-        let is_matrix = choice.kernel.scan().is_some();
-        let cells = batch.cells();
-        let limit = Duration::from_secs(60) + Duration::from_secs_f64(cells as f64 / self.speed) * 50;
-        let report = if is_matrix {
-            let (report, taken) = matrix.finish(&self.gpu, limit)?;
-            if let Some(taken) = taken {
-                // A little more than the last batch took: the next is of the same job.
-                let words = &mut self.words_a_symbol[is_filtered(&batch) as usize];
-                *words = (1.3 * taken + 0.01).max(0.3 * *words);
-            }
-            report
-        } else {
-            slice.finish(&self.gpu, limit, self.buffering == Buffering::InPlace)?
-        };
-        if !is_matrix && is_filtered(&batch) {
-            self.chooser.observe_open(report.hits.len() as u64, batch.pairs());
+        chosen.stores = Some(stores);
+        Ok(())
+    }
+
+    fn finish(
+        host: &mut PairsHost,
+        (slice, matrix): &mut Self::Slot,
+        batch: &Arc<Batch>,
+        chosen: &Chosen,
+        limit: Duration,
+    ) -> Result<Report> {
+        if chosen.choice.kernel.scan().is_none() {
+            return slice.finish(&host.gpu, limit, host.in_place);
         }
-        if let Some(seconds) = report.kernel_time.map(|time| time.as_secs_f64()) {
-            let shown = cells as f64 / seconds.max(1e-4);
-            if seconds > 0.2 * BATCH_SECONDS {
-                self.speed = shown;
-            } else {
-                // Too short to say more than what the device can do at least.
-                self.speed = self.speed.max(shown);
-            }
-            if seconds > 0.02 {
-                self.chooser.observe(&batch, &choice, seconds);
-            }
-        }
-        if self.kernel.is_none() {
-            self.expect_next(&batch, &choice);
+        let (report, taken) = matrix.finish(&host.gpu, limit)?;
+        if let Some(taken) = taken {
+            // A little more than the last batch took: the next is of the same job.
+            let words = &mut host.words_a_symbol[is_filtered(batch) as usize];
+            *words = (1.3 * taken + 0.01).max(0.3 * *words);
         }
         Ok(report)
+    }
+
+    fn learn(
+        host: &mut PairsHost,
+        kernel: Option<&'static Kernel>,
+        batch: &Batch,
+        chosen: &Chosen,
+        report: &Report,
+    ) -> Option<f64> {
+        let choice = &chosen.choice;
+        if choice.kernel.scan().is_none() && is_filtered(batch) {
+            host.chooser.observe_open(report.hits.len() as u64, batch.pairs());
+        }
+        let seconds = report.kernel_time.map(|time| time.as_secs_f64());
+        if let Some(seconds) = seconds.filter(|&seconds| seconds > TELLING_SECONDS) {
+            host.chooser.observe(batch, choice, seconds);
+        }
+        // A kernel that the user named stays.
+        if kernel.is_none() { host.expect_next(batch, choice) } else { None }
+    }
+
+    fn nothing_of(batch: &Batch) -> Report {
+        Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() }
     }
 }
 

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::gpu::device::Gpu;
+use crate::gpu::resident::Residents;
 use crate::pairs::Batch;
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Packed sequences in a buffer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Resident {
     /// The buffer.
     pub buffer: wgpu::Buffer,
     /// Where each sequence ends in words; `None` if the buffer holds the whole store as it is.
-    end_words: Option<Arc<HashMap<SequenceId, u32>>>,
+    end_words: Option<HashMap<SequenceId, u32>>,
 }
 
 impl Resident {
@@ -32,18 +33,17 @@ impl Resident {
     }
 }
 
-/// The stores that a device holds.
+/// How stores come to the device.
 #[derive(Debug)]
 pub struct ResidentStores {
-    whole: Vec<(Arc<SequenceStore>, Resident)>,
     /// Largest buffer of sequences in bytes.
     limit: u64,
 }
 
 impl ResidentStores {
-    /// None yet; no buffer may be larger than `limit` bytes.
+    /// No buffer may be larger than `limit` bytes.
     pub fn new(limit: u64) -> Self {
-        ResidentStores { whole: Vec::new(), limit }
+        ResidentStores { limit }
     }
 
     /// Largest buffer of sequences in bytes.
@@ -51,29 +51,36 @@ impl ResidentStores {
         self.limit
     }
 
+    /// Makes the largest buffer smaller.
+    pub fn limit_to(&mut self, bytes: u64) {
+        self.limit = self.limit.min(bytes) & !3;
+    }
+
     /// Buffers with a batch's queries and targets.
-    pub fn of_batch(&mut self, gpu: &Gpu, batch: &Batch) -> Result<(Resident, Resident)> {
+    pub fn of_batch(&self, gpu: &Gpu, residents: &mut Residents, batch: &Batch) -> Result<[Arc<Resident>; 2]> {
         let band = &batch.band;
-        let queries = self.get(gpu, &band.queries, batch.blocks.iter().map(|block| block.query))?;
+        let queries = self.get(gpu, residents, &band.queries, batch.blocks.iter().map(|block| block.query))?;
         let places = batch.blocks.iter().flat_map(|block| block.targets.clone());
-        let targets = self.get(gpu, &band.targets, places.map(|place| band.order[place as usize]))?;
-        Ok((queries, targets))
+        let targets = self.get(gpu, residents, &band.targets, places.map(|place| band.order[place as usize]))?;
+        Ok([queries, targets])
     }
 
     /// A buffer with at least the sequences `ids` of a store.
     fn get(
-        &mut self,
+        &self,
         gpu: &Gpu,
+        residents: &mut Residents,
         store: &Arc<SequenceStore>,
         ids: impl Iterator<Item = SequenceId>,
-    ) -> Result<Resident> {
-        if let Some((_, resident)) = self.whole.iter().find(|(known, _)| Arc::ptr_eq(known, store)) {
-            return Ok(resident.clone());
-        }
-        if store.packed_bytes().len() as u64 <= self.limit {
+    ) -> Result<Arc<Resident>> {
+        let bytes = store.packed_bytes().len() as u64;
+        if bytes <= self.limit {
+            if let Some(resident) = residents.find(store, |_: &Resident| true) {
+                return Ok(resident);
+            }
+            residents.make_room(bytes);
             let resident = Resident { buffer: gpu.upload("sequences", store.packed_bytes())?, end_words: None };
-            self.whole.push((Arc::clone(store), resident.clone()));
-            return Ok(resident);
+            return Ok(residents.keep(store, resident.buffer.size(), resident));
         }
         let ids: BTreeSet<SequenceId> = ids.collect();
         let bytes: u64 = ids.iter().map(|&id| store.packed_sequence(id).len() as u64).sum();
@@ -86,6 +93,8 @@ impl ResidentStores {
             packed.extend_from_slice(store.packed_sequence(id));
             end_words.insert(id, (packed.len() / 4) as u32);
         }
-        Ok(Resident { buffer: gpu.upload("some sequences", &packed)?, end_words: Some(Arc::new(end_words)) })
+        residents.make_room(bytes);
+        let buffer = gpu.upload("some sequences", &packed)?;
+        Ok(residents.count(buffer.size(), Resident { buffer, end_words: Some(end_words) }))
     }
 }

@@ -53,8 +53,13 @@ impl Arenas {
             return false;
         }
         self.quads /= 2;
-        self.buffers.iter_mut().for_each(|buffer| *buffer = GrowingBuffer::default());
+        self.release();
         true
+    }
+
+    /// Gives all memory back.
+    pub fn release(&mut self) {
+        self.buffers.iter_mut().for_each(|buffer| *buffer = GrowingBuffer::default());
     }
 
     /// The first `count` of them, with room for so many quads each; those not named are as small as can be.

@@ -63,6 +63,14 @@ impl Slot {
         }
     }
 
+    /// Gives the memory of its buffers back; it holds no batch.
+    pub fn release(&mut self) {
+        self.uploads = Uploads::default();
+        self.output = GrowingBuffer::default();
+        self.staging = GrowingBuffer::default();
+        self.in_flight = None;
+    }
+
     /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not wait.
     pub fn start(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
         let (batch, list) = (work.batch, &work.list);

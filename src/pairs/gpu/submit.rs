@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use super::choice::{Choice, Situation, choice_of};
-use super::matrix::MatrixWork;
+use super::matrix::{MatrixSlot, MatrixWork};
 use super::programs::Shader;
-use super::{GpuEngine, is_filtered, slot};
+use super::resident::Resident;
+use super::slot::{self, Slot};
+use super::{PairsHost, is_filtered};
 use crate::error::Result;
+use crate::gpu::engine::Site;
 use crate::gpu::kernels::{Kernel, Scan};
 use crate::pairs::kernels::matrix::{MatrixTasks, Walk};
 use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
 use crate::pairs::{Batch, Extent, Want};
 use crate::score::{EndGaps, OffsetScoring};
 
-impl GpuEngine {
+impl PairsHost {
     fn variant(&self, batch: &Batch) -> Variant {
         let scoring = &batch.band.scoring;
         Variant {
@@ -26,7 +29,13 @@ impl GpuEngine {
     }
 
     /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
-    pub(super) fn choose(&self, batch: &Batch, extent: Extent, scoring: &OffsetScoring) -> Choice {
+    pub(super) fn choose(
+        &self,
+        kernel: Option<&'static Kernel>,
+        batch: &Batch,
+        extent: Extent,
+        scoring: &OffsetScoring,
+    ) -> Choice {
         let situation = Situation {
             batch,
             extent,
@@ -38,16 +47,22 @@ impl GpuEngine {
             arena_quads: self.arenas.quads(),
             carries_matches: scoring.carries_matches(),
         };
-        match self.kernel {
+        match kernel {
             Some(kernel) => choice_of(&situation, kernel),
             None => self.chooser.choose(&situation),
         }
     }
 
-    /// Hands a batch to `nw_slice`.
-    pub(super) fn start_slice(&mut self, index: usize, batch: &Arc<Batch>, scoring: OffsetScoring) -> Result<()> {
+    /// Hands a batch to `nw_slice`; gives its queries and targets on the device.
+    pub(super) fn start_slice(
+        &mut self,
+        site: &mut Site<'_>,
+        slot: &mut Slot,
+        batch: &Arc<Batch>,
+        scoring: OffsetScoring,
+    ) -> Result<[Arc<Resident>; 2]> {
         let variant = self.variant(batch);
-        let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
+        let [queries, targets] = self.stores.of_batch(&self.gpu, site.residents, batch)?;
         let list = TaskList::new(batch, variant.workgroup, |id| queries.end_word(&batch.band.queries, id));
         let slot_bytes = variant.slot_bytes(list.rows_words());
         if slot_bytes > self.scratch_budget {
@@ -57,7 +72,7 @@ impl GpuEngine {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
         let program = self.pipelines.get(&self.gpu, Shader::Slice(variant))?;
-        let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.tasks.len() as u64)?;
+        let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.tasks.len() as u64, site.sparing)?;
         let work = slot::Work {
             batch,
             list,
@@ -70,22 +85,24 @@ impl GpuEngine {
             targets: &targets,
             scratch: &scratch,
         };
-        self.slots[index].0.start(&self.gpu, work)
+        slot.start(&self.gpu, work)?;
+        Ok([queries, targets])
     }
 
-    /// Hands a batch to a kernel that can store directions. If these do not fit, it gives values only.
+    /// Hands a batch to a kernel that can store directions. If these do not fit, it gives
+    /// values only. Gives the batch's queries and targets on the device.
     pub(super) fn start_matrix(
         &mut self,
-        index: usize,
-        kernel: &'static Kernel,
-        scan: Scan,
+        site: &mut Site<'_>,
+        slot: &mut MatrixSlot,
+        (kernel, scan): (&'static Kernel, Scan),
         (batch, extent): (&Arc<Batch>, Extent),
         scoring: OffsetScoring,
-    ) -> Result<()> {
+    ) -> Result<[Arc<Resident>; 2]> {
         if !self.gpu.device.features().contains(kernel.features) {
             return Err(self.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
         }
-        let (queries, targets) = self.stores.of_batch(&self.gpu, batch)?;
+        let [queries, targets] = self.stores.of_batch(&self.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
@@ -116,11 +133,11 @@ impl GpuEngine {
         let arenas = match self.arenas.reserve(&self.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
             Err(error) => {
-                if !self.arenas.shrink() {
+                if !site.sparing || !self.arenas.shrink() {
                     return Err(error);
                 }
                 tracing::warn!("{error}; going on with {} MiB for directions", self.arenas.bytes() >> 20);
-                return self.start_matrix(index, kernel, scan, (batch, extent), scoring);
+                return self.start_matrix(site, slot, (kernel, scan), (batch, extent), scoring);
             }
         };
         tracing::trace!(
@@ -142,16 +159,17 @@ impl GpuEngine {
             queries: &queries,
             targets: &targets,
         };
-        self.slots[index].1.start(&self.gpu, work, &arenas)
+        slot.start(&self.gpu, work, &arenas)?;
+        Ok([queries, targets])
     }
 
-    /// Scratch for up to `tasks` slots at once, and for how many. If memory is short, for fewer.
-    fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64) -> Result<(wgpu::Buffer, u32)> {
+    /// Scratch for up to `tasks` slots at once, and for how many. If memory is short and it is to be `sparing`, for fewer.
+    fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64, sparing: bool) -> Result<(wgpu::Buffer, u32)> {
         let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);
         loop {
             match self.scratch.reserve(&self.gpu, "scratch", slot_bytes * slots, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => return Ok((buffer.clone(), slots as u32)),
-                Err(error) if slots == 1 => return Err(error),
+                Err(error) if slots == 1 || !sparing => return Err(error),
                 Err(error) => {
                     slots /= 2;
                     self.scratch_budget = slot_bytes * slots;

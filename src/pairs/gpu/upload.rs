@@ -129,6 +129,7 @@ impl Uploaded {
 mod tests {
     use super::*;
     use crate::gpu::adapter::enumerate;
+    use crate::gpu::resident::Residents;
     use crate::pairs::gpu::resident::ResidentStores;
     use crate::pairs::gpu::tune::random_batch;
     use crate::pairs::{Batch, Want};
@@ -144,7 +145,8 @@ mod tests {
         let [one, two] = [9, 12].map(|count| random_batch(&scoring, count, count, 20, Want::Scores));
         let mut uploads = Uploads::default();
         let mut fill = |batch: &Batch| {
-            let (_, targets) = ResidentStores::new(u64::MAX).of_batch(&gpu, batch).unwrap();
+            let stores = ResidentStores::new(u64::MAX);
+            let [_, targets] = stores.of_batch(&gpu, &mut Residents::default(), batch).unwrap();
             let held = uploads.holds(&batch.band, &targets);
             uploads.fill(&gpu, &batch.band, &targets, &[], &[0; 4], std::iter::empty()).unwrap();
             held

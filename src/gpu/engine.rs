@@ -1,0 +1,359 @@
+//! The engine for a GPU, whatever it computes: a [`GpuKind`] says how its batches are recorded and read back.
+//!
+//! Work goes through two slots, each with buffers of its own: while the device computes one batch, the host prepares the
+//! next and reads the last (the dual buffering of Truong et al. 2014, section 5.4, and figure 6a). What several batches
+//! use stays on the device ([`Residents`]).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::BATCH_SECONDS;
+use super::device::Gpu;
+use super::kernels::Kernel;
+use super::memory::Shares;
+use super::resident::Residents;
+use crate::engine::{Batch, Capacity, Engine, Reported, Ticket, Work};
+use crate::error::{Error, Result};
+
+/// Batches at once.
+const SLOTS: usize = 2;
+/// Seconds after which a device that was to compute a batch is taken for lost, beside 50 times what the batch should take.
+const PATIENCE_SECONDS: u64 = 60;
+const PATIENCE_TIMES: u32 = 50;
+/// Share of a usual batch's seconds from which on a batch tells how fast the device is.
+const TELLING_SHARE: f64 = 0.2;
+/// Seconds that an engine short of memory waits for the device to let go of what was given back.
+const LET_GO_SECONDS: u64 = 10;
+
+/// A kind of work that GPUs do.
+pub trait GpuKind: Work {
+    /// A kernel for a batch, with its sizes; and what of the device the batch uses until it is finished.
+    type Choice: Send;
+    /// What it has on a device beside batches in flight: pipelines, sizes of kernels, scratch memory, measured speeds.
+    type Host: Send;
+    /// Buffers of a batch in flight.
+    type Slot: Send;
+
+    /// Seconds of work that the first batch should be.
+    const FIRST_SECONDS: f64;
+    /// Pairs a batch at most.
+    const MOST_PAIRS: u64;
+
+    /// A slot without buffers.
+    fn slot(gpu: &Gpu) -> Self::Slot;
+
+    /// Bytes of what lies on the device from batch to batch, of all that the engine may take.
+    fn resident_bytes(memory: u64) -> u64;
+
+    /// Bytes of packed sequences that a batch may bring ([`Capacity::store_bytes`]).
+    fn store_bytes(host: &Self::Host) -> u64;
+
+    /// The engine may take so many bytes in all; less than before.
+    fn limit_memory(_host: &mut Self::Host, _bytes: u64) {}
+
+    /// Frees the scratch memory of all batches together.
+    fn release_scratch(_host: &mut Self::Host) {}
+
+    /// Frees the buffers of a slot that has no batch.
+    fn release_slot(slot: &mut Self::Slot);
+
+    /// The kernel for a batch: that which the user named, or the one that is expected to be fastest.
+    ///
+    /// # Errors
+    /// [`Error::Unsuited`] if none can compute it.
+    fn choose(host: &mut Self::Host, site: &mut Site<'_>, batch: &Arc<Batch<Self>>) -> Result<Self::Choice>;
+
+    /// What to try if a batch does not suit the kernel that was chosen.
+    fn otherwise(_choice: Self::Choice) -> Option<Self::Choice> {
+        None
+    }
+
+    /// Uploads a batch, records its dispatches and the copy back, and submits. Does not wait.
+    fn record(
+        host: &mut Self::Host,
+        site: &mut Site<'_>,
+        slot: &mut Self::Slot,
+        batch: &Arc<Batch<Self>>,
+        choice: &mut Self::Choice,
+    ) -> Result<()>;
+
+    /// Waits for a batch, at most as long as `limit`, and decodes its results.
+    fn finish(
+        host: &mut Self::Host,
+        slot: &mut Self::Slot,
+        batch: &Arc<Batch<Self>>,
+        choice: &Self::Choice,
+        limit: Duration,
+    ) -> Result<Self::Report>;
+
+    /// Learns from a finished batch. Gives the cells a second that are to be expected of the next batch, if not those
+    /// of this one.
+    fn learn(
+        host: &mut Self::Host,
+        kernel: Option<&'static Kernel>,
+        batch: &Batch<Self>,
+        choice: &Self::Choice,
+        report: &Self::Report,
+    ) -> Option<f64>;
+
+    /// Seconds that the next batch should be, if it is to be small because something is tried.
+    fn trial_seconds(_host: &Self::Host) -> Option<f64> {
+        None
+    }
+
+    /// What an engine reports that could do nothing of a batch.
+    fn nothing_of(batch: &Batch<Self>) -> Self::Report;
+}
+
+/// What a kind is told where a batch is chosen for and recorded.
+pub struct Site<'a> {
+    /// What lies on the device.
+    pub residents: &'a mut Residents,
+    /// The kernel that the user named.
+    pub kernel: Option<&'static Kernel>,
+    /// Bytes that the engine may take in all.
+    pub memory: u64,
+    /// Memory was short, and all that could be given back was: what can do with less now has to.
+    pub sparing: bool,
+}
+
+/// A batch that the device computes.
+struct Flight<K: GpuKind> {
+    slot: usize,
+    batch: Arc<Batch<K>>,
+    choice: K::Choice,
+}
+
+/// A GPU that computes batches.
+pub struct GpuEngine<K: GpuKind> {
+    gpu: Gpu,
+    /// The kind's own part.
+    pub(crate) host: K::Host,
+    slots: Vec<K::Slot>,
+    free_slots: Vec<usize>,
+    in_flight: HashMap<Ticket, Flight<K>>,
+    next_ticket: u64,
+    residents: Residents,
+    kernel: Option<&'static Kernel>,
+    /// Bytes that the engine may take in all.
+    memory: u64,
+    /// Pairs a batch at most; fewer once memory was short.
+    most_pairs: u64,
+    /// Batches in flight, up to the number of slots.
+    batches: usize,
+    /// Cells a second to be expected of the next batch.
+    speed: f64,
+    has_learnt: bool,
+    /// The user was told that memory is short.
+    has_warned: bool,
+}
+
+impl<K: GpuKind> GpuEngine<K> {
+    /// An engine on an opened device that may take so many bytes of its memory, and of which so many cells a second are
+    /// expected.
+    pub(crate) fn new(gpu: Gpu, host: K::Host, memory: u64, speed: f64) -> Self {
+        let engine = GpuEngine {
+            slots: (0..SLOTS).map(|_| K::slot(&gpu)).collect(),
+            free_slots: (0..SLOTS).rev().collect(),
+            in_flight: HashMap::new(),
+            next_ticket: 0,
+            residents: Residents::default(),
+            kernel: None,
+            memory: u64::MAX,
+            most_pairs: K::MOST_PAIRS,
+            batches: SLOTS,
+            speed,
+            has_learnt: false,
+            has_warned: false,
+            host,
+            gpu,
+        };
+        engine.with_memory(memory)
+    }
+
+    /// Takes at most this many bytes of the device's memory, in all its buffers together.
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = self.memory.min(bytes);
+        self.residents.set_budget(K::resident_bytes(self.memory));
+        K::limit_memory(&mut self.host, self.memory);
+        self
+    }
+
+    /// Bytes that the engine may take in all.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// What lies on the device from batch to batch.
+    pub fn residents(&self) -> &Residents {
+        &self.residents
+    }
+
+    /// Uses this kernel for every batch; `None` for the one that is expected to be fastest.
+    pub fn with_kernel(mut self, kernel: Option<&'static Kernel>) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// [`GpuEngine::with_kernel`] for an engine in use.
+    pub fn use_kernel(&mut self, kernel: Option<&'static Kernel>) {
+        self.kernel = kernel;
+    }
+
+    /// The opened device.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// The kernel that the user named.
+    pub(crate) fn kernel(&self) -> Option<&'static Kernel> {
+        self.kernel
+    }
+
+    /// Has at most so many batches in flight.
+    pub(crate) fn limit_batches(&mut self, batches: usize) {
+        self.batches = batches.min(SLOTS);
+    }
+
+    /// Begins to learn the device's speed anew, from what is expected of it, if anything is.
+    pub(crate) fn forget_speed(&mut self, expected: Option<f64>) {
+        self.has_learnt = false;
+        self.speed = expected.unwrap_or(self.speed);
+    }
+
+    /// Hands a batch to the device. If memory is too short for it, again once all is given back that can be.
+    fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>) -> Result<K::Choice> {
+        let refused = self.gpu.refused_buffers();
+        let started = self.attempt(slot, batch, false);
+        let Some(error) = self.shortage(refused, &started) else { return started };
+        self.warn(&error);
+        self.give_back(slot);
+        let refused = self.gpu.refused_buffers();
+        let started = self.attempt(slot, batch, true);
+        let Some(error) = self.shortage(refused, &started) else { return started };
+        // What takes memory beside sequences grows with the pairs.
+        self.most_pairs = self.most_pairs.min(batch.pairs() / 2).max(1);
+        K::release_slot(&mut self.slots[slot]);
+        Err(self.gpu.unsuited(format!("its memory does not hold the batch: {error}")))
+    }
+
+    fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, sparing: bool) -> Result<K::Choice> {
+        let site = &mut Site { residents: &mut self.residents, kernel: self.kernel, memory: self.memory, sparing };
+        let (host, slot) = (&mut self.host, &mut self.slots[slot]);
+        let mut choice = K::choose(host, site, batch)?;
+        loop {
+            let error = match K::record(host, site, slot, batch, &mut choice) {
+                Ok(()) => return Ok(choice),
+                Err(error) => error,
+            };
+            let may_change = self.kernel.is_none() && (sparing || matches!(error, Error::Unsuited { .. }));
+            choice = match K::otherwise(choice) {
+                Some(other) if may_change => other,
+                _ => return Err(error),
+            };
+        }
+    }
+
+    /// What went wrong, if it is that a buffer could not be had since `refused` were; not if the device is lost.
+    fn shortage<T>(&self, refused: u64, result: &Result<T>) -> Option<String> {
+        let Err(Error::Device { message, .. }) = result else { return None };
+        (self.gpu.refused_buffers() > refused && self.gpu.check().is_ok()).then(|| message.clone())
+    }
+
+    fn warn(&mut self, error: &str) {
+        let name = self.gpu.label();
+        if std::mem::replace(&mut self.has_warned, true) {
+            tracing::debug!("device '{name}': {error}");
+        } else {
+            tracing::warn!("device '{name}': {error}; it frees what it can and tries again");
+        }
+    }
+
+    /// Frees what no batch in flight uses, and waits until the device has let go of it.
+    fn give_back(&mut self, slot: usize) {
+        let bytes = self.residents.clear();
+        K::release_scratch(&mut self.host);
+        for free in self.free_slots.iter().copied().chain([slot]) {
+            K::release_slot(&mut self.slots[free]);
+        }
+        tracing::debug!(bytes, "sequences freed");
+        // Batches in flight may still use what was freed. If they take longer, so be it: this is only to make it likelier
+        // that the next attempt succeeds.
+        let timeout = Some(Duration::from_secs(LET_GO_SECONDS));
+        let _ = self.gpu.device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
+    }
+
+    /// Learns the speed from a batch.
+    fn observe(&mut self, cells: u64, seconds: f64) {
+        let shown = cells as f64 / seconds.max(1e-4);
+        // A short batch says no more than what the device can do at least.
+        self.speed = if seconds > TELLING_SHARE * BATCH_SECONDS { shown } else { self.speed.max(shown) };
+    }
+}
+
+impl<K: GpuKind> Engine<K> for GpuEngine<K> {
+    fn name(&self) -> &str {
+        self.gpu.label()
+    }
+
+    fn capacity(&self) -> Capacity {
+        // The first batch teaches how fast the kernels are here.
+        let seconds = if self.has_learnt { K::trial_seconds(&self.host) } else { Some(K::FIRST_SECONDS) };
+        Capacity {
+            cells: (self.speed * seconds.unwrap_or(BATCH_SECONDS)) as u64,
+            pairs: self.most_pairs.min(Shares::of(self.memory).pairs),
+            store_bytes: K::store_bytes(&self.host),
+            batches: if self.has_learnt { self.batches } else { 1 },
+        }
+    }
+
+    fn usual_cells(&self) -> u64 {
+        (self.speed * BATCH_SECONDS) as u64
+    }
+
+    fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {
+        self.gpu.check()?;
+        let Some(slot) = self.free_slots.pop() else {
+            return Err(self.gpu.error("more batches than slots"));
+        };
+        let choice = match self.start(slot, &batch) {
+            Ok(choice) => choice,
+            Err(error) => {
+                self.free_slots.push(slot);
+                return Err(error);
+            }
+        };
+        let ticket = Ticket(self.next_ticket);
+        self.next_ticket += 1;
+        self.in_flight.insert(ticket, Flight { slot, batch, choice });
+        Ok(ticket)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<K::Report> {
+        let Some(Flight { slot, batch, choice }) = self.in_flight.remove(&ticket) else {
+            return Err(self.gpu.error("a ticket that was never given"));
+        };
+        self.free_slots.push(slot);
+        self.has_learnt = true;
+        let cells = batch.cells();
+        let expected = Duration::from_secs_f64(cells as f64 / self.speed);
+        let limit = Duration::from_secs(PATIENCE_SECONDS) + expected * PATIENCE_TIMES;
+        let refused = self.gpu.refused_buffers();
+        let finished = K::finish(&mut self.host, &mut self.slots[slot], &batch, &choice, limit);
+        if let Some(error) = self.shortage(refused, &finished) {
+            // What was computed is lost: somebody else does it again.
+            self.warn(&error);
+            self.give_back(slot);
+            return Ok(K::nothing_of(&batch));
+        }
+        let report = finished?;
+        if let Some(time) = report.kernel_time() {
+            self.observe(cells, time.as_secs_f64());
+        }
+        if let Some(speed) = K::learn(&mut self.host, self.kernel, &batch, &choice, &report) {
+            self.speed = speed;
+        }
+        Ok(report)
+    }
+}
