@@ -244,6 +244,15 @@ fn results_that_cannot_be_fetched_are_left_unfinished() {
     assert_eq!(gpu.gpu().refused_buffers(), 1);
 }
 
+#[test]
+fn a_buffer_that_no_device_could_have_is_refused_like_one_that_does_not_fit() {
+    let gpu = gpu_checked();
+    let most = gpu.gpu().device.limits().max_buffer_size;
+    let error = gpu.gpu().buffer("too much", most + 1, wgpu::BufferUsages::STORAGE).expect_err("it is too large");
+    assert!(matches!(error, Error::Device { .. }), "{error}");
+    assert_eq!(gpu.gpu().refused_buffers(), 1);
+}
+
 fn run(job: &AllPairs, engine: Box<dyn Engine<Pairs>>) -> (Vec<PairResult>, Summary) {
     let pool = thread_pool(2).expect("threads start");
     let mut results = Vec::new();

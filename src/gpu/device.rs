@@ -18,7 +18,7 @@ pub struct Gpu {
     /// Whether passes can be timed.
     pub timestamps: bool,
     trouble: Arc<Mutex<Option<String>>>,
-    /// Buffers for which memory did not suffice.
+    /// Buffers that could not be had.
     refused: Arc<AtomicU64>,
     /// For tests: which buffers cannot be had.
     feigned: Arc<Mutex<Shortage>>,
@@ -90,6 +90,7 @@ impl Gpu {
     pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer> {
         let size = bytes.max(16).next_multiple_of(16);
         if size > self.device.limits().max_buffer_size {
+            self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(self.error(format!("{label} of {size} bytes is larger than its largest buffer")));
         }
         self.check()?;
@@ -116,7 +117,7 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// How many buffers could not be had since the device was opened because memory was short.
+    /// How many buffers could not be had since the device was opened: memory was short, or they were too large for it.
     pub fn refused_buffers(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
