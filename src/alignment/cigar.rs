@@ -93,6 +93,11 @@ impl Cigar {
         self.runs.len()
     }
 
+    /// Bytes of memory that the runs take.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.runs.capacity() * size_of::<(u32, Op)>()) as u64
+    }
+
     /// Whether there is no column at all.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod guard;
+pub mod ordered;
 pub mod owner;
 pub mod patience;
 pub mod pump;

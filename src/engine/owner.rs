@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::ordered::Ahead;
 use super::patience::{GRACE, PATIENCE};
 use super::pump::{self, Message};
 use super::queue::{self, BandInfo, Finished, Lease, Planned, WorkQueue};
@@ -28,6 +29,8 @@ pub struct Terms {
     /// Threads that check large reports; `None` for those of the engines alone. Nobody may run a job on a thread of the pool
     /// that its engines wait for.
     pub pool: Option<Arc<rayon::ThreadPool>>,
+    /// How far bands may be planned ahead of the oldest one; shared with what `sink` gathers results in.
+    pub ahead: Arc<Ahead>,
 }
 
 /// Finished work.
@@ -92,7 +95,7 @@ pub fn run<W: Work>(
     let patience = terms.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
     let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&terms.interrupt), queue::wall_clock());
-    let queue = Arc::new(queue);
+    let queue = Arc::new(queue.with_ahead(Arc::clone(&terms.ahead)));
     let _stop = StopAtTheEnd(Arc::clone(&queue));
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
     let mut owner = Owner { queue, sender, pool: terms.pool.clone(), members: Vec::new() };
@@ -104,8 +107,12 @@ pub fn run<W: Work>(
         let outcome = outcome_of(lease, report);
         let stats = &mut owner.members[lease.engine].stats;
         stats.add(outcome.pairs, outcome.cells, outcome.report.kernel_time(), finished);
+        let band = terms.ahead.next();
         if failure.is_none() {
             failure = sink(outcome).err();
+        }
+        if terms.ahead.next() != band {
+            owner.queue.look_again();
         }
         failure.is_some()
     };

@@ -17,6 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use self::pile::{Pile, next_pair_cells, take_blocks};
+use super::ordered::Ahead;
 use super::sizing::{Grain, Sizing, Waiting};
 use super::{Batch, Capacity, Room, Work};
 use crate::seq::SequenceId;
@@ -128,6 +129,7 @@ struct State<W: Work> {
     /// Time in which the owner was awake to watch.
     watched: Duration,
     stopped: bool,
+    ahead: Arc<Ahead>,
 }
 
 /// The queue that engines pull from.
@@ -153,8 +155,15 @@ impl<W: Work> WorkQueue<W> {
             calls: Vec::new(),
             watched: Duration::ZERO,
             stopped: false,
+            ahead: Arc::default(),
         };
         WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock }
+    }
+
+    /// Plans bands no further than this allows; before, nothing bounds it.
+    pub fn with_ahead(self, ahead: Arc<Ahead>) -> Self {
+        self.lock().ahead = ahead;
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W>> {
@@ -306,6 +315,13 @@ impl<W: Work> WorkQueue<W> {
             .collect()
     }
 
+    /// A band was given out: engines that found nothing to do may plan again.
+    pub fn look_again(&self) {
+        // With the lock, so that nobody is between looking and waiting.
+        let _state = self.lock();
+        self.changed.notify_all();
+    }
+
     /// Whether work is left, waiting or held.
     pub fn has_work(&self) -> bool {
         !self.lock().is_done()
@@ -330,6 +346,7 @@ impl<W: Work> State<W> {
     fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Taken<W> {
         match self.take_planned(engine, capacity, now) {
             Ok(lease) => lease.map_or(Taken::Nothing, Taken::Work),
+            Err(NoPile) if !self.ahead.admits(self.next_band) => Taken::Nothing,
             Err(NoPile) => match std::mem::replace(&mut self.bands, Bands::Planning) {
                 Bands::More(bands) => Taken::Unplanned(bands),
                 Bands::Planning => Taken::Planning,
@@ -372,7 +389,7 @@ impl<W: Work> State<W> {
         }
     }
 
-    /// Some blocks of a lease wait again, before all others; gives their cells.
+    /// Some blocks of a lease wait again, before all others but those of older bands; gives their cells.
     fn put_back(&mut self, lease: &Lease<W>, which: impl Iterator<Item = usize>, universal_only: bool) -> u64 {
         let blocks = which.map(|index| (lease.class, lease.batch.blocks[index].clone()));
         let (info, band) = (Arc::clone(&lease.info), Arc::clone(&lease.batch.band));
@@ -380,7 +397,8 @@ impl<W: Work> State<W> {
         let cells: u64 = pile.blocks.iter().map(|(_, block)| W::cells(block)).sum();
         self.remaining_cells = self.remaining_cells.saturating_add(cells);
         if !pile.blocks.is_empty() {
-            self.piles.push_front(pile);
+            let older = self.piles.iter().take_while(|other| other.info.index < pile.info.index).count();
+            self.piles.insert(older, pile);
         }
         cells
     }

@@ -8,7 +8,6 @@
 //! every pair with a column is traced and tested. Pairs in which nothing scores more than 0 are handed over like others,
 //! with an empty alignment: [`AllPairs::min_score`] of 1 leaves them out.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -18,8 +17,8 @@ use rayon::prelude::*;
 use super::sieve::{self, Sieve, Sieved};
 use super::{Progress, RunOptions, Summary};
 use crate::alignment::{Alignment, Cigar, verify_alignment};
+use crate::engine::ordered::Ordered;
 use crate::engine::owner::{self, Outcome, Terms};
-use crate::engine::queue::BandInfo;
 use crate::engine::stats::EngineStats;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -84,6 +83,14 @@ pub struct PairResult {
     pub counts: AlignmentCounts,
     /// Its identity, a fraction; 0 with scores only.
     pub identity: f64,
+}
+
+impl PairResult {
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> u64 {
+        let cigar = self.alignment.as_ref().map_or(0, |alignment| alignment.cigar.bytes());
+        size_of::<Self>() as u64 + cigar
+    }
 }
 
 impl AllPairs {
@@ -224,12 +231,13 @@ impl AllPairs {
             aligner: Aligner { job: self, filter: self.filter(), interrupt: &options.interrupt },
             pool,
             sink,
-            bands: BTreeMap::new(),
-            next: 0,
+            bands: Ordered::new(),
             summary: Summary { pairs, cells, ..Summary::default() },
         };
         let reserve = || workers(pool.current_num_threads(), &options.interrupt);
-        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience, pool: None };
+        let ahead = finisher.bands.ahead();
+        let (interrupt, patience) = (Arc::clone(&options.interrupt), options.patience);
+        let terms = Terms { interrupt, patience, ahead, pool: None };
         let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
             None => Box::new(job.bands(band_cells, band_pairs)),
             Some(selection) => {
@@ -262,13 +270,6 @@ impl AllPairs {
         summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
         Ok(summary)
     }
-}
-
-/// A band whose pairs are coming in.
-struct OpenBand {
-    info: Arc<BandInfo>,
-    pairs_left: u64,
-    results: Vec<PairResult>,
 }
 
 /// Turns an engine's result into the caller's.
@@ -366,8 +367,7 @@ struct Finisher<'a, S> {
     aligner: Aligner<'a>,
     pool: &'a rayon::ThreadPool,
     sink: S,
-    bands: BTreeMap<usize, OpenBand>,
-    next: usize,
+    bands: Ordered<Vec<PairResult>>,
     summary: Summary,
 }
 
@@ -395,46 +395,32 @@ impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
             };
             aligned?
         };
-        let index = outcome.band.index;
-        let band = self.bands.entry(index).or_insert_with(|| OpenBand {
-            pairs_left: outcome.band.pairs,
-            info: outcome.band,
-            results: Vec::new(),
-        });
-        band.results.extend(results);
-        band.pairs_left = band
-            .pairs_left
-            .checked_sub(outcome.pairs)
-            .ok_or_else(|| Error::Internal(format!("band {index} has more pairs than it began with")))?;
+        self.bands.add(&outcome.band, outcome.pairs, Vec::new, |gathered| {
+            let bytes = results.iter().map(PairResult::bytes).sum();
+            gathered.extend(results);
+            Ok(bytes)
+        })?;
         self.hand_over()
     }
 
     /// Hands over every complete band whose turn it is.
     fn hand_over(&mut self) -> Result<()> {
-        while let Some(entry) = self.bands.first_entry()
-            && *entry.key() == self.next
-            && entry.get().pairs_left == 0
-        {
-            let mut band = entry.remove();
-            self.next += 1;
-            band.results.sort_unstable_by_key(|result| (result.query, result.target));
+        while let Some((queries, mut results)) = self.bands.complete() {
+            results.sort_unstable_by_key(|result| (result.query, result.target));
             if let Some(most) = self.aligner.job.max_hits {
-                keep_best(&mut band.results, most, self.aligner.job.is_local());
+                keep_best(&mut results, most, self.aligner.job.is_local());
             }
-            debug_assert!(band.results.iter().all(|result| band.info.queries.contains(&result.query)));
-            for result in &band.results {
+            debug_assert!(results.iter().all(|result| queries.contains(&result.query)));
+            for result in &results {
                 (self.sink)(result)?;
             }
-            self.summary.written += band.results.len() as u64;
+            self.summary.written += results.len() as u64;
         }
         Ok(())
     }
 
     fn end(self) -> Result<Summary> {
-        match self.bands.first_key_value() {
-            None => Ok(self.summary),
-            Some((index, band)) => Err(Error::Internal(format!("band {index} is short of {} pairs", band.pairs_left))),
-        }
+        self.bands.end().map(|()| self.summary)
     }
 }
 

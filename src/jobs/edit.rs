@@ -218,6 +218,7 @@ impl EditDistances {
         let terms = Terms {
             interrupt: Arc::clone(&options.interrupt),
             patience: options.patience,
+            ahead: collector.ahead(),
             pool: Some(Arc::clone(feeding)),
         };
         let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {

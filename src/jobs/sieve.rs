@@ -129,8 +129,12 @@ fn run_within(
     let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
     let begin = Instant::now();
     let cells = edit.cells();
-    let terms =
-        Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience, pool: Some(Arc::clone(pool)) };
+    let terms = Terms {
+        interrupt: Arc::clone(&options.interrupt),
+        patience: options.patience,
+        pool: Some(Arc::clone(pool)),
+        ..Terms::default()
+    };
     let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
     let mut selected = Vec::new();
     let mut overflowed = false;

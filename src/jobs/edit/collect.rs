@@ -1,14 +1,13 @@
 //! Results of engines, put in their places.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::EditDistances;
 use crate::edit::plan::{Against, Candidate};
 use crate::edit::{Edit, EditBlock, Places};
+use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
-use crate::engine::queue::BandInfo;
 use crate::error::{Error, Result};
 use crate::score::Found;
 use crate::seq::SequenceId;
@@ -31,8 +30,12 @@ enum Layout {
 }
 
 enum Kept {
-    Bands { open: BTreeMap<usize, OpenBand>, next: usize },
-    All { all: Everything, pairs_left: u64 },
+    /// Of every pair of a band, in input order.
+    Bands(Ordered<Vec<Found>>),
+    All {
+        all: Everything,
+        pairs_left: u64,
+    },
 }
 
 /// Everything, where nothing can be handed over before the end.
@@ -41,14 +44,6 @@ pub(super) struct Everything {
     pub found: Vec<Found>,
     /// Which candidate stands at each place of the order of computing; `None` if that is the order of input.
     pub order: Option<Vec<u32>>,
-}
-
-/// A band whose distances are coming in.
-struct OpenBand {
-    info: Arc<BandInfo>,
-    pairs_left: u64,
-    /// Of every pair, in input order.
-    found: Vec<Found>,
 }
 
 impl Collector {
@@ -64,16 +59,25 @@ impl Collector {
             let all = Everything { found: vec![Found::NONE; candidates], order };
             Kept::All { all, pairs_left: candidates as u64 }
         } else {
-            Kept::Bands { open: BTreeMap::new(), next: 0 }
+            Kept::Bands(Ordered::new())
         };
         Collector { layout, kept }
+    }
+
+    /// How far bands may be planned ahead: without bound where all is kept in any case.
+    pub fn ahead(&self) -> Arc<Ahead> {
+        match &self.kept {
+            Kept::Bands(bands) => bands.ahead(),
+            Kept::All { .. } => Arc::default(),
+        }
     }
 
     /// Takes what an engine found.
     pub fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
         let info = &outcome.band;
         let begin = info.queries.start;
-        let pairs_left = match &mut self.kept {
+        let layout = self.layout;
+        match &mut self.kept {
             Kept::All { all: Everything { found, order }, pairs_left } => {
                 for (block, own) in finished(outcome) {
                     let places =
@@ -83,57 +87,48 @@ impl Collector {
                         None => found[places].copy_from_slice(own),
                     }
                 }
-                pairs_left
+                let left = pairs_left.checked_sub(outcome.pairs);
+                *pairs_left =
+                    left.ok_or_else(|| Error::Internal("the job has more pairs than it began with".into()))?;
+                Ok(())
             }
-            Kept::Bands { open, .. } => {
-                let band = open.entry(info.index).or_insert_with(|| OpenBand {
-                    info: Arc::clone(info),
-                    pairs_left: info.pairs,
-                    found: vec![Found::NONE; info.pairs as usize],
-                });
+            Kept::Bands(bands) => bands.add(info, outcome.pairs, Vec::new, |band| {
+                let mut bytes = 0;
+                if band.is_empty() {
+                    band.resize(info.pairs as usize, Found::NONE);
+                    bytes = size_of_val(&**band) as u64;
+                }
                 for (block, own) in finished(outcome) {
                     let places = block.places.start as usize..block.places.end as usize;
                     match &outcome.batch.band.places {
-                        Places::Regions(_) => band.found[places].copy_from_slice(own),
+                        Places::Regions(_) => band[places].copy_from_slice(own),
                         Places::Texts(order) => {
                             for (&text, &one) in order[places].iter().zip(own) {
-                                band.found[self.layout.place(begin, block.pattern, text)] = one;
+                                band[layout.place(begin, block.pattern, text)] = one;
                             }
                         }
                     }
                 }
-                &mut band.pairs_left
-            }
-        };
-        let left = pairs_left.checked_sub(outcome.pairs);
-        *pairs_left =
-            left.ok_or_else(|| Error::Internal(format!("band {} has more pairs than it began with", info.index)))?;
-        Ok(())
+                Ok(bytes)
+            }),
+        }
     }
 
     /// The next band, if it is complete and results are handed over band by band: its patterns or candidates, and what
     /// was found of its pairs in input order.
     pub fn complete(&mut self) -> Option<(Range<u32>, Vec<Found>)> {
-        let Kept::Bands { open, next } = &mut self.kept else { return None };
-        let entry = open.first_entry()?;
-        if *entry.key() != *next || entry.get().pairs_left > 0 {
-            return None;
+        match &mut self.kept {
+            Kept::Bands(bands) => bands.complete(),
+            Kept::All { .. } => None,
         }
-        *next += 1;
-        let band = entry.remove();
-        Some((band.info.queries.clone(), band.found))
     }
 
     /// Everything, if that is handed over at the end.
     pub fn end(self) -> Result<Option<Everything>> {
-        let short = |band: &str, pairs: u64| Err(Error::Internal(format!("{band} is short of {pairs} pairs")));
         match self.kept {
             Kept::All { pairs_left: 0, all } => Ok(Some(all)),
-            Kept::All { pairs_left, .. } => short("the job", pairs_left),
-            Kept::Bands { open, .. } => match open.first_key_value() {
-                None => Ok(None),
-                Some((index, band)) => short(&format!("band {index}"), band.pairs_left),
-            },
+            Kept::All { pairs_left, .. } => Err(Error::Internal(format!("the job is short of {pairs_left} pairs"))),
+            Kept::Bands(bands) => bands.end().map(|()| None),
         }
     }
 }
