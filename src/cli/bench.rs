@@ -1,9 +1,9 @@
 //! `pairwave bench`: what is valid, and its run.
 
 use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName};
+use super::common::{is_same_file, positive};
 use super::device::DeviceChoice;
-use super::options::{is_same_file, positive};
-use super::run::{chosen, kernel_called};
+use super::runner::{chosen, kernel_called};
 use super::{interrupt, log};
 use pairwave::gpu::kernels::KERNELS;
 use pairwave::jobs::bench::{self, Contender, Experiment, GapKind, Work};

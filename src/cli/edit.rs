@@ -1,18 +1,22 @@
 //! `pairwave edit`: what is valid, and the job.
 
 use super::args::*;
-use super::options::{Compute, check_stats, compute, max_hits, output};
-use super::progress::Progress;
-use super::{interrupt, run as jobs};
+use super::common::{Compute, check_stats, compute, max_hits, output};
+use super::progress::summary_lines;
+use super::runner::{Files, JobCommand, Runner, kernel_called};
 use pairwave::edit::Region;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::engine::thread_pool;
-use pairwave::jobs::{EditDistances, EditResult};
+use pairwave::gpu::kernels::{Family, offered};
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{EditDistances, EditResult, RunOptions, Summary};
 use pairwave::output::{self, Context, EditDefaults, Edits, Field, Format, Output, Pair, Range32};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, read_candidates, read_files};
+use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, read_candidates, read_files};
 use pairwave::{Error, Result};
+use rayon::ThreadPool;
+use serde::Serialize;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -205,67 +209,92 @@ impl From<EditAlphabetName> for AlphabetChoice {
     }
 }
 
-/// Runs the job.
-pub fn run(options: &Edit, quiet: bool) -> Result<()> {
-    let mut run_options = jobs::options(&options.compute)?;
-    run_options.edit_kernel = options.compute.kernel.as_deref().map(jobs::edit_kernel_called).transpose()?;
-    jobs::check_file(options.stats.as_deref())?;
-    let paths: Vec<&str> =
-        [Some(&options.patterns), options.texts.as_ref()].into_iter().flatten().map(|s| &**s).collect();
-    let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
-    let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
-    let texts = stores.next();
-    let scheme = EditScheme {
-        mode: options.mode,
-        equality: options.equality.resolve(patterns.alphabet())?,
-        limit: options.limit,
-    };
-    let pool = thread_pool(run_options.threads)?;
-    let against = match (&options.pairs, texts) {
-        (Some(pairs), texts) => {
-            let texts = texts.unwrap_or_else(|| Arc::clone(&patterns));
-            let candidate = |pattern, text, part: std::ops::Range<u32>| {
-                let region = Region { text, start: part.start, end: part.end };
-                Candidate { pattern, region }
-            };
-            let candidates = pool.install(|| read_candidates(pairs, &patterns, &texts, candidate))?;
-            Against::Candidates(texts, Arc::new(candidates))
-        }
-        (None, Some(texts)) => Against::Texts(texts),
-        (None, None) => Against::Later,
-    };
-    run_options.interrupt = interrupt::watch();
-    let stats = jobs::stats_file(options.stats.as_deref())?;
+/// What `pairwave edit` reads.
+pub struct Sequences {
+    patterns: Arc<SequenceStore>,
+    against: Against,
+    scheme: EditScheme,
+    /// Threads of the job, which read candidates and make lines of results.
+    pool: Arc<ThreadPool>,
+}
 
-    let scoring = scheme.equality.scoring();
-    let job = EditDistances {
-        align: options.align,
-        all_ends: options.all_ends,
-        max_hits: options.max_hits.map(|most| most.get() as usize),
-        check: options.compute.check,
-        ..EditDistances::new(patterns, against, Arc::new(scheme))
-    };
-    let context = Context {
-        queries: Arc::clone(&job.patterns),
-        targets: Arc::clone(job.texts()),
-        scoring,
-        identity: IdentityDefinition::Columns,
-    };
-    let output = match &options.output {
-        Some(path) => Output::create(path)?,
-        None => Output::standard(),
-    };
-    let mut writer = output::open(&options.format, context, output)?;
-    writer.begin()?;
-    let progress = Progress::start(job.job().cells(), quiet, options.output.is_none());
-    let summary = job.run(&run_options, &progress, |results| {
-        let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
-        pool.install(|| writer.write_all(&pairs))
-    })?;
-    writer.finish()?;
-    jobs::write_stats(stats, &summary)?;
-    progress.finish(&summary, false);
-    Ok(())
+impl JobCommand for Edit {
+    type Input = Sequences;
+    type Summary = Summary;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+    }
+
+    fn choose_kernel(&self, options: &mut RunOptions) -> Result<()> {
+        let called = |name| kernel_called(name, offered(Family::Edit));
+        options.edit_kernel = self.compute.kernel.as_deref().map(called).transpose()?;
+        Ok(())
+    }
+
+    fn read(&self, options: &RunOptions) -> Result<Sequences> {
+        let paths: Vec<&str> =
+            [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().map(|s| &**s).collect();
+        let mut stores = read_files(&paths, &ReadOptions { alphabet: self.alphabet })?.into_iter().map(Arc::new);
+        let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
+        let texts = stores.next();
+        let scheme =
+            EditScheme { mode: self.mode, equality: self.equality.resolve(patterns.alphabet())?, limit: self.limit };
+        let pool = thread_pool(options.threads)?;
+        let against = match (&self.pairs, texts) {
+            (Some(pairs), texts) => {
+                let texts = texts.unwrap_or_else(|| Arc::clone(&patterns));
+                let candidate = |pattern, text, part: std::ops::Range<u32>| {
+                    let region = Region { text, start: part.start, end: part.end };
+                    Candidate { pattern, region }
+                };
+                let candidates = pool.install(|| read_candidates(pairs, &patterns, &texts, candidate))?;
+                Against::Candidates(texts, Arc::new(candidates))
+            }
+            (None, Some(texts)) => Against::Texts(texts),
+            (None, None) => Against::Later,
+        };
+        Ok(Sequences { patterns, against, scheme, pool })
+    }
+
+    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+        let Sequences { patterns, against, scheme, pool } = input;
+        let scoring = scheme.equality.scoring();
+        let job = EditDistances {
+            align: self.align,
+            all_ends: self.all_ends,
+            max_hits: self.max_hits.map(|most| most.get() as usize),
+            check: self.compute.check,
+            ..EditDistances::new(patterns, against, Arc::new(scheme))
+        };
+        let context = Context {
+            queries: Arc::clone(&job.patterns),
+            targets: Arc::clone(job.texts()),
+            scoring,
+            identity: IdentityDefinition::Columns,
+        };
+        let mut writer = output::open(&self.format, context, output)?;
+        writer.begin()?;
+        let progress = runner.progress(job.job().cells());
+        let summary = job.run(&runner.options, &progress, |results| {
+            let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
+            pool.install(|| writer.write_all(&pairs))
+        })?;
+        writer.finish()?;
+        Ok(summary)
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        summary_lines(summary, false)
+    }
 }
 
 /// A result as writers take it.

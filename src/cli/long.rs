@@ -4,8 +4,8 @@ mod run;
 
 use super::args::*;
 use super::bench::STRIPED;
-use super::options::{Compute, check_stats, is_same_file, machine, output, positive};
-use super::run::kernel_called;
+use super::common::{Compute, check_stats, is_same_file, machine, output, positive};
+use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
 use pairwave::gpu::kernels::{self, Family, offered};
@@ -18,8 +18,6 @@ use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
-
-pub use run::run;
 
 /// One pair of long sequences.
 #[derive(Debug)]

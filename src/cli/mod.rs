@@ -1,9 +1,13 @@
 //! The command line: what was typed becomes valid options, these become one job. The only place that knows clap.
 //!
-//! [`args`] is what was typed, [`options`] what is valid, [`run`] hands it to the library.
+//! [`args`] is what was typed, [`options`] what is valid, [`runner`] runs it. Arrows go one way, and a test holds them against
+//! the `use` lines: args -> common -> runner -> one file a command -> options.
 
 mod args;
+#[cfg(test)]
+mod arrows;
 mod bench;
+mod common;
 mod device;
 mod edit;
 mod interrupt;
@@ -13,6 +17,7 @@ mod options;
 mod pages;
 mod progress;
 mod run;
+mod runner;
 mod scoring;
 mod size;
 #[cfg(test)]
@@ -50,9 +55,9 @@ fn quieten_vulkan() {
 fn execute(options: Options) -> Result<()> {
     log::start(options.quiet);
     match options.task {
-        Task::AllPairs(job) => run::allpairs(&job, options.quiet),
-        Task::Edit(job) => edit::run(&job, options.quiet),
-        Task::Long(job) => long::run(&job, options.quiet),
+        Task::AllPairs(job) => runner::run(&*job, options.quiet),
+        Task::Edit(job) => runner::run(&*job, options.quiet),
+        Task::Long(job) => runner::run(&*job, options.quiet),
         Task::Devices(job) => run::devices(&job, options.quiet),
         Task::Bench(job) => bench::run(&job, options.quiet),
         Task::Completions(shell) => pages::completions(shell),

@@ -2,19 +2,18 @@
 
 use super::args::*;
 use super::bench::Bench;
+use super::common::{Compute, check_stats, compute, max_hits, output};
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::Long;
 use super::scoring::ScoringChoice;
-use super::size;
 use pairwave::jobs::Sieve;
 use pairwave::output::{Distance, Field, Format, MatrixShape};
 use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition, Mode};
-use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::{Error, Result};
-use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::{Path, PathBuf};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 /// A valid command line.
 #[derive(Debug)]
@@ -71,20 +70,6 @@ pub struct Selection {
     pub score_only: bool,
     /// Whether edit distances leave pairs out before they are scored.
     pub sieve: Sieve,
-}
-
-/// Who computes, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compute {
-    /// At least one.
-    pub devices: Vec<DeviceChoice>,
-    pub kernel: Option<String>,
-    /// Bytes on each device; `None` is what it has to spare.
-    pub memory: Option<u64>,
-    /// `None` is all that there are.
-    pub threads: Option<NonZeroUsize>,
-    pub tune: bool,
-    pub check: bool,
 }
 
 /// The list of devices.
@@ -147,58 +132,6 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         Ok(AllPairs { seqs, against: args.against, alphabet, scoring, selection, format, output, stats, compute })
     }
-}
-
-/// Who computes, and where to write what the job took.
-pub(super) fn compute(args: ComputeArgs) -> Result<(Compute, Option<PathBuf>)> {
-    let (compute, stats) = machine(args.machine)?;
-    Ok((Compute { kernel: args.kernel, tune: args.tune, ..compute }, stats))
-}
-
-/// The same of a job that has no kernels to choose from.
-pub(super) fn machine(args: MachineArgs) -> Result<(Compute, Option<PathBuf>)> {
-    let compute = Compute {
-        devices: DeviceChoice::parse_all(&args.device)?,
-        kernel: None,
-        memory: args.memory.as_deref().map(size::memory).transpose()?,
-        threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
-        tune: false,
-        check: args.check,
-    };
-    Ok((compute, args.stats))
-}
-
-/// Where results go; `None` is standard output. No input may be lost.
-pub(super) fn output(path: Option<PathBuf>, inputs: &[&str]) -> Result<Option<PathBuf>> {
-    let output = path.filter(|path| path != Path::new("-"));
-    let is_input = |input: &&&str| output.as_deref().is_some_and(|output| is_same_file(output, Path::new(input)));
-    match inputs.iter().find(is_input) {
-        Some(input) => Err(Error::usage(format!("--output {input} would replace the input of that name"))),
-        None => Ok(output),
-    }
-}
-
-/// `--stats` has a file of its own.
-pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&Path>) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    let typed = path.display();
-    let standard = Path::new("-");
-    if path == standard && output.is_none() {
-        return Err(Error::usage("--stats - would be mixed with the results on standard output: name a file"));
-    }
-    if inputs.iter().any(|input| is_same_file(path, Path::new(input))) {
-        return Err(Error::usage(format!("--stats {typed} would replace the input of that name")));
-    }
-    if output.is_some_and(|output| path == output || is_same_file(path, output)) {
-        return Err(Error::usage(format!("--stats {typed} would replace the output of that name")));
-    }
-    Ok(())
-}
-
-/// `--max-hits`.
-pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
-    let positive = |hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing"));
-    hits.map(positive).transpose()
 }
 
 /// What is aligned, and what the ends cost: two options that can say the same, or contradict each other.
@@ -333,27 +266,6 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
             shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),
         },
     })
-}
-
-pub(super) fn positive(option: &str, number: usize) -> Result<NonZeroUsize> {
-    NonZeroUsize::new(number).ok_or_else(|| Error::usage(format!("{option} 0: at least 1 is needed")))
-}
-
-pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b && a.is_file(),
-        _ => false,
-    }
-}
-
-impl From<AlphabetName> for AlphabetChoice {
-    fn from(name: AlphabetName) -> Self {
-        AlphabetChoice::Fixed(match name {
-            AlphabetName::Dna | AlphabetName::Rna => Alphabet::Dna,
-            AlphabetName::Protein => Alphabet::Protein,
-            AlphabetName::Bytes => Alphabet::Bytes,
-        })
-    }
 }
 
 impl From<AmbiguityName> for Ambiguity {

@@ -3,8 +3,8 @@
 use super::args::Args;
 use clap::CommandFactory;
 use clap_mangen::Man;
+use pairwave::Result;
 use pairwave::output::Output;
-use pairwave::{Error, Result};
 use std::path::Path;
 
 const CITATION: &str = concat!(
@@ -74,8 +74,9 @@ pub fn man(directory: Option<&Path>) -> Result<()> {
     for page in pages {
         match directory {
             Some(directory) => {
-                page.generate_to(directory)
-                    .map_err(|problem| Error::io(directory.join(page.get_filename()), problem))?;
+                let mut output = Output::create(&directory.join(page.get_filename()))?;
+                page.render(output.buffer()).expect("a vector takes all");
+                output.finish()?;
             }
             None => page.render(&mut all).expect("a vector takes all"),
         }

@@ -1,4 +1,4 @@
-//! Progress and the summary, on standard error.
+//! Progress on standard error, and the summary in words.
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use pairwave::engine::stats::EngineStats;
@@ -17,11 +17,10 @@ static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 pub struct Progress {
     bar: Option<ProgressBar>,
     pairs: Arc<AtomicU64>,
-    quiet: bool,
 }
 
 impl Progress {
-    /// A job of `cells` cells in all begins. With `quiet` nothing is printed, not even the summary. A bar and results
+    /// A job of `cells` cells in all begins, with a bar until this is dropped; with `quiet` there is none. A bar and results
     /// (`writes_to_stdout`) do not share a terminal.
     pub fn start(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
         Self::with_style(cells, quiet, writes_to_stdout, style)
@@ -48,30 +47,7 @@ impl Progress {
             *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(bar.clone());
             bar
         });
-        Progress { bar, pairs, quiet }
-    }
-
-    /// Takes the bar away and prints the summary. `is_filtered` says whether pairs that cannot reach the identity
-    /// were left unaligned.
-    pub fn finish(self, summary: &Summary, is_filtered: bool) {
-        let mut lines = vec![summary_line(summary, is_filtered)];
-        lines.extend(engine_lines(summary));
-        self.finish_with(&lines);
-    }
-
-    /// Takes the bar away and prints these lines.
-    pub fn finish_with(self, lines: &[String]) {
-        self.clear();
-        if !self.quiet {
-            lines.iter().for_each(|line| super::log::line(line));
-        }
-    }
-
-    fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-            *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
-        }
+        Progress { bar, pairs }
     }
 }
 
@@ -86,7 +62,10 @@ impl pairwave::jobs::Progress for Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+            *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
+        }
     }
 }
 
@@ -127,6 +106,14 @@ pub(super) fn gcups(cells_per_second: f64) -> String {
     let gcups = cells_per_second / 1e9;
     let digits = (3 - gcups.max(1e-3).log10().floor() as i32).clamp(0, 3) as usize;
     format!("{gcups:.digits$} GCUPS")
+}
+
+/// What a job of many pairs did, for people. `is_filtered` says whether pairs that cannot reach the identity were left
+/// unaligned.
+pub(super) fn summary_lines(summary: &Summary, is_filtered: bool) -> Vec<String> {
+    let mut lines = vec![summary_line(summary, is_filtered)];
+    lines.extend(engine_lines(summary));
+    lines
 }
 
 fn summary_line(summary: &Summary, is_filtered: bool) -> String {

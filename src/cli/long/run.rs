@@ -1,10 +1,12 @@
 //! `pairwave long`: the job, from valid options to the library and back.
 
 use super::{Long, check_alphabet};
-use crate::cli::progress::{Progress, gcups};
-use crate::cli::{interrupt, run as jobs};
+use crate::cli::common::Compute;
+use crate::cli::progress::gcups;
+use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::alignment::verify_alignment;
 use pairwave::error::Place;
+use pairwave::jobs::RunOptions;
 use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
 use pairwave::jobs::stats::process_cpu_seconds;
 use pairwave::output::dotplot::{self, Picture};
@@ -14,6 +16,7 @@ use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files};
 use pairwave::{Error, Result};
 use serde::Serialize;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The sequence to take from a file: the one of this name, or the only one.
@@ -90,81 +93,107 @@ struct Stats<'a> {
     summary: &'a LongSummary,
 }
 
-/// Runs the job.
-pub fn run(options: &Long, quiet: bool) -> Result<()> {
-    let mut run_options = jobs::options(&options.compute)?;
-    jobs::check_file(options.stats.as_deref())?;
-    jobs::check_file(options.plot.as_ref().map(|(path, _)| path.as_path()))?;
-    let paths = [options.query.as_str(), options.target.as_str()];
-    let mut stores = read_files(&paths, &ReadOptions { alphabet: options.alphabet })?.into_iter().map(Arc::new);
-    let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
-    let (query, target) = (next()?, next()?);
-    check_alphabet(query.alphabet(), options.strand, &options.format)?;
-    let query_id = choose(&query, &options.query, options.query_id.as_deref(), "--query-id")?;
-    let target_id = choose(&target, &options.target, options.target_id.as_deref(), "--target-id")?;
-    check_sam(options, (&query, query_id), (&target, target_id))?;
-    let scoring = Arc::new(options.scoring.resolve(query.alphabet())?.scoring()?);
-    // Before any file is begun: while input is read, an interrupt ends the process and leaves nothing behind.
-    run_options.interrupt = interrupt::watch();
-    let stats = jobs::stats_file(options.stats.as_deref())?;
-    let plot = options.plot.as_ref().map(|(path, picture)| Ok((Output::create(path)?, *picture)));
-    let plot: Option<(Output, Picture)> = plot.transpose()?;
-    let output = match &options.output {
-        Some(path) => Output::create(path)?,
-        None => Output::standard(),
-    };
+/// The two sequences of a pair that `pairwave long` reads.
+pub struct Sequences {
+    query: (Arc<SequenceStore>, SequenceId),
+    target: (Arc<SequenceStore>, SequenceId),
+    scoring: Arc<Scoring>,
+}
 
-    let job = LongAlignment {
-        want: if options.score_only { LongWant::Score } else { LongWant::Alignment },
-        strand: options.strand,
-        top: options.top,
-        min_score: options.min_score.unwrap_or(1).max(1),
-        method: options.method,
-        strip: options.strip,
-        chunk: options.chunk,
-        prune: options.prune,
-        host_memory: options.host_memory,
-        checkpoint: options.checkpoint.clone(),
-        ..LongAlignment::new(query.clone(), query_id, target.clone(), target_id, scoring.clone())
-    };
-    let (m, n) = (query.length(query_id), target.length(target_id));
-    let strands = if options.strand == Strand::Both { 2 } else { 1 };
-    // Further alignments take sweeps of their own, of which nobody knows the number.
-    let cells = u64::from(m) * u64::from(n) * strands;
-    let progress = Progress::start_long(cells, quiet, options.output.is_none());
-    let mut result = job.run(&run_options, &progress)?;
-    if options.mode == Mode::Global {
-        result.hits.retain(|hit| options.min_score.is_none_or(|least| hit.score >= least));
+/// What the job took.
+pub struct Took {
+    /// Symbols.
+    query_length: u32,
+    target_length: u32,
+    /// Alignments that were written.
+    written: usize,
+    summary: LongSummary,
+}
+
+impl JobCommand for Long {
+    type Input = Sequences;
+    type Summary = Took;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
     }
 
-    let any_reverse = result.hits.iter().any(|hit| hit.strand == StrandOf::Minus);
-    let context = LongContext::new((query, query_id), (target, target_id), (*scoring).clone(), any_reverse);
-    let found: Vec<Found<'_>> = result.hits.iter().map(|hit| found(hit, m)).collect();
-    if options.compute.check {
-        check(&context, &found, &scoring)?;
+    fn files(&self) -> Files<'_> {
+        let picture = self.plot.as_ref().map(|(path, _)| path.as_path());
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture }
     }
-    let picture = plot.map(|(output, picture)| Ok((output, dotplot::draw(picture, &context, &found)?)));
-    let picture: Option<(Output, Vec<u8>)> = picture.transpose()?;
-    writers::write(&options.format, &context, &found, output)?;
-    if let Some((mut output, bytes)) = picture {
-        output.buffer().extend_from_slice(&bytes);
-        output.finish()?;
+
+    fn read(&self, _options: &RunOptions) -> Result<Sequences> {
+        let paths = [self.query.as_str(), self.target.as_str()];
+        let mut stores = read_files(&paths, &ReadOptions { alphabet: self.alphabet })?.into_iter().map(Arc::new);
+        let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
+        let (query, target) = (next()?, next()?);
+        check_alphabet(query.alphabet(), self.strand, &self.format)?;
+        let query_id = choose(&query, &self.query, self.query_id.as_deref(), "--query-id")?;
+        let target_id = choose(&target, &self.target, self.target_id.as_deref(), "--target-id")?;
+        check_sam(self, (&query, query_id), (&target, target_id))?;
+        let scoring = Arc::new(self.scoring.resolve(query.alphabet())?.scoring()?);
+        Ok(Sequences { query: (query, query_id), target: (target, target_id), scoring })
     }
-    let summary = &result.summary;
-    let cpu = process_cpu_seconds();
-    let all = Stats {
-        version: env!("CARGO_PKG_VERSION"),
-        query_length: m,
-        target_length: n,
-        written: found.len(),
-        gcups: summary.cells as f64 / summary.seconds.max(1e-9) / 1e9,
-        cpu_user_seconds: cpu.map(|(user, _)| user),
-        cpu_system_seconds: cpu.map(|(_, system)| system),
-        summary,
-    };
-    jobs::write_json(stats, &all)?;
-    progress.finish_with(&summary_lines(summary, found.len()));
-    Ok(())
+
+    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Took> {
+        let Sequences { query: (query, query_id), target: (target, target_id), scoring } = input;
+        let job = LongAlignment {
+            want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
+            strand: self.strand,
+            top: self.top,
+            min_score: self.min_score.unwrap_or(1).max(1),
+            method: self.method,
+            strip: self.strip,
+            chunk: self.chunk,
+            prune: self.prune,
+            host_memory: self.host_memory,
+            checkpoint: self.checkpoint.clone(),
+            ..LongAlignment::new(query.clone(), query_id, target.clone(), target_id, scoring.clone())
+        };
+        let (m, n) = (query.length(query_id), target.length(target_id));
+        let strands = if self.strand == Strand::Both { 2 } else { 1 };
+        // Further alignments take sweeps of their own, of which nobody knows the number.
+        let cells = u64::from(m) * u64::from(n) * strands;
+        let progress = runner.progress_long(cells);
+        let mut result = job.run(&runner.options, &progress)?;
+        if self.mode == Mode::Global {
+            result.hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
+        }
+
+        let any_reverse = result.hits.iter().any(|hit| hit.strand == StrandOf::Minus);
+        let context = LongContext::new((query, query_id), (target, target_id), (*scoring).clone(), any_reverse);
+        let found: Vec<Found<'_>> = result.hits.iter().map(|hit| found(hit, m)).collect();
+        if self.compute.check {
+            check(&context, &found, &scoring)?;
+        }
+        let drawn = |(_, picture): &(PathBuf, Picture)| dotplot::draw(*picture, &context, &found);
+        let bytes = self.plot.as_ref().map(drawn).transpose()?;
+        writers::write(&self.format, &context, &found, output)?;
+        if let (Some(mut picture), Some(bytes)) = (runner.picture.take(), bytes) {
+            picture.buffer().extend_from_slice(&bytes);
+            picture.finish()?;
+        }
+        Ok(Took { query_length: m, target_length: n, written: found.len(), summary: result.summary })
+    }
+
+    fn stats(took: &Took) -> impl Serialize {
+        let (summary, cpu) = (&took.summary, process_cpu_seconds());
+        Stats {
+            version: env!("CARGO_PKG_VERSION"),
+            query_length: took.query_length,
+            target_length: took.target_length,
+            written: took.written,
+            gcups: summary.cells as f64 / summary.seconds.max(1e-9) / 1e9,
+            cpu_user_seconds: cpu.map(|(user, _)| user),
+            cpu_system_seconds: cpu.map(|(_, system)| system),
+            summary,
+        }
+    }
+
+    fn lines(&self, took: &Took) -> Vec<String> {
+        summary_lines(&took.summary, took.written)
+    }
 }
 
 /// A hit as writers take it. The query has `m` symbols.

@@ -1,0 +1,84 @@
+//! Holds the arrows between the files of the command line against their `use` lines: they go one way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The files in order: each uses files of earlier rows only.
+const ROWS: [&[&str]; 7] = [
+    &["args", "device", "interrupt", "progress", "size"],
+    &["common", "log", "pages", "scoring"],
+    &["runner"],
+    &["bench", "edit", "long"],
+    &["options"],
+    &["run"],
+    &["mod"],
+];
+
+/// Files of the command line that a text names after `super::` or `crate::cli::`.
+fn named(text: &str, files: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for marker in ["super::", "crate::cli::"] {
+        for (place, _) in text.match_indices(marker) {
+            let rest = &text[place + marker.len()..];
+            let list = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap_or(list));
+            let several = rest.starts_with('{');
+            let heads = list.split(',').take(if several { usize::MAX } else { 1 });
+            let word = |head: &str| {
+                head.trim().chars().take_while(|&letter| letter.is_alphanumeric() || letter == '_').collect()
+            };
+            all.extend(heads.map(word).filter(|word: &String| files.contains(word)));
+        }
+    }
+    all
+}
+
+/// What each file of the command line uses of the others; files of a folder count as the one beside it.
+fn uses() -> BTreeMap<String, BTreeSet<String>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    let mut read = |owner: Option<&str>, folder: &Path| {
+        let mut folders = Vec::new();
+        for entry in std::fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("it can be read").path();
+            let name = path.file_stem().expect("a name").to_str().expect("in letters").to_owned();
+            if path.is_dir() {
+                folders.push((name, path));
+            } else if path.extension().is_some_and(|ending| ending == "rs") && !["tests", "arrows"].contains(&&*name) {
+                let text = std::fs::read_to_string(&path).expect("it can be read");
+                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let all = texts.entry(owner.map_or(name, str::to_owned)).or_default();
+                code.for_each(|line| all.extend([line, "\n"]));
+            }
+        }
+        folders
+    };
+    for (name, path) in read(None, &folder) {
+        assert!(read(Some(&name), &path).is_empty(), "no deeper folders");
+    }
+    let files: BTreeSet<String> = texts.keys().cloned().collect();
+    let others = |(file, text): (&String, &String)| {
+        let mut named = named(text, &files);
+        named.remove(file);
+        (file.clone(), named)
+    };
+    texts.iter().map(others).collect()
+}
+
+#[test]
+fn arrows_between_files_go_one_way() {
+    let row = |file: &str| ROWS.iter().position(|row| row.contains(&file));
+    for (file, used) in uses() {
+        let own = row(&file).unwrap_or_else(|| panic!("{file} has no row"));
+        for other in used {
+            assert!(row(&other).is_some_and(|row| row < own), "{file} uses {other}, which is not below it");
+        }
+    }
+}
+
+#[test]
+fn arrows_are_seen() {
+    let files = ["args", "log", "runner"].map(str::to_owned).into();
+    let text = "use super::{args::Args, log};\nlet x = crate::cli::runner::run();\nuse super::other::log;";
+    assert_eq!(named(text, &files).into_iter().collect::<Vec<_>>(), ["args", "log", "runner"]);
+    assert!(uses()["runner"].contains("log"));
+}

@@ -1,0 +1,139 @@
+//! The one way from a valid command line to a job that has ended, for every command with results: which steps there are, and
+//! in which order.
+
+use super::common::Compute;
+use super::device::DeviceChoice;
+use super::progress::Progress;
+use super::{interrupt, log};
+use pairwave::gpu::adapter::{self, Device};
+use pairwave::gpu::kernels::Kernel;
+use pairwave::jobs::RunOptions;
+use pairwave::output::Output;
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::path::Path;
+
+/// The files that a command writes.
+#[derive(Debug, Clone, Copy)]
+pub struct Files<'a> {
+    /// Results; `None` is standard output.
+    pub output: Option<&'a Path>,
+    /// What the job took.
+    pub stats: Option<&'a Path>,
+    /// A picture of the results.
+    pub picture: Option<&'a Path>,
+}
+
+/// What a job is run with.
+pub struct Runner {
+    /// Who computes, and how.
+    pub options: RunOptions,
+    /// The picture's file.
+    pub picture: Option<Output>,
+    quiet: bool,
+    writes_to_stdout: bool,
+}
+
+impl Runner {
+    /// A job of `cells` cells in all begins: its bar, until that is dropped.
+    pub fn progress(&self, cells: u64) -> Progress {
+        Progress::start(cells, self.quiet, self.writes_to_stdout)
+    }
+
+    /// The same of a job of one pair, which has no speed in pairs.
+    pub fn progress_long(&self, cells: u64) -> Progress {
+        Progress::start_long(cells, self.quiet, self.writes_to_stdout)
+    }
+}
+
+/// A command that reads sequences, computes, and writes results.
+pub trait JobCommand {
+    /// What was read.
+    type Input;
+    /// What the job took.
+    type Summary;
+
+    /// Who computes, and how.
+    fn compute(&self) -> &Compute;
+
+    /// The files to write.
+    fn files(&self) -> Files<'_>;
+
+    /// Finds the kernel that was named. Here nothing was read yet, and no file begun.
+    fn choose_kernel(&self, _options: &mut RunOptions) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads the input, and checks what can be checked only then. Nothing can interrupt it but the end of the process.
+    fn read(&self, options: &RunOptions) -> Result<Self::Input>;
+
+    /// Computes, and writes all results to `output`.
+    fn run(&self, input: Self::Input, runner: Runner, output: Output) -> Result<Self::Summary>;
+
+    /// The summary for programs.
+    fn stats(summary: &Self::Summary) -> impl Serialize;
+
+    /// The summary for people.
+    fn lines(&self, summary: &Self::Summary) -> Vec<String>;
+}
+
+/// Runs a command. With `quiet`, nothing is printed on standard error but errors.
+pub fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
+    let mut options = options(command.compute())?;
+    command.choose_kernel(&mut options)?;
+    let files = command.files();
+    // That these cannot be written is found out now and not after hours.
+    [files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
+    let input = command.read(&options)?;
+    // Not before: a read that waits for a terminal or a pipe would not see the flag. And before any file is begun: while
+    // input is read, an interrupt ends the process and leaves nothing behind.
+    options.interrupt = interrupt::watch();
+    let stats = files.stats.map(Output::create).transpose()?;
+    let picture = files.picture.map(Output::create).transpose()?;
+    let output = match files.output {
+        Some(path) => Output::create(path)?,
+        None => Output::standard(),
+    };
+    let runner = Runner { options, picture, quiet, writes_to_stdout: files.output.is_none() };
+    let summary = command.run(input, runner, output)?;
+    if let Some(stats) = stats {
+        write_json(stats, &C::stats(&summary))?;
+    }
+    if !quiet {
+        command.lines(&summary).iter().for_each(|line| log::line(line));
+    }
+    Ok(())
+}
+
+/// Who computes, and how; nothing can interrupt it yet, and no kernel is chosen.
+fn options(compute: &Compute) -> Result<RunOptions> {
+    Ok(RunOptions {
+        devices: chosen(&compute.devices)?,
+        threads: compute.threads.map_or(0, |threads| threads.get()),
+        memory: compute.memory,
+        tune: compute.tune,
+        ..RunOptions::default()
+    })
+}
+
+/// The devices that were named; none if the best is to be found.
+pub fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
+    let names: Vec<String> =
+        choices.iter().filter(|choice| **choice != DeviceChoice::Auto).map(|choice| choice.to_string()).collect();
+    if names.is_empty() { Ok(Vec::new()) } else { adapter::choose(&names) }
+}
+
+/// The kernel of these with this name.
+pub fn kernel_called(name: &str, kernels: impl Iterator<Item = &'static Kernel> + Clone) -> Result<&'static Kernel> {
+    kernels.clone().find(|kernel| kernel.stem == name).ok_or_else(|| {
+        let names: Vec<&str> = kernels.map(|kernel| kernel.stem).collect();
+        Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))
+    })
+}
+
+fn write_json(mut output: Output, stats: &impl Serialize) -> Result<()> {
+    serde_json::to_writer_pretty(output.buffer(), stats)
+        .map_err(|error| Error::Internal(format!("statistics do not become JSON: {error}")))?;
+    output.buffer().push(b'\n');
+    output.finish()
+}
