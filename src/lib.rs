@@ -139,6 +139,7 @@ pub mod alignment;
 pub mod edit;
 pub mod engine;
 pub mod error;
+mod files;
 pub mod gpu;
 pub mod jobs;
 pub mod long;

@@ -1,11 +1,14 @@
 //! What was measured of devices, kept in the user's cache directory.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::files;
 
 /// A file of the cache, if the user has a cache directory.
 fn cache_file(name: &str) -> Option<PathBuf> {
@@ -47,10 +50,10 @@ pub fn add<T: Serialize + DeserializeOwned>(name: &str, key: &str, value: T) {
         let path = cache_file(name)?;
         let directory = path.parent()?;
         std::fs::create_dir_all(directory).ok()?;
-        let file = tempfile::NamedTempFile::new_in(directory).ok()?;
-        serde_json::to_writer_pretty(&file, &cache).ok()?;
-        file.persist(path).ok()?;
-        Some(())
+        let text = serde_json::to_vec_pretty(&cache).ok()?;
+        // Other processes may write the same file now.
+        let aside = path.with_extension(format!("{}.part", std::process::id()));
+        files::replace(&path, &aside, |file| file.write_all(&text)).ok()
     };
     if write().is_none() {
         tracing::debug!("{name} could not be written");

@@ -17,6 +17,7 @@ use twox_hash::XxHash3_64;
 
 use super::logs::TileSaver;
 use crate::error::{Error, Result};
+use crate::files;
 
 /// The form of the files. Version 1 had another checksum.
 const VERSION: u32 = 2;
@@ -178,16 +179,6 @@ fn difference(there: &Value, here: &Value) -> Option<String> {
 
 /// Writes a file that appears whole or not at all, and stays.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
-    let write = || {
-        let aside = path.with_extension("part");
-        let mut file = File::create(&aside)?;
-        fill(&mut file)?;
-        file.sync_all()?;
-        fs::rename(&aside, path)?;
-        match path.parent() {
-            Some(directory) if cfg!(unix) => File::open(directory)?.sync_all(),
-            _ => Ok(()),
-        }
-    };
-    write().map_err(|error| Error::io(path, error))
+    // One run at a time has the directory.
+    files::replace(path, &path.with_extension("part"), fill).map_err(|error| Error::io(path, error))
 }

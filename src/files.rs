@@ -1,0 +1,47 @@
+//! Files that appear whole or not at all. Results, which come little by little, have [`Output`](crate::output::Output) for
+//! that.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+/// Writes a file under the name `aside`, in the same directory, and then gives it its own. Whatever happens to the process or
+/// the machine, `path` holds what it held before or all of the new. Two writers of one file need two names to write aside.
+///
+/// # Errors
+/// What `fill` or the system returns; then nothing is left aside.
+pub fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let write = || {
+        let mut file = File::create(aside)?;
+        fill(&mut file)?;
+        // Its name must not last longer than its content.
+        file.sync_all()?;
+        fs::rename(aside, path)
+    };
+    write().inspect_err(|_| drop(fs::remove_file(aside)))?;
+    match path.parent() {
+        Some(here) if cfg!(unix) && here.as_os_str().is_empty() => File::open(".")?.sync_all(),
+        Some(directory) if cfg!(unix) => File::open(directory)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_is_replaced_by_all_of_the_new_or_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, aside) = (directory.path().join("note.json"), directory.path().join("note.part"));
+        replace(&path, &aside, |file| file.write_all(b"old")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        let half = |file: &mut File| file.write_all(b"n").and(Err(io::ErrorKind::StorageFull.into()));
+        assert_eq!(replace(&path, &aside, half).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        replace(&path, &aside, |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left aside");
+    }
+}
