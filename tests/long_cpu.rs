@@ -4,11 +4,13 @@
 mod cases;
 #[path = "support/long.rs"]
 mod long;
+#[path = "support/random.rs"]
+mod random;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cases::{METHODS, Rng, case, codes, relative};
+use cases::{METHODS, case, codes, relative};
 use long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole};
 use pairwave::error::{Error, Result};
 use pairwave::long::cpu::CpuLong;
@@ -18,6 +20,7 @@ use pairwave::long::{
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
 use pairwave::simd::Level;
+use random::{Rng, rng};
 
 /// An engine with tiles of a size that reaches edges.
 fn engine(rng: &mut Rng) -> CpuLong {
@@ -29,7 +32,7 @@ fn engine(rng: &mut Rng) -> CpuLong {
 
 #[test]
 fn sweeps_are_the_oracles() {
-    let rng = &mut Rng::new(1);
+    let rng = &mut rng(1);
     let mut pruned = 0;
     for round in 0..2000 {
         let (case, mut engine) = (case(rng), engine(rng));
@@ -46,7 +49,7 @@ fn sweeps_are_the_oracles() {
 
 #[test]
 fn all_methods_trace_the_oracles_path() {
-    let rng = &mut Rng::new(2);
+    let rng = &mut rng(2);
     for round in 0..1000 {
         let (case, mut engine) = (case(rng), engine(rng));
         eprintln!("round {round}: {} x {}, {:?}, {engine:?}", case.m(), case.n(), case.pair.scoring.gaps);
@@ -68,7 +71,7 @@ fn all_methods_trace_the_oracles_path() {
 
 #[test]
 fn similar_sequences_are_pruned_and_right() {
-    let rng = &mut Rng::new(3);
+    let rng = &mut rng(3);
     let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
     let query = codes(rng, Alphabet::Dna, 1200);
     let target = relative(rng, &query);

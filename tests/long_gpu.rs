@@ -1,21 +1,21 @@
 //! The GPU's engine for long pairs gives what the oracle gives, by both schedules and whatever its sizes.
 
+#[path = "support/adapter.rs"]
+mod adapter;
 #[path = "support/long_cases.rs"]
 mod cases;
 #[path = "support/long.rs"]
 mod long;
+#[path = "support/random.rs"]
+mod random;
 
-use cases::{METHODS, Rng, case, codes, relative};
+use adapter::adapter;
+use cases::{METHODS, case, codes, relative};
 use long::{LongCase, check_sweep, check_trace, check_trace_whole};
-use pairwave::gpu::adapter::{FoundAdapter, enumerate};
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
-
-fn adapter() -> FoundAdapter {
-    let found = enumerate().into_iter().next();
-    found.expect("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)")
-}
+use random::rng;
 
 /// Shapes with which short pairs have many strips and dispatches; by both schedules, and with every kind of exchange.
 fn shapes() -> Vec<StripedShape> {
@@ -40,7 +40,7 @@ fn engines() -> Vec<GpuLong> {
 
 #[test]
 fn sweeps_are_the_oracles() {
-    let (rng, mut engines) = (&mut Rng::new(11), engines());
+    let (rng, mut engines) = (&mut rng(11), engines());
     for round in 0..36 {
         let (case, at) = (case(rng), round % engines.len());
         let (m, n) = (case.m(), case.n());
@@ -55,7 +55,7 @@ fn sweeps_are_the_oracles() {
 
 #[test]
 fn all_methods_trace_the_oracles_path() {
-    let (rng, mut engines) = (&mut Rng::new(12), engines());
+    let (rng, mut engines) = (&mut rng(12), engines());
     for round in 0..12 {
         let (case, at) = (case(rng), round % engines.len());
         let engine = &mut engines[at];
@@ -77,7 +77,7 @@ fn all_methods_trace_the_oracles_path() {
 
 #[test]
 fn what_a_sweep_leaves_is_traced() {
-    let rng = &mut Rng::new(13);
+    let rng = &mut rng(13);
     for (mode, rows) in [(Mode::Local, 700), (Mode::Global, 702), (Mode::Local, 703)] {
         let scoring = Scoring { mode, ..Scoring::dna() };
         let query = codes(rng, Alphabet::Dna, rows);
@@ -95,7 +95,7 @@ fn what_a_sweep_leaves_is_traced() {
 
 #[test]
 fn similar_sequences_are_pruned_and_right() {
-    let rng = &mut Rng::new(14);
+    let rng = &mut rng(14);
     let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
     let query = codes(rng, Alphabet::Dna, 1500);
     let target = relative(rng, &query);
@@ -111,7 +111,7 @@ fn similar_sequences_are_pruned_and_right() {
 /// What was in memory before, from a panel with great scores, is nowhere taken for a pruned panel's.
 #[test]
 fn a_pruned_panel_leaves_nothing_of_the_one_before() {
-    let rng = &mut Rng::new(15);
+    let rng = &mut rng(15);
     let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
     let alike = vec![1; 500];
     let before = LongCase::new(&alike, &alike, &scoring);

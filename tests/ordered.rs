@@ -246,10 +246,10 @@ fn nobody_waits_in_vain_whatever_engines_do() {
                     2 => Act::Panic,
                     3 | 4 => Act::Refuse,
                     5 | 6 => Act::LeaveEvery(1 + rng.below(3) as usize),
-                    _ => Act::Compute(Duration::from_micros(u64::from(rng.below(4_000)))),
+                    _ => Act::Compute(Duration::from_micros(u64::from(rng.below(4_000u32)))),
                 })
                 .collect();
-            let pairs = u64::from(1 + rng.below(100));
+            let pairs = u64::from(1 + rng.below(100u32));
             let capacity = Capacity { batches: 1 + rng.below(2) as usize, ..capacity(pairs) };
             let engine = MockEngine::new(format!("round {round} engine {index}"), capacity, script);
             match rng.below(4) {
@@ -260,7 +260,7 @@ fn nobody_waits_in_vain_whatever_engines_do() {
         });
         let engines: Vec<Box<dyn Engine<Pairs>>> = engines.collect();
         let bands = 1 + rng.below(4) as usize;
-        let bytes = if rng.below(2) == 0 { u64::MAX } else { u64::from(1 + rng.below(4_000)) };
+        let bytes = if rng.below(2) == 0 { u64::MAX } else { u64::from(1 + rng.below(4_000u32)) };
         let (hits, most_open) = run(&job, engines, (bytes, bands));
         assert!(hits == expected, "round {round}: other results");
         assert!(most_open <= 1 + bands, "round {round}: {most_open} bands were open");

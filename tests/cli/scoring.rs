@@ -67,7 +67,7 @@ fn schemes_for_short_sequences() {
 #[test]
 fn proteins() {
     let folder = folder();
-    let input = file(&folder, "proteins.fa", random_fasta(0x9607, Alphabet::Protein, &[60, 61, 62, 41, 90, 91, 12]));
+    let input = file(&folder, "proteins.fa", include_str!("proteins.fa"));
     let mut text = String::new();
     for arguments in [
         &[][..],

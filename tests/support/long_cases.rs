@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 use super::long::LongCase;
+use super::random::Rng;
 use pairwave::long::Method;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
@@ -9,30 +10,6 @@ use pairwave::seq::{Alphabet, Code};
 /// Lengths about those of words, vectors and strips of lanes.
 pub const LENGTHS: [usize; 16] = [0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200];
 pub const METHODS: [Method; 3] = [Method::Striped, Method::Chunked1, Method::Chunked2];
-
-/// Random numbers (splitmix64).
-pub struct Rng(u64);
-
-impl Rng {
-    /// From a seed that is printed, so that a failure can be run again. PAIRWAVE_TEST_SEED adds to it.
-    pub fn new(seed: u64) -> Self {
-        let more: u64 = std::env::var("PAIRWAVE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-        eprintln!("seed {seed} + {more}");
-        Rng(seed.wrapping_add(more.wrapping_mul(0x1_0000_0001)))
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z >> 33) as usize % bound
-    }
-
-    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 /// DNA and protein; linear and affine gaps, free ones and free extensions; local, global, free end gaps.
 pub fn scoring(rng: &mut Rng) -> Scoring {

@@ -1,14 +1,15 @@
 //! What several test files need: engines, sequences, batches.
 #![allow(dead_code)] // each test file uses a part
 
+mod adapter;
 pub mod check;
+pub mod random;
 pub mod warnings;
 
 use std::sync::Arc;
 
 use pairwave::alignment::Cigar;
 use pairwave::engine::{Engine, thread_pool};
-use pairwave::gpu::adapter::{FoundAdapter, enumerate};
 use pairwave::gpu::kernels;
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuEngine;
@@ -18,13 +19,9 @@ use pairwave::pairs::{Batch, Hit, Report, Want};
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
-/// The first adapter. The tests need one: software Vulkan will do.
-pub fn adapter() -> FoundAdapter {
-    enumerate()
-        .into_iter()
-        .next()
-        .expect("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)")
-}
+pub use adapter::adapter;
+#[allow(unused_imports)] // as above
+pub use random::{Rng, rng};
 
 /// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
 /// sequences reach every edge.
@@ -64,32 +61,6 @@ pub fn kernel_default(stem: &str) -> GpuEngine {
 /// The whole CPU engine on two threads, which scores and traces nothing.
 pub fn cpu() -> CpuEngine {
     CpuEngine::new(thread_pool(2).expect("threads start"))
-}
-
-/// Random numbers (splitmix64).
-pub struct Rng(u64);
-
-impl Rng {
-    /// The next number.
-    pub fn next_u32(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z >> 32) as u32
-    }
-
-    /// A number below a bound.
-    pub fn below(&mut self, bound: u32) -> u32 {
-        self.next_u32() % bound
-    }
-}
-
-/// Random numbers from a seed that is printed, so that a failure can be run again. PAIRWAVE_TEST_SEED adds to it.
-pub fn rng(seed: u64) -> Rng {
-    let more: u64 = std::env::var("PAIRWAVE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    eprintln!("seed {seed} + {more}");
-    Rng(seed.wrapping_add(more.wrapping_mul(0x1_0000_0001)))
 }
 
 /// A random code; `ambiguous` in a hundred are not a single residue.
