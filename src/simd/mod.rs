@@ -1,8 +1,8 @@
 //! Vectors of the processor: which it has, and what kernels are written with.
 //!
-//! A kernel is written once, over vectors of lanes ([`Lanes`] of 8, 16, 32 or 64 bits, [`Doubles`] and [`Eight`] of 32
-//! bits with more functions, [`Words`] of 64 bits as sets of bits), and implements [`Kernel`]. [`Level::run`] compiles
-//! it for every set of instructions ([`Simd`]) and runs it with one. [`Level::best`] is found when the program runs.
+//! A kernel is written once, over vectors of lanes (`Lanes` of 8, 16, 32 or 64 bits, `Doubles` and `Eight` of 32 bits
+//! with more functions, `Words` of 64 bits as sets of bits), and implements `Kernel`. `Level::run` compiles it for every
+//! set of instructions (`Simd`) and runs it with one. [`Level::best`] is found when the program runs.
 //!
 //! Functions of vectors are one instruction, or few. They may be called only where the processor has the instructions
 //! and the code around is compiled for them; so they are unsafe, and inlined always.
