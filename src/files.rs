@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// What `fill` or the system returns; then nothing is left aside.
-pub fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let write = || {
         let mut file = File::create(aside)?;
         fill(&mut file)?;

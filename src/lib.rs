@@ -74,6 +74,7 @@
 //! alignment                 CIGARs, runs as devices leave them, verification by rescoring
 //! score                     substitution tables, gap costs, identity, the bounds of filters
 //! seq                       alphabets, the packed store, readers
+//! files                     a file that appears whole or not at all
 //! error                     errors that name their place
 //! ```
 //!
@@ -136,18 +137,25 @@
 //! cause names its place ([`error::Place`]).
 
 pub mod alignment;
+#[doc(hidden)]
 pub mod edit;
+#[doc(hidden)]
 pub mod engine;
 pub mod error;
 mod files;
+#[doc(hidden)]
 pub mod gpu;
 pub mod jobs;
+#[doc(hidden)]
 pub mod long;
 pub mod output;
+#[doc(hidden)]
 pub mod pairs;
 pub mod score;
 pub mod seq;
+#[doc(hidden)]
 pub mod simd;
+#[doc(hidden)]
 pub mod trace;
 
 use std::sync::Arc;

@@ -16,6 +16,8 @@ use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::Alphabet;
 use support::*;
 
+type Engines = Vec<Box<dyn Engine<Pairs>>>;
+
 /// All pairs aligned, their scores, and those that reach an identity; linear and affine gaps.
 fn jobs() -> Vec<AllPairs> {
     let lengths: Vec<usize> = (0..60).map(|index| 1 + (index * index * 7) % 190).collect();
@@ -105,7 +107,7 @@ fn the_same_comes_out_whoever_computes() {
     for (index, job) in jobs().iter().enumerate() {
         let (expected, alone) = run(job, workers(1, &Arc::default()));
         assert!(!expected.is_empty());
-        let ways: Vec<(&str, Vec<Box<dyn Engine<Pairs>>>)> = vec![
+        let ways: Vec<(&str, Engines)> = vec![
             ("two threads", workers(2, &Arc::default())),
             ("the GPU alone", vec![Box::new(gpu_default())]),
             ("both", mixed(gpu_default(), 2, None)),

@@ -7,15 +7,15 @@ mod long;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-pub use bench::*;
-pub use edit::*;
-pub use long::*;
+pub(super) use bench::*;
+pub(super) use edit::*;
+pub(super) use long::*;
 
 /// Exact sequence alignment on any GPU, on CPUs, and on both at once.
 #[derive(Debug, Parser)]
 #[command(name = "pairwave", version, about, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Results go to standard output or to --output; progress and warnings go to standard error.")]
-pub struct Args {
+pub(super) struct Args {
     /// Print errors only: no progress, no summary, no warnings
     #[arg(long, global = true, display_order = 900)]
     pub quiet: bool,
@@ -29,7 +29,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     Allpairs(Box<AllPairsArgs>),
     Edit(Box<EditArgs>),
     Long(Box<LongArgs>),
@@ -54,7 +54,7 @@ pub enum Command {
 /// their whole length, or with --mode local the two parts of them that score most. Scores, alignments and the order of the output do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave allpairs [OPTIONS] <SEQS>", after_long_help = ALLPAIRS_EXAMPLES)]
-pub struct AllPairsArgs {
+pub(super) struct AllPairsArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
     pub seqs: Option<String>,
@@ -146,7 +146,7 @@ pub struct AllPairsArgs {
 // Not a comment of documentation: clap would make it that of the command.
 // How symbols and gaps are scored: the same for every job that computes scores.
 #[derive(Debug, Clone, clap::Args, Default)]
-pub struct ScoringArgs {
+pub(super) struct ScoringArgs {
     /// Score of two nucleotides that match [default: 5]
     #[arg(long = "match", value_name = "SCORE", help_heading = SCORING, allow_negative_numbers = true)]
     pub match_score: Option<i32>,
@@ -181,7 +181,7 @@ pub struct ScoringArgs {
 // As above.
 // Who computes, and how: the same for every job of many pairs.
 #[derive(Debug, clap::Args, Default)]
-pub struct ComputeArgs {
+pub(super) struct ComputeArgs {
     #[command(flatten)]
     pub machine: MachineArgs,
 
@@ -197,7 +197,7 @@ pub struct ComputeArgs {
 // As above.
 // Who computes, and what it leaves behind: the same for every job.
 #[derive(Debug, clap::Args, Default)]
-pub struct MachineArgs {
+pub(super) struct MachineArgs {
     /// Device to use: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
     ///
     /// May be given several times, or with several devices separated by commas. A part of a name means every GPU that has
@@ -227,7 +227,7 @@ pub struct MachineArgs {
 
 /// Show the devices that can compute
 #[derive(Debug, clap::Args, Default)]
-pub struct DevicesArgs {
+pub(super) struct DevicesArgs {
     /// Write JSON
     #[arg(long)]
     pub json: bool,
@@ -292,7 +292,7 @@ pub enum AmbiguityName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeName {
+pub(super) enum ModeName {
     /// Both sequences as wholes (Needleman-Wunsch)
     #[value(alias = "nw")]
     Global,
@@ -313,7 +313,7 @@ pub enum EndGapsName {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
+pub(super) enum FormatName {
     /// Tab-separated values with a header line
     #[default]
     #[value(alias = "table", alias = "tab-separated")]
@@ -344,7 +344,7 @@ pub enum DistanceName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EditFilterName {
+pub(super) enum EditFilterName {
     /// Where it pays: large jobs with a high identity
     Auto,
     /// Wherever an edit distance tells something

@@ -16,14 +16,12 @@ use std::sync::Arc;
 
 /// Lengths that a batch of pairs of one length is made for.
 const MOST_SYMBOLS: u32 = 1 << 20;
-/// The kernel for scores of long pairs.
-pub(super) const STRIPED: &str = "sw_striped_score";
 /// Pairs that are computed at most for a row.
 const MOST_PAIRS: u32 = 10_000_000;
 
 /// A valid `pairwave bench`.
 #[derive(Debug)]
-pub struct Bench {
+pub(super) struct Bench {
     /// At least one, in the order in which they run.
     pub experiments: Vec<Experiment>,
     /// `None` for the usual ones.
@@ -148,7 +146,7 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
 }
 
 /// Runs the experiments and writes their tables, all or none.
-pub fn run(options: &Bench, quiet: bool) -> Result<()> {
+pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
     let devices = chosen(&options.devices)?;
     let sequences = match &options.seqs {
         None => None,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Who computes, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compute {
+pub(super) struct Compute {
     /// At least one.
     pub devices: Vec<DeviceChoice>,
     pub kernel: Option<String>,

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// One device, or several at once, as named by `--device`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeviceChoice {
+pub(super) enum DeviceChoice {
     /// The best device that there is.
     Auto,
     /// Every device.
@@ -37,7 +37,7 @@ impl DeviceChoice {
     }
 
     /// All that `--device` was given; [`DeviceChoice::Auto`] alone if it was not.
-    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
+    pub(super) fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
         let mut choices = Vec::new();
         for text in texts {
             let choice = Self::parse(text)?;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Distances of pairs of one file, of two, or of candidates.
 #[derive(Debug)]
-pub struct Edit {
+pub(super) struct Edit {
     /// `-` is standard input.
     pub patterns: String,
     pub texts: Option<String>,
@@ -45,7 +45,7 @@ pub struct Edit {
 
 /// What is equal; `None` is the default of nucleotides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EqualityChoice {
+pub(super) struct EqualityChoice {
     ambiguity: Option<EditAmbiguityName>,
     n: Option<EditNName>,
 }
@@ -210,7 +210,7 @@ impl From<EditAlphabetName> for AlphabetChoice {
 }
 
 /// What `pairwave edit` reads.
-pub struct Sequences {
+pub(super) struct Sequences {
     patterns: Arc<SequenceStore>,
     against: Against,
     scheme: EditScheme,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Where a signal is already handled or ignored (under `nohup`, or in the background of a shell script) that is left
 /// as it is, and the flag stays unset.
-pub fn watch() -> Arc<AtomicBool> {
+pub(super) fn watch() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let seen = flag.clone();
     let handled = ctrlc::try_set_handler(move || {

@@ -17,7 +17,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Shows warnings of pairwave, or with `quiet` its errors only. Drivers and libraries talk too much to be heard unless
 /// the variable asks for them.
-pub fn start(quiet: bool) {
+pub(super) fn start(quiet: bool) {
     let standard = if quiet { "pairwave=error" } else { "pairwave=warn" };
     let filter = match std::env::var(VARIABLE) {
         Ok(directives) if !quiet => EnvFilter::new(directives),
@@ -27,12 +27,12 @@ pub fn start(quiet: bool) {
 }
 
 /// Prints `pairwave: error: message`.
-pub fn error(message: &str) {
+pub(super) fn error(message: &str) {
     line(&format!("{ERROR}error:{ERROR:#} {message}"));
 }
 
 /// Prints `pairwave: text`.
-pub fn line(text: &str) {
+pub(super) fn line(text: &str) {
     // There is nowhere left to report to if standard error is closed.
     progress::beside_the_bar(|| drop(writeln!(anstream::stderr().lock(), "pairwave: {text}")));
 }

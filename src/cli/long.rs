@@ -3,7 +3,6 @@
 mod run;
 
 use super::args::*;
-use super::bench::STRIPED;
 use super::common::{Compute, check_stats, is_same_file, machine, output, positive};
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
@@ -21,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 /// One pair of long sequences.
 #[derive(Debug)]
-pub struct Long {
+pub(super) struct Long {
     /// `-` is standard input.
     pub query: String,
     pub target: String,
@@ -153,6 +152,9 @@ fn check_alignment(args: &LongArgs) -> Result<()> {
         None => Ok(()),
     }
 }
+
+/// The kernel for scores of long pairs.
+const STRIPED: &str = "sw_striped_score";
 
 /// Options of other jobs that choose among kernels, where there is one.
 fn check_kernel(args: &LongArgs) -> Result<()> {

@@ -32,7 +32,7 @@ use pairwave::{Error, Result};
 use std::process::ExitCode;
 
 /// Runs the program: the exit code is 0, or that of [`Error::exit_code`].
-pub fn run() -> ExitCode {
+pub(crate) fn run() -> ExitCode {
     quieten_vulkan();
     match Args::try_parse() {
         Ok(args) => match Options::try_from(args).and_then(execute) {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// A valid command line.
 #[derive(Debug)]
-pub struct Options {
+pub(super) struct Options {
     /// Nothing on standard error but errors.
     pub quiet: bool,
     pub task: Task,
@@ -25,7 +25,7 @@ pub struct Options {
 
 /// One job, or something to print.
 #[derive(Debug)]
-pub enum Task {
+pub(super) enum Task {
     AllPairs(Box<AllPairs>),
     Edit(Box<Edit>),
     Long(Box<Long>),
@@ -44,7 +44,7 @@ pub enum Task {
 
 /// All pairs of one file, or of one file against another.
 #[derive(Debug)]
-pub struct AllPairs {
+pub(super) struct AllPairs {
     /// `-` is standard input.
     pub seqs: String,
     pub against: Option<String>,
@@ -61,7 +61,7 @@ pub struct AllPairs {
 
 /// Which pairs are written, and what is computed of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Selection {
+pub(super) struct Selection {
     /// From 0 to 1.
     pub min_identity: Option<f64>,
     pub min_score: Option<i64>,
@@ -74,7 +74,7 @@ pub struct Selection {
 
 /// The list of devices.
 #[derive(Debug)]
-pub struct Devices {
+pub(super) struct Devices {
     pub json: bool,
     pub self_test: bool,
     pub bench: bool,

@@ -45,19 +45,19 @@ const CITATION: &str = concat!(
 );
 
 /// Prints text on standard output; a closed pipe shows as [`Error::OutputClosed`].
-pub fn print(text: impl AsRef<[u8]>) -> Result<()> {
+pub(super) fn print(text: impl AsRef<[u8]>) -> Result<()> {
     let mut output = Output::standard();
     output.buffer().extend_from_slice(text.as_ref());
     output.finish()
 }
 
 /// Prints how to cite.
-pub fn citation() -> Result<()> {
+pub(super) fn citation() -> Result<()> {
     print(CITATION)
 }
 
 /// Prints the completions of a shell.
-pub fn completions(shell: clap_complete::Shell) -> Result<()> {
+pub(super) fn completions(shell: clap_complete::Shell) -> Result<()> {
     // Through a vector: the generator panics where it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "pairwave", &mut script);
@@ -65,7 +65,7 @@ pub fn completions(shell: clap_complete::Shell) -> Result<()> {
 }
 
 /// Writes the manual pages into a directory, or prints them one after the other.
-pub fn man(directory: Option<&Path>) -> Result<()> {
+pub(super) fn man(directory: Option<&Path>) -> Result<()> {
     let mut command = Args::command().disable_help_subcommand(true);
     command.build();
     let mut pages = vec![Man::new(command.clone())];

@@ -14,7 +14,7 @@ static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// How far a job is. Drawn only if standard error is a terminal; costs next to nothing otherwise.
 #[derive(Debug)]
-pub struct Progress {
+pub(super) struct Progress {
     bar: Option<ProgressBar>,
     pairs: Arc<AtomicU64>,
 }
@@ -22,12 +22,12 @@ pub struct Progress {
 impl Progress {
     /// A job of `cells` cells in all begins, with a bar until this is dropped; with `quiet` there is none. A bar and results
     /// (`writes_to_stdout`) do not share a terminal.
-    pub fn start(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
+    pub(super) fn start(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
         Self::with_style(cells, quiet, writes_to_stdout, style)
     }
 
     /// The same of a job of one pair, which has no speed in pairs.
-    pub fn start_long(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
+    pub(super) fn start_long(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
         Self::with_style(cells, quiet, writes_to_stdout, |_| long_style())
     }
 
@@ -70,7 +70,7 @@ impl Drop for Progress {
 }
 
 /// Prints something on standard error while no bar is drawn there.
-pub fn beside_the_bar(print: impl FnOnce()) {
+pub(super) fn beside_the_bar(print: impl FnOnce()) {
     let shown = SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
     match shown {
         Some(bar) => bar.suspend(print),

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 /// What `pairwave allpairs` reads.
-pub struct Sequences {
+pub(super) struct Sequences {
     queries: Arc<SequenceStore>,
     against: Option<Arc<SequenceStore>>,
     scoring: Scoring,
@@ -110,7 +110,7 @@ fn least_score(given: Option<i64>, format: &Format, mode: Mode) -> Option<i64> {
 }
 
 /// `pairwave devices`.
-pub fn devices(options: &Devices, quiet: bool) -> Result<()> {
+pub(super) fn devices(options: &Devices, quiet: bool) -> Result<()> {
     let wanted = chosen(&options.devices)?;
     let reports = devices::report(&wanted, options.self_test, options.bench)?;
     let failed = reports.iter().flat_map(|report| &report.self_test).filter(|test| test.failure.is_some()).count();

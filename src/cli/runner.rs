@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// The files that a command writes.
 #[derive(Debug, Clone, Copy)]
-pub struct Files<'a> {
+pub(super) struct Files<'a> {
     /// Results; `None` is standard output.
     pub output: Option<&'a Path>,
     /// What the job took.
@@ -25,7 +25,7 @@ pub struct Files<'a> {
 }
 
 /// What a job is run with.
-pub struct Runner {
+pub(super) struct Runner {
     /// Who computes, and how.
     pub options: RunOptions,
     /// The picture's file.
@@ -36,18 +36,18 @@ pub struct Runner {
 
 impl Runner {
     /// A job of `cells` cells in all begins: its bar, until that is dropped.
-    pub fn progress(&self, cells: u64) -> Progress {
+    pub(super) fn progress(&self, cells: u64) -> Progress {
         Progress::start(cells, self.quiet, self.writes_to_stdout)
     }
 
     /// The same of a job of one pair, which has no speed in pairs.
-    pub fn progress_long(&self, cells: u64) -> Progress {
+    pub(super) fn progress_long(&self, cells: u64) -> Progress {
         Progress::start_long(cells, self.quiet, self.writes_to_stdout)
     }
 }
 
 /// A command that reads sequences, computes, and writes results.
-pub trait JobCommand {
+pub(super) trait JobCommand {
     /// What was read.
     type Input;
     /// What the job took.
@@ -78,7 +78,7 @@ pub trait JobCommand {
 }
 
 /// Runs a command. With `quiet`, nothing is printed on standard error but errors.
-pub fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
+pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let mut options = options(command.compute())?;
     command.choose_kernel(&mut options)?;
     let files = command.files();
@@ -117,14 +117,17 @@ fn options(compute: &Compute) -> Result<RunOptions> {
 }
 
 /// The devices that were named; none if the best is to be found.
-pub fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
+pub(super) fn chosen(choices: &[DeviceChoice]) -> Result<Vec<Device>> {
     let names: Vec<String> =
         choices.iter().filter(|choice| **choice != DeviceChoice::Auto).map(|choice| choice.to_string()).collect();
     if names.is_empty() { Ok(Vec::new()) } else { adapter::choose(&names) }
 }
 
 /// The kernel of these with this name.
-pub fn kernel_called(name: &str, kernels: impl Iterator<Item = &'static Kernel> + Clone) -> Result<&'static Kernel> {
+pub(super) fn kernel_called(
+    name: &str,
+    kernels: impl Iterator<Item = &'static Kernel> + Clone,
+) -> Result<&'static Kernel> {
     kernels.clone().find(|kernel| kernel.stem == name).ok_or_else(|| {
         let names: Vec<&str> = kernels.map(|kernel| kernel.stem).collect();
         Error::usage(format!("no kernel is called '{name}'; there is: {}", names.join(", ")))

@@ -7,7 +7,7 @@ use pairwave::{Error, Result};
 
 /// What was asked for; `None` is the alphabet's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ScoringChoice {
+pub(super) struct ScoringChoice {
     table: Option<Table>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
@@ -17,7 +17,7 @@ pub struct ScoringChoice {
 
 /// How two symbols are scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Table {
+pub(super) enum Table {
     /// Nucleotides by match and mismatch.
     Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity },
     /// By a substitution matrix: a built-in name or a file.
@@ -26,7 +26,7 @@ pub enum Table {
 
 /// A scoring scheme with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scheme {
+pub(super) struct Scheme {
     pub alphabet: Alphabet,
     pub table: Table,
     pub gaps: Gaps,
@@ -39,7 +39,7 @@ const MISMATCH: i32 = -4;
 
 impl ScoringChoice {
     /// Checks what does not depend on the alphabet.
-    pub fn new(args: &ScoringArgs, mode: Mode, end_gaps: EndGaps) -> Result<Self> {
+    pub(super) fn new(args: &ScoringArgs, mode: Mode, end_gaps: EndGaps) -> Result<Self> {
         let ambiguity = args.ambiguity.map(Ambiguity::from);
         if let Some(score) = args.mismatch.filter(|&score| score > 0) {
             return Err(Error::usage(format!(
@@ -94,7 +94,7 @@ impl ScoringChoice {
     ///
     /// Nucleotides: match 5 and mismatch -4, as EDNAFULL has them, and 10 for every symbol of a gap: linear, as in
     /// Truong et al. 2014. Proteins: BLOSUM62 with 11 + k, as BLASTP.
-    pub fn resolve(&self, alphabet: Alphabet) -> Result<Scheme> {
+    pub(super) fn resolve(&self, alphabet: Alphabet) -> Result<Scheme> {
         let table = match (&self.table, alphabet) {
             (_, Alphabet::Bytes) => {
                 return Err(Error::usage("there are no scores for bytes, only distances: use 'pairwave edit'"));
@@ -122,7 +122,7 @@ impl ScoringChoice {
 
 impl Scheme {
     /// The scheme as engines take it.
-    pub fn scoring(&self) -> Result<Scoring> {
+    pub(super) fn scoring(&self) -> Result<Scoring> {
         let scoring = match &self.table {
             &Table::Nucleotide { match_score, mismatch, ambiguity } => {
                 Scoring::nucleotide(match_score, mismatch, ambiguity, self.gaps, self.end_gaps)?

@@ -4,12 +4,12 @@ use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::{Error, Result};
 
 /// Bytes of `--memory`: a number with K, M, G or T for powers of 1024, and after it nothing, B or iB.
-pub fn memory(text: &str) -> Result<u64> {
+pub(super) fn memory(text: &str) -> Result<u64> {
     of_option("--memory", text)
 }
 
 /// The same of another option.
-pub fn of_option(option: &str, text: &str) -> Result<u64> {
+pub(super) fn of_option(option: &str, text: &str) -> Result<u64> {
     let Some(bytes) = bytes(text.trim()) else {
         return Err(Error::usage(format!("{option} '{text}': a size is a number with K, M, G or T, as in 8G or 512M")));
     };

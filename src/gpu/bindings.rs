@@ -5,7 +5,7 @@ use super::kernels::{Access, Kernel};
 use crate::error::Result;
 
 /// The layout of a kernel's bindings, with so many arenas.
-pub fn layout(device: &wgpu::Device, kernel: &Kernel, arenas: u32) -> wgpu::BindGroupLayout {
+pub(super) fn layout(device: &wgpu::Device, kernel: &Kernel, arenas: u32) -> wgpu::BindGroupLayout {
     let mut entries = Vec::new();
     for binding in kernel.bindings {
         let (ty, count) = match binding.access {
@@ -30,7 +30,7 @@ pub fn layout(device: &wgpu::Device, kernel: &Kernel, arenas: u32) -> wgpu::Bind
 ///
 /// # Errors
 /// [`crate::Error::Device`] if a buffer is missing.
-pub fn group(
+pub(super) fn group(
     gpu: &Gpu,
     kernel: &Kernel,
     layout: &wgpu::BindGroupLayout,

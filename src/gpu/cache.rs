@@ -23,24 +23,24 @@ fn cache_file(name: &str) -> Option<PathBuf> {
 const FORWARD_PROGRESS: &str = "forward-progress.json";
 
 /// Whether workgroups of an adapter were seen to wait for each other without harm.
-pub fn read_forward_progress(key: &str) -> Option<bool> {
+pub(crate) fn read_forward_progress(key: &str) -> Option<bool> {
     read(FORWARD_PROGRESS).get(key).copied()
 }
 
 /// Remembers whether they may.
-pub fn remember_forward_progress(key: &str, proceeds: bool) {
+pub(crate) fn remember_forward_progress(key: &str, proceeds: bool) {
     add(FORWARD_PROGRESS, key, proceeds);
 }
 
 /// What a file of the cache holds.
-pub fn read<T: DeserializeOwned>(name: &str) -> BTreeMap<String, T> {
+pub(crate) fn read<T: DeserializeOwned>(name: &str) -> BTreeMap<String, T> {
     let text = cache_file(name).and_then(|path| std::fs::read_to_string(path).ok());
     // A file that cannot be read is measured anew and replaced.
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 /// Adds an entry to a file, which is written whole or not at all; one that cannot be written costs a measurement, no more.
-pub fn add<T: Serialize + DeserializeOwned>(name: &str, key: &str, value: T) {
+pub(crate) fn add<T: Serialize + DeserializeOwned>(name: &str, key: &str, value: T) {
     // Devices of several models are measured at once; each adds to what the others have written.
     static WRITING: Mutex<()> = Mutex::new(());
     let _writing = WRITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -3,16 +3,16 @@
 use super::device::Gpu;
 
 /// Bytes of two timestamps.
-pub const TIME_BYTES: u64 = 16;
+pub(crate) const TIME_BYTES: u64 = 16;
 
 /// Timestamps at the begin and the end of a batch, if the device has them.
-pub struct Clock {
+pub(crate) struct Clock {
     times: Option<(wgpu::QuerySet, wgpu::Buffer)>,
 }
 
 impl Clock {
     /// A clock for one batch at a time.
-    pub fn new(gpu: &Gpu) -> Self {
+    pub(crate) fn new(gpu: &Gpu) -> Self {
         let times = gpu.timestamps.then(|| {
             let queries = gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("pass times"),
@@ -31,7 +31,7 @@ impl Clock {
     }
 
     /// Begins a pass; the first and the last of a batch are timed.
-    pub fn begin_pass<'encoder>(
+    pub(crate) fn begin_pass<'encoder>(
         &self,
         encoder: &'encoder mut wgpu::CommandEncoder,
         label: &str,
@@ -50,7 +50,7 @@ impl Clock {
     }
 
     /// Copies the times to `offset` of a staging buffer.
-    pub fn resolve(&self, encoder: &mut wgpu::CommandEncoder, staging: &wgpu::Buffer, offset: u64) {
+    pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder, staging: &wgpu::Buffer, offset: u64) {
         if let Some((queries, buffer)) = &self.times {
             encoder.resolve_query_set(queries, 0..2, buffer, 0);
             encoder.copy_buffer_to_buffer(buffer, 0, staging, offset, TIME_BYTES);
@@ -58,7 +58,7 @@ impl Clock {
     }
 
     /// The time between the two, from the last words of what was read back.
-    pub fn elapsed(&self, gpu: &Gpu, words: &[u32]) -> Option<std::time::Duration> {
+    pub(crate) fn elapsed(&self, gpu: &Gpu, words: &[u32]) -> Option<std::time::Duration> {
         self.times.as_ref()?;
         let at = words.len() - TIME_BYTES as usize / 4;
         let ticks = |at: usize| words[at] as u64 | (words[at + 1] as u64) << 32;

@@ -8,10 +8,10 @@ use super::kernels::{Kernel, Program};
 use crate::error::Result;
 
 /// What is done to a shader's text before it is compiled.
-pub type Rewrite = Box<dyn Fn(String) -> String + Send>;
+pub(crate) type Rewrite = Box<dyn Fn(String) -> String + Send>;
 
 /// The pipelines of a device for programs of one kind.
-pub struct Pipelines<P> {
+pub(crate) struct Pipelines<P> {
     runtime_checks: bool,
     rewrite: Option<Rewrite>,
     /// By a kernel's stem and the number of arenas.
@@ -43,17 +43,17 @@ impl<P> Default for Pipelines<P> {
 
 impl<P: Program + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines<P> {
     /// With wgpu's bounds and loop checks in what is compiled from now on.
-    pub fn with_runtime_checks(self) -> Self {
+    pub(crate) fn with_runtime_checks(self) -> Self {
         Pipelines { runtime_checks: true, known: HashMap::new(), ..self }
     }
 
     /// With other texts.
-    pub fn with_rewrite(self, rewrite: Rewrite) -> Self {
+    pub(crate) fn with_rewrite(self, rewrite: Rewrite) -> Self {
         Pipelines { rewrite: Some(rewrite), known: HashMap::new(), ..self }
     }
 
     /// The pipeline of a program.
-    pub fn get(&mut self, gpu: &Gpu, program: P) -> Result<Compiled> {
+    pub(crate) fn get(&mut self, gpu: &Gpu, program: P) -> Result<Compiled> {
         if let Some(compiled) = self.known.get(&program) {
             return Ok(compiled.clone());
         }

@@ -8,7 +8,7 @@ use super::device::Gpu;
 use crate::error::Result;
 
 /// A mapping that was asked for.
-pub struct Readback {
+pub(crate) struct Readback {
     staging: wgpu::Buffer,
     bytes: u64,
     submission: wgpu::SubmissionIndex,
@@ -17,7 +17,7 @@ pub struct Readback {
 
 impl Readback {
     /// Asks for the first `bytes` of a staging buffer as `submission` leaves them. Does not wait.
-    pub fn begin(staging: &wgpu::Buffer, bytes: u64, submission: wgpu::SubmissionIndex) -> Self {
+    pub(crate) fn begin(staging: &wgpu::Buffer, bytes: u64, submission: wgpu::SubmissionIndex) -> Self {
         let (sender, mapped) = mpsc::channel();
         staging.slice(..bytes).map_async(wgpu::MapMode::Read, move |result| {
             // The receiver is gone only if nobody wants the result any more.
@@ -27,12 +27,12 @@ impl Readback {
     }
 
     /// Waits without spinning, at most as long as `limit`, and copies the words out. The buffer can be used again.
-    pub fn words(self, gpu: &Gpu, limit: Duration) -> Result<Vec<u32>> {
+    pub(crate) fn words(self, gpu: &Gpu, limit: Duration) -> Result<Vec<u32>> {
         Ok(std::mem::take(&mut self.read(gpu, limit, false)?.copy))
     }
 
     /// As [`Self::words`], but `in_place` leaves the words in the mapped buffer.
-    pub fn read(self, gpu: &Gpu, limit: Duration, in_place: bool) -> Result<Words> {
+    pub(crate) fn read(self, gpu: &Gpu, limit: Duration, in_place: bool) -> Result<Words> {
         // From here on the buffer is unmapped whatever happens.
         let mut words = Words { view: None, copy: Vec::new(), staging: self.staging.clone() };
         let view = self.view(gpu, limit)?;
@@ -69,7 +69,7 @@ impl Readback {
 }
 
 /// Words that a device wrote. The buffer that they came in can be used again once this is dropped.
-pub struct Words {
+pub(crate) struct Words {
     /// The mapped buffer, if it is read in place.
     view: Option<wgpu::BufferView>,
     copy: Vec<u32>,

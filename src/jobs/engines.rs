@@ -24,7 +24,7 @@ use crate::score::{EditMode, Mode};
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
-pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+pub(super) fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let (scoring, cells) = (&job.scoring, job.cells());
     let chosen = devices_for(options, scoring.mode)?;
     let adapters = adapters_and_memory(&chosen, options.memory);
@@ -52,7 +52,7 @@ pub fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<d
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub fn open_edit(options: &RunOptions, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+pub(super) fn open_edit(options: &RunOptions, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Edit>>>> {
     let chosen = devices_for(options, Mode::Global)?;
     let mut engines = open_edit_on(&chosen, options, options.edit_kernel, pool);
     if engines.is_empty() {
@@ -67,7 +67,7 @@ pub fn open_edit(options: &RunOptions, pool: &Arc<rayon::ThreadPool>) -> Result<
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub fn sieve_devices(options: &RunOptions, mode: EditMode, software: bool) -> Result<Vec<Device>> {
+pub(super) fn sieve_devices(options: &RunOptions, mode: EditMode, software: bool) -> Result<Vec<Device>> {
     let mut chosen = devices_for(options, Mode::Global)?;
     chosen.retain(|device| match device {
         Device::Cpu => mode == EditMode::Global,
@@ -77,7 +77,7 @@ pub fn sieve_devices(options: &RunOptions, mode: EditMode, software: bool) -> Re
 }
 
 /// Opens engines for Levenshtein distances on these devices. There may be none.
-pub fn open_edit_on(
+pub(super) fn open_edit_on(
     chosen: &[Device],
     options: &RunOptions,
     kernel: Option<&'static Kernel>,

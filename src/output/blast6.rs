@@ -11,7 +11,7 @@ use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Body, Context, Line, Pair};
 use crate::error::Result;
 
-pub struct Blast6;
+pub(super) struct Blast6;
 
 impl Body for Blast6 {
     fn lines(&self) -> Option<&dyn Line> {

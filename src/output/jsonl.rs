@@ -4,12 +4,12 @@ use super::fields::{Facts, Field, Quotes};
 use super::{Body, Context, Line, Pair};
 use crate::error::Result;
 
-pub struct JsonLines {
+pub(super) struct JsonLines {
     fields: Vec<&'static Field>,
 }
 
 impl JsonLines {
-    pub fn new(fields: &[&'static Field]) -> Self {
+    pub(super) fn new(fields: &[&'static Field]) -> Self {
         JsonLines { fields: fields.to_vec() }
     }
 }

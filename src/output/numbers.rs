@@ -1,7 +1,7 @@
 //! Numbers as text, appended to a buffer: millions of lines, no allocation.
 
 /// Appends a whole number.
-pub fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
+pub(super) fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
     let number = number.into();
     if number < 0 {
         out.push(b'-');
@@ -10,7 +10,7 @@ pub fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
 }
 
 /// Appends a whole number that is not negative.
-pub fn push_unsigned(out: &mut Vec<u8>, mut number: u64) {
+pub(super) fn push_unsigned(out: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0u8; 20]; // u64::MAX has 20 digits
     let mut first = digits.len();
     loop {
@@ -25,7 +25,7 @@ pub fn push_unsigned(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Appends `units / 10^digits` with all its `digits` (at most 9) after the point.
-pub fn push_units(out: &mut Vec<u8>, units: u64, digits: u32) {
+pub(super) fn push_units(out: &mut Vec<u8>, units: u64, digits: u32) {
     let unit = 10u64.pow(digits);
     push_unsigned(out, units / unit);
     out.push(b'.');
@@ -40,7 +40,7 @@ pub fn push_units(out: &mut Vec<u8>, units: u64, digits: u32) {
 
 /// The whole number nearest to `value * 10^digits`, correctly rounded (a tie goes to the even one, as Rust's own
 /// formatting has it). `value` must be finite and not negative, and the result below 2^63.
-pub fn to_units(value: f64, digits: u32) -> u64 {
+pub(super) fn to_units(value: f64, digits: u32) -> u64 {
     debug_assert!(value >= 0.0 && value.is_finite());
     let product = value * 10f64.powi(digits as i32);
     let rest = product - product.floor();
@@ -54,7 +54,7 @@ pub fn to_units(value: f64, digits: u32) -> u64 {
 }
 
 /// Appends a fraction with six digits after the point, correctly rounded.
-pub fn push_fraction(out: &mut Vec<u8>, value: f64) {
+pub(super) fn push_fraction(out: &mut Vec<u8>, value: f64) {
     push_units(out, to_units(value, 6), 6);
 }
 

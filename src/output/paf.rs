@@ -19,7 +19,7 @@ use super::{Body, Context, Line, Pair};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
 
-pub struct Paf;
+pub(super) struct Paf;
 
 impl Body for Paf {
     fn lines(&self) -> Option<&dyn Line> {

@@ -34,7 +34,7 @@ const SATURATED: u32 = u32::MAX - 1;
 const GREATEST: u32 = u32::MAX - 2;
 
 /// Keeps the whole matrix, four bytes a pair: distances in millionths, just as they are printed.
-pub struct Phylip {
+pub(super) struct Phylip {
     distance: Distance,
     shape: MatrixShape,
     /// Of one set: row by row the triangle below the diagonal. Of two: row by row the rectangle.
@@ -42,7 +42,7 @@ pub struct Phylip {
 }
 
 impl Phylip {
-    pub fn new(distance: Distance, shape: MatrixShape, context: &Context) -> Result<Self> {
+    pub(super) fn new(distance: Distance, shape: MatrixShape, context: &Context) -> Result<Self> {
         let (rows, columns) = (context.queries.len(), context.targets.len());
         if context.scoring.mode == Mode::Local {
             return Err(Error::usage("distances compare whole sequences: local alignments give no matrix of them"));

@@ -52,7 +52,7 @@ pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
 }
 
 /// Writes the header and all alignments.
-pub fn write(context: &LongContext, command: &str, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+pub(super) fn write(context: &LongContext, command: &str, found: &[Found<'_>], output: &mut Output) -> Result<()> {
     let out = output.buffer();
     out.extend_from_slice(b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n@SQ\tSN:");
     out.extend_from_slice(context.target_name().as_bytes());

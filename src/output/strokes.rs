@@ -44,13 +44,13 @@ const GLYPHS: [&str; 94] = [
 const BOX: &str = "00 40 46 06 00";
 
 /// How wide a text is whose letters are `size` high with their descenders.
-pub fn width(text: &str, size: f64) -> f64 {
+pub(super) fn width(text: &str, size: f64) -> f64 {
     let letters = text.chars().count() as f64;
     (letters * ADVANCE - (ADVANCE - 4.0)).max(0.0) * unit(size)
 }
 
 /// The lines of a text: x grows along it, y down, and y = 0 is half way up a capital.
-pub fn lines(text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
+pub(super) fn lines(text: &str, size: f64) -> Vec<Vec<(f64, f64)>> {
     let unit = unit(size);
     let mut lines = Vec::new();
     for (index, letter) in text.chars().enumerate() {

@@ -22,7 +22,7 @@ const LINE: &str = "#=======================================";
 const LAST: &str = "#---------------------------------------";
 
 /// Writes all alignments.
-pub fn write(context: &LongContext, width: u32, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+pub(super) fn write(context: &LongContext, width: u32, found: &[Found<'_>], output: &mut Output) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let out = output.buffer();
     line(out, format_args!("{RULE}\n# Program: pairwave {version}\n# Align_format: pair\n{RULE}"));

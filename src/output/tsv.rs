@@ -4,12 +4,12 @@ use super::fields::{Facts, Field, Quotes};
 use super::{Body, Context, Line, Output, Pair};
 use crate::error::Result;
 
-pub struct Tsv {
+pub(super) struct Tsv {
     fields: Vec<&'static Field>,
 }
 
 impl Tsv {
-    pub fn new(fields: &[&'static Field]) -> Self {
+    pub(super) fn new(fields: &[&'static Field]) -> Self {
         Tsv { fields: fields.to_vec() }
     }
 }

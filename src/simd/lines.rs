@@ -13,7 +13,7 @@ struct Line([u64; 8]);
 
 impl<E: bytemuck::Pod> Lines<E> {
     /// At least so many elements, with any values.
-    pub fn at_least(&mut self, elements: usize) -> &mut [E] {
+    pub(crate) fn at_least(&mut self, elements: usize) -> &mut [E] {
         let lines = (elements * size_of::<E>()).div_ceil(size_of::<Line>());
         if self.lines.len() < lines {
             self.lines.resize(lines, Line::default());

@@ -5,14 +5,14 @@ use crate::score::difference::Element;
 use crate::seq::Code;
 
 /// Bytes of a vector: as many as the compiler can keep in the registers of most processors.
-pub const BYTES: usize = 64;
+pub(crate) const BYTES: usize = 64;
 
 /// N lanes.
 #[derive(Clone, Copy)]
-pub struct Array<E, const N: usize>([E; N]);
+pub(crate) struct Array<E, const N: usize>([E; N]);
 
 /// The level of arrays.
-pub enum Arrays {}
+pub(crate) enum Arrays {}
 
 impl Simd for Arrays {
     const LEVEL: Level = Level::Portable;
@@ -89,7 +89,7 @@ lanes!(i8, u8; i16, u16; i32, u32; i64, u64);
 /// # Safety
 /// `codes` points to N codes.
 #[inline(always)]
-pub unsafe fn lookup_each<E: Element, const N: usize>(table: &[E; STEPS], codes: *const Code) -> [E; N] {
+pub(crate) unsafe fn lookup_each<E: Element, const N: usize>(table: &[E; STEPS], codes: *const Code) -> [E; N] {
     // SAFETY: the caller's.
     let codes = unsafe { codes.cast::<[Code; N]>().read_unaligned() };
     codes.map(|code| table[code as usize % STEPS])
@@ -233,7 +233,7 @@ unsafe impl Words for Array<u64, 8> {
 /// # Safety
 /// `bytes` points to 64 bytes.
 #[inline(always)]
-pub unsafe fn test_each(bytes: *const u8, mask: u8) -> u64 {
+pub(crate) unsafe fn test_each(bytes: *const u8, mask: u8) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const LOW_BITS: u64 = ONES * 127;
     let mut bits = 0;

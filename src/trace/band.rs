@@ -64,7 +64,7 @@ pub(super) enum ScoresBy {
 
 impl ScoreRange {
     /// `query` and `target` are not empty.
-    pub fn of(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
+    pub(super) fn of(substitution: &Substitution, query: &[Code], target: &[Code]) -> Self {
         let present = |codes: &[Code]| {
             let mut is_there = [false; 256];
             codes.iter().for_each(|&code| is_there[code as usize] = true);
@@ -104,12 +104,12 @@ impl ScoreRange {
     }
 
     /// Scores of match and mismatch, if there are only these two.
-    pub fn two_scores(&self) -> (i32, i32) {
+    pub(super) fn two_scores(&self) -> (i32, i32) {
         (self.best_match.unwrap_or(0), self.best_mismatch.unwrap_or(0))
     }
 
     /// The diagonals of all canonical alignments of `m` and `n` symbols, as far as the hint says.
-    pub fn band(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint) -> Band {
+    pub(super) fn band(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint) -> Band {
         match scoring.end_gaps {
             EndGaps::Charged => Band::of_gap_columns(m, n, self.gap_limit(m, n, scoring.gaps, hint)),
             EndGaps::Free => Band::of_pairs(m, n, self.least_pairs(m, n, hint)),
@@ -163,33 +163,33 @@ pub(super) struct Band {
 impl Band {
     /// All diagonals.
     #[cfg(test)]
-    pub fn full(m: usize, n: usize) -> Self {
+    pub(super) fn full(m: usize, n: usize) -> Self {
         Band { low: -(n as i64), high: m as i64 }
     }
 
     /// The diagonals that alignments with at most `gap_columns` gap columns visit; at least `|m - n|` of these.
-    pub fn of_gap_columns(m: usize, n: usize, gap_columns: u64) -> Self {
+    pub(super) fn of_gap_columns(m: usize, n: usize, gap_columns: u64) -> Self {
         let (m, n) = (m as i64, n as i64);
         let spare = (gap_columns as i64 - (m - n).abs()) / 2;
         Band { low: ((m - n).min(0) - spare).max(-n), high: ((m - n).max(0) + spare).min(m) }
     }
 
     /// The diagonals of alignments with free end gaps and at least so many columns with two symbols.
-    pub fn of_pairs(m: usize, n: usize, pairs: u64) -> Self {
+    pub(super) fn of_pairs(m: usize, n: usize, pairs: u64) -> Self {
         Band { low: pairs as i64 - n as i64, high: m as i64 - pairs as i64 }
     }
 
     /// A guess at the band of similar sequences.
-    pub fn guess(m: usize, n: usize) -> Self {
+    pub(super) fn guess(m: usize, n: usize) -> Self {
         Self::of_gap_columns(m, n, (m.abs_diff(n) + 32 + (m + n) / 64) as u64)
     }
 
-    pub fn contains(self, other: Band) -> bool {
+    pub(super) fn contains(self, other: Band) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 
     /// Four times as wide, but no wider than `limit` (on either side where this band is not already).
-    pub fn wider(self, limit: Band) -> Self {
+    pub(super) fn wider(self, limit: Band) -> Self {
         let more = self.high - self.low + 8;
         Band {
             low: (self.low - more * 3 / 2).max(limit.low.min(self.low)),

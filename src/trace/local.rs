@@ -26,7 +26,7 @@ impl Number for i64 {}
 
 /// Buffers that sweeps use again and again; one for each thread.
 #[derive(Debug, Default)]
-pub struct Buffers {
+pub(super) struct Buffers {
     profile: forward::Profile,
     rows_32: forward::Rows<i32>,
     rows_64: forward::Rows<i64>,

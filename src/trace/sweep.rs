@@ -61,7 +61,7 @@ pub(super) struct Steps {
 
 impl<T: Value> Sweep<'_, T> {
     /// Computes a range of steps, the wave standing after the step before them.
-    pub fn advance(&self, wave: &mut Wave<T>, steps: Steps, out: &mut Directions, ends: Option<&mut Ends<T>>) {
+    pub(super) fn advance(&self, wave: &mut Wave<T>, steps: Steps, out: &mut Directions, ends: Option<&mut Ends<T>>) {
         match (self.costs.affine, self.costs.scores) {
             (false, ScoresBy::Table) => self.dispatch::<false, BY_TABLE>(wave, steps, out, ends),
             (false, ScoresBy::SharedBits) => self.dispatch::<false, BY_SHARED_BITS>(wave, steps, out, ends),

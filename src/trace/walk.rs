@@ -36,7 +36,7 @@ enum State {
 
 impl<'a> Walk<'a> {
     /// A walk that starts from a cell of the last row or column; what lies beyond is an end gap.
-    pub fn new(query: &'a [Code], target: &'a [Code], substitution: &'a Substitution, start: Cell) -> Self {
+    pub(super) fn new(query: &'a [Code], target: &'a [Code], substitution: &'a Substitution, start: Cell) -> Self {
         let mut cigar = Cigar::new();
         cigar.push(columns(query.len() as i64 - start.i), Op::Insertion);
         cigar.push(columns(target.len() as i64 - start.j), Op::Deletion);
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The alignment of a walk that reached the border.
-    pub fn finish(mut self) -> Cigar {
+    pub(super) fn finish(mut self) -> Cigar {
         self.cigar.push(columns(self.cell.i), Op::Insertion);
         self.cigar.push(columns(self.cell.j), Op::Deletion);
         self.cigar.reverse();
@@ -103,7 +103,7 @@ pub(super) struct Tracer<'a, T> {
 impl<T: Value> Tracer<'_, T> {
     /// Sweeps from `from`, after which the wave stands, to `apex`. Returns the states that were kept, or none if the
     /// directions of all these steps are there.
-    pub fn sweep_to(&mut self, from: i64, apex: Cell, mut ends: Option<&mut Ends<T>>) -> Vec<Saved<T>> {
+    pub(super) fn sweep_to(&mut self, from: i64, apex: Cell, mut ends: Option<&mut Ends<T>>) -> Vec<Saved<T>> {
         let sweep = Sweep { apex, ..self.sweep };
         let to = apex.step();
         let Some(spacing) = self.spacing(from, apex) else {
@@ -122,7 +122,7 @@ impl<T: Value> Tracer<'_, T> {
     }
 
     /// Walks back to `from`, given what [`Self::sweep_to`] kept after it.
-    pub fn follow(&mut self, walk: &mut Walk, from: i64, mut kept: Vec<Saved<T>>) {
+    pub(super) fn follow(&mut self, walk: &mut Walk, from: i64, mut kept: Vec<Saved<T>>) {
         let Sweep { geometry, costs, .. } = self.sweep;
         if kept.is_empty() {
             return walk.follow(self.directions, geometry, from, costs.affine);

@@ -99,12 +99,12 @@ pub(super) struct Costs<T> {
 }
 
 impl<T: Value> Costs<T> {
-    pub fn table_index(a: Code, b: Code) -> usize {
+    pub(super) fn table_index(a: Code, b: Code) -> usize {
         a as usize % TABLE_SIDE * TABLE_SIDE + b as usize % TABLE_SIDE
     }
 
     /// Value of the border cell that `step` symbols of one sequence lead to.
-    pub fn border(&self, step: i64) -> T {
+    pub(super) fn border(&self, step: i64) -> T {
         match step {
             0 => T::from_wide(0),
             _ if self.free_end_gaps => T::from_wide(self.step.to_wide() * i128::from(step)),
@@ -126,14 +126,14 @@ impl Symbols {
     /// Where in `query` and in `target_reversed` the codes of a step's lane 0 are (those of the next lanes follow):
     /// the cell (i, j) has query symbol i - 1, and target symbol j - 1, which is n - j backwards. May be negative by
     /// less than the lane that is asked for.
-    pub fn place(&self, geometry: Geometry, step: i64) -> (i64, i64) {
+    pub(super) fn place(&self, geometry: Geometry, step: i64) -> (i64, i64) {
         let phase = geometry.phase(step);
         let i0 = (step + geometry.low + phase) >> 1;
         let j0 = (step - geometry.low - phase) >> 1;
         (IDLE_CODES as i64 + i0 - 1, IDLE_CODES as i64 + self.n - j0)
     }
 
-    pub fn set(&mut self, query: &[Code], target: &[Code]) {
+    pub(super) fn set(&mut self, query: &[Code], target: &[Code]) {
         let idle = || std::iter::repeat_n(PAD, IDLE_CODES);
         self.query.clear();
         self.query.extend(idle().chain(query.iter().copied()).chain(idle()));
@@ -152,33 +152,33 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    pub fn new(band: Band) -> Self {
+    pub(super) fn new(band: Band) -> Self {
         let diagonals = (band.high - band.low + 1) as usize;
         Geometry { low: band.low, lanes: diagonals.div_ceil(2).next_multiple_of(LANES) }
     }
 
     /// 0 if `step` writes the even array, 1 if the odd one.
-    pub fn phase(&self, step: i64) -> i64 {
+    pub(super) fn phase(&self, step: i64) -> i64 {
         (step - self.low) & 1
     }
 
     /// Whether there is a lane for a diagonal.
-    pub fn contains(&self, diagonal: i64) -> bool {
+    pub(super) fn contains(&self, diagonal: i64) -> bool {
         (0..2 * self.lanes as i64).contains(&(diagonal - self.low))
     }
 
     /// The last step that has a border cell within the band.
-    pub fn last_border_step(&self) -> i64 {
+    pub(super) fn last_border_step(&self) -> i64 {
         (-self.low).max(self.low + 2 * self.lanes as i64 - 1)
     }
 
     /// Lane of a diagonal of this step's parity.
-    pub fn lane(&self, step: i64, diagonal: i64) -> usize {
+    pub(super) fn lane(&self, step: i64, diagonal: i64) -> usize {
         ((diagonal - self.low - self.phase(step)) >> 1) as usize
     }
 
     /// First and last lane, of either array, of the diagonals up to `reach` from one.
-    pub fn lanes_within(&self, diagonal: i64, reach: i64) -> (usize, usize) {
+    pub(super) fn lanes_within(&self, diagonal: i64, reach: i64) -> (usize, usize) {
         let lane = |diagonal: i64| ((diagonal - self.low) >> 1).clamp(0, self.lanes as i64 - 1) as usize;
         (lane(diagonal - reach), lane(diagonal + reach))
     }
@@ -186,7 +186,7 @@ impl Geometry {
     /// Lanes of the cells of `step` that are in the band, have i >= 0 and j >= 0, and from which `apex` can be
     /// reached. The set is closed: whichever cells lead to one of its cells are in that step's set, or outside band
     /// and matrix.
-    pub fn lanes_of(&self, step: i64, apex: Cell) -> RangeInclusive<i64> {
+    pub(super) fn lanes_of(&self, step: i64, apex: Cell) -> RangeInclusive<i64> {
         let high = self.low + 2 * self.lanes as i64 - 1;
         let left = apex.step() - step;
         let least = self.low.max(-step).max(apex.diagonal() - left);
@@ -204,11 +204,11 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    pub fn step(self) -> i64 {
+    pub(super) fn step(self) -> i64 {
         self.i + self.j
     }
 
-    pub fn diagonal(self) -> i64 {
+    pub(super) fn diagonal(self) -> i64 {
         self.i - self.j
     }
 }
@@ -243,7 +243,7 @@ impl<T> Default for Wave<T> {
 
 impl<T: Value> Wave<T> {
     /// Step 0: nothing but the cell (0, 0) is reached.
-    pub fn start(&mut self, geometry: Geometry, affine: bool) {
+    pub(super) fn start(&mut self, geometry: Geometry, affine: bool) {
         let length = geometry.lanes + 2;
         for array in self.arrays_mut() {
             array.clear();
@@ -260,7 +260,7 @@ impl<T: Value> Wave<T> {
     }
 
     /// H of a cell of one of the two latest steps, if the band has it.
-    pub fn value(&self, geometry: Geometry, cell: Cell) -> Option<T> {
+    pub(super) fn value(&self, geometry: Geometry, cell: Cell) -> Option<T> {
         let arrays = if geometry.phase(cell.step()) == 0 { &self.even } else { &self.odd };
         let lane = geometry.contains(cell.diagonal()).then(|| geometry.lane(cell.step(), cell.diagonal()))?;
         Some(arrays.h[1 + lane])
@@ -273,14 +273,14 @@ impl<T: Value> Wave<T> {
     }
 
     /// What cells on the way to `apex` need after `step`, copied.
-    pub fn save(&mut self, geometry: Geometry, step: i64, apex: Cell) -> Saved<T> {
+    pub(super) fn save(&mut self, geometry: Geometry, step: i64, apex: Cell) -> Saved<T> {
         let (first, last) = geometry.lanes_within(apex.diagonal(), apex.step() - step + 2);
         let copy = |array: &mut Vec<T>| array.get(1 + first..=1 + last).unwrap_or_default().to_vec();
         Saved { step, first, lanes: self.arrays_mut().map(copy) }
     }
 
     /// Puts saved lanes back where they were.
-    pub fn restore(&mut self, saved: &Saved<T>) {
+    pub(super) fn restore(&mut self, saved: &Saved<T>) {
         for (array, lanes) in self.arrays_mut().into_iter().zip(&saved.lanes) {
             if !lanes.is_empty() {
                 array[1 + saved.first..][..lanes.len()].copy_from_slice(lanes);
@@ -312,7 +312,7 @@ impl Directions {
     /// Room for a step's directions: `length` bytes for the lanes from `base` on, at the returned index. They are
     /// written over by the next step's if they are not to be kept.
     #[inline(always)]
-    pub fn row(&mut self, base: usize, length: usize, keep: bool) -> usize {
+    pub(super) fn row(&mut self, base: usize, length: usize, keep: bool) -> usize {
         let start = self.end;
         self.reserve(start + length);
         self.origins.push(start.wrapping_sub(base));
@@ -321,7 +321,7 @@ impl Directions {
     }
 
     /// The same for many steps with lanes from 0 on: the index of the first, and how much further the next ones are.
-    pub fn rows(&mut self, steps: usize, length: usize, keep: bool) -> (usize, usize) {
+    pub(super) fn rows(&mut self, steps: usize, length: usize, keep: bool) -> (usize, usize) {
         let (start, stride) = (self.end, if keep { length } else { 0 });
         self.reserve(start + steps * stride + length);
         self.origins.extend((0..steps).map(|step| start + step * stride));
@@ -339,14 +339,14 @@ impl Directions {
     }
 
     /// Forgets all; the next directions are those of `first_step`.
-    pub fn restart(&mut self, first_step: i64) {
+    pub(super) fn restart(&mut self, first_step: i64) {
         self.first_step = first_step;
         self.origins.clear();
         self.end = 0;
     }
 
     #[inline]
-    pub fn of(&self, geometry: Geometry, cell: Cell) -> u8 {
+    pub(super) fn of(&self, geometry: Geometry, cell: Cell) -> u8 {
         let origin = self.origins[(cell.step() - self.first_step) as usize];
         self.bytes[origin.wrapping_add(geometry.lane(cell.step(), cell.diagonal()))]
     }

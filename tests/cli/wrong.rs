@@ -10,7 +10,7 @@ fn refused(folder: &TempDir, arguments: &str) -> String {
 
 /// Runs a command with an output file and checks all of the above but the text, which it returns with `folder` and the
 /// adapter's name left out. `arguments` are split at blanks; `@name` is a file in `folder`.
-pub fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> String {
+pub(crate) fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> String {
     let before = entries(folder.path());
     let words: Vec<String> = arguments
         .split_whitespace()

@@ -43,7 +43,7 @@ fn random_schemes_of_every_size() {
     let below = |rng: &mut Rng, bound: u32| (rng.next_u32() >> rng.below(32)) % (bound + 1);
     for _ in 0..150 {
         let bound = MAX_SCORE as u32;
-        let matching = below(&mut rng, 2 * bound) as i32 - MAX_SCORE * (rng.below(2) as i32);
+        let matching = below(&mut rng, 2 * bound) as i32 - MAX_SCORE * rng.below(2);
         let matching = matching.clamp(-MAX_SCORE, MAX_SCORE);
         let mismatching = (matching - below(&mut rng, 2 * bound) as i32).max(-MAX_SCORE);
         let first = below(&mut rng, bound) as i32;

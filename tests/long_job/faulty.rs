@@ -36,7 +36,7 @@ struct Faulty {
 }
 
 impl Faulty {
-    fn new(asked: Asked, nth: u32, happens: impl Fn() + Send + Sync + 'static) -> Box<dyn LongEngine> {
+    fn boxed(asked: Asked, nth: u32, happens: impl Fn() + Send + Sync + 'static) -> Box<dyn LongEngine> {
         let inner = textbook("faulty", 2e8);
         Box::new(Faulty { inner, asked, left: AtomicU32::new(nth), happens: Box::new(happens) })
     }
@@ -113,7 +113,7 @@ fn an_engine_that_panics_wherever_it_is_asked_is_lost() {
     let mut lost = 0;
     for (asked, nth) in all.into_iter().flat_map(|asked| [1, 2, 3, 4, 6].map(|nth| (asked, nth))) {
         for others in [0, 1] {
-            let mut engines: Engines = vec![Faulty::new(asked, nth, || panic!("by script"))];
+            let mut engines: Engines = vec![Faulty::boxed(asked, nth, || panic!("by script"))];
             engines.extend((0..others).map(|_| Box::new(textbook("strong", 1e8)) as Box<dyn LongEngine>));
             let result = run(&job, engines).unwrap();
             assert_eq!(result.hits, expected, "{asked:?} {nth}, {others} others");
@@ -174,7 +174,7 @@ fn an_engine_that_falls_silent_in_a_walk_is_given_up() {
     for (nth, others) in [(1, 0), (2, 1)] {
         let gate = Gate::default();
         let waits = gate.clone();
-        let mut engines: Engines = vec![Faulty::new(Asked::Trace, nth, move || waits.wait())];
+        let mut engines: Engines = vec![Faulty::boxed(Asked::Trace, nth, move || waits.wait())];
         engines.extend((0..others).map(|_| Box::new(textbook("strong", 1e8)) as Box<dyn LongEngine>));
         let result = run(&job, engines).unwrap();
         assert_eq!(result.hits, expected, "{nth}, {others} others");

@@ -35,7 +35,7 @@ fn so_many(engines: u32) -> Vec<Textbook> {
 
 /// Runs a job with a checkpoint on these engines, and keeps what is there after so many marks: what a run that is killed
 /// then leaves.
-pub fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) -> tempfile::TempDir {
+pub(crate) fn killed(job: &LongAlignment, after: u64, engines: Vec<Textbook>) -> tempfile::TempDir {
     let (live, left) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (from, to) = (live.path().to_owned(), left.path().to_owned());
     let marks = Arc::new(Mutex::new(0));

@@ -26,7 +26,7 @@ struct Matrices {
 }
 
 /// The reverse complement: sets of the bases A = 1, C = 2, G = 4, T = 8.
-pub fn turned(codes: &[Code]) -> Vec<Code> {
+pub(crate) fn turned(codes: &[Code]) -> Vec<Code> {
     let facing =
         |code: Code| [(1, 8), (2, 4), (4, 2), (8, 1)].iter().map(|&(a, b)| if code & a > 0 { b } else { 0 }).sum();
     codes.iter().rev().map(|&code| facing(code)).collect()
@@ -91,7 +91,7 @@ fn walk(
 }
 
 /// The best local alignments, best first.
-pub fn best(
+pub(crate) fn best(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,

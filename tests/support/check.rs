@@ -10,17 +10,17 @@ use pairwave::score::Scoring;
 use pairwave::seq::{Code, SequenceStore};
 
 /// Lengths around words of 4, slices of 12 and 36, workgroups of 16 and 64.
-pub const EDGES: &[usize] =
+pub(crate) const EDGES: &[usize] =
     &[0, 1, 2, 3, 4, 5, 11, 12, 13, 15, 16, 17, 23, 24, 25, 35, 36, 37, 48, 63, 64, 65, 71, 72, 73];
 
 /// What the oracle says of a pair.
-pub fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &Hit) -> (i64, u64) {
+pub(crate) fn oracle(store: &SequenceStore, scoring: &Scoring, hit: &Hit) -> (i64, u64) {
     let best = needleman_wunsch::align(store.codes(hit.query), store.codes(hit.target), scoring);
     (best.score, best.matches)
 }
 
 /// Fails unless every pair of the store is there once and right.
-pub fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], with_matches: bool) {
+pub(crate) fn check_hits(store: &Arc<SequenceStore>, scoring: &Scoring, hits: &[Hit], with_matches: bool) {
     let mut seen = BTreeSet::new();
     for hit in hits {
         let (score, matches) = oracle(store, scoring, hit);
@@ -43,13 +43,20 @@ type Best = (i64, u64, String);
 
 /// The oracle's alignments under one scoring, each pair of contents computed once.
 #[derive(Default)]
-pub struct Textbook {
+pub(crate) struct Textbook {
     known: HashMap<(Vec<Code>, Vec<Code>), Best>,
 }
 
 impl Textbook {
     /// Fails unless the pair has the oracle's score, matches and, if it was traced, alignment.
-    pub fn check(&mut self, query: &[Code], target: &[Code], scoring: &Scoring, hit: &Hit, cigar: Option<&Cigar>) {
+    pub(crate) fn check(
+        &mut self,
+        query: &[Code],
+        target: &[Code],
+        scoring: &Scoring,
+        hit: &Hit,
+        cigar: Option<&Cigar>,
+    ) {
         let (score, matches, expected) = self.known.entry((query.to_vec(), target.to_vec())).or_insert_with(|| {
             let best = needleman_wunsch::align(query, target, scoring);
             (best.score, best.matches, best.cigar.to_string())
@@ -68,7 +75,7 @@ impl Textbook {
 
 /// Fails unless every pair of the store is there once, with its score, its matches and the canonical alignment, traced by
 /// the engine.
-pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) {
+pub(crate) fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) {
     let count = check_some_traced(store, scoring, found);
     assert_eq!(count, store.len() * (store.len() - 1) / 2, "pairs");
     let missing = found.iter().find(|(_, cigar)| cigar.is_none());
@@ -76,7 +83,11 @@ pub fn check_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit
 }
 
 /// Fails unless all that is there is right and comes once; gives its number.
-pub fn check_some_traced(store: &Arc<SequenceStore>, scoring: &Scoring, found: &[(Hit, Option<Cigar>)]) -> usize {
+pub(crate) fn check_some_traced(
+    store: &Arc<SequenceStore>,
+    scoring: &Scoring,
+    found: &[(Hit, Option<Cigar>)],
+) -> usize {
     let mut textbook = Textbook::default();
     let mut seen = BTreeSet::new();
     for (hit, cigar) in found {

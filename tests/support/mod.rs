@@ -2,9 +2,9 @@
 #![allow(dead_code)] // each test file uses a part
 
 mod adapter;
-pub mod check;
-pub mod random;
-pub mod warnings;
+pub(crate) mod check;
+pub(crate) mod random;
+pub(crate) mod warnings;
 
 use std::sync::Arc;
 
@@ -19,24 +19,24 @@ use pairwave::pairs::{Batch, Hit, Report, Want};
 use pairwave::score::{EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
-pub use adapter::adapter;
+pub(crate) use adapter::adapter;
 #[allow(unused_imports)] // as above
-pub use random::{Rng, rng};
+pub(crate) use random::{Rng, rng};
 
 /// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short
 /// sequences reach every edge.
-pub fn gpu_checked() -> GpuEngine {
+pub(crate) fn gpu_checked() -> GpuEngine {
     let config = Config { slice: 12, workgroup: 16, cells_per_second: 0.0, speeds: None };
     GpuEngine::open(&adapter(), config).expect("the adapter opens").with_runtime_checks()
 }
 
 /// An engine as jobs use it on hardware.
-pub fn gpu_default() -> GpuEngine {
+pub(crate) fn gpu_default() -> GpuEngine {
     GpuEngine::open(&adapter(), Config::default()).expect("the adapter opens")
 }
 
 /// Sizes with which short sequences reach every edge.
-pub const SMALL_SHAPE: MatrixShape = MatrixShape {
+pub(crate) const SMALL_SHAPE: MatrixShape = MatrixShape {
     rows_workgroup: 16,
     rows_words: 1,
     diagonal_workgroup: 4,
@@ -47,24 +47,24 @@ pub const SMALL_SHAPE: MatrixShape = MatrixShape {
 };
 
 /// An engine that uses one kernel, with wgpu's checks and small sizes.
-pub fn kernel_checked(stem: &str) -> GpuEngine {
+pub(crate) fn kernel_checked(stem: &str) -> GpuEngine {
     let kernel = kernels::find(stem).expect("a kernel of the table");
     gpu_checked().with_kernel(Some(kernel)).with_matrix_shape(SMALL_SHAPE)
 }
 
 /// An engine that uses one kernel, as jobs use it on hardware.
-pub fn kernel_default(stem: &str) -> GpuEngine {
+pub(crate) fn kernel_default(stem: &str) -> GpuEngine {
     let kernel = kernels::find(stem).expect("a kernel of the table");
     gpu_default().with_kernel(Some(kernel)).with_matrix_shape(MatrixShape::default())
 }
 
 /// The whole CPU engine on two threads, which scores and traces nothing.
-pub fn cpu() -> CpuEngine {
+pub(crate) fn cpu() -> CpuEngine {
     CpuEngine::new(thread_pool(2).expect("threads start"))
 }
 
 /// A random code; `ambiguous` in a hundred are not a single residue.
-pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
+pub(crate) fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
     let any = (1 + rng.next_u32() % (alphabet.size() as u32 - 1)) as Code;
     match alphabet {
         Alphabet::Bytes => alphabet.encode(any).unwrap_or(b' '),
@@ -75,12 +75,12 @@ pub fn random_code(rng: &mut Rng, alphabet: Alphabet, ambiguous: u32) -> Code {
 }
 
 /// A random sequence.
-pub fn random_codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
+pub(crate) fn random_codes(rng: &mut Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
     (0..length).map(|_| random_code(rng, alphabet, 4)).collect()
 }
 
 /// A relative of a sequence: substitutions, insertions, deletions and lost ends, `percent` of each.
-pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) -> Vec<Code> {
+pub(crate) fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) -> Vec<Code> {
     let mut out = Vec::new();
     for &code in codes {
         match rng.next_u32() % 100 {
@@ -96,7 +96,7 @@ pub fn mutated(rng: &mut Rng, alphabet: Alphabet, codes: &[Code], percent: u32) 
 }
 
 /// A store of these sequences.
-pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
+pub(crate) fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(alphabet);
     for (index, codes) in sequences.iter().enumerate() {
         builder.push(format!("s{index}"), codes).unwrap();
@@ -105,7 +105,7 @@ pub fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> 
 }
 
 /// Random sequences of the given lengths; every third is a relative of the one before.
-pub fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
+pub(crate) fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
     let mut sequences: Vec<Vec<Code>> = Vec::new();
     for (index, &length) in lengths.iter().enumerate() {
         let mut codes = match sequences.last() {
@@ -121,7 +121,7 @@ pub fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) -> Arc<
 }
 
 /// Linear and affine gaps, end gaps charged and free, DNA and protein, and the odd ones.
-pub fn scorings() -> Vec<Scoring> {
+pub(crate) fn scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
         for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
@@ -137,7 +137,7 @@ pub fn scorings() -> Vec<Scoring> {
 }
 
 /// All pairs of a store as batches, one per length class and band.
-pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
+pub(crate) fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
     let mut all = Vec::new();
     for (_, band, blocks) in job.bands(cells, u64::MAX) {
         for class in blocks.chunk_by(|a, b| a.0 == b.0) {
@@ -149,14 +149,14 @@ pub fn batches(job: &Job, cells: u64) -> Vec<Arc<Batch>> {
 }
 
 /// Computes batches, two in flight where the engine admits it, and returns all hits in order.
-pub fn compute(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<Hit> {
+pub(crate) fn compute(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<Hit> {
     let mut hits: Vec<Hit> = compute_traced(engine, batches).into_iter().map(|(hit, _)| hit).collect();
     hits.sort();
     hits
 }
 
 /// The same with the alignments that the engine traced.
-pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<(Hit, Option<Cigar>)> {
+pub(crate) fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) -> Vec<(Hit, Option<Cigar>)> {
     let mut hits = Vec::new();
     let mut add = |report: Report| {
         assert_eq!(report.unfinished, Vec::<usize>::new());
@@ -177,6 +177,6 @@ pub fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch>]) ->
 }
 
 /// A job for all pairs of a store.
-pub fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
+pub(crate) fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
     Job { queries: Arc::clone(store), against: None, scoring: Arc::new(scoring), want }
 }

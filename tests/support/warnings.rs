@@ -13,7 +13,7 @@ fn lock() -> MutexGuard<'static, Vec<String>> {
 }
 
 /// Begins to record; once is enough.
-pub fn record() {
+pub(crate) fn record() {
     struct Tape;
     impl Write for Tape {
         fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
@@ -31,6 +31,6 @@ pub fn record() {
 }
 
 /// The warnings with this text so far.
-pub fn about(text: &str) -> Vec<String> {
+pub(crate) fn about(text: &str) -> Vec<String> {
     lock().iter().filter(|line| line.contains(text)).cloned().collect()
 }

@@ -13,7 +13,7 @@ use super::{COMPUTING, OUTPUT, SELECTION};
 /// longer than --seconds.
 #[derive(Debug, clap::Args, Default)]
 #[command(after_long_help = BENCH_EXAMPLES)]
-pub struct BenchArgs {
+pub(crate) struct BenchArgs {
     /// What to measure [default: all of these]
     #[arg(value_name = "EXPERIMENT", value_enum)]
     pub experiments: Vec<ExperimentName>,
@@ -127,7 +127,7 @@ pub enum GapsName {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum TableFormatName {
+pub(crate) enum TableFormatName {
     /// Aligned columns
     #[default]
     Text,

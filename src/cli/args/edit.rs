@@ -15,7 +15,7 @@ const COMPARISON: &str = "Comparison";
 /// output do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave edit [OPTIONS] <PATTERNS> [TEXTS]", after_long_help = EXAMPLES)]
-pub struct EditArgs {
+pub(crate) struct EditArgs {
     /// Patterns: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
     pub patterns: Option<String>,
@@ -130,7 +130,7 @@ pub enum EditAlphabetName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EditAmbiguityName {
+pub(crate) enum EditAmbiguityName {
     /// They are equal if they can be the same base
     Overlap,
     /// They equal nothing
@@ -140,7 +140,7 @@ pub enum EditAmbiguityName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EditNName {
+pub(crate) enum EditNName {
     /// It is like other ambiguous nucleotides
     Match,
     /// It equals nothing
@@ -148,7 +148,7 @@ pub enum EditNName {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum EditFormatName {
+pub(crate) enum EditFormatName {
     /// Tab-separated values with a header line
     #[default]
     #[value(alias = "table", alias = "tab-separated")]

@@ -12,7 +12,7 @@ use super::{AlphabetName, COMPUTING, MachineArgs, OUTPUT, SCORING, SELECTION, Sc
 /// exact. Scores and alignments do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
 #[command(override_usage = "pairwave long [OPTIONS] <QUERY> <TARGET>", after_long_help = EXAMPLES)]
-pub struct LongArgs {
+pub(crate) struct LongArgs {
     /// The first sequence: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
     pub query: Option<String>,
@@ -138,7 +138,7 @@ Examples:
     pairwave long a.fa b.fa --query-id chr1 --target-id chr1 --checkpoint work --format paf -o chr1.paf";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum LongModeName {
+pub(crate) enum LongModeName {
     /// The two parts that score most (Smith-Waterman)
     #[default]
     #[value(alias = "sw")]
@@ -175,7 +175,7 @@ pub enum MethodName {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum LongFormatName {
+pub(crate) enum LongFormatName {
     /// Tab-separated values with a header line
     #[default]
     #[value(alias = "table", alias = "tab-separated")]

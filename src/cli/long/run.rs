@@ -94,14 +94,14 @@ struct Stats<'a> {
 }
 
 /// The two sequences of a pair that `pairwave long` reads.
-pub struct Sequences {
+pub(crate) struct Sequences {
     query: (Arc<SequenceStore>, SequenceId),
     target: (Arc<SequenceStore>, SequenceId),
     scoring: Arc<Scoring>,
 }
 
 /// What the job took.
-pub struct Took {
+pub(crate) struct Took {
     /// Symbols.
     query_length: u32,
     target_length: u32,

@@ -19,7 +19,7 @@ const MARGIN: usize = VECTORS * MAX_WORDS;
 
 /// Buffers that live from pair to pair.
 #[derive(Debug, Clone, Default)]
-pub struct Buffers {
+pub(super) struct Buffers {
     /// Planes of the text: all bits or none, one word a column.
     text: Lines<u64>,
     /// Steps along the row before the strip: top bits, one word a column. Then those along its last row.
@@ -28,7 +28,7 @@ pub struct Buffers {
 }
 
 /// One pair.
-pub struct Task<'a> {
+pub(super) struct Task<'a> {
     /// It, neither sequence empty.
     pub pair: Pair<'a>,
     /// Of pattern and text.
@@ -43,7 +43,7 @@ pub struct Task<'a> {
 
 /// What comes of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// A distance, right if it is within the limit; else one above it.
     Found(Found),
     /// Given up after so many rows: the distance is above the limit, and at least so great by any way through
@@ -54,7 +54,7 @@ pub enum Outcome {
 /// Computes a pair.
 ///
 /// The processor must have the instructions.
-pub fn align_pair<M: Matcher>(level: Level, task: Task<'_>) {
+pub(super) fn align_pair<M: Matcher>(level: Level, task: Task<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
 

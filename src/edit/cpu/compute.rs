@@ -57,7 +57,11 @@ pub fn run(batch: &EditBatch, workspace: &mut Workspace) -> Vec<Found> {
 }
 
 /// As [`run`]; `None` if `is_over` says so before all is done.
-pub fn run_until(batch: &EditBatch, workspace: &mut Workspace, is_over: impl Fn() -> bool) -> Option<Vec<Found>> {
+pub(super) fn run_until(
+    batch: &EditBatch,
+    workspace: &mut Workspace,
+    is_over: impl Fn() -> bool,
+) -> Option<Vec<Found>> {
     let band = &*batch.band;
     let scheme = &*band.scheme;
     let mut found = vec![Found::NONE; batch.pairs() as usize];

@@ -8,7 +8,7 @@ use crate::simd::{BITS, Words};
 
 /// Words of rows that the next columns need, of a group of pairs side by side.
 #[derive(Debug, Clone)]
-pub struct CutOff {
+pub(super) struct CutOff {
     /// Whether any could be left out.
     pub pays: bool,
     /// Words from the first that are needed for the next 64 columns.
@@ -24,7 +24,7 @@ pub struct CutOff {
 
 impl CutOff {
     /// Before the first column of pairs whose patterns have so many words.
-    pub fn new(pairs: &[Pair<'_>], mode: EditMode, words: usize) -> Self {
+    pub(super) fn new(pairs: &[Pair<'_>], mode: EditMode, words: usize) -> Self {
         let of = |spare: i64, value: fn(&Pair<'_>) -> i64| {
             let mut all = [spare; MAX_PAIRS];
             all.iter_mut().zip(pairs).for_each(|(to, pair)| *to = value(pair));
@@ -48,7 +48,7 @@ impl CutOff {
     /// # Safety
     /// The buffer has all words, laid out like this.
     #[inline(always)]
-    pub unsafe fn advance<V: Words>(
+    pub(super) unsafe fn advance<V: Words>(
         &mut self,
         buffer: *mut u64,
         at: Layout,

@@ -8,7 +8,7 @@ use crate::simd::BITS;
 /// All pairs at once in arrays, of which the compiler makes vectors; where the least distance is found is told at the
 /// end, so until then the steps are kept among which it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Least<const L: usize> {
+pub(super) struct Least<const L: usize> {
     /// Distances at the column.
     distance: [i64; L],
     /// The least of those up to it, column 0 excepted.
@@ -21,7 +21,7 @@ pub struct Least<const L: usize> {
 
 /// At most 64 steps: the first is the highest bit.
 #[derive(Debug, Clone, Copy)]
-pub struct Steps<const L: usize> {
+pub(super) struct Steps<const L: usize> {
     /// Whether the distance grows by one.
     pub up: [u64; L],
     /// Whether it falls by one.
@@ -30,25 +30,25 @@ pub struct Steps<const L: usize> {
 
 impl<const L: usize> Least<L> {
     /// Before the first column, where the distances are the patterns' lengths.
-    pub fn new(distance: [i64; L]) -> Self {
+    pub(super) fn new(distance: [i64; L]) -> Self {
         let none = Steps { up: [0; L], down: [0; L] };
         Least { distance, least: [i64::MAX / 2; L], steps: none, before: [0; L], from: distance }
     }
 
     /// Distances at the column.
-    pub fn distance(&self) -> [i64; L] {
+    pub(super) fn distance(&self) -> [i64; L] {
         self.distance
     }
 
     /// Sets the distances at the column.
-    pub fn set_distance(&mut self, distance: [i64; L]) {
+    pub(super) fn set_distance(&mut self, distance: [i64; L]) {
         self.distance = distance;
     }
 
     /// Goes over as many columns as `columns` says, at most 64, the first of which is number `before + 1`: steps beyond
     /// the columns do not matter.
     #[inline(always)]
-    pub fn advance(&mut self, steps: Steps<L>, before: usize, columns: [usize; L]) {
+    pub(super) fn advance(&mut self, steps: Steps<L>, before: usize, columns: [usize; L]) {
         let mut own = steps;
         for (lane, &columns) in columns.iter().enumerate() {
             // In two steps, as no shift is by all 64 bits.
@@ -78,7 +78,7 @@ impl<const L: usize> Least<L> {
 
     /// The least distances, each with the first column that has it.
     #[inline(always)]
-    pub fn found(&self) -> [Found; L] {
+    pub(super) fn found(&self) -> [Found; L] {
         let [lowest, sums] = bytes(&self.steps);
         // Columns before the byte with the first least distance, the byte's steps, and the distance before it.
         let (mut ends, mut sum, mut is_before) = (self.before, self.from, [true; L]);

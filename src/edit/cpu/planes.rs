@@ -6,10 +6,10 @@ use crate::seq::{Alphabet, Code, PAD};
 use crate::simd::{BITS, Words};
 
 /// The most planes: eight bits, and one that tells padding.
-pub const MAX_PLANES: usize = 9;
+pub(super) const MAX_PLANES: usize = 9;
 
 /// How planes tell matches.
-pub trait Matcher {
+pub(super) trait Matcher {
     /// Number of planes; at most [`MAX_PLANES`].
     const PLANES: usize;
     /// Rows of the pattern that match the lanes' symbols of the text, each plane of which has all bits or none.
@@ -20,10 +20,10 @@ pub trait Matcher {
 }
 
 /// Symbols match if all planes agree.
-pub struct Same<const N: usize>;
+pub(super) struct Same<const N: usize>;
 
 /// Symbols match if any plane has both.
-pub struct Any<const N: usize>;
+pub(super) struct Any<const N: usize>;
 
 impl<const N: usize> Matcher for Same<N> {
     const PLANES: usize = N;
@@ -57,7 +57,7 @@ impl<const N: usize> Matcher for Any<N> {
 
 /// Which codes are equal, as far as planes can tell.
 #[derive(Debug, Clone)]
-pub struct Relation {
+pub(super) struct Relation {
     kind: Kind,
     /// What codes are taken for; `None` if for themselves.
     map: Option<Box<[Code; 256]>>,
@@ -76,7 +76,7 @@ enum Kind {
 
 /// What is known of the codes of some sequences.
 #[derive(Debug, Clone, Copy)]
-pub struct Census {
+pub(super) struct Census {
     or: Code,
     and: Code,
     /// Bits of codes that have several.
@@ -85,10 +85,10 @@ pub struct Census {
 
 impl Census {
     /// Of no sequence.
-    pub const NONE: Census = Census { or: 0, and: Code::MAX, several: 0 };
+    pub(super) const NONE: Census = Census { or: 0, and: Code::MAX, several: 0 };
 
     /// With those of one sequence more.
-    pub fn with(self, codes: &[Code]) -> Census {
+    pub(super) fn with(self, codes: &[Code]) -> Census {
         codes.iter().fold(self, |all, &code| Census {
             or: all.or | code,
             and: all.and & code,
@@ -99,7 +99,7 @@ impl Census {
 
 impl Relation {
     /// That of a rule; `None` if planes cannot tell it.
-    pub fn of(equality: &Equality) -> Option<Relation> {
+    pub(super) fn of(equality: &Equality) -> Option<Relation> {
         let alphabet = equality.alphabet();
         let codes = || 1..alphabet.size() as u32;
         let is_match = |a: u32, b: u32| equality.is_match(a as Code, b as Code);
@@ -119,7 +119,7 @@ impl Relation {
     }
 
     /// The planes for sequences of these codes; `padded`: rows of padding must match nothing.
-    pub fn planes(&self, census: Census, padded: bool) -> Planes<'_> {
+    pub(super) fn planes(&self, census: Census, padded: bool) -> Planes<'_> {
         let is_base = census.several == 0;
         let (told_by, map) = match self.kind {
             Kind::Literal { bases: true } | Kind::Sets if is_base => {
@@ -156,7 +156,7 @@ enum ToldBy {
 
 /// The planes of some sequences.
 #[derive(Debug, Clone)]
-pub struct Planes<'a> {
+pub(super) struct Planes<'a> {
     told_by: ToldBy,
     /// Bits of codes: a plane has a symbol if its code has one of the bits.
     masks: [Code; MAX_PLANES],
@@ -168,7 +168,7 @@ pub struct Planes<'a> {
 
 /// Matchers that kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Matching {
+pub(super) enum Matching {
     /// [`Same`], for so many planes.
     Same2,
     /// As above.
@@ -185,7 +185,7 @@ pub enum Matching {
 
 impl Planes<'_> {
     /// The matcher that suits.
-    pub fn matching(&self) -> Matching {
+    pub(super) fn matching(&self) -> Matching {
         match (self.told_by, self.count) {
             (ToldBy::Sharing, _) => Matching::Any4,
             (ToldBy::Agreement, ..=2) => Matching::Same2,
@@ -197,18 +197,18 @@ impl Planes<'_> {
     }
 
     /// Bits of the plane that tells padding, if there is one.
-    pub fn padding(&self) -> Option<usize> {
+    pub(super) fn padding(&self) -> Option<usize> {
         self.padding
     }
 
     /// Bits of a code that put a symbol in a plane.
-    pub fn mask(&self, plane: usize) -> Code {
+    pub(super) fn mask(&self, plane: usize) -> Code {
         self.masks[plane]
     }
 
     /// What a code is taken for.
     #[inline(always)]
-    pub fn code(&self, code: Code) -> Code {
+    pub(super) fn code(&self, code: Code) -> Code {
         self.map.map_or(code, |map| map[code as usize])
     }
 
@@ -218,7 +218,7 @@ impl Planes<'_> {
     /// # Safety
     /// The processor has the instructions of V.
     #[inline(always)]
-    pub unsafe fn read<V: Words>(&self, codes: &[Code], first: isize, planes: &mut [u64]) {
+    pub(super) unsafe fn read<V: Words>(&self, codes: &[Code], first: isize, planes: &mut [u64]) {
         let mut some = [PAD; BITS];
         let whole = usize::try_from(first).ok().and_then(|first| codes.get(first..first + BITS));
         let block = match (whole, self.map) {

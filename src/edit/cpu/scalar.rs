@@ -64,7 +64,7 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit:
 }
 
 /// The distance of an overlap of sequences that are not empty ([`EditMode::Overlap`]); not compared with the limit.
-pub fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &Equality) -> Found {
+pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &Equality) -> Found {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
     let unaligned = reach.unaligned(m, n);
     let profile = Profile::new(pattern, equality);
@@ -108,7 +108,7 @@ fn step(matches: u64, (pv, mv): &mut (u64, u64), up: u64, down: u64) -> (u64, u6
 }
 
 /// Distance and end of a pair whose sequences are not empty; not compared with the limit.
-pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
+pub(super) fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
     if let EditMode::Overlap(reach) = scheme.mode {
         return overlap(pattern, text, reach, &scheme.equality);
     }

@@ -11,19 +11,19 @@ use crate::score::{EditMode, Found};
 use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
 
 /// Vectors that are computed in turn: while one waits for its last operation, the other goes on.
-pub const VECTORS: usize = 2;
+pub(super) const VECTORS: usize = 2;
 /// The most pairs.
-pub const MAX_PAIRS: usize = VECTORS * MAX_WORDS;
+pub(super) const MAX_PAIRS: usize = VECTORS * MAX_WORDS;
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
-pub struct Buffers {
+pub(super) struct Buffers {
     /// For each word of rows: its planes, then pv, then mv, each of all lanes.
     words: Lines<u64>,
 }
 
 /// A group of pairs, in global mode by falling length of the text, in the others of patterns of equally many words.
-pub struct Task<'a> {
+pub(super) struct Task<'a> {
     /// At most two vectors of them.
     pub pairs: &'a [Pair<'a>],
     /// Of all patterns and texts.
@@ -39,7 +39,7 @@ pub struct Task<'a> {
 /// Computes a group.
 ///
 /// The processor must have the instructions.
-pub fn align_group<M: Matcher>(level: Level, task: Task<'_>) {
+pub(super) fn align_group<M: Matcher>(level: Level, task: Task<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
 
@@ -59,7 +59,7 @@ impl<M: Matcher> Kernel for Matched<'_, M> {
 
 /// Where things are in the words' buffer.
 #[derive(Clone, Copy)]
-pub struct Layout {
+pub(super) struct Layout {
     /// Words of a vector's lanes, of all vectors.
     pub lanes: usize,
     planes: usize,
@@ -73,12 +73,12 @@ impl Layout {
     }
     /// Rows one above the row before.
     #[inline(always)]
-    pub fn pv(self, word: usize) -> usize {
+    pub(super) fn pv(self, word: usize) -> usize {
         self.plane(word, self.planes)
     }
     /// Rows one below the row before.
     #[inline(always)]
-    pub fn mv(self, word: usize) -> usize {
+    pub(super) fn mv(self, word: usize) -> usize {
         self.plane(word, self.planes + 1)
     }
 }

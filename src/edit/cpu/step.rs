@@ -9,14 +9,14 @@ use crate::simd::Words;
 
 /// Differences between rows.
 #[derive(Clone, Copy)]
-pub struct Vertical<V> {
+pub(super) struct Vertical<V> {
     pub pv: V,
     pub mv: V,
 }
 
 /// Differences between columns: those of the word below, of which the top bits count.
 #[derive(Clone, Copy)]
-pub struct Horizontal<V> {
+pub(super) struct Horizontal<V> {
     pub hp: V,
     pub hn: V,
     /// Rows that are as good as matches: the lowest, if the row before it steps down.
@@ -29,7 +29,7 @@ impl<V: Words> Horizontal<V> {
     /// # Safety
     /// The processor has the instructions of V.
     #[inline(always)]
-    pub unsafe fn new(hp: V, hn: V) -> Self {
+    pub(super) unsafe fn new(hp: V, hn: V) -> Self {
         // SAFETY: the caller's.
         Horizontal { hp, hn, as_matches: unsafe { hn.top() } }
     }
@@ -40,7 +40,7 @@ impl<V: Words> Horizontal<V> {
 /// # Safety
 /// The processor has the instructions of V.
 #[inline(always)]
-pub unsafe fn step<V: Words, M: Matcher>(
+pub(super) unsafe fn step<V: Words, M: Matcher>(
     state: Vertical<V>,
     below: Horizontal<V>,
     pattern: impl Fn(usize) -> V,

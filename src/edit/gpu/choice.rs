@@ -11,7 +11,7 @@ use crate::gpu::kernels::Kernel;
 use crate::score::EditMode;
 
 /// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
-pub const BAND_WORKGROUP: u32 = 32;
+pub(super) const BAND_WORKGROUP: u32 = 32;
 /// Words at most of a band.
 const BAND_WORDS: u32 = 16;
 /// What a column of `myers_band` costs, of a word and beside words, in units of a word of the other kernels.
@@ -113,7 +113,7 @@ impl Extent {
 }
 
 /// Length of the longest text of a band.
-pub fn longest_text(band: &EditBand) -> u32 {
+pub(super) fn longest_text(band: &EditBand) -> u32 {
     let longest =
         |range: std::ops::Range<usize>| range.map(|place| band.region(place as u32).symbols()).max().unwrap_or(0);
     let parts = (0..band.len()).into_par_iter().step_by(GROUP_PAIRS);
@@ -122,7 +122,7 @@ pub fn longest_text(band: &EditBand) -> u32 {
 
 /// Columns that fit a number of loop iterations: one each and one for the word of up to 16 that they come in, and some for
 /// what is around them.
-pub fn columns_within(loop_iterations: u64) -> u32 {
+pub(super) fn columns_within(loop_iterations: u64) -> u32 {
     (loop_iterations * 3 / 5).min(u64::from(u32::MAX)) as u32 / 32 * 32
 }
 
@@ -130,7 +130,7 @@ pub fn columns_within(loop_iterations: u64) -> u32 {
 ///
 /// # Errors
 /// [`crate::Error::Unsuited`] if the kernel that was asked for cannot compute the batch.
-pub fn choose(
+pub(super) fn choose(
     gpu: &Gpu,
     shape: &EditShape,
     kernel: Option<&'static Kernel>,
@@ -214,7 +214,7 @@ pub fn choose(
 
 /// Other ways to compute what `usual` computes: other numbers of lanes, through shuffles and through workgroup memory, and one
 /// invocation a pair.
-pub fn others(gpu: &Gpu, shape: &EditShape, usual: &Variant, extent: Extent) -> Vec<Variant> {
+pub(super) fn others(gpu: &Gpu, shape: &EditShape, usual: &Variant, extent: Extent) -> Vec<Variant> {
     if usual.strips || usual.cooperation == Cooperation::Band {
         return Vec::new();
     }

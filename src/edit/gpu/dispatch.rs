@@ -8,7 +8,7 @@ use crate::score::{EditMode, Reach};
 const DISPATCH_CELLS: u64 = 1 << 31;
 
 /// One dispatch.
-pub struct EditDispatch {
+pub(super) struct EditDispatch {
     /// Its parameters.
     pub params: Params,
     /// Its workgroups.
@@ -16,7 +16,7 @@ pub struct EditDispatch {
 }
 
 /// The dispatches of a batch.
-pub struct EditPlan {
+pub(super) struct EditPlan {
     /// In their order.
     pub dispatches: Vec<EditDispatch>,
     /// Bytes of scratch memory.
@@ -24,7 +24,7 @@ pub struct EditPlan {
 }
 
 /// Plans a batch.
-pub fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
+pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
     let variant = work.variant;
     let (kept, scratch_words) = variant.scratch_words(work.extent.text_symbols);
     let per_workgroup = 4 * u64::from(scratch_words) * u64::from(variant.tasks());

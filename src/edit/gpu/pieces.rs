@@ -17,7 +17,7 @@ const LEAST_PATTERNS: u64 = 8;
 const ENOUGH_PIECES: u64 = 1 << 18;
 
 /// A batch of which long texts are cut.
-pub struct Pieces {
+pub(super) struct Pieces {
     /// The batch to compute: regions, in the order of the pairs.
     pub batch: Arc<EditBatch>,
     /// For every pair, where its pieces end among those of the batch.
@@ -28,7 +28,7 @@ pub struct Pieces {
 
 impl Pieces {
     /// Cuts a batch; `None` if no text is long enough.
-    pub fn cut(batch: &EditBatch, text_symbols: u32) -> Option<Self> {
+    pub(super) fn cut(batch: &EditBatch, text_symbols: u32) -> Option<Self> {
         let band = &batch.band;
         if band.scheme.mode != EditMode::Infix || u64::from(text_symbols) <= MOST_COLUMNS {
             return None;
@@ -70,7 +70,7 @@ impl Pieces {
     }
 
     /// The results of pairs, from those of their pieces.
-    pub fn join(&self, found: &[Found]) -> Vec<Found> {
+    pub(super) fn join(&self, found: &[Found]) -> Vec<Found> {
         let mut first = 0;
         let joined = self.ends.iter().map(|&end| {
             let own = first..end;

@@ -12,14 +12,14 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// A buffer that the host writes and the device copies from, used again and again.
 #[derive(Default)]
-pub struct Staging {
+pub(super) struct Staging {
     buffer: Option<wgpu::Buffer>,
 }
 
 impl Staging {
     /// Fills the buffer with entries of `N` bytes, a power of two: `entry(i)` is the i-th. To be called when the device has copied what was
     /// in it before; the buffer is then ready to be copied from.
-    pub fn fill<const N: usize>(
+    pub(super) fn fill<const N: usize>(
         &mut self,
         gpu: &Gpu,
         pool: &rayon::ThreadPool,

@@ -8,7 +8,7 @@ use crate::edit::kernels::myers::Variant;
 /// Seconds in kernels after which it pays to try other ways.
 const AFTER_SECONDS: f64 = 1.0;
 /// Seconds of work in a trial.
-pub const TRIAL_SECONDS: f64 = 0.05;
+pub(super) const TRIAL_SECONDS: f64 = 0.05;
 /// Seconds that a batch has to take for its speed to tell anything.
 const LEAST_SECONDS: f64 = 0.005;
 
@@ -36,14 +36,14 @@ impl Ways {
 
 /// What was tried so far.
 #[derive(Default)]
-pub struct Trials {
+pub(super) struct Trials {
     of: HashMap<Variant, Ways>,
     last: Option<Variant>,
 }
 
 impl Trials {
     /// The way to compute a batch for which `usual` is expected to be fastest; `others` gives what else there is.
-    pub fn pick(&mut self, usual: Variant, others: impl FnOnce() -> Vec<Variant>) -> Variant {
+    pub(super) fn pick(&mut self, usual: Variant, others: impl FnOnce() -> Vec<Variant>) -> Variant {
         let ways = self.of.entry(usual).or_insert_with(|| {
             let variants: Vec<Variant> = [usual].into_iter().chain(others()).collect();
             Ways { speeds: vec![None; variants.len()], variants, seconds: 0.0 }
@@ -53,7 +53,7 @@ impl Trials {
     }
 
     /// A batch for which `usual` was expected to be fastest was computed in one way.
-    pub fn learn(&mut self, usual: Variant, way: Variant, cells: u64, seconds: f64) {
+    pub(super) fn learn(&mut self, usual: Variant, way: Variant, cells: u64, seconds: f64) {
         let Some(ways) = self.of.get_mut(&usual) else { return };
         ways.seconds += seconds;
         if let Some(place) = ways.variants.iter().position(|variant| *variant == way)
@@ -64,7 +64,7 @@ impl Trials {
     }
 
     /// Whether the next batch should be small, since another way is tried.
-    pub fn is_trying(&self) -> bool {
+    pub(super) fn is_trying(&self) -> bool {
         self.last.and_then(|usual| self.of.get(&usual)).is_some_and(|ways| ways.untried().is_some())
     }
 }

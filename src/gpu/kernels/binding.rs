@@ -50,10 +50,14 @@ const NW: [Binding; 6] = [
 /// Arenas come last: nobody knows how many there are.
 pub const ARENAS: Binding = Binding { number: 8, name: "arena", access: Access::WriteEach };
 
+/// Of `nw_slice`.
 pub const SLICE: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out")];
+/// Of the kernels that can store directions.
 pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS];
+/// Of `nw_walk`.
 pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
 
+/// Of the kernels for distances.
 pub const MYERS: &[Binding] = &[
     uniform(72),
     read(1, "profile"),
@@ -65,6 +69,7 @@ pub const MYERS: &[Binding] = &[
     write(7, "out"),
 ];
 
+/// Of `sw_striped_score`.
 pub const STRIPS: &[Binding] = &[
     uniform(104),
     read(1, "query_classes"),
@@ -82,9 +87,11 @@ const SYMBOLS: [Binding; 3] = [read(3, "query_codes"), read(4, "target_codes"), 
 const WINDOW: Binding = read(6, "window");
 const PATHS: Binding = write(8, "paths");
 
+/// Of `sw_striped_starts`.
 pub const STARTS: &[Binding] =
     &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], WINDOW, write(7, "starts")];
+/// Of `sw_striped_chase`.
 pub const CHASE: &[Binding] = &[TRACE, EDGES[0], EDGES[1], WINDOW, read(7, "starts"), PATHS];
-/// Edges are declared by its variant that begins at them.
+/// Of `sw_striped_trace`. Edges are declared by its variant that begins at them.
 pub const COLUMNS: &[Binding] =
     &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], PATHS, write(9, "directions"), write(10, "runs")];

@@ -46,7 +46,7 @@ const WAYS: [(Buffering, &str); 3] =
     [(Buffering::Copied, "copied"), (Buffering::InPlace, "in place"), (Buffering::Double, "double")];
 
 /// Measures the ways on one device, with `nw_slice`, or the first kernel if it was left out.
-pub fn run(bed: &Bed<'_>) -> Result<Table> {
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Buffering, "ways to bring results back, and sizes of batches", &COLUMNS);
     let (Some(found), Some(kernel)) =
         (bed.adapter(), bed.kernel_called("nw_slice").or(bed.kernels(Family::Pairs).next()))

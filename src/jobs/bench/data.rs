@@ -12,7 +12,7 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 const MOST_TARGETS: u32 = 1024;
 
 /// Pairs of random sequences of one length.
-pub struct RandomPairs {
+pub(super) struct RandomPairs {
     band: Arc<Band>,
     length: u32,
     pairs: u64,
@@ -21,7 +21,7 @@ pub struct RandomPairs {
 impl RandomPairs {
     /// Exactly `pairs` pairs of sequences of `length` symbols: each of some queries against up to [`MOST_TARGETS`]
     /// targets. No two sequences are the same.
-    pub fn random(scoring: &Arc<Scoring>, want: Want, length: u32, pairs: u64) -> Self {
+    pub(super) fn random(scoring: &Arc<Scoring>, want: Want, length: u32, pairs: u64) -> Self {
         let targets = pairs.min(MOST_TARGETS.into()).max(1);
         let queries = pairs.div_ceil(targets);
         let store = |count: u64, seed| Arc::new(random_store(scoring.alphabet, count as usize, length as usize, seed));
@@ -37,17 +37,17 @@ impl RandomPairs {
     }
 
     /// Number of pairs.
-    pub fn pairs(&self) -> u64 {
+    pub(super) fn pairs(&self) -> u64 {
         self.pairs
     }
 
     /// Cells of all pairs.
-    pub fn cells(&self) -> u64 {
+    pub(super) fn cells(&self) -> u64 {
         self.pairs * u64::from(self.length).pow(2)
     }
 
     /// All pairs in batches of `batch_pairs`; the last has what is left.
-    pub fn batches(&self, batch_pairs: u64) -> Vec<Arc<Batch>> {
+    pub(super) fn batches(&self, batch_pairs: u64) -> Vec<Arc<Batch>> {
         let targets = self.band.order.len() as u64;
         let cells = u64::from(self.length).pow(2);
         let mut batches = Vec::new();
@@ -69,7 +69,7 @@ impl RandomPairs {
 }
 
 /// The first `count` sequences of a store.
-pub fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
+pub(super) fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
     if store.len() <= count {
         return Arc::clone(store);
     }
@@ -79,7 +79,7 @@ pub fn first(store: &Arc<SequenceStore>, count: usize) -> Arc<SequenceStore> {
 }
 
 /// Random numbers (splitmix64, which is good even from a small seed).
-pub fn random(seed: u64) -> impl FnMut() -> u32 {
+pub(super) fn random(seed: u64) -> impl FnMut() -> u32 {
     let mut state = seed;
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -96,7 +96,7 @@ const FAMILY: usize = 8;
 /// `count` random genes of `length` symbols and a twentieth more or less, in families. The members of a family differ
 /// from their ancestor in 0, 0.5, 1, ... 3.5 percent of symbols, so that some pairs reach 97% identity, some nearly do,
 /// and those of different families do not.
-pub fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
+pub(super) fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
     let families = count.div_ceil(FAMILY);
     let ancestors = random_store(Alphabet::Dna, families, length + length / 20, SEED);
     let mut next = random(SEED);
@@ -128,7 +128,7 @@ pub fn genes(count: usize, length: usize) -> Arc<SequenceStore> {
 
 /// A relative of the first record, from which it differs in so many of a hundred symbols: mostly by substitutions, a fifth
 /// by insertions and deletions of one.
-pub fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
+pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceStore> {
     let mut next = random(SEED ^ u64::from(percent));
     let mut codes: Vec<Code> = Vec::with_capacity(store.codes(0).len() + 64);
     for &code in store.codes(0) {

@@ -95,7 +95,7 @@ struct Line {
 }
 
 /// Measures the kernels of one device.
-pub fn run(bed: &Bed<'_>) -> Result<Table> {
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Edit, "distances of reads to regions of a genome", &COLUMNS);
     let lengths = bed.sizes(&bed.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
     let longest = lengths.iter().max().map_or(0, |&length| Reads::region_symbols(EditMode::Infix, length));

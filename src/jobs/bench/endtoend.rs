@@ -33,7 +33,7 @@ const COLUMNS: [Column; 12] = [
 ];
 
 /// Measures the job on one device, with every kernel that was asked for.
-pub fn run(bed: &Bed<'_>) -> Result<Table> {
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::EndToEnd, format!("all pairs, {}", source(bed)), &COLUMNS);
     let store = match &bed.bench.sequences {
         Some(store) if bed.quick => data::first(store, QUICK_GENES),

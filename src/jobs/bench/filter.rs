@@ -20,11 +20,11 @@ use crate::seq::SequenceId;
 const SEQUENCES: usize = 200;
 const QUICK_SEQUENCES: usize = 16;
 /// Length of a random gene in symbols.
-pub const GENE: usize = 1450;
+pub(super) const GENE: usize = 1450;
 /// The same where only the way is tried.
-pub const QUICK_GENE: usize = 100;
+pub(super) const QUICK_GENE: usize = 100;
 /// The identity to reach.
-pub const IDENTITY: f64 = 0.97;
+pub(super) const IDENTITY: f64 = 0.97;
 
 const COLUMNS: [Column; 10] = [
     Column { key: "method", name: "method", unit: "" },
@@ -43,7 +43,7 @@ const COLUMNS: [Column; 10] = [
 type Ids = (SequenceId, SequenceId);
 
 /// Measures the filters of one device.
-pub fn run(bed: &Bed<'_>) -> Result<Table> {
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let title = format!("pairs of at least {:.0}% identity, {}", 100.0 * IDENTITY, source(bed));
     let mut table = bed.table(Experiment::Filter, title, &COLUMNS);
     let count = if bed.quick { QUICK_SEQUENCES } else { SEQUENCES };
@@ -127,7 +127,7 @@ fn same_pairs(kept: &mut Option<(&'static str, Vec<Ids>)>, method: &'static str,
 }
 
 /// Where sequences are from.
-pub fn source(bed: &Bed<'_>) -> &'static str {
+pub(super) fn source(bed: &Bed<'_>) -> &'static str {
     if bed.bench.sequences.is_some() { "sequences of the file" } else { "random genes" }
 }
 
@@ -152,7 +152,7 @@ fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &Lent) -> Result<(Summary, Vec
 }
 
 /// An engine that is lent to one job after another, so that it is opened, and its kernel compiled, once.
-pub struct Lent {
+pub(super) struct Lent {
     name: String,
     universal: bool,
     engine: Arc<Mutex<Box<dyn Engine<Pairs>>>>,
@@ -160,7 +160,7 @@ pub struct Lent {
 
 impl Lent {
     /// The engine for a kernel, or the CPU engine, with the pipeline for a job compiled.
-    pub fn open(bed: &Bed<'_>, kernel: Option<&'static Kernel>, job: &AllPairs) -> Result<Self> {
+    pub(super) fn open(bed: &Bed<'_>, kernel: Option<&'static Kernel>, job: &AllPairs) -> Result<Self> {
         let engine: Box<dyn Engine<Pairs>> = match (kernel, bed.adapter()) {
             (Some(kernel), Some(found)) => {
                 let engine: GpuEngine = tune::open_tuned(found, &job.scoring, 0, false)?;
@@ -175,7 +175,12 @@ impl Lent {
     }
 
     /// Runs a job on this engine alone.
-    pub fn run(&self, bed: &Bed<'_>, job: &AllPairs, mut sink: impl FnMut(&crate::PairResult)) -> Result<Summary> {
+    pub(super) fn run(
+        &self,
+        bed: &Bed<'_>,
+        job: &AllPairs,
+        mut sink: impl FnMut(&crate::PairResult),
+    ) -> Result<Summary> {
         let lent = Lent { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
         let options = RunOptions { interrupt: Arc::clone(&bed.bench.interrupt), ..RunOptions::default() };
         let begin = Instant::now();

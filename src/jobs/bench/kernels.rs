@@ -34,7 +34,7 @@ const COLUMNS: [Column; 10] = [
 type Place = (usize, usize, u32, u32, usize);
 
 /// Measures the kernels of one device.
-pub fn run(bed: &Bed<'_>) -> Result<Table> {
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Kernels, "speed by length and number of pairs", &COLUMNS);
     let lengths = bed.sizes(&bed.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
     let counts = bed.sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS);

@@ -7,14 +7,14 @@ use crate::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced
 
 /// An engine that outlives the jobs that it is lent to, with what it has compiled.
 #[derive(Clone)]
-pub struct Lent {
+pub(crate) struct Lent {
     label: String,
     engine: Arc<Mutex<Box<dyn LongEngine>>>,
 }
 
 impl Lent {
     /// Takes an engine to be lent.
-    pub fn new(engine: Box<dyn LongEngine>) -> Self {
+    pub(crate) fn new(engine: Box<dyn LongEngine>) -> Self {
         Lent { label: engine.label().to_owned(), engine: Arc::new(Mutex::new(engine)) }
     }
 

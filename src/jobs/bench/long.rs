@@ -321,7 +321,7 @@ fn compiled(bed: &Bed<'_>, engine: &Lent, job: &LongAlignment) -> Result<()> {
 }
 
 /// Measures one device.
-pub fn run(bed: &Bed<'_>) -> Result<Table> {
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let table = bed.table(Experiment::Long, "one pair of very long sequences", &COLUMNS);
     let mut rows = Rows { bed, table };
     let found = bed.adapter().filter(|_| bed.kernels(Family::Long).next().is_some());

@@ -24,7 +24,7 @@ const BATCH_SECONDS: f64 = 1.0;
 
 /// The best of several runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timing {
+pub(super) struct Timing {
     /// Seconds by the clock, of the run that took the least.
     pub seconds: f64,
     /// Seconds in kernels, of the run that took the least; `None` where the device has no timestamps.
@@ -37,7 +37,7 @@ pub struct Timing {
 
 /// One run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     /// Seconds by the clock.
     pub seconds: f64,
     /// Seconds in kernels; `None` where the device has no timestamps.
@@ -48,26 +48,26 @@ pub struct Run {
 
 impl Run {
     /// Seconds to judge speed by: those in kernels if they are known.
-    pub fn best(&self) -> f64 {
+    pub(crate) fn best(&self) -> f64 {
         self.kernel_seconds.unwrap_or(self.seconds)
     }
 }
 
 impl Timing {
     /// 10^9 a second, of a number of cells.
-    pub fn gcups(cells: u64, seconds: f64) -> f64 {
+    pub(super) fn gcups(cells: u64, seconds: f64) -> f64 {
         cells as f64 / seconds.max(1e-9) / 1e9
     }
 
     /// Seconds to judge speed by: those in kernels if they are known.
-    pub fn best(&self) -> f64 {
+    pub(super) fn best(&self) -> f64 {
         self.kernel_seconds.unwrap_or(self.seconds)
     }
 }
 
 /// Repeats `once` until the time is believable or `most`
 /// seconds have gone by; once in any case.
-pub fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Run>) -> Result<Timing> {
+pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Run>) -> Result<Timing> {
     let begin = Instant::now();
     let mut best = Timing { seconds: f64::INFINITY, kernel_seconds: None, traced: 0, runs: 0 };
     loop {
@@ -91,7 +91,7 @@ pub fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Run>) -
 }
 
 /// Has an engine compute batches, as many in flight as it likes. Every pair has to come back.
-pub fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> Result<Run> {
+pub(super) fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> Result<Run> {
     let (mut score_sum, mut traced) = (0i64, 0);
     let run = stream_and(engine, batches, |report| {
         traced += report.traced.spans.iter().flatten().count() as u64;
@@ -103,7 +103,7 @@ pub fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> 
 }
 
 /// [`stream`] for any work. `read` reads a batch's results, as a job reads them, and says of how many pairs they are.
-pub fn stream_and<W: Work>(
+pub(super) fn stream_and<W: Work>(
     engine: &mut dyn Engine<W>,
     batches: &[Arc<Batch<W>>],
     mut read: impl FnMut(&W::Report) -> u64,
@@ -148,7 +148,7 @@ pub fn stream_and<W: Work>(
 
 /// What is known of a kernel's speed, to tell beforehand how long a measurement will take.
 #[derive(Debug, Default)]
-pub struct Rates {
+pub(super) struct Rates {
     /// Length in symbols, pairs, cells per second, pairs in a batch.
     seen: Vec<(u32, u64, f64, u64)>,
 }
@@ -156,14 +156,14 @@ pub struct Rates {
 impl Rates {
     /// Cells per second to be expected: of the measurements with neither longer sequences nor more pairs the best, as
     /// devices do not get slower with more to do.
-    pub fn expected(&self, length: u32, pairs: u64) -> Option<f64> {
+    pub(super) fn expected(&self, length: u32, pairs: u64) -> Option<f64> {
         let below = self.seen.iter().filter(|seen| seen.0 <= length && seen.1 <= pairs);
         below.map(|seen| seen.2).max_by(f64::total_cmp)
     }
 
     /// Pairs that a batch may have: as many as take [`BATCH_SECONDS`], or as many as were well in an earlier batch of
     /// this length: where a device is not filled, smaller batches take no less time.
-    pub fn batch_pairs(&self, length: u32, pairs: u64, first_guess: u64) -> u64 {
+    pub(super) fn batch_pairs(&self, length: u32, pairs: u64, first_guess: u64) -> u64 {
         let cells = u64::from(length).pow(2) as f64;
         let by_rate = match self.expected(length, pairs) {
             Some(rate) => (rate * BATCH_SECONDS / cells) as u64,
@@ -174,13 +174,13 @@ impl Rates {
     }
 
     /// Adds a measurement.
-    pub fn add(&mut self, length: u32, pairs: u64, rate: f64, batch_pairs: u64) {
+    pub(super) fn add(&mut self, length: u32, pairs: u64, rate: f64, batch_pairs: u64) {
         self.seen.push((length, pairs, rate, batch_pairs));
     }
 
     /// Measures an engine at `pairs` pairs of `length` symbols; `None` if it would take longer than a row may. Where
     /// nothing is known of nearly as much work, less is tried first.
-    pub fn measure(
+    pub(super) fn measure(
         &mut self,
         bed: &Bed<'_>,
         engine: &mut dyn Engine<Pairs>,

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::data::random;
-pub use super::measure::Run;
+pub(crate) use super::measure::Run;
 use super::measure::{Rates, stream_and};
 use super::{Bed, SEED};
 use crate::edit::cpu::EditWorker;
@@ -19,11 +19,11 @@ use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
 /// Candidate regions of a read.
-pub const CANDIDATES: u32 = 20;
+pub(crate) const CANDIDATES: u32 = 20;
 /// A read of m symbols has up to m / [`ERRORS`] errors, so that its region has as many symbols more at both ends.
 const ERRORS: u32 = 5;
 /// Of so many symbols of a read one is not the genome's.
-pub const CHANGED: u32 = 20;
+pub(crate) const CHANGED: u32 = 20;
 /// The shortest reads that are tried before long ones.
 const SHORTEST: u32 = 50;
 /// Reads of a batch where only the way is tried.
@@ -32,13 +32,13 @@ const QUICK_READS: u32 = 3;
 const BATCHES_A_THREAD: usize = 8;
 
 /// A random genome.
-pub fn genome(symbols: usize, seed: u64) -> Arc<SequenceStore> {
+pub(crate) fn genome(symbols: usize, seed: u64) -> Arc<SequenceStore> {
     Arc::new(random_store(Alphabet::Dna, 1, symbols, seed))
 }
 
 /// What reads of one length are compared for.
 #[derive(Debug, Clone)]
-pub struct Reads {
+pub(crate) struct Reads {
     /// Where they are from.
     pub genome: Arc<SequenceStore>,
     /// What is computed.
@@ -49,23 +49,23 @@ pub struct Reads {
 
 impl Reads {
     /// Reads of so many symbols.
-    pub fn new(genome: &Arc<SequenceStore>, mode: EditMode, limit: Limit, length: u32) -> Self {
+    pub(crate) fn new(genome: &Arc<SequenceStore>, mode: EditMode, limit: Limit, length: u32) -> Self {
         let scheme = EditScheme { mode, equality: Equality::dna(Ambiguity::Overlap, true), limit };
         Reads { genome: Arc::clone(genome), scheme: Arc::new(scheme), length }
     }
 
     /// Symbols of a region in which a read of `length` symbols is looked for; `length` if it is compared as a whole.
-    pub fn region_symbols(mode: EditMode, length: u32) -> u32 {
+    pub(crate) fn region_symbols(mode: EditMode, length: u32) -> u32 {
         if mode == EditMode::Global { length } else { length + 2 * (length / ERRORS) }
     }
 
     /// Symbols of this one's regions.
-    pub fn text_symbols(&self) -> u32 {
+    pub(crate) fn text_symbols(&self) -> u32 {
         Self::region_symbols(self.scheme.mode, self.length)
     }
 
     /// `count` reads, each with the region that it is from and other random ones.
-    pub fn batch(&self, count: u32, seed: u64) -> Arc<EditBatch> {
+    pub(crate) fn batch(&self, count: u32, seed: u64) -> Arc<EditBatch> {
         let genome = self.genome.codes(0);
         let symbols = self.text_symbols();
         let before = (symbols - self.length) / 2;
@@ -107,7 +107,7 @@ impl Reads {
 
     /// Adds reads until their distances take `full` seconds and more would not be computed faster; but not if twice as
     /// many would take more than `most` seconds. From `least` to `limit` reads.
-    pub fn grown(
+    pub(crate) fn grown(
         &self,
         (least, limit): (u32, u32),
         (full, most): (f64, f64),
@@ -143,7 +143,7 @@ impl Sizes {
     /// Reads that fill a device, from `least` to `limit`, of which those of a batch take about `full` and not more than
     /// `longest` seconds; `None` if the fewest would take longer than a row may. Where nothing is known of
     /// reads that are nearly as long, shorter ones are tried first.
-    pub fn fill(
+    pub(super) fn fill(
         &mut self,
         bed: &Bed<'_>,
         reads: &Reads,
@@ -173,12 +173,16 @@ impl Sizes {
 }
 
 /// Computes batches on an engine, whose work on the host the threads of a pool share.
-pub fn on_engine(pool: &rayon::ThreadPool, engine: &mut dyn Engine<Edit>, batches: &[Arc<EditBatch>]) -> Result<Run> {
+pub(crate) fn on_engine(
+    pool: &rayon::ThreadPool,
+    engine: &mut dyn Engine<Edit>,
+    batches: &[Arc<EditBatch>],
+) -> Result<Run> {
     pool.install(|| compute(engine, batches))
 }
 
 /// Computes a batch on all threads of a pool, each an engine. Their time in kernels is the mean of what they took.
-pub fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batch: &EditBatch) -> Result<Run> {
+pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batch: &EditBatch) -> Result<Run> {
     let threads = pool.current_num_threads();
     let parts = parts(batch, threads * BATCHES_A_THREAD);
     let next = AtomicUsize::new(0);

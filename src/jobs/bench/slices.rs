@@ -34,7 +34,7 @@ const COLUMNS: [Column; 9] = [
 ];
 
 /// Measures the settings on one device.
-pub fn run(bed: &Bed<'_>) -> Result<Table> {
+pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Slices, "nw_slice by slice width and workgroup size", &COLUMNS);
     let (Some(found), Some(kernel)) = (bed.adapter(), bed.kernel_called("nw_slice")) else {
         table.note("nothing to measure: no graphics adapter, or nw_slice was left out");

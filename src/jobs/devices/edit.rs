@@ -38,13 +38,13 @@ const SECONDS: (f64, f64) = (0.2, 1.0);
 const MOST_READS: u64 = 200_000;
 
 /// Batches, and what has to come of them.
-pub struct Expected {
+pub(super) struct Expected {
     batches: Vec<(Arc<EditBatch>, Vec<Found>)>,
 }
 
 impl Expected {
     /// All modes, with and without a limit, for symbols that take 2, 4 and 8 bits.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let reach = Reach { sum: 1, shorter: 1, difference: 2, divisor: 8 };
         let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
         let bases = [1, 2, 4, 8];
@@ -154,7 +154,7 @@ fn same(batch: &EditBatch, expected: &[Found], found: &[Found]) -> Result<()> {
 }
 
 /// Tests every kernel on an adapter.
-pub fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     let expected = Expected::new();
     let test = |kernel: &'static Kernel| {
         let engine = EditGpu::open(found)?;
@@ -169,12 +169,12 @@ pub fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 }
 
 /// Tests the CPU, which computes no overlaps.
-pub fn test_cpu() -> KernelTest {
+pub(super) fn test_cpu() -> KernelTest {
     test_of("cpu, distances", Expected::new().compare(&mut EditWorker::default(), false))
 }
 
 /// Measures every kernel on an adapter.
-pub fn bench_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
+pub(super) fn bench_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
     let genome = genome(GENOME, SEED);
     let mut speeds = Vec::new();
     for kernel in offered(Family::Edit) {
@@ -194,7 +194,7 @@ pub fn bench_adapter(found: &FoundAdapter, pool: &rayon::ThreadPool) -> Result<V
 }
 
 /// Measures the CPU.
-pub fn bench_cpu(pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
+pub(super) fn bench_cpu(pool: &rayon::ThreadPool) -> Result<Vec<KernelSpeed>> {
     let genome = genome(GENOME, SEED);
     let interrupt = Arc::new(AtomicBool::new(false));
     let limits = (pool.current_num_threads() as u32, MOST_READS as u32);

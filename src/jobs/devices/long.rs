@@ -24,13 +24,13 @@ const SYMBOLS: [usize; 2] = [331, 583];
 const BLOCK: u32 = 64;
 
 /// A pair, and its alignment by the textbook.
-pub struct Expected {
+pub(super) struct Expected {
     job: LongAlignment,
     alignment: ReferenceLongAlignment,
 }
 
 /// Pairs of both alphabets, local and global, with both kinds of gaps.
-pub fn expected() -> Vec<Expected> {
+pub(super) fn expected() -> Vec<Expected> {
     let (linear, affine) = (Gaps::linear(5), Gaps::from_blast(5, 2));
     let schemes = [
         Scoring { mode: Mode::Local, gaps: affine, ..Scoring::dna() },
@@ -109,7 +109,7 @@ fn same(job: &LongAlignment, expected: &ReferenceLongAlignment, hits: &[LongHit]
 }
 
 /// Tests the kernels on an adapter. Those that trace a path back do it together.
-pub fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+pub(super) fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     let expected = expected();
     let test = |want| {
         let shape = StripedShape { cells: Some(4), ..StripedShape::default() };
@@ -122,7 +122,7 @@ pub fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 }
 
 /// Tests the CPU: scores, then alignments.
-pub fn test_cpu() -> KernelTest {
+pub(super) fn test_cpu() -> KernelTest {
     let expected = expected();
     let test = |want| compare(Box::new(CpuLong::new(0)), &expected, want);
     let both = test(LongWant::Score).and_then(|scores| Ok(scores + test(LongWant::Alignment)?));

@@ -48,7 +48,7 @@ pub(super) struct Everything {
 
 impl Collector {
     /// `order`: that in which candidates are computed, if it is not that of the input.
-    pub fn new(job: &EditDistances, order: Option<Vec<u32>>) -> Self {
+    pub(super) fn new(job: &EditDistances, order: Option<Vec<u32>>) -> Self {
         let (layout, candidates) = match &job.against {
             Against::Later => (Layout::Later(job.patterns.len()), 0),
             Against::Texts(texts) => (Layout::Texts(texts.len()), 0),
@@ -65,7 +65,7 @@ impl Collector {
     }
 
     /// How far bands may be planned ahead: without bound where all is kept in any case.
-    pub fn ahead(&self) -> Arc<Ahead> {
+    pub(super) fn ahead(&self) -> Arc<Ahead> {
         match &self.kept {
             Kept::Bands(bands) => bands.ahead(),
             Kept::All { .. } => Arc::default(),
@@ -73,7 +73,7 @@ impl Collector {
     }
 
     /// Takes what an engine found.
-    pub fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
+    pub(super) fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
         let info = &outcome.band;
         let begin = info.queries.start;
         let layout = self.layout;
@@ -116,7 +116,7 @@ impl Collector {
 
     /// The next band, if it is complete and results are handed over band by band: its patterns or candidates, and what
     /// was found of its pairs in input order.
-    pub fn complete(&mut self) -> Option<(Range<u32>, Vec<Found>)> {
+    pub(super) fn complete(&mut self) -> Option<(Range<u32>, Vec<Found>)> {
         match &mut self.kept {
             Kept::Bands(bands) => bands.complete(),
             Kept::All { .. } => None,
@@ -124,7 +124,7 @@ impl Collector {
     }
 
     /// Everything, if that is handed over at the end.
-    pub fn end(self) -> Result<Option<Everything>> {
+    pub(super) fn end(self) -> Result<Option<Everything>> {
         match self.kept {
             Kept::All { pairs_left: 0, all } => Ok(Some(all)),
             Kept::All { pairs_left, .. } => Err(Error::Internal(format!("the job is short of {pairs_left} pairs"))),

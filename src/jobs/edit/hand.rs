@@ -28,14 +28,14 @@ pub(super) struct Hand<'a, S> {
 }
 
 impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Hand<'a, S> {
-    pub fn new(job: &'a EditDistances, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, sink: S) -> Self {
+    pub(super) fn new(job: &'a EditDistances, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, sink: S) -> Self {
         let aligner = Aligner { job, tracer: EditTracer::new(&job.scheme), interrupt };
         Hand { aligner, pool, sink, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
     }
 
     /// Hands over a band: `range` counts patterns, or candidates where these were given; `found` are its pairs in input
     /// order.
-    pub fn band(&mut self, range: Range<u32>, found: &mut [Found]) -> Result<()> {
+    pub(super) fn band(&mut self, range: Range<u32>, found: &mut [Found]) -> Result<()> {
         let job = self.aligner.job;
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
         match &job.against {
@@ -63,7 +63,7 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Hand<'a, S> {
 
     /// Hands over all candidates. `order` is one in which those of a pattern follow each other; `None` for that of the
     /// input.
-    pub fn all(&mut self, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
+    pub(super) fn all(&mut self, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
         let Against::Candidates(_, candidates) = &self.aligner.job.against else {
             return Err(Error::Internal("only candidates are held until the end".into()));
         };
@@ -129,7 +129,7 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Hand<'a, S> {
     }
 
     /// Pairs that were aligned and that were handed over.
-    pub fn end(mut self) -> Result<(u64, u64)> {
+    pub(super) fn end(mut self) -> Result<(u64, u64)> {
         self.flush()?;
         Ok((self.aligned, self.written))
     }

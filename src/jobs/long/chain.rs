@@ -18,13 +18,13 @@ use crate::long::{Best, LongEngine, Sweep};
 const COLUMNS: u32 = 64;
 
 /// What is known of a panel's last column.
-pub enum Known {
+pub(super) enum Known {
     Flight(Arc<Column>),
     Shelved(Piece),
     Dropped,
 }
 
-pub struct Panel {
+pub(super) struct Panel {
     pub state: PanelState,
     /// The engine that computes it, or has.
     pub taken: Option<usize>,
@@ -35,7 +35,7 @@ pub struct Panel {
 }
 
 #[derive(Default)]
-pub struct Board {
+pub(super) struct Board {
     pub panels: Vec<Panel>,
     /// The first column that nobody has taken.
     pub next: u32,
@@ -47,7 +47,7 @@ pub struct Board {
 }
 
 /// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
-pub struct Run {
+pub(super) struct Run {
     pub task: Task,
     pub shelf: Arc<Shelf>,
     pub saver: Option<TileSaver>,
@@ -59,17 +59,17 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn board(&self) -> MutexGuard<'_, Board> {
+    pub(super) fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Whether rows between the first and the last one are kept, rather than only to begin again.
-    pub fn keeps(&self) -> bool {
+    pub(super) fn keeps(&self) -> bool {
         self.task.cut.pitch.is_some()
     }
 
     /// Puts panels of an earlier run on the board.
-    pub fn restore(&self, restored: Vec<Restored>) -> Result<()> {
+    pub(super) fn restore(&self, restored: Vec<Restored>) -> Result<()> {
         let mut board = self.board();
         for Restored { state, column, marks, inner } in restored {
             board.next = state.columns.1;
@@ -89,7 +89,7 @@ impl Run {
     }
 
     /// What an engine's thread does.
-    pub fn work(&self, member: &mut Member) {
+    pub(super) fn work(&self, member: &mut Member) {
         while let Some(index) = self.take(member) {
             let left_panel = match self.left_of(index) {
                 Ok(column) => column,
@@ -149,7 +149,7 @@ impl Run {
     }
 
     /// An engine leaves what it has not done to others.
-    pub fn release(&self, id: usize) {
+    pub(super) fn release(&self, id: usize) {
         let mut board = self.board();
         for panel in board.panels.iter_mut().filter(|panel| panel.taken == Some(id) && !panel.state.done) {
             panel.taken = None;
@@ -313,7 +313,7 @@ impl Run {
     }
 
     /// Writes down how far the sweep is, if it is time.
-    pub fn save(&self, now: bool) -> Result<()> {
+    pub(super) fn save(&self, now: bool) -> Result<()> {
         let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.due(now)) else { return Ok(()) };
         let mut snapshots = Vec::new();
         let board = self.board();

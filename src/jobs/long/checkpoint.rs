@@ -23,13 +23,13 @@ use crate::files;
 const VERSION: u32 = 2;
 
 /// The checksum of some bytes (XXH3, 64 bits): tells damage and different input apart, not malice.
-pub fn checksum(bytes: &[u8]) -> u64 {
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
 /// A job's checkpoint.
 #[derive(Debug)]
-pub struct Checkpoint {
+pub(super) struct Checkpoint {
     directory: PathBuf,
     every: Duration,
     /// Whether there was one before this run.
@@ -51,7 +51,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Usage`] if something else was computed there, or another run uses it now; [`Error::Io`].
-    pub fn open<C: Serialize + DeserializeOwned>(
+    pub(super) fn open<C: Serialize + DeserializeOwned>(
         directory: &Path,
         every: Duration,
         job: Value,
@@ -96,20 +96,20 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn tile(&self, pass: &str, tile: usize, rows: (u32, u32), mark_every: Option<u32>) -> Result<TileSaver> {
+    pub(super) fn tile(&self, pass: &str, tile: usize, rows: (u32, u32), mark_every: Option<u32>) -> Result<TileSaver> {
         let directory = self.directory.join(pass).join(tile.to_string());
         fs::create_dir_all(&directory).map_err(|error| Error::io(&directory, error))?;
         Ok(TileSaver::new(directory, self.every, rows, mark_every))
     }
 
     /// Removes what was written of a part of the job that is over.
-    pub fn forget(&self, pass: &str) {
+    pub(super) fn forget(&self, pass: &str) {
         // Only room is lost if that fails.
         let _ = fs::remove_dir_all(self.directory.join(pass));
     }
 
     /// Removes all but the notes: the job is over.
-    pub fn clear(&self) {
+    pub(super) fn clear(&self) {
         let directories = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         for directory in directories.filter(|entry| entry.path().is_dir()) {
             if directory
@@ -123,7 +123,7 @@ impl Checkpoint {
     }
 
     /// Reads a note, if there is one that is well.
-    pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+    pub(super) fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let bytes = fs::read(self.directory.join(name)).ok()?;
         let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
         (checksum(body).to_le_bytes() == sum).then(|| serde_json::from_slice(body).ok()).flatten()
@@ -133,14 +133,14 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn write(&self, name: &str, note: &impl Serialize) -> Result<()> {
+    pub(super) fn write(&self, name: &str, note: &impl Serialize) -> Result<()> {
         let body = serde_json::to_vec(note).map_err(broken)?;
         let sum = checksum(&body).to_le_bytes();
         write_whole(&self.directory.join(name), |file| file.write_all(&body).and_then(|()| file.write_all(&sum)))
     }
 
     /// Time between saves.
-    pub fn every(&self) -> Duration {
+    pub(super) fn every(&self) -> Duration {
         self.every
     }
 }
@@ -165,7 +165,7 @@ fn lock(directory: &Path) -> Result<File> {
 }
 
 /// A note or a log that cannot be put in words.
-pub fn broken(error: serde_json::Error) -> Error {
+pub(super) fn broken(error: serde_json::Error) -> Error {
     Error::Internal(format!("a checkpoint cannot be written: {error}"))
 }
 
@@ -178,7 +178,7 @@ fn difference(there: &Value, here: &Value) -> Option<String> {
 }
 
 /// Writes a file that appears whole or not at all, and stays.
-pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
+pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
     // One run at a time has the directory.
     files::replace(path, &path.with_extension("part"), fill).map_err(|error| Error::io(path, error))
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::long::LongEngine;
 
 /// An engine and what it did.
-pub struct Member {
+pub(super) struct Member {
     /// The engine.
     pub engine: Box<dyn LongEngine>,
     /// What it did.
@@ -28,7 +28,7 @@ pub struct Member {
 pub type Reserve = Box<dyn FnOnce() -> Box<dyn LongEngine>>;
 
 /// The engines that are left, and what those did that are not.
-pub struct Crew {
+pub(super) struct Crew {
     /// Those left.
     pub members: Vec<Member>,
     gone: Vec<LongEngineStats>,
@@ -48,7 +48,7 @@ struct Away {
 
 impl Crew {
     /// All of them, how long each may be silent, and who steps in for them.
-    pub fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> Crew {
+    pub(super) fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> Crew {
         let clock = Arc::default();
         let mut crew = Crew { members: Vec::new(), gone: Vec::new(), reserve, patience, clock, count: 0 };
         for engine in engines {
@@ -64,7 +64,7 @@ impl Crew {
     }
 
     /// Has the reserve step in; says whether there was one.
-    pub fn call_reserve(&mut self) -> bool {
+    pub(super) fn call_reserve(&mut self) -> bool {
         let Some(open) = self.reserve.take() else { return false };
         let engine = open();
         tracing::warn!("{} steps in and goes on from what is known", engine.label());
@@ -73,7 +73,7 @@ impl Crew {
     }
 
     /// Parts with engines that were given up.
-    pub fn dismiss_lost(&mut self) {
+    pub(super) fn dismiss_lost(&mut self) {
         let (left, lost): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.members).into_iter().partition(|member| member.stats.lost.is_none());
         self.members = left;
@@ -84,7 +84,7 @@ impl Crew {
     }
 
     /// The engines, fastest first.
-    pub fn by_speed(&mut self) -> Vec<&mut Member> {
+    pub(super) fn by_speed(&mut self) -> Vec<&mut Member> {
         self.dismiss_lost();
         let mut speeds = Vec::new();
         for member in &mut self.members {
@@ -102,7 +102,7 @@ impl Crew {
     /// come back soon are left behind.
     ///
     /// The threads are not scoped ones, so that one whose device never answers can be left behind.
-    pub fn work<T: Send + 'static>(
+    pub(super) fn work<T: Send + 'static>(
         &mut self,
         ids: &[usize],
         task: impl Fn(&mut Member) -> T + Send + Sync + 'static,
@@ -191,7 +191,7 @@ impl Crew {
     }
 
     /// Why nobody is left.
-    pub fn nobody(&self) -> Error {
+    pub(super) fn nobody(&self) -> Error {
         let (device, message) = match self.gone.last() {
             Some(stats) => (stats.name.clone(), stats.lost.clone().unwrap_or_default()),
             None => ("none".into(), "there is no engine for long pairs".into()),
@@ -200,8 +200,18 @@ impl Crew {
     }
 
     /// What all did.
-    pub fn stats(&self) -> Vec<LongEngineStats> {
+    pub(super) fn stats(&self) -> Vec<LongEngineStats> {
         self.members.iter().map(|member| &member.stats).chain(&self.gone).cloned().collect()
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.dismiss_lost();
+        for member in self.members.drain(..) {
+            // One that panics now has done its work.
+            let _ = catch(|| drop(member));
+        }
     }
 }
 
@@ -214,7 +224,7 @@ fn close(engine: Box<dyn LongEngine>) {
 impl Member {
     /// Calls the engine, which is watched meanwhile; it computes so many cells until it calls back. If it panics that is
     /// an error of the device.
-    pub fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
+    pub(super) fn call<T>(&mut self, cells: u64, f: impl FnOnce(&mut dyn LongEngine) -> Result<T>) -> Result<T> {
         let engine = &self.engine;
         let expected = catch(|| (!engine.is_host()).then(|| cells as f64 / engine.speed().max(1.0)));
         let result = expected.and_then(|expected| {
@@ -230,13 +240,13 @@ impl Member {
     }
 
     /// Asks the engine something; if it panics it is given up.
-    pub fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
+    pub(super) fn ask<T>(&mut self, f: impl FnOnce(&dyn LongEngine) -> T) -> Option<T> {
         let answer = catch(|| f(self.engine.as_ref()));
         answer.map_err(|said| self.lose(format!("it panicked: {said}"))).ok()
     }
 
     /// Whether an error is the engine's own, so that others can go on. If so it is given up.
-    pub fn gives_up(&mut self, error: &Error) -> bool {
+    pub(super) fn gives_up(&mut self, error: &Error) -> bool {
         let own = matches!(error, Error::Device { .. } | Error::Unsuited { .. });
         if own {
             self.lose(error.to_string());

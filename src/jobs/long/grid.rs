@@ -25,7 +25,7 @@ const BELT_ROWS: u32 = 1 << 26;
 
 /// What the fastest engine says of a pair.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Suits {
+pub(super) struct Suits {
     /// Whether it keeps columns inside panels.
     pub keeps_columns: bool,
     /// Whether it can trace through the whole matrix.
@@ -34,7 +34,7 @@ pub struct Suits {
 
 /// How the matrix is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Cut {
+pub(super) struct Cut {
     /// Rows between marks: a multiple of 64.
     pub mark_every: u32,
     /// Columns between columns that are kept at least, a multiple of 64; `None` if no grid is needed.
@@ -48,7 +48,7 @@ pub struct Cut {
 impl Cut {
     /// For a pair of these lengths with so much memory, with a grid or without. Where the whole matrix can be traced at
     /// once there is none, unless a pitch is asked for.
-    pub fn new((query, target): (u32, u32), walks: bool, memory: u64, suits: Suits, tuning: &Tuning) -> Cut {
+    pub(super) fn new((query, target): (u32, u32), walks: bool, memory: u64, suits: Suits, tuning: &Tuning) -> Cut {
         let is_small = query <= SMALL && target <= SMALL;
         let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
         let grid = walks && (!is_whole || tuning.grid_pitch.is_some());
@@ -73,7 +73,7 @@ impl Cut {
     }
 
     /// A finer grid in a region that is too large to be traced at once.
-    pub fn finer(rows: u32, columns: u32) -> Cut {
+    pub(super) fn finer(rows: u32, columns: u32) -> Cut {
         let mark_every = rows.div_ceil(8).next_multiple_of(64).max(64);
         let pitch = Some(columns.div_ceil(8).next_multiple_of(64));
         Cut { mark_every, pitch, panel_columns: None, belt_rows: u32::MAX }
@@ -82,7 +82,7 @@ impl Cut {
 
 /// Known edges in a part of the matrix.
 #[derive(Debug, Clone, Default)]
-pub struct Grid {
+pub(super) struct Grid {
     /// The part's rows.
     pub rows: (u32, u32),
     /// Its columns.
@@ -95,7 +95,7 @@ pub struct Grid {
 
 /// A rectangle of the matrix with its upper and its left edge.
 #[derive(Debug, Clone)]
-pub struct Framed {
+pub(super) struct Framed {
     /// Its rows.
     pub rows: (u32, u32),
     /// Its columns.
@@ -108,7 +108,7 @@ pub struct Framed {
 
 impl Grid {
     /// Whether a cell is in this part.
-    pub fn holds(&self, i: u32, j: u32) -> bool {
+    pub(super) fn holds(&self, i: u32, j: u32) -> bool {
         self.rows.0 < i && i <= self.rows.1 && self.columns.0 < j && j <= self.columns.1
     }
 
@@ -116,7 +116,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if an edge cannot be read.
-    pub fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<Framed> {
+    pub(super) fn region(&self, pair: &LongPair, i: u32, j: u32) -> Result<Framed> {
         let missing = || crate::Error::Internal(format!("no edges are known around cell ({i}, {j})"));
         let (&row, across) = self.across.range(..i).next_back().ok_or_else(missing)?;
         let (&column, down) = self.down.range(..j).next_back().ok_or_else(missing)?;

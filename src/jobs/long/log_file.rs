@@ -16,7 +16,7 @@ use crate::long::Edge;
 /// What an edge in a log is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub(super) enum Kind {
     /// A part of a panel's last column.
     Column,
     /// A marked row.
@@ -27,7 +27,7 @@ pub enum Kind {
 
 /// Where an edge is in a log.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Entry {
+pub(super) struct Entry {
     /// The panel.
     pub panel: usize,
     /// What it is.
@@ -40,7 +40,7 @@ pub struct Entry {
 
 /// What a log holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Index {
+pub(super) struct Index {
     /// How far panels are.
     pub panels: Vec<PanelState>,
     /// The edges, in the order of the file.
@@ -48,7 +48,7 @@ pub struct Index {
 }
 
 /// An edge that is in a log from a byte on, if it can be read.
-pub fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
+pub(super) fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::Start(at)).ok()?;
     let mut values = || -> Option<Vec<i32>> {
@@ -60,7 +60,7 @@ pub fn read_edge(path: &Path, entry: &Entry, at: u64) -> Option<Edge> {
 }
 
 /// The index of a log: edges, then the index, its length and the sum of all that. `None` if it is damaged.
-pub fn read_index(path: &Path) -> Option<Index> {
+pub(super) fn read_index(path: &Path) -> Option<Index> {
     let mut file = File::open(path).ok()?;
     let end = file.metadata().ok()?.len().checked_sub(16)?;
     let (mut sum, mut block, mut left) = (XxHash3_64::new(), vec![0; 1 << 20], end + 8);
@@ -85,7 +85,7 @@ pub fn read_index(path: &Path) -> Option<Index> {
 }
 
 /// Writes a log.
-pub fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
+pub(super) fn write_log(path: &Path, panels: Vec<PanelState>, edges: &[(Entry, Edge)]) -> Result<()> {
     let index = Index { panels, entries: edges.iter().map(|(entry, _)| *entry).collect() };
     let index = serde_json::to_vec(&index).map_err(broken)?;
     write_whole(path, |file| {

@@ -26,11 +26,11 @@ use crate::long::{Best, BestSoFar, LongPair};
 /// Rounds of a chain over the columns at least, so that what is wrongly expected of an engine evens out.
 const ROUNDS: f64 = 4.0;
 /// How often the caller hears of progress, and engines look for work that was given back.
-pub const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// A part of the matrix to sweep.
 #[derive(Debug, Clone)]
-pub struct Task {
+pub(super) struct Task {
     /// The pair.
     pub pair: LongPair,
     /// First and last row edge.
@@ -51,7 +51,7 @@ pub struct Task {
 
 /// What came of it.
 #[derive(Debug, Default)]
-pub struct Swath {
+pub(super) struct Swath {
     /// The lines that were kept: always the last row and the last column.
     pub grid: Grid,
     /// The best cell of a local pair.
@@ -62,7 +62,7 @@ pub struct Swath {
 
 /// Who is told, and who may stop it.
 #[derive(Clone, Copy)]
-pub struct Watch<'a> {
+pub(super) struct Watch<'a> {
     /// Set to end early.
     pub interrupt: &'a Arc<AtomicBool>,
     /// Hears of cells; nobody in walks.
@@ -73,7 +73,13 @@ pub struct Watch<'a> {
 ///
 /// # Errors
 /// [`Error::Device`] if no engine is left, [`Error::Interrupted`], errors of files.
-pub fn sweep(task: Task, crew: &mut Crew, shelf: &Arc<Shelf>, saver: Option<TileSaver>, watch: Watch) -> Result<Swath> {
+pub(super) fn sweep(
+    task: Task,
+    crew: &mut Crew,
+    shelf: &Arc<Shelf>,
+    saver: Option<TileSaver>,
+    watch: Watch,
+) -> Result<Swath> {
     let restored = saver.as_ref().map(|saver| saver.restore(shelf)).transpose()?.unwrap_or_default();
     let first = task.columns.0;
     let run = Run {

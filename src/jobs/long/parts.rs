@@ -20,7 +20,7 @@ use crate::score::EndGaps;
 
 /// Symbols of query and target that no alignment may pair or pass by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forbidden {
+pub(super) struct Forbidden {
     /// Of the query, on the strand that is aligned.
     pub query: Range<u32>,
     /// Of the target.
@@ -29,7 +29,7 @@ pub struct Forbidden {
 
 /// The swept matrix.
 #[derive(Debug, Default)]
-pub struct Pass {
+pub(super) struct Pass {
     /// Its tiles, if alignments are walked back.
     pub tiles: Vec<Grid>,
     /// The best cell of a local pair.
@@ -45,7 +45,7 @@ pub struct Pass {
 }
 
 /// What all sweeps of a job share.
-pub struct Means<'a> {
+pub(super) struct Means<'a> {
     /// The engines.
     pub crew: Crew,
     /// Where edges are kept.
@@ -95,7 +95,7 @@ impl Pass {
     ///
     /// # Errors
     /// As [`sweep`].
-    pub fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, means: &mut Means) -> Result<Pass> {
+    pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, means: &mut Means) -> Result<Pass> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let mut pass = Pass { bottom: Line::of((0, n), Part::Border), ..Pass::default() };
         let mut cuts: BTreeSet<u32> = (0..m).step_by(means.cut.belt_rows as usize).chain([m]).collect();
@@ -143,7 +143,7 @@ impl Pass {
     ///
     /// # Errors
     /// As [`Line::slice`].
-    pub fn end(&self, pair: &LongPair) -> Result<(i64, Point)> {
+    pub(super) fn end(&self, pair: &LongPair) -> Result<(i64, Point)> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let at = |i, j| Point { i, j, state: State::H };
         let free = pair.scoring.end_gaps == EndGaps::Free;

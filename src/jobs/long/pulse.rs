@@ -14,7 +14,7 @@ use crate::long::Source;
 
 /// Time in which somebody was awake to watch: that in which the process stood still is no engine's fault.
 #[derive(Debug, Default)]
-pub struct WatchClock(AtomicU64);
+pub(super) struct WatchClock(AtomicU64);
 
 impl WatchClock {
     fn now(&self) -> Duration {
@@ -22,14 +22,14 @@ impl WatchClock {
     }
 
     /// Somebody was awake for so long.
-    pub fn advance(&self, awake: Duration) {
+    pub(super) fn advance(&self, awake: Duration) {
         self.0.fetch_add(awake.as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
 /// What is known of an engine while it is in a call.
 #[derive(Debug)]
-pub struct Pulse {
+pub(super) struct Pulse {
     clock: Arc<WatchClock>,
     state: Mutex<State>,
 }
@@ -51,7 +51,7 @@ struct State {
 
 impl Pulse {
     /// Of an engine that is in no call.
-    pub fn new(clock: &Arc<WatchClock>) -> Pulse {
+    pub(super) fn new(clock: &Arc<WatchClock>) -> Pulse {
         Pulse { clock: Arc::clone(clock), state: Mutex::default() }
     }
 
@@ -60,14 +60,14 @@ impl Pulse {
     }
 
     /// The engine is called and expected to call back within so many seconds; `None` if it is never given up.
-    pub fn begin(&self, expected: Option<f64>) {
+    pub(super) fn begin(&self, expected: Option<f64>) {
         let now = self.clock.now();
         let mut state = self.state();
         (state.expected, state.heard, state.inside) = (expected, now, 0);
     }
 
     /// The call is over. Says whether its result counts.
-    pub fn end(&self) -> bool {
+    pub(super) fn end(&self) -> bool {
         let mut state = self.state();
         self.rest(&mut state);
         (state.expected, state.inside) = (None, 0);
@@ -78,7 +78,7 @@ impl Pulse {
     ///
     /// # Errors
     /// [`Error::Interrupted`] if it was given up; what `f` returns.
-    pub fn hear<T>(&self, shows: bool, f: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(super) fn hear<T>(&self, shows: bool, f: impl FnOnce() -> Result<T>) -> Result<T> {
         {
             let mut state = self.state();
             if state.lost {
@@ -105,12 +105,12 @@ impl Pulse {
     }
 
     /// The engine computed more cells.
-    pub fn add_cells(&self, cells: u64) {
+    pub(super) fn add_cells(&self, cells: u64) {
         self.state().cells += cells;
     }
 
     /// Gives the engine up if it is silent for longer than it may; says for how long.
-    pub fn give_up_if_silent(&self, patience: Duration) -> Option<Duration> {
+    pub(super) fn give_up_if_silent(&self, patience: Duration) -> Option<Duration> {
         let now = self.clock.now();
         let mut state = self.state();
         let expected = state.expected.filter(|_| state.inside == 0 && !state.lost)?;
@@ -124,24 +124,24 @@ impl Pulse {
     }
 
     /// Nothing that the engine says counts any more.
-    pub fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         self.state().lost = true;
     }
 
     /// Whether it was given up.
-    pub fn is_lost(&self) -> bool {
+    pub(super) fn is_lost(&self) -> bool {
         self.state().lost
     }
 
     /// Cells that the engine computed, and the time in which it did, to the clock's precision.
-    pub fn done(&self) -> (u64, Duration) {
+    pub(super) fn done(&self) -> (u64, Duration) {
         let state = self.state();
         (state.cells, state.busy)
     }
 }
 
 /// A left edge that an engine reads under watch: while it waits there it is not silent.
-pub struct WatchedSource<'a> {
+pub(super) struct WatchedSource<'a> {
     /// The edge.
     pub left: &'a dyn Source,
     /// Of the engine.

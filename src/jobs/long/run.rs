@@ -61,7 +61,7 @@ impl Side {
 }
 
 /// The reverse complement of DNA codes, which are sets of bases: A = 1 faces T = 8, C = 2 faces G = 4.
-pub fn reverse_complement(codes: &[Code]) -> Vec<Code> {
+pub(super) fn reverse_complement(codes: &[Code]) -> Vec<Code> {
     codes.iter().rev().map(|code| code.reverse_bits() >> 4).collect()
 }
 

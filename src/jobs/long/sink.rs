@@ -12,7 +12,7 @@ use crate::long::{Best, Edge, Sink};
 const WAITING_MARKS: usize = 3;
 
 /// Takes what an engine hands on of a panel.
-pub struct PanelSink<'a> {
+pub(super) struct PanelSink<'a> {
     /// The sweep.
     pub run: &'a Run,
     /// The panel.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// The file.
 #[derive(Debug)]
-pub struct Spill {
+pub(super) struct Spill {
     file: File,
     /// Where it was made, for messages.
     directory: PathBuf,
@@ -29,7 +29,7 @@ struct Room {
 
 /// A part of the file, until this is dropped.
 #[derive(Debug)]
-pub struct Extent {
+pub(super) struct Extent {
     spill: Arc<Spill>,
     at: u64,
     bytes: u64,
@@ -78,7 +78,7 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`] if there can be none.
-    pub fn new(directory: PathBuf) -> Result<Spill> {
+    pub(super) fn new(directory: PathBuf) -> Result<Spill> {
         match tempfile::tempfile_in(&directory) {
             Ok(file) => Ok(Spill { file, directory, room: Mutex::default() }),
             Err(error) => Err(Error::io(directory, error)),
@@ -93,7 +93,7 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<Extent> {
+    pub(super) fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<Extent> {
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
         let at = self.room().take(bytes);
         let extent = Extent { at, bytes, spill: self };
@@ -111,7 +111,7 @@ impl Extent {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn read(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
+    pub(super) fn read(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
         debug_assert!(from + bytes.len() as u64 <= self.bytes);
         position::read(&self.spill.file, bytes, self.at + from).map_err(|error| self.failed(error))
     }
@@ -138,11 +138,11 @@ mod position {
     use std::io::Result;
     use std::os::unix::fs::FileExt;
 
-    pub fn write(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+    pub(super) fn write(file: &File, bytes: &[u8], at: u64) -> Result<()> {
         file.write_all_at(bytes, at)
     }
 
-    pub fn read(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
+    pub(super) fn read(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
         file.read_exact_at(bytes, at)
     }
 }

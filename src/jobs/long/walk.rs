@@ -17,7 +17,7 @@ use crate::long::{LongPair, Method, Point, Region, State, Traced};
 
 /// How engines are to trace.
 #[derive(Debug, Clone, Copy)]
-pub struct Manner {
+pub(super) struct Manner {
     /// See [`Region::method`].
     pub method: Method,
     /// See [`Region::strip`].
@@ -28,7 +28,7 @@ pub struct Manner {
 
 /// A walk on its way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Walk {
+pub(super) struct Walk {
     /// Where it began.
     start: Point,
     /// Where it is.
@@ -43,7 +43,7 @@ pub struct Walk {
 
 impl Walk {
     /// A walk from a cell.
-    pub fn new(start: Point) -> Walk {
+    pub(super) fn new(start: Point) -> Walk {
         Walk { start, at: start, runs: Vec::new(), over: false, traced_cells: 0 }
     }
 
@@ -52,7 +52,7 @@ impl Walk {
     ///
     /// # Errors
     /// As [`sweep`].
-    pub fn run(
+    pub(super) fn run(
         mut self,
         pair: &LongPair,
         pass: &Pass,

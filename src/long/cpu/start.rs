@@ -49,7 +49,7 @@ impl Strip {
     ///
     /// # Errors
     /// [`Error::Interrupted`].
-    pub fn pass(
+    pub(super) fn pass(
         pair: &LongPair,
         rows: (u32, u32),
         columns: (u32, u32),
@@ -127,7 +127,7 @@ impl Strip {
 
     /// Where the path to a point of the last column (in state I: the last cell) enters the strip, and whether a local
     /// alignment begins there.
-    pub fn start(&self, end: Point) -> (Point, bool) {
+    pub(super) fn start(&self, end: Point) -> (Point, bool) {
         let place = (end.i - self.first_row) as usize;
         let start = match end.state {
             State::H => self.h[place],
@@ -138,12 +138,12 @@ impl Strip {
     }
 
     /// First and last column edge.
-    pub fn columns(&self) -> (u32, u32) {
+    pub(super) fn columns(&self) -> (u32, u32) {
         self.columns
     }
 
     /// Bytes that it keeps.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let edges: usize = self.rows.iter().chain([&self.left]).map(|edge| edge.h.len() * 8).sum();
         (edges + (self.h.len() + self.d.len()) * size_of::<Start>()) as u64
     }

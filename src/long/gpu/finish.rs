@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::long::{Best, Edge, Sink, Source, Sweep};
 
 /// What the last rows give.
-pub struct Finished {
+pub(super) struct Finished {
     /// The panel's last column for these rows.
     pub right: Edge,
     /// The edge along the last one.
@@ -18,7 +18,7 @@ pub struct Finished {
 }
 
 /// Computes the rows after `row` from the edge along it. `columns`, in rising order from the panel's first, are to be known.
-pub fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source, columns: &[u32]) -> Result<Finished> {
+pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source, columns: &[u32]) -> Result<Finished> {
     let (pair, gaps) = (sweep.pair, sweep.pair.scoring.gaps);
     let count = (sweep.rows.1 - row) as usize;
     let mut entering = Edge { h: vec![0; count], gap: vec![0; count] };
@@ -58,7 +58,7 @@ pub fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source, column
 }
 
 /// Hands on the edges of a panel without rows or columns.
-pub fn hand_empty(sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<()> {
+pub(super) fn hand_empty(sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<()> {
     if sweep.rows.0 == sweep.rows.1 {
         let last = sweep.top.h.len() - 1;
         sink.right(sweep.rows.0, &sweep.top.h[last..], &sweep.top.gap[last..])?;

@@ -8,7 +8,7 @@ use crate::long::LongPair;
 use crate::seq::Code;
 
 /// A pair's sequences and scores on the device.
-pub struct Resident {
+pub(super) struct Resident {
     pair: LongPair,
     /// Query symbols that are left out before the first word.
     pub shift: u32,
@@ -26,7 +26,7 @@ pub struct Resident {
 
 impl Resident {
     /// Uploads a pair, so that row `shift` begins a word.
-    pub fn new(gpu: &Gpu, pair: &LongPair, shift: u32) -> Result<Self> {
+    pub(super) fn new(gpu: &Gpu, pair: &LongPair, shift: u32) -> Result<Self> {
         let (query, target) = (&pair.query[shift as usize..], &pair.target[..]);
         let mut known = [false; 256];
         query.iter().for_each(|&code| known[code as usize] = true);
@@ -54,7 +54,7 @@ impl Resident {
     }
 
     /// Whether it is this pair, with that row at a word's begin.
-    pub fn is(&self, pair: &LongPair, row: u32) -> bool {
+    pub(super) fn is(&self, pair: &LongPair, row: u32) -> bool {
         Arc::ptr_eq(&self.pair.query, &pair.query)
             && Arc::ptr_eq(&self.pair.target, &pair.target)
             && Arc::ptr_eq(&self.pair.scoring, &pair.scoring)

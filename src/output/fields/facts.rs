@@ -23,13 +23,13 @@ pub(in crate::output) enum Quotes {
 }
 
 impl<'a> Facts<'a> {
-    pub fn new(context: &'a Context, pair: &'a Pair<'a>) -> Result<Self> {
+    pub(crate) fn new(context: &'a Context, pair: &'a Pair<'a>) -> Result<Self> {
         let aligned = pair.alignment.map(|cigar| Ok((context.columns(pair)?, cigar))).transpose()?;
         Ok(Facts { context, pair, aligned })
     }
 
     /// Appends the value of `field`.
-    pub fn push(&self, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn push(&self, field: &Field, quotes: Quotes, out: &mut Vec<u8>) -> Result<()> {
         let Facts { context, pair, .. } = *self;
         let query_length = context.queries.length(pair.query);
         let target_length = context.targets.length(pair.target);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Two tables with every kind of cell, row and chart.
-pub fn invented() -> Measurements {
+pub(crate) fn invented() -> Measurements {
     let column = |key, name, unit| Column { key, name, unit };
     let columns = [
         column("kernel", "kernel", ""),

@@ -13,7 +13,7 @@ use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
-pub struct Buffers<E> {
+pub(super) struct Buffers<E> {
     /// dh of the row above, a vector a column.
     dh: Lines<E>,
     /// f of the row above (affine gaps only).
@@ -23,7 +23,7 @@ pub struct Buffers<E> {
 }
 
 /// One query against a group of targets.
-pub struct Task<'a, E> {
+pub(super) struct Task<'a, E> {
     /// The scheme, which holds all of the pairs.
     pub form: &'a DifferenceScoring<E>,
     /// The query.

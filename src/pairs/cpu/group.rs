@@ -4,23 +4,23 @@ use crate::seq::{Code, PAD};
 use crate::simd::MAX_LANES;
 
 /// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
-pub const ROWS: usize = 4;
+pub(super) const ROWS: usize = 4;
 
 /// Bytes of a cache line, about.
 const CACHE_LINE: usize = 64;
 
 /// Codes of all lanes in [`ROWS`] rows.
-pub type Strip = [[Code; MAX_LANES]; ROWS];
+pub(super) type Strip = [[Code; MAX_LANES]; ROWS];
 
 /// Targets with padding in front, so that all end together, in a multiple of [`ROWS`] rows.
-pub struct Group<'a> {
+pub(super) struct Group<'a> {
     targets: &'a [&'a [Code]],
     rows: usize,
 }
 
 impl<'a> Group<'a> {
     /// Targets, at most as many as there are lanes.
-    pub fn new(targets: &'a [&'a [Code]]) -> Self {
+    pub(super) fn new(targets: &'a [&'a [Code]]) -> Self {
         let longest = targets.iter().map(|target| target.len()).max().unwrap_or(0);
         // Strips read a few symbols here and there, which no prefetcher follows: each cache line is asked for at once.
         let lines = targets.iter().flat_map(|target| target.iter().step_by(CACHE_LINE));
@@ -29,28 +29,28 @@ impl<'a> Group<'a> {
     }
 
     /// Rows with the padding.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
     /// Length of a lane's target; spare lanes have none.
-    pub fn symbols(&self, lane: usize) -> usize {
+    pub(super) fn symbols(&self, lane: usize) -> usize {
         self.targets.get(lane).map_or(0, |target| target.len())
     }
 
     /// Real symbols of a lane up to and with row `r`; 0 within the padding.
-    pub fn done(&self, r: usize, lane: usize) -> usize {
+    pub(super) fn done(&self, r: usize, lane: usize) -> usize {
         (r + 1 + self.symbols(lane)).saturating_sub(self.rows)
     }
 
     /// Whether row `r` is the second real one, or a later one, of every target that has any.
-    pub fn is_inside(&self, r: usize) -> bool {
+    pub(super) fn is_inside(&self, r: usize) -> bool {
         self.targets.iter().all(|target| target.is_empty() || r > self.rows - target.len())
     }
 
     /// The codes of rows `r` to `r + ROWS - 1`.
     #[inline(always)]
-    pub fn strip(&self, r: usize, strip: &mut Strip) {
+    pub(super) fn strip(&self, r: usize, strip: &mut Strip) {
         let mut words = [0u32; MAX_LANES];
         for (word, target) in words.iter_mut().zip(self.targets) {
             let pad = self.rows - target.len();
@@ -76,7 +76,7 @@ impl<'a> Group<'a> {
 }
 
 /// Codes that a sequence has, in rising order.
-pub fn codes_of(sequence: &[Code]) -> Vec<Code> {
+pub(super) fn codes_of(sequence: &[Code]) -> Vec<Code> {
     let present = sequence.iter().fold(0u32, |set, &code| set | 1 << code);
     (0..32).filter(|code| present >> code & 1 == 1).collect()
 }

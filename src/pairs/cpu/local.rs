@@ -11,7 +11,7 @@ use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
-pub struct Buffers<E> {
+pub(super) struct Buffers<E> {
     /// H of the row above, a vector a column.
     h: Lines<E>,
     /// F of the row above (affine gaps only).
@@ -21,7 +21,7 @@ pub struct Buffers<E> {
 }
 
 /// One query against a group of targets.
-pub struct Task<'a, E> {
+pub(super) struct Task<'a, E> {
     /// The scheme.
     pub form: &'a LocalScoring<E>,
     /// The query.

@@ -7,7 +7,7 @@ use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
 
 /// Buffers that live from pair to pair.
 #[derive(Debug, Clone, Default)]
-pub struct Buffers<E> {
+pub(super) struct Buffers<E> {
     skew: SkewBuffers<E>,
     /// H of the row above the strip, one a column, from index [`MAX_LANES`].
     h: Lines<E>,
@@ -16,7 +16,7 @@ pub struct Buffers<E> {
 }
 
 /// One pair.
-pub struct Task<'a, E> {
+pub(super) struct Task<'a, E> {
     /// The scheme.
     pub form: &'a LocalScoring<E>,
     /// The sequence that is cut into strips; better the shorter one.

@@ -20,7 +20,7 @@ const STAGES: usize = 4;
 
 /// Buffers of a skewed strip.
 #[derive(Debug, Clone, Default)]
-pub struct SkewBuffers<E> {
+pub(super) struct SkewBuffers<E> {
     /// Codes of the columns with padding before and after.
     columns: Vec<Code>,
     /// A vector for each code.
@@ -32,7 +32,7 @@ pub struct SkewBuffers<E> {
 }
 
 /// Columns of a pair, and the rows of a strip at a time.
-pub struct Skew<'a, W: Lanes> {
+pub(super) struct Skew<'a, W: Lanes> {
     columns: &'a [Code],
     profile: &'a mut [W::Elem],
     rings: &'a mut [W::Elem],
@@ -47,7 +47,7 @@ fn ones<E: Element>() -> E {
 impl<'a, W: Lanes> Skew<'a, W> {
     /// The stream of these columns.
     #[inline(always)]
-    pub fn new(columns: &[Code], codes: usize, buffers: &'a mut SkewBuffers<W::Elem>) -> Self {
+    pub(super) fn new(columns: &[Code], codes: usize, buffers: &'a mut SkewBuffers<W::Elem>) -> Self {
         let SkewBuffers { columns: padded, profile, rings, masks } = buffers;
         padded.clear();
         padded.resize(BACK, PAD);
@@ -70,7 +70,7 @@ impl<'a, W: Lanes> Skew<'a, W> {
 
     /// Begins a strip: `rows` are the codes of its lanes, `codes` those that the columns have, and PAD.
     #[inline(always)]
-    pub unsafe fn begin(&mut self, table: &[[W::Elem; STEPS]], codes: &[Code], rows: &[Code]) {
+    pub(super) unsafe fn begin(&mut self, table: &[[W::Elem; STEPS]], codes: &[Code], rows: &[Code]) {
         let pad = std::iter::once(&PAD);
         for &code in codes.iter().chain(pad) {
             // SAFETY: the caller's; there are COUNT rows, and room for a vector a code.
@@ -89,7 +89,7 @@ impl<'a, W: Lanes> Skew<'a, W> {
 
     /// Scores of step `t`, lane by lane; steps come in order from 0 to columns + COUNT - 2.
     #[inline(always)]
-    pub unsafe fn step(&mut self, t: usize) -> W {
+    pub(super) unsafe fn step(&mut self, t: usize) -> W {
         // SAFETY: the caller's; columns, profile and rings are as long as `new` made them.
         unsafe {
             let at = |delay: usize| {
@@ -117,7 +117,7 @@ impl<'a, W: Lanes> Skew<'a, W> {
 }
 
 /// Rows of a pair cut into strips, with padding before the first row: the last strip ends with the last row.
-pub struct Strips<'a> {
+pub(super) struct Strips<'a> {
     rows: &'a [Code],
     pad: usize,
     lanes: usize,
@@ -125,22 +125,22 @@ pub struct Strips<'a> {
 
 impl<'a> Strips<'a> {
     /// Strips of `lanes` rows.
-    pub fn new(rows: &'a [Code], lanes: usize) -> Self {
+    pub(super) fn new(rows: &'a [Code], lanes: usize) -> Self {
         Strips { rows, pad: rows.len().next_multiple_of(lanes) - rows.len(), lanes }
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         (self.pad + self.rows.len()) / self.lanes
     }
 
     /// Real rows up to and with the one of this lane in this strip; 0 within the padding.
-    pub fn done(&self, strip: usize, lane: usize) -> usize {
+    pub(super) fn done(&self, strip: usize, lane: usize) -> usize {
         (strip * self.lanes + self.lanes - lane).saturating_sub(self.pad)
     }
 
     /// The codes of a strip's lanes.
-    pub fn codes(&self, strip: usize, codes: &mut [Code]) {
+    pub(super) fn codes(&self, strip: usize, codes: &mut [Code]) {
         for (lane, code) in codes[..self.lanes].iter_mut().enumerate() {
             *code = match self.done(strip, lane) {
                 0 => PAD,

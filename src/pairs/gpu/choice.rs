@@ -18,7 +18,7 @@ const IDLE_WEIGHT: f64 = 0.1;
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
 /// What the choice knows of the batch and the device.
-pub struct Situation<'a> {
+pub(super) struct Situation<'a> {
     pub batch: &'a Batch,
     /// The batch's, which takes a look at every pair.
     pub extent: Extent,
@@ -36,7 +36,7 @@ pub struct Situation<'a> {
 
 /// A kernel for a batch, and what it should cost.
 #[derive(Debug, Clone, Copy)]
-pub struct Choice {
+pub(super) struct Choice {
     pub kernel: &'static Kernel,
     pub work: Work,
     /// Whether the kernel traces back.
@@ -45,7 +45,7 @@ pub struct Choice {
 
 /// The speeds of a device's kernels, as far as they are known.
 #[derive(Debug, Clone)]
-pub struct Chooser {
+pub(super) struct Chooser {
     linear: Speeds,
     affine: Speeds,
     threads: usize,
@@ -56,7 +56,7 @@ pub struct Chooser {
 impl Chooser {
     /// For a device on which `nw_slice` reaches as many cells a second as the configuration says, or about as many as
     /// assumed; with the speeds that were measured for the configuration.
-    pub fn new(config: Config, assumed: f64) -> Self {
+    pub(super) fn new(config: Config, assumed: f64) -> Self {
         let known = if config.cells_per_second > 0.0 { config.cells_per_second } else { assumed };
         Chooser {
             // Measured speeds are for one kind of gaps, and an engine is opened for one job.
@@ -73,13 +73,13 @@ impl Chooser {
     }
 
     /// Cells a second of a chosen kernel on a full device.
-    pub fn full_rate(&self, batch: &Batch, choice: &Choice) -> f64 {
+    pub(super) fn full_rate(&self, batch: &Batch, choice: &Choice) -> f64 {
         let speed = self.speed(batch, choice.kernel);
         if choice.aligned { speed.aligned.full } else { speed.scores.full }
     }
 
     /// The kernel of least cost.
-    pub fn choose(&self, situation: &Situation<'_>) -> Choice {
+    pub(super) fn choose(&self, situation: &Situation<'_>) -> Choice {
         let possible = offered(Family::Pairs).filter(|kernel| situation.features.contains(kernel.features));
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
         let priced = choices.filter_map(|(kernel, aligned)| self.price(situation, kernel, aligned));
@@ -114,7 +114,7 @@ impl Chooser {
     }
 
     /// Learns from what a batch took.
-    pub fn observe(&mut self, batch: &Batch, choice: &Choice, seconds: f64) {
+    pub(super) fn observe(&mut self, batch: &Batch, choice: &Choice, seconds: f64) {
         let speeds = if batch.band.scoring.gaps.is_linear() { &mut self.linear } else { &mut self.affine };
         let speed = &mut speeds.0[place(choice.kernel)];
         let speed = if choice.aligned { &mut speed.aligned } else { &mut speed.scores };
@@ -122,7 +122,7 @@ impl Chooser {
     }
 
     /// Learns how many pairs a filter left open.
-    pub fn observe_open(&mut self, open: u64, pairs: u64) {
+    pub(super) fn observe_open(&mut self, open: u64, pairs: u64) {
         let share = open as f64 / pairs.max(1) as f64;
         self.open_share += OPEN_SHARE_MEMORY * (share - self.open_share);
     }
@@ -134,7 +134,7 @@ fn place(kernel: &Kernel) -> usize {
 }
 
 /// A kernel that was asked for, with its work.
-pub fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
+pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
     let aligned =
         kernel.scan().is_some() && situation.carries_matches && !matches!(situation.batch.band.want, Want::Scores);
     Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }

@@ -25,7 +25,7 @@ fn hit(batch: &Batch, scoring: &OffsetScoring, block: usize, target_index: u32, 
 }
 
 /// Hits of (pair, value) words.
-pub fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec<Hit> {
+pub(super) fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec<Hit> {
     let begins = block_begins(batch);
     pairs
         .chunks_exact(2)
@@ -38,7 +38,7 @@ pub fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32]) -> Vec
 }
 
 /// Hits of one value for every pair, in pair order.
-pub fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32]) -> Vec<Hit> {
+pub(super) fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32]) -> Vec<Hit> {
     let mut values = values.iter();
     let blocks = batch.blocks.iter().enumerate();
     blocks
@@ -49,7 +49,7 @@ pub fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32]) -> Vec
 }
 
 /// Leaves out what unfinished blocks may have left behind: they are computed again as a whole.
-pub fn drop_blocks(hits: Vec<Hit>, batch: &Batch, unfinished: &[usize]) -> Vec<Hit> {
+pub(super) fn drop_blocks(hits: Vec<Hit>, batch: &Batch, unfinished: &[usize]) -> Vec<Hit> {
     if unfinished.is_empty() {
         return hits;
     }

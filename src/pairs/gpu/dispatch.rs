@@ -7,7 +7,7 @@ use crate::pairs::{Batch, Want};
 use crate::score::OffsetScoring;
 
 /// One dispatch: its parameters and its number of workgroups.
-pub struct Dispatch {
+pub(super) struct Dispatch {
     pub params: Params,
     pub workgroups: u32,
 }
@@ -15,7 +15,7 @@ pub struct Dispatch {
 /// The dispatches of a batch: one that draws all tasks by ticket; or, if a pair is so long that an invocation would
 /// hold the device too long, or if the device limits loops, rounds of at most `scratch_slots` tasks, a few slices at a
 /// time.
-pub fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
+pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
     let list = &work.list;
     let tasks = list.tasks.len() as u32;
     let rows_words = list.rows_words();
@@ -63,7 +63,7 @@ fn base_params(work: &Work<'_>, tasks: u32, rows_words: u32) -> Params {
 }
 
 /// The part of the parameters that says which pairs to keep.
-pub fn filter_params(batch: &Batch, scoring: &OffsetScoring) -> Params {
+pub(super) fn filter_params(batch: &Batch, scoring: &OffsetScoring) -> Params {
     let mut params = Params { filter_mode: layout::MODE_ALL, ..bytemuck::Zeroable::zeroed() };
     if let Want::Reaching(filter) = &batch.band.want {
         let form = filter.device_form(scoring.carries_matches());

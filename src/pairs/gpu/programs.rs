@@ -6,7 +6,7 @@ use crate::pairs::kernels::{matrix, nw_slice};
 
 /// A program of the engine for many pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shader {
+pub(super) enum Shader {
     /// `nw_slice`.
     Slice(nw_slice::Variant),
     /// A kernel that can store directions.

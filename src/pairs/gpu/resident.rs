@@ -35,29 +35,29 @@ impl Resident {
 
 /// How stores come to the device.
 #[derive(Debug)]
-pub struct ResidentStores {
+pub(super) struct ResidentStores {
     /// Largest buffer of sequences in bytes.
     limit: u64,
 }
 
 impl ResidentStores {
     /// No buffer may be larger than `limit` bytes.
-    pub fn new(limit: u64) -> Self {
+    pub(super) fn new(limit: u64) -> Self {
         ResidentStores { limit }
     }
 
     /// Largest buffer of sequences in bytes.
-    pub fn limit(&self) -> u64 {
+    pub(super) fn limit(&self) -> u64 {
         self.limit
     }
 
     /// Makes the largest buffer smaller.
-    pub fn limit_to(&mut self, bytes: u64) {
+    pub(super) fn limit_to(&mut self, bytes: u64) {
         self.limit = self.limit.min(bytes) & !3;
     }
 
     /// Buffers with a batch's queries and targets.
-    pub fn of_batch(&self, gpu: &Gpu, residents: &mut Residents, batch: &Batch) -> Result<[Arc<Resident>; 2]> {
+    pub(super) fn of_batch(&self, gpu: &Gpu, residents: &mut Residents, batch: &Batch) -> Result<[Arc<Resident>; 2]> {
         let band = &batch.band;
         let queries = self.get(gpu, residents, &band.queries, batch.blocks.iter().map(|block| block.query))?;
         let places = batch.blocks.iter().flat_map(|block| block.targets.clone());

@@ -17,14 +17,14 @@ const LEAST_QUADS: u64 = 1 << 16;
 const OTHER_BUFFERS: u32 = 6;
 
 /// Buffers for borders and directions.
-pub struct Arenas {
+pub(super) struct Arenas {
     buffers: Vec<GrowingBuffer>,
     quads: u64,
 }
 
 impl Arenas {
     /// As many as take `all` bytes together if each has at most `each`.
-    pub fn new(gpu: &Gpu, all: u64, each: u64) -> Self {
+    pub(super) fn new(gpu: &Gpu, all: u64, each: u64) -> Self {
         let limits = gpu.device.limits();
         let each = each.min(limits.max_storage_buffer_binding_size).min(limits.max_buffer_size).min(all).max(16);
         let bindings = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BUFFERS).max(1) as u64;
@@ -33,22 +33,22 @@ impl Arenas {
     }
 
     /// How many there are.
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.buffers.len() as u32
     }
 
     /// Quads (of four words) that one can have.
-    pub fn quads(&self) -> u64 {
+    pub(super) fn quads(&self) -> u64 {
         self.quads
     }
 
     /// Bytes of all together.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         16 * self.quads * self.buffers.len() as u64
     }
 
     /// Gives all memory back and goes on with arenas of half the size; false if they are small already.
-    pub fn shrink(&mut self) -> bool {
+    pub(super) fn shrink(&mut self) -> bool {
         if self.quads <= LEAST_QUADS {
             return false;
         }
@@ -58,12 +58,12 @@ impl Arenas {
     }
 
     /// Gives all memory back.
-    pub fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         self.buffers.iter_mut().for_each(|buffer| *buffer = GrowingBuffer::default());
     }
 
     /// The first `count` of them, with room for so many quads each; those not named are as small as can be.
-    pub fn reserve(&mut self, gpu: &Gpu, count: u32, quads: &[u64]) -> Result<Vec<wgpu::Buffer>> {
+    pub(super) fn reserve(&mut self, gpu: &Gpu, count: u32, quads: &[u64]) -> Result<Vec<wgpu::Buffer>> {
         let wanted = quads.iter().copied().chain(std::iter::repeat(1));
         let limit = self.quads;
         self.buffers

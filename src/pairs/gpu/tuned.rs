@@ -13,20 +13,20 @@ use crate::score::Scoring;
 const TUNING: &str = "tuning.json";
 
 /// What the file holds: configurations by adapter, driver, kernel text and kind of scoring.
-pub type Cache = BTreeMap<String, Config>;
+pub(super) type Cache = BTreeMap<String, Config>;
 
 /// What was remembered.
-pub fn read_cache() -> Cache {
+pub(super) fn read_cache() -> Cache {
     cache::read(TUNING)
 }
 
 /// Adds a configuration.
-pub fn remember(key: &str, config: Config) {
+pub(super) fn remember(key: &str, config: Config) {
     cache::add(TUNING, key, config);
 }
 
 /// The key of an adapter's best configuration for a kind of scoring.
-pub fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
+pub(super) fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
     let programs = KERNELS.iter().flat_map(|kernel| samples(kernel.kind));
     format!(
         "{} | {} | {} | {:?} {} | {:016x}",

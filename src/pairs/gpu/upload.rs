@@ -12,7 +12,7 @@ use crate::seq::{SequenceId, SequenceStore};
 
 /// Buffers that batches fill one after the other.
 #[derive(Default)]
-pub struct Uploads {
+pub(super) struct Uploads {
     params: GrowingBuffer,
     targets: GrowingBuffer,
     tasks: GrowingBuffer,
@@ -23,7 +23,7 @@ pub struct Uploads {
 }
 
 /// The buffers of one batch.
-pub struct Uploaded {
+pub(super) struct Uploaded {
     params: wgpu::Buffer,
     targets: wgpu::Buffer,
     tasks: wgpu::Buffer,
@@ -34,7 +34,7 @@ pub struct Uploaded {
 
 impl Uploads {
     /// Fills the buffers.
-    pub fn fill(
+    pub(super) fn fill(
         &mut self,
         gpu: &Gpu,
         band: &Band,
@@ -105,7 +105,7 @@ fn fill(
 
 impl Uploaded {
     /// The bindings of a kernel: these buffers, the sequences, and its own.
-    pub fn bind(
+    pub(super) fn bind(
         &self,
         gpu: &Gpu,
         program: &Compiled,

@@ -13,24 +13,24 @@ use super::{Level, Simd};
 
 /// One register of 128 bits (SSE4.1).
 #[derive(Clone, Copy)]
-pub struct V128<E>(__m128i, PhantomData<E>);
+pub(crate) struct V128<E>(__m128i, PhantomData<E>);
 
 /// One register of 256 bits (AVX2).
 #[derive(Clone, Copy)]
-pub struct V256<E>(__m256i, PhantomData<E>);
+pub(crate) struct V256<E>(__m256i, PhantomData<E>);
 
 /// One register of 512 bits (AVX-512F and AVX-512BW).
 #[derive(Clone, Copy)]
-pub struct V512<E>(__m512i, PhantomData<E>);
+pub(crate) struct V512<E>(__m512i, PhantomData<E>);
 
 /// The same with AVX-512VBMI2.
 #[derive(Clone, Copy)]
-pub struct V512Vbmi2<E>(__m512i, PhantomData<E>);
+pub(crate) struct V512Vbmi2<E>(__m512i, PhantomData<E>);
 
 macro_rules! levels {
     ($($(#[$doc:meta])* $name:ident, $level:ident, $vector:ident, $words:ident, $eight:ty, $has_eight:literal;)*) => { $(
         $(#[$doc])*
-        pub enum $name {}
+        pub(crate) enum $name {}
 
         impl Simd for $name {
             const LEVEL: Level = Level::$level;

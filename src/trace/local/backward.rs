@@ -20,14 +20,14 @@ use crate::seq::Code;
 
 /// One row of A and of its I, by number of target symbols.
 #[derive(Debug, Default)]
-pub struct Row<T> {
+pub(super) struct Row<T> {
     h: Vec<T>,
     insertion: Vec<T>,
 }
 
 /// How many symbols of `query` and `target` lie before the canonical alignment, which has this score and ends where both
 /// do; none if there is no such alignment.
-pub fn sweep<T: Number>(
+pub(super) fn sweep<T: Number>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,

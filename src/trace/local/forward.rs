@@ -28,7 +28,7 @@ const PIECE: usize = 64;
 
 /// Where the best score is reached first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub(super) struct End {
     /// The greatest score, above 0.
     pub score: i64,
     /// Query symbols up to there.
@@ -39,7 +39,7 @@ pub struct End {
 
 /// Scores of every target symbol against each code that the query has, as they are first asked for.
 #[derive(Debug, Default)]
-pub struct Profile {
+pub(super) struct Profile {
     scores: Vec<i32>,
     is_filled: Vec<bool>,
 }
@@ -68,7 +68,7 @@ impl Profile {
 
 /// Two rows of H, with column 0, and one of I, without it.
 #[derive(Debug, Default)]
-pub struct Rows<T> {
+pub(super) struct Rows<T> {
     above: Vec<T>,
     h: Vec<T>,
     insertion: Vec<T>,
@@ -83,7 +83,7 @@ struct Costs<T> {
 /// The end of the canonical local alignment; none if nothing scores more than 0, or nothing as much as `enough`.
 ///
 /// With `enough` the first row that reaches it is the last one that is computed.
-pub fn sweep<T: Number>(
+pub(super) fn sweep<T: Number>(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,

@@ -9,7 +9,7 @@ use crate::long::kernels::striped_trace::{Params, table};
 use crate::score::Substitution;
 
 /// Words of the buffers of a round.
-pub struct Sizes {
+pub(super) struct Sizes {
     /// Start states.
     pub starts: u64,
     /// The list of parts.
@@ -22,7 +22,7 @@ pub struct Sizes {
 
 /// Buffers that are reused while they are large enough.
 #[derive(Default)]
-pub struct Buffers {
+pub(super) struct Buffers {
     params: GrowingBuffer,
     window: GrowingBuffer,
     starts: GrowingBuffer,
@@ -34,7 +34,7 @@ pub struct Buffers {
 }
 
 /// What a round binds, program by program, and what it reads back.
-pub struct Bound {
+pub(super) struct Bound {
     /// Bind groups.
     pub groups: Vec<wgpu::BindGroup>,
     /// The list of parts.
@@ -47,7 +47,7 @@ pub struct Bound {
 
 impl Buffers {
     /// Sees to it that a table of scores is on the device.
-    pub fn load_table(&mut self, gpu: &Gpu, substitution: &Substitution) -> Result<()> {
+    pub(super) fn load_table(&mut self, gpu: &Gpu, substitution: &Substitution) -> Result<()> {
         if self.table.as_ref().is_none_or(|(own, _)| own != substitution) {
             let buffer = gpu.upload("scores", bytemuck::cast_slice(&table(substitution)))?;
             self.table = Some((substitution.clone(), buffer));
@@ -56,7 +56,7 @@ impl Buffers {
     }
 
     /// Makes room for a round, hands it its parameters and, if it is new, its window, and binds all for the programs.
-    pub fn fill(
+    pub(super) fn fill(
         &mut self,
         gpu: &Gpu,
         input: &TraceInput,

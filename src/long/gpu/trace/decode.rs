@@ -6,7 +6,7 @@ use crate::long::kernels::striped_trace::{PATHS_HEADER_WORDS, Path, Stop, point}
 
 /// One round's share of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Round {
+pub(super) struct Round {
     /// Where the walk is now.
     pub at: Point,
     /// Why it is there.
@@ -18,7 +18,12 @@ pub struct Round {
 }
 
 /// Appends the columns of a round, from the path's end on, to `backward`. An error says what cannot be right.
-pub fn decode(words: &[u32], parts_capacity: u32, from: Point, backward: &mut Cigar) -> Result<Round, &'static str> {
+pub(super) fn decode(
+    words: &[u32],
+    parts_capacity: u32,
+    from: Point,
+    backward: &mut Cigar,
+) -> Result<Round, &'static str> {
     let (header, rest) = words.split_at_checked(PATHS_HEADER_WORDS).ok_or("too few words")?;
     let path_words = size_of::<Path>() / 4;
     let list_words = parts_capacity as usize * path_words;
