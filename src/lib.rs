@@ -21,9 +21,8 @@
 //! Levenshtein distances of the same pairs, or of patterns to parts of texts, have a job of their own:
 //!
 //! ```
-//! use pairwave::edit::plan::Against;
 //! use pairwave::score::{EditMode, EditScheme, Equality, Limit};
-//! use pairwave::{Alphabet, EditDistances, ReadOptions, RunOptions, seq::read_bytes};
+//! use pairwave::{Against, Alphabet, EditDistances, ReadOptions, RunOptions, seq::read_bytes};
 //! use std::sync::Arc;
 //!
 //! let read = |letters: &[u8]| read_bytes("inline", letters, &ReadOptions::default()).map(Arc::new);
@@ -161,7 +160,10 @@ pub mod trace;
 use std::sync::Arc;
 
 pub use alignment::{Alignment, Cigar};
+pub use edit::Region;
+pub use edit::plan::{Against, Candidate};
 pub use error::{Error, Place, Result};
+pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{
     AllPairs, EditDistances, EditResult, LongAlignment, LongHit, LongResult, PairResult, RunOptions, Summary,
 };
@@ -176,10 +178,10 @@ use trace::{Hint, Workspace};
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
-/// Aligns two strings over their whole length (with [`EndGaps::Free`], without charge for what hangs over), or with
-/// [`Mode::Local`] the two parts that score most.
+/// Aligns two sequences over their whole length (with [`EndGaps::Free`], without charge for what hangs over), or with
+/// [`Mode::Local`] the two parts that score most. [`align_local`] and [`align_semi_global`] say so by their names.
 ///
-/// Letters of either case of the scheme's alphabet; `U` is `T`. An empty string is aligned with gaps. The alignment is
+/// Strings or bytes: letters of either case of the scheme's alphabet; `U` is `T`. An empty one is aligned with gaps. The alignment is
 /// the canonical one of [`trace`]. Many pairs are aligned faster by [`AllPairs`].
 ///
 /// # Errors
@@ -200,9 +202,44 @@ struct ReadMe;
 /// assert_eq!(error.to_string(), "target, column 3: '-' is not a letter of DNA/RNA");
 /// # Ok::<(), pairwave::Error>(())
 /// ```
-pub fn align(query: &str, target: &str, scoring: &Scoring) -> Result<Alignment> {
-    let (query, target) = (encode("query", query, scoring.alphabet)?, encode("target", target, scoring.alphabet)?);
+pub fn align(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scoring: &Scoring) -> Result<Alignment> {
+    let query = encode("query", query.as_ref(), scoring.alphabet)?;
+    let target = encode("target", target.as_ref(), scoring.alphabet)?;
     trace::traceback(&query, &target, scoring, Hint::NONE, &mut Workspace::default())
+}
+
+/// The parts of two sequences that score most (Smith-Waterman): [`align`] in [`Mode::Local`], whatever `scoring` says of its
+/// mode.
+///
+/// # Errors
+/// As [`align`].
+///
+/// ```
+/// use pairwave::{Scoring, align_local};
+///
+/// let part = align_local(b"ccACGTACGT", b"ACGTACGTgg", &Scoring::dna())?;
+/// assert_eq!((part.score, part.query_range(), part.target_range()), (40, 2..10, 0..8));
+/// # Ok::<(), pairwave::Error>(())
+/// ```
+pub fn align_local(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scoring: &Scoring) -> Result<Alignment> {
+    align(query, target, &Scoring { mode: Mode::Local, ..scoring.clone() })
+}
+
+/// Two sequences as wholes, where what hangs over at either end of either costs nothing: [`align`] with
+/// [`EndGaps::Free`], whatever `scoring` says of its mode and its end gaps.
+///
+/// # Errors
+/// As [`align`].
+///
+/// ```
+/// use pairwave::{Scoring, align_semi_global};
+///
+/// let overlap = align_semi_global("ccACGTACGT", "ACGTACGTgg", &Scoring::dna())?;
+/// assert_eq!((overlap.score, overlap.cigar.to_string().as_str()), (40, "2I8=2D"));
+/// # Ok::<(), pairwave::Error>(())
+/// ```
+pub fn align_semi_global(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scoring: &Scoring) -> Result<Alignment> {
+    align(query, target, &Scoring { mode: Mode::Global, end_gaps: EndGaps::Free, ..scoring.clone() })
 }
 
 /// Reads a file of FASTA or FASTQ records, plain or compressed, and detects its alphabet; `-` is standard input.
@@ -215,16 +252,23 @@ pub fn read(path: &str) -> Result<Arc<SequenceStore>> {
     stores.pop().map(Arc::new).ok_or_else(|| Error::Internal("no store for the file that was read".into()))
 }
 
-/// Codes of a string; `name` is its name in errors.
-fn encode(name: &str, letters: &str, alphabet: Alphabet) -> Result<Vec<Code>> {
-    let encode = |(position, letter): (usize, char)| {
-        let code = u8::try_from(letter).ok().and_then(|letter| alphabet.encode(letter));
-        code.ok_or_else(|| Error::Input {
-            place: Place { file: name.into(), column: Some(position as u64 + 1), ..Place::default() },
-            message: format!("{letter:?} is not a letter of {}", alphabet.letters()),
+/// Codes of letters; `name` is their name in errors.
+fn encode(name: &str, letters: &[u8], alphabet: Alphabet) -> Result<Vec<Code>> {
+    let encode = |(position, &letter): (usize, &u8)| {
+        alphabet.encode(letter).filter(|_| letter.is_ascii() || alphabet == Alphabet::Bytes).ok_or_else(|| {
+            Error::Input {
+                place: Place { file: name.into(), column: Some(position as u64 + 1), ..Place::default() },
+                message: format!("{:?} is not a letter of {}", shown(&letters[position..]), alphabet.letters()),
+            }
         })
     };
-    letters.char_indices().map(encode).collect()
+    letters.iter().enumerate().map(encode).collect()
+}
+
+/// The character that some bytes begin with; for what is no UTF-8, the byte itself.
+fn shown(letters: &[u8]) -> char {
+    let whole = letters.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+    whole.or_else(|| letters.first().copied().map(char::from)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -237,7 +281,7 @@ mod tests {
             for (query, target) in [("ACGTTGCA", "acguugca"), ("", "ACG"), ("ACG", ""), ("", ""), ("GATTACA", "TACAN")]
             {
                 let alignment = align(query, target, &scoring).unwrap();
-                let codes = |letters| encode("x", letters, Alphabet::Dna).unwrap();
+                let codes = |letters: &str| encode("x", letters.as_bytes(), Alphabet::Dna).unwrap();
                 let expected = pairs::oracle::align(&codes(query), &codes(target), &scoring);
                 assert_eq!((alignment.score, &alignment.cigar), (expected.score, &expected.cigar), "{query} {target}");
             }

@@ -1,7 +1,9 @@
 //! What a user asks for. Each job reads, plans, runs and writes.
 
 pub mod allpairs;
+#[doc(hidden)]
 pub mod bench;
+#[doc(hidden)]
 pub mod devices;
 pub mod edit;
 mod engines;

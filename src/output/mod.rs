@@ -11,6 +11,7 @@
 //!
 //! The bytes depend on the pairs alone: no date, no program path, no floating point that is not correctly rounded.
 
+#[doc(hidden)]
 pub mod columns;
 pub mod distance;
 pub mod dotplot;

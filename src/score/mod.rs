@@ -1,12 +1,16 @@
 //! Scores: substitution tables, gap costs, identity. The only place that knows a gap convention.
 
+#[doc(hidden)]
 pub mod bound;
+#[doc(hidden)]
 pub mod difference;
 pub mod edit;
 pub mod gaps;
 pub mod identity;
+#[doc(hidden)]
 pub mod local;
 pub mod matrix;
+#[doc(hidden)]
 pub mod offset;
 pub mod scoring;
 pub mod sieve;
