@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pairwave::Error;
-use pairwave::engine::owner::{self, Terms};
-use pairwave::engine::sizing::Grain;
+use pairwave::engine::owner::{self, Control};
+use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
 use pairwave::pairs::Pairs;
@@ -106,8 +106,8 @@ impl Engine<Pairs> for Meeting {
     fn universal(&self) -> bool {
         self.engine.universal()
     }
-    fn grain(&self) -> Grain {
-        self.engine.grain()
+    fn least_work(&self) -> LeastWork {
+        self.engine.least_work()
     }
     fn capacity(&self) -> Capacity {
         self.engine.capacity()
@@ -223,9 +223,9 @@ fn reports_that_cannot_be_right() {
 fn a_slow_caller_is_no_engines_fault() {
     let engines: Vec<Box<dyn Engine<Pairs>>> =
         vec![Box::new(mock("slow caller 1", [])), Box::new(mock("slow caller 2", []))];
-    let terms = Terms { patience: Some(PATIENCE), ..Terms::default() };
+    let control = Control { patience: Some(PATIENCE), ..Control::default() };
     let (job, mut pairs, mut calls) = (all_aligned().job(), 0, 0);
-    let ran = owner::run(engines, Vec::new, job.bands(u64::MAX, u64::MAX), job.cells(), &terms, |outcome| {
+    let ran = owner::run(engines, Vec::new, job.bands(u64::MAX, u64::MAX), job.cells(), &control, |outcome| {
         calls += 1;
         if calls < 4 {
             std::thread::sleep(2 * PATIENCE);
@@ -304,14 +304,14 @@ fn run_queue(
     reserve: Vec<Box<dyn Engine<Pairs>>>,
     bands: impl Iterator<Item = PlannedBand> + Send + 'static,
 ) -> Result<u64, Error> {
-    let terms = Terms { patience: Some(PATIENCE), ..Terms::default() };
+    let control = Control { patience: Some(PATIENCE), ..Control::default() };
     let mut pairs = 0;
     owner::run(
         engines,
         || reserve,
         bands,
         all_aligned().job().cells(),
-        &terms,
+        &control,
         |outcome| {
             pairs += outcome.pairs;
             Ok(())

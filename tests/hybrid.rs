@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::{Arc, Barrier};
 
-use pairwave::engine::sizing::Grain;
+use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
 use pairwave::gpu::adapter::{Device, choose};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
@@ -68,8 +68,8 @@ impl<E: Engine<Pairs>> Engine<Pairs> for Met<E> {
     fn universal(&self) -> bool {
         self.engine.universal()
     }
-    fn grain(&self) -> Grain {
-        self.engine.grain()
+    fn least_work(&self) -> LeastWork {
+        self.engine.least_work()
     }
     fn capacity(&self) -> Capacity {
         Capacity { cells: 300_000, ..self.engine.capacity() }

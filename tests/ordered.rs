@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use pairwave::engine::ordered::Ordered;
-use pairwave::engine::owner::{self, Terms};
+use pairwave::engine::owner::{self, Control};
 use pairwave::engine::queue::{BandInfo, Lease, Pull, WorkQueue, wall_clock};
-use pairwave::engine::sizing::Grain;
+use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, Gate, MockEngine, compute_batch};
@@ -21,7 +21,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use support::*;
 
-const GRAIN: Grain = Grain { seconds: 0.01, pairs: 1 };
+const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1 };
 /// Pairs that an engine takes at once.
 const PAIRS: u64 = 16;
 /// No bound, of bytes and of bands.
@@ -189,9 +189,9 @@ fn an_engine_that_refuses_everything_does_not_plan_everything() {
 /// Runs a job on threads; its hits, and bands that were open at once.
 fn run(job: &Job, engines: Vec<Box<dyn Engine<Pairs>>>, most: (u64, usize)) -> (Vec<Hit>, usize) {
     let mut gatherer = Gatherer::new(most);
-    let terms = Terms { ahead: gatherer.ordered.ahead(), ..Terms::default() };
+    let control = Control { ahead: gatherer.ordered.ahead(), ..Control::default() };
     let reserve = || (0..2).map(|_| Box::<CpuWorker>::default() as Box<dyn Engine<Pairs>>).collect();
-    let ran = owner::run(engines, reserve, job.bands(u64::MAX, 60), job.cells(), &terms, |outcome| {
+    let ran = owner::run(engines, reserve, job.bands(u64::MAX, 60), job.cells(), &control, |outcome| {
         gatherer.add(&outcome.band, outcome.pairs, outcome.report.hits);
         Ok(())
     });

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pairwave::edit::Places;
 use pairwave::edit::plan::{Against, EditJob};
-use pairwave::engine::Room;
+use pairwave::engine::Portion;
 use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
 use pairwave::pairs::{Batch, Block, Want};
 use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Scoring, Substitution};
@@ -111,8 +111,8 @@ fn all_pairs(job: &Job) -> Held {
     held
 }
 
-fn room() -> impl Strategy<Value = Room> {
-    (limit(), limit(), limit()).prop_map(|(cells, pairs, target_bytes)| Room { cells, pairs, target_bytes })
+fn portion() -> impl Strategy<Value = Portion> {
+    (limit(), limit(), limit()).prop_map(|(cells, pairs, target_bytes)| Portion { cells, pairs, target_bytes })
 }
 
 proptest! {
@@ -139,14 +139,14 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_a_block_are_the_block(queries in lengths(24), scoring in scoring(), room in room()) {
+    fn parts_of_a_block_are_the_block(queries in lengths(24), scoring in scoring(), portion in portion()) {
         let job = job(&queries, None, scoring);
         for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
             for (_, whole) in blocks {
                 let mut left = Some(whole.clone());
                 let (mut next, mut cells) = (whole.targets.start, 0);
                 while let Some(block) = left {
-                    let (head, tail) = split_block(&band, block, room);
+                    let (head, tail) = split_block(&band, block, portion);
                     prop_assert!(head.query == whole.query && head.targets.start == next && !head.targets.is_empty());
                     let lengths = band.order[head.targets.start as usize..head.targets.end as usize]
                         .iter()
@@ -154,8 +154,8 @@ proptest! {
                     let symbols: u64 = lengths.clone().sum();
                     prop_assert_eq!(head.cells, symbols * band.queries.length(head.query) as u64);
                     let bytes: u64 = lengths.map(|length| length.next_multiple_of(4)).sum();
-                    let fits = head.cells <= room.cells && head.pairs() <= room.pairs && bytes <= room.target_bytes;
-                    prop_assert!(fits || head.pairs() == 1, "{:?} has no room in {:?}", head, room);
+                    let fits = head.cells <= portion.cells && head.pairs() <= portion.pairs && bytes <= portion.target_bytes;
+                    prop_assert!(fits || head.pairs() == 1, "{:?} has no portion in {:?}", head, portion);
                     next = head.targets.end;
                     cells += head.cells;
                     left = tail;
@@ -199,8 +199,8 @@ fn a_block_that_fits_is_not_cut() {
     let job = job(&[10, 20, 30], None, Scoring::dna());
     let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("one band");
     let (_, block): (_, Block) = blocks[0].clone();
-    let room = Room { cells: block.cells, pairs: block.pairs(), target_bytes: u64::MAX };
-    assert_eq!(split_block(&band, block.clone(), room), (block, None));
+    let portion = Portion { cells: block.cells, pairs: block.pairs(), target_bytes: u64::MAX };
+    assert_eq!(split_block(&band, block.clone(), portion), (block, None));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pairwave::edit::Region;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::gpu::adapter::Device;
-use pairwave::jobs::{AllPairs, EditDistances, RunOptions, Sieve};
+use pairwave::jobs::{AllPairs, EditDistances, EditFilter, RunOptions};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit, Scoring};
 use pairwave::seq::Alphabet;
 use support::*;
@@ -36,12 +36,12 @@ fn run_all(device: Device) -> Vec<u64> {
         let job = EditDistances { align: true, ..EditDistances::new(Arc::clone(&store), against, Arc::new(scheme)) };
         written.push(job.run(&options, &(), |_| Ok(())).expect("the job ends well").written);
     }
-    let sieved = AllPairs {
-        sieve: Sieve::On,
+    let prefiltered = AllPairs {
+        edit_filter: EditFilter::On,
         min_identity: Some(0.8),
         ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna()))
     };
-    written.push(sieved.run(&options, &(), |_| Ok(())).expect("the job ends well").written);
+    written.push(prefiltered.run(&options, &(), |_| Ok(())).expect("the job ends well").written);
     written
 }
 

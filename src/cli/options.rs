@@ -7,7 +7,7 @@ use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::Long;
 use super::scoring::ScoringChoice;
-use pairwave::jobs::Sieve;
+use pairwave::jobs::EditFilter;
 use pairwave::output::{Distance, Field, Format, MatrixShape};
 use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition, Mode};
 use pairwave::seq::reader::AlphabetChoice;
@@ -69,7 +69,7 @@ pub(super) struct Selection {
     pub max_hits: Option<NonZeroU32>,
     pub score_only: bool,
     /// Whether edit distances leave pairs out before they are scored.
-    pub sieve: Sieve,
+    pub edit_filter: EditFilter,
 }
 
 /// The list of devices.
@@ -191,13 +191,13 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
         identity,
         max_hits: max_hits(args.max_hits)?,
         score_only: args.score_only,
-        sieve: match args.edit_filter {
+        edit_filter: match args.edit_filter {
             Some(_) if args.min_identity.is_none() => {
                 return Err(Error::usage("--edit-filter: nothing is left out without --min-identity"));
             }
-            None | Some(EditFilterName::Auto) => Sieve::Auto,
-            Some(EditFilterName::On) => Sieve::On,
-            Some(EditFilterName::Off) => Sieve::Off,
+            None | Some(EditFilterName::Auto) => EditFilter::Auto,
+            Some(EditFilterName::On) => EditFilter::On,
+            Some(EditFilterName::Off) => EditFilter::Off,
         },
     })
 }

@@ -69,7 +69,7 @@ impl JobCommand for AllPairs {
             score_only: selection.score_only || !needs_alignment && !self.compute.check,
             max_hits: selection.max_hits.map(|most| most.get() as usize),
             check: self.compute.check,
-            sieve: selection.sieve,
+            edit_filter: selection.edit_filter,
         };
 
         let context = Context { queries, targets, scoring, identity: selection.identity };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Edit, EditBatch, EditReport, oracle};
-use crate::engine::sizing::Grain;
+use crate::engine::sizing::LeastWork;
 use crate::engine::{Batch, Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::score::Found;
@@ -74,8 +74,8 @@ impl Engine<Edit> for EditMock {
         self.capacity
     }
 
-    fn grain(&self) -> Grain {
-        Grain { seconds: 0.004, pairs: 1 }
+    fn least_work(&self) -> LeastWork {
+        LeastWork { seconds: 0.004, pairs: 1 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<Edit>>) -> Result<Ticket> {

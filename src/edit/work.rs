@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use crate::engine::{Batch, Reported, Room, Work, check};
+use crate::engine::{Batch, Portion, Reported, Work, check};
 use crate::score::{EditMode, EditScheme, Found};
 use crate::seq::{Code, SequenceId, SequenceStore};
 
@@ -197,15 +197,15 @@ impl Work for Edit {
         false
     }
 
-    fn split(band: &EditBand, block: EditBlock, room: Room) -> (EditBlock, Option<EditBlock>) {
-        if block.cells <= room.cells && block.pairs() <= room.pairs {
+    fn split(band: &EditBand, block: EditBlock, portion: Portion) -> (EditBlock, Option<EditBlock>) {
+        if block.cells <= portion.cells && block.pairs() <= portion.pairs {
             return (block, None);
         }
         let m = u64::from(band.patterns.length(block.pattern));
         let (mut end, mut cells) = (block.places.start, 0);
         while end < block.places.end {
             let more = m * u64::from(band.region(end).symbols());
-            let full = cells + more > room.cells || u64::from(end - block.places.start) >= room.pairs;
+            let full = cells + more > portion.cells || u64::from(end - block.places.start) >= portion.pairs;
             if full && end > block.places.start {
                 break;
             }

@@ -15,9 +15,9 @@ pub mod work;
 
 use std::sync::Arc;
 
-use self::sizing::Grain;
+use self::sizing::LeastWork;
 pub use self::threads::thread_pool;
-pub use self::work::{Reported, Room, Work};
+pub use self::work::{Portion, Reported, Work};
 use crate::error::Result;
 
 /// Blocks of one band that are computed together.
@@ -80,8 +80,8 @@ pub trait Engine<W: Work>: Send {
 
     /// The least that is worth handing to it. What is given here suits a GPU, whose launches and copies take a few
     /// milliseconds.
-    fn grain(&self) -> Grain {
-        Grain { seconds: 0.025, pairs: 1 }
+    fn least_work(&self) -> LeastWork {
+        LeastWork { seconds: 0.025, pairs: 1 }
     }
 
     /// Cells that it likes at once when it has run for a while, if that is more than now.

@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// What a job allows its engines.
 #[derive(Debug, Clone, Default)]
-pub struct Terms {
+pub struct Control {
     /// Set to end the job early.
     pub interrupt: Arc<AtomicBool>,
     /// How long a call of a device may last; `None` for 30 s. Never less than 20 times what is expected of it.
@@ -88,17 +88,17 @@ pub fn run<W: Work>(
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     bands: impl Iterator<Item = Planned<W>> + Send + 'static,
     cells: u64,
-    terms: &Terms,
+    control: &Control,
     mut sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
     let begin = Instant::now();
-    let patience = terms.patience.unwrap_or(PATIENCE);
+    let patience = control.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
-    let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&terms.interrupt), queue::wall_clock());
-    let queue = Arc::new(queue.with_ahead(Arc::clone(&terms.ahead)));
+    let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
+    let queue = Arc::new(queue.with_ahead(Arc::clone(&control.ahead)));
     let _stop = StopAtTheEnd(Arc::clone(&queue));
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
-    let mut owner = Owner { queue, sender, pool: terms.pool.clone(), members: Vec::new() };
+    let mut owner = Owner { queue, sender, pool: control.pool.clone(), members: Vec::new() };
     let mut reserve = Some(reserve);
     let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
     let mut looked = Instant::now();
@@ -107,11 +107,11 @@ pub fn run<W: Work>(
         let outcome = outcome_of(lease, report);
         let stats = &mut owner.members[lease.engine].stats;
         stats.add(outcome.pairs, outcome.cells, outcome.report.kernel_time(), finished);
-        let band = terms.ahead.next();
+        let band = control.ahead.next();
         if failure.is_none() {
             failure = sink(outcome).err();
         }
-        if terms.ahead.next() != band {
+        if control.ahead.next() != band {
             owner.queue.look_again();
         }
         failure.is_some()
@@ -133,7 +133,7 @@ pub fn run<W: Work>(
         for (engine, silent) in owner.queue.overdue(awake, patience) {
             owner.give_up(engine, silent);
         }
-        if failed || terms.interrupt.load(Ordering::Relaxed) {
+        if failed || control.interrupt.load(Ordering::Relaxed) {
             owner.queue.stop();
             if ending.get_or_insert_with(Instant::now).elapsed() > GRACE {
                 break;
@@ -156,7 +156,7 @@ pub fn run<W: Work>(
     if let Some(error) = failure {
         return Err(error);
     }
-    if terms.interrupt.load(Ordering::Relaxed) {
+    if control.interrupt.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
     if owner.queue.has_work() {
@@ -170,7 +170,7 @@ impl<W: Work> Owner<W> {
     /// Starts a thread for each engine. All join before any takes work, so that the first does not take all.
     fn start(&mut self, engines: Vec<Box<dyn Engine<W>>>) {
         let joined: Vec<usize> =
-            engines.iter().map(|engine| self.queue.join(engine.universal(), engine.grain())).collect();
+            engines.iter().map(|engine| self.queue.join(engine.universal(), engine.least_work())).collect();
         for (index, engine) in joined.into_iter().zip(engines) {
             let (queue, sender, pool) = (Arc::clone(&self.queue), self.sender.clone(), self.pool.clone());
             let universal = engine.universal();

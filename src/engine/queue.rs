@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use self::pile::{Pile, next_pair_cells, take_blocks};
 use super::ordered::Ahead;
-use super::sizing::{Grain, Sizing, Waiting};
-use super::{Batch, Capacity, Room, Work};
+use super::sizing::{LeastWork, Sizing, Waiting};
+use super::{Batch, Capacity, Portion, Work};
 use crate::seq::SequenceId;
 
 /// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
@@ -172,11 +172,11 @@ impl<W: Work> WorkQueue<W> {
     }
 
     /// An engine joins; its number. `universal`: it takes any batch.
-    pub fn join(&self, universal: bool, grain: Grain) -> usize {
+    pub fn join(&self, universal: bool, least_work: LeastWork) -> usize {
         let mut state = self.lock();
         state.universal.push(universal);
         state.calls.push(None);
-        state.sizing.join(universal, grain)
+        state.sizing.join(universal, least_work)
     }
 
     /// Work for an engine, as much as it likes and is fair near the end. `wait`: sleep until there is some or the queue
@@ -371,8 +371,8 @@ impl<W: Work> State<W> {
             };
             let waiting = Waiting { cells: self.remaining_cells, next_pair, universal_only: pile.universal_only };
             let Some(cells) = self.sizing.cells(engine, &capacity, waiting, now) else { return Ok(None) };
-            let room = Room { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
-            let Some((class, blocks)) = take_blocks(pile, room, self.sizing.grain(engine).pairs) else {
+            let portion = Portion { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
+            let Some((class, blocks)) = take_blocks(pile, portion, self.sizing.least_work(engine).pairs) else {
                 return Ok(None);
             };
             let batch = Arc::new(Batch { band: Arc::clone(&pile.band), blocks });

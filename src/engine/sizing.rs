@@ -7,7 +7,7 @@
 //! - An engine's *speed* is cells over the time from when it could begin a batch to when its results were there.
 //! - A piece is at most what the engine likes ([`Capacity::cells`]) and not much more than it has finished before.
 //! - It is at most half of what the engine will have done of all that is left when all end together, so that pieces
-//!   shrink towards the end; but no less than is worth a batch ([`Grain`]).
+//!   shrink towards the end; but no less than is worth a batch ([`LeastWork`]).
 //! - An engine that would end later with the next pair than all others with everything that is left takes nothing: the
 //!   last pairs are for the faster ones.
 
@@ -31,7 +31,7 @@ const LAST_WEIGHT: f64 = 0.5;
 
 /// The least that is worth a batch, and how pairs are best counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grain {
+pub struct LeastWork {
     /// Seconds of work below which handing out and launching costs more than it balances.
     pub seconds: f64,
     /// Pairs that the engine computes at the same time: a block is cut at a multiple of this where it is longer.
@@ -55,7 +55,7 @@ struct Standing {
     /// Still there.
     present: bool,
     universal: bool,
-    grain: Grain,
+    least_work: LeastWork,
     /// Cells a second, once it has finished a batch, and after how many.
     speed: Option<f64>,
     batches: u64,
@@ -90,11 +90,11 @@ impl Sizing {
     }
 
     /// An engine joins; its number. `universal`: it takes everything.
-    pub fn join(&mut self, universal: bool, grain: Grain) -> usize {
+    pub fn join(&mut self, universal: bool, least_work: LeastWork) -> usize {
         self.engines.push(Standing {
             present: true,
             universal,
-            grain,
+            least_work,
             speed: None,
             batches: 0,
             trusted: 0,
@@ -117,8 +117,8 @@ impl Sizing {
     }
 
     /// What an engine said it is best given.
-    pub fn grain(&self, engine: usize) -> Grain {
-        self.engines[engine].grain
+    pub fn least_work(&self, engine: usize) -> LeastWork {
+        self.engines[engine].least_work
     }
 
     /// Cells that the engine should take now; `None` if it had better leave the rest to the others.
@@ -150,7 +150,7 @@ impl Sizing {
             most = capacity.cells.min(most.max((end * PART_OF_TIME * speed) as u64));
         }
         let share = (end - backlog) * speed;
-        let piece = (share * PART_OF_SHARE).max(own.grain.seconds * speed);
+        let piece = (share * PART_OF_SHARE).max(own.least_work.seconds * speed);
         Some((piece as u64).clamp(1, most.max(1)))
     }
 
@@ -239,7 +239,7 @@ fn all_end(engines: &mut [Pace], cells: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const GRAIN: Grain = Grain { seconds: 0.01, pairs: 1 };
+    const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1 };
     const LARGE: Capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 2 };
 
     fn waiting(cells: u64, next_pair: u64) -> Waiting {

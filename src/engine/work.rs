@@ -28,8 +28,8 @@ pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
     /// Whether a batch for an engine that holds so many bytes of sequences may have one block only.
     fn one_block(band: &Self::Band, store_bytes: u64) -> bool;
 
-    /// Splits off the first part of a block that has room, but at least one pair.
-    fn split(band: &Self::Band, block: Self::Block, room: Room) -> (Self::Block, Option<Self::Block>);
+    /// Splits off the first part of a block that has portion, but at least one pair.
+    fn split(band: &Self::Band, block: Self::Block, portion: Portion) -> (Self::Block, Option<Self::Block>);
 
     /// Says what is wrong with a report that cannot be what came of the batch.
     fn check(batch: &Batch<Self>, report: &Self::Report) -> Result<(), String>;
@@ -51,7 +51,7 @@ pub trait Reported {
 
 /// How much of a block an engine takes at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct Portion {
     /// Cells.
     pub cells: u64,
     /// Pairs.

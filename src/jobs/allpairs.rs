@@ -14,11 +14,11 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::sieve::{self, Sieve, Sieved};
+use super::edit_filter::{self, EditFilter, Prefiltered};
 use super::{Progress, RunOptions, Summary};
 use crate::alignment::{Alignment, Cigar, verify_alignment};
 use crate::engine::ordered::Ordered;
-use crate::engine::owner::{self, Outcome, Terms};
+use crate::engine::owner::{self, Control, Outcome};
 use crate::engine::stats::EngineStats;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -65,7 +65,7 @@ pub struct AllPairs {
     /// Rescore every alignment and fail if it does not have the score that was computed.
     pub check: bool,
     /// Whether edit distances are computed before scores.
-    pub sieve: Sieve,
+    pub edit_filter: EditFilter,
 }
 
 /// One pair's result.
@@ -106,7 +106,7 @@ impl AllPairs {
             score_only: false,
             max_hits: None,
             check: false,
-            sieve: Sieve::default(),
+            edit_filter: EditFilter::default(),
         }
     }
 
@@ -183,9 +183,9 @@ impl AllPairs {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
         let pool = thread_pool(options.threads)?;
-        let sieved = sieve::run_if_it_pays(self, options, progress)?;
+        let prefiltered = edit_filter::run_if_it_pays(self, options, progress)?;
         let engines = super::engines::open(options, pool.current_num_threads(), &self.job())?;
-        self.finish_on(engines, sieved, &pool, options, progress, sink)
+        self.finish_on(engines, prefiltered, &pool, options, progress, sink)
     }
 
     /// Runs the job on these engines, with tracebacks of what they did not trace on the threads of `pool`. If they fail,
@@ -206,7 +206,7 @@ impl AllPairs {
     pub(super) fn finish_on(
         &self,
         engines: Vec<Box<dyn Engine<Pairs>>>,
-        sieved: Option<Sieved>,
+        prefiltered: Option<Prefiltered>,
         pool: &Arc<rayon::ThreadPool>,
         options: &RunOptions,
         progress: &dyn Progress,
@@ -221,8 +221,10 @@ impl AllPairs {
             Want::Alignments => BAND_PAIRS_ALIGNED,
             Want::Reaching(_) => BAND_PAIRS_FILTERED,
         };
-        let (selection, before, mut told) = match sieved {
-            Some(sieved) => (sieved.selection, Some((sieved.ran, sieved.seconds)), sieved.told),
+        let (selection, before, mut told) = match prefiltered {
+            Some(prefiltered) => {
+                (prefiltered.selection, Some((prefiltered.ran, prefiltered.seconds)), prefiltered.told)
+            }
             None => (None, None, (0, 0)),
         };
         let is_told = selection.is_some();
@@ -237,7 +239,7 @@ impl AllPairs {
         let reserve = || workers(pool.current_num_threads(), &options.interrupt);
         let ahead = finisher.bands.ahead();
         let (interrupt, patience) = (Arc::clone(&options.interrupt), options.patience);
-        let terms = Terms { interrupt, patience, ahead, pool: None };
+        let control = Control { interrupt, patience, ahead, pool: None };
         let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
             None => Box::new(job.bands(band_cells, band_pairs)),
             Some(selection) => {
@@ -245,7 +247,7 @@ impl AllPairs {
                 Box::new(selected_bands(job, selection, band_pairs as usize))
             }
         };
-        let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
+        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
             // Of what was told already, the selected pairs come once more.
             if !is_told {
                 // A pass that selected too many pairs has told of some, which are computed once more.

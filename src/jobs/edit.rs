@@ -10,7 +10,7 @@
 //! distances are held until the end: 8 bytes a candidate. Else they are held band by band.
 
 mod collect;
-mod hand;
+mod delivery;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,13 +18,13 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use self::collect::{Collector, Everything, by_pattern};
-use self::hand::Hand;
+use self::delivery::Delivery;
 use super::{Progress, RunOptions, Summary, engines};
 use crate::alignment::Cigar;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, Candidate, EditJob};
 use crate::edit::{Edit, Region};
-use crate::engine::owner::{self, Terms};
+use crate::engine::owner::{self, Control};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
@@ -213,26 +213,26 @@ impl EditDistances {
         let planning = Arc::clone(feeding);
         let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
         let mut collector = Collector::new(self, order);
-        let mut hand = Hand::new(self, pool, &options.interrupt, sink);
+        let mut delivery = Delivery::new(self, pool, &options.interrupt, sink);
         let reserve = || edit_workers(pool.current_num_threads(), &options.interrupt);
-        let terms = Terms {
+        let control = Control {
             interrupt: Arc::clone(&options.interrupt),
             patience: options.patience,
             ahead: collector.ahead(),
             pool: Some(Arc::clone(feeding)),
         };
-        let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
+        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
             progress.advance(outcome.pairs, outcome.cells);
             collector.take(&outcome)?;
             while let Some((range, mut found)) = collector.complete() {
-                hand.band(range, &mut found)?;
+                delivery.band(range, &mut found)?;
             }
             Ok(())
         })?;
         if let Some(Everything { mut found, order }) = collector.end()? {
-            hand.all(order.as_deref(), &mut found)?;
+            delivery.all(order.as_deref(), &mut found)?;
         }
-        let (aligned, written) = hand.end()?;
+        let (aligned, written) = delivery.end()?;
         Ok(Summary {
             pairs,
             cells,

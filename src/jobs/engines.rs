@@ -67,7 +67,7 @@ pub(super) fn open_edit(options: &RunOptions, pool: &Arc<rayon::ThreadPool>) -> 
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub(super) fn sieve_devices(options: &RunOptions, mode: EditMode, software: bool) -> Result<Vec<Device>> {
+pub(super) fn edit_filter_devices(options: &RunOptions, mode: EditMode, software: bool) -> Result<Vec<Device>> {
     let mut chosen = devices_for(options, Mode::Global)?;
     chosen.retain(|device| match device {
         Device::Cpu => mode == EditMode::Global,

@@ -6,9 +6,9 @@ pub mod bench;
 #[doc(hidden)]
 pub mod devices;
 pub mod edit;
+pub mod edit_filter;
 mod engines;
 pub mod long;
-pub mod sieve;
 pub mod stats;
 
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::gpu::kernels::Kernel;
 
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
+pub use edit_filter::EditFilter;
 pub use long::{LongAlignment, LongHit, LongResult, LongSummary, LongWant, Strand, StrandOf};
-pub use sieve::Sieve;
 
 /// Where and how a job runs. None of it changes the result.
 #[derive(Debug, Clone, Default)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::check;
 use super::plan::{LengthClass, split_block};
 use crate::alignment::{Cigar, packed};
-use crate::engine::{self, Reported, Room, Work};
+use crate::engine::{self, Portion, Reported, Work};
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
 
@@ -38,8 +38,8 @@ impl Work for Pairs {
         band.targets.packed_bytes().len() as u64 > store_bytes
     }
 
-    fn split(band: &Band, block: Block, room: Room) -> (Block, Option<Block>) {
-        split_block(band, block, room)
+    fn split(band: &Band, block: Block, portion: Portion) -> (Block, Option<Block>) {
+        split_block(band, block, portion)
     }
 
     fn check(batch: &Batch, report: &Report) -> Result<(), String> {

@@ -5,6 +5,7 @@ pub mod bound;
 #[doc(hidden)]
 pub mod difference;
 pub mod edit;
+pub mod edit_filter;
 pub mod gaps;
 pub mod identity;
 #[doc(hidden)]
@@ -13,15 +14,14 @@ pub mod matrix;
 #[doc(hidden)]
 pub mod offset;
 pub mod scoring;
-pub mod sieve;
 
 pub use bound::IdentityFilter;
 pub use difference::DifferenceScoring;
 pub use edit::{EditMode, EditScheme, Equality, Found, Limit, Reach};
+pub use edit_filter::edit_filter;
 pub use gaps::{EndGaps, Gaps, Mode};
 pub use identity::{AlignmentCounts, IdentityDefinition};
 pub use local::LocalScoring;
 pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;
 pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};
-pub use sieve::sieve;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use pairwave::engine::owner::Terms;
+use pairwave::engine::owner::Control;
 use pairwave::jobs::long::Reserve;
 use pairwave::jobs::{LongAlignment, LongResult, LongWant};
 use pairwave::long::mock::Textbook;
@@ -95,8 +95,8 @@ impl LongEngine for Faulty {
 /// Runs a job with little patience.
 fn run(job: &LongAlignment, engines: Engines) -> Result<LongResult> {
     let reserve: Reserve = Box::new(|| Box::new(textbook("reserve", 1e8)));
-    let terms = Terms { patience: Some(Duration::from_millis(50)), ..Terms::default() };
-    job.run_by(engines, Some(reserve), &terms, &())
+    let control = Control { patience: Some(Duration::from_millis(50)), ..Control::default() };
+    job.run_by(engines, Some(reserve), &control, &())
 }
 
 fn why_lost(result: &LongResult, name: &str) -> Option<String> {
@@ -219,8 +219,9 @@ fn an_interrupt_does_not_wait_for_a_silent_engine() {
             Ok(())
         }
     };
-    let terms = Terms { interrupt, patience: Some(Duration::from_secs(1 << 20)), ..Terms::default() };
-    let error = job.run_by(vec![Box::new(Hooked::new(textbook("silent", 1e8), hook))], None, &terms, &()).unwrap_err();
+    let control = Control { interrupt, patience: Some(Duration::from_secs(1 << 20)), ..Control::default() };
+    let error =
+        job.run_by(vec![Box::new(Hooked::new(textbook("silent", 1e8), hook))], None, &control, &()).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
     gate.open();
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::compute::{Workspace, run_until};
 use crate::edit::{Edit, EditBatch, EditReport};
-use crate::engine::sizing::Grain;
+use crate::engine::sizing::LeastWork;
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
@@ -53,8 +53,8 @@ impl Engine<Edit> for EditWorker {
         Capacity { cells: CELLS, pairs: PAIRS, store_bytes: u64::MAX, batches: 1 }
     }
 
-    fn grain(&self) -> Grain {
-        Grain { seconds: LEAST_SECONDS, pairs: GROUP_PAIRS }
+    fn least_work(&self) -> LeastWork {
+        LeastWork { seconds: LEAST_SECONDS, pairs: GROUP_PAIRS }
     }
 
     fn submit(&mut self, batch: Arc<EditBatch>) -> Result<Ticket> {

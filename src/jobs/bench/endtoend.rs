@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::filter::{GENE, IDENTITY, Lent, QUICK_GENE, source};
+use super::filter::{GENE, IDENTITY, QUICK_GENE, SharedEngine, source};
 use super::measure::{Run, repeat};
 use super::{Bed, Experiment, data, mark};
 use crate::error::{Error, Result};
@@ -98,7 +98,7 @@ fn one(
         ..AllPairs::new(data::first(store, count), bed.bench.scoring())
     };
     let mut count = FIRST_LOOK.min(store.len());
-    let engine = Lent::open(bed, kernel, &job(count))?;
+    let engine = SharedEngine::open(bed, kernel, &job(count))?;
     // Seconds grow with the square of the number of sequences at most; few sequences say little of how they do.
     loop {
         engine.run(bed, &job(count), |_| {})?;

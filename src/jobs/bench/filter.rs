@@ -69,7 +69,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
             table.push(Status::Unsuited, cells);
             continue;
         }
-        let outcome = Lent::open(bed, kernel, job).and_then(|engine| best_of(bed, job, &engine));
+        let outcome = SharedEngine::open(bed, kernel, job).and_then(|engine| best_of(bed, job, &engine));
         let status = match outcome {
             Ok((best, pairs, runs)) => {
                 let count = pairs.len() as u64;
@@ -132,7 +132,7 @@ pub(super) fn source(bed: &Bed<'_>) -> &'static str {
 }
 
 /// The fastest run of a job, the pairs that it kept in order, and the number of runs.
-fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &Lent) -> Result<(Summary, Vec<Ids>, u32)> {
+fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &SharedEngine) -> Result<(Summary, Vec<Ids>, u32)> {
     let mut best: Option<Summary> = None;
     let mut kept = Vec::new();
     let timing = repeat(bed, bed.bench.seconds, || {
@@ -152,13 +152,13 @@ fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &Lent) -> Result<(Summary, Vec
 }
 
 /// An engine that is lent to one job after another, so that it is opened, and its kernel compiled, once.
-pub(super) struct Lent {
+pub(super) struct SharedEngine {
     name: String,
     universal: bool,
     engine: Arc<Mutex<Box<dyn Engine<Pairs>>>>,
 }
 
-impl Lent {
+impl SharedEngine {
     /// The engine for a kernel, or the CPU engine, with the pipeline for a job compiled.
     pub(super) fn open(bed: &Bed<'_>, kernel: Option<&'static Kernel>, job: &AllPairs) -> Result<Self> {
         let engine: Box<dyn Engine<Pairs>> = match (kernel, bed.adapter()) {
@@ -169,7 +169,7 @@ impl Lent {
             _ => Box::new(CpuEngine::new(Arc::clone(&bed.pool))),
         };
         let (name, universal) = (engine.name().to_owned(), engine.universal());
-        let lent = Lent { name, universal, engine: Arc::new(Mutex::new(engine)) };
+        let lent = SharedEngine { name, universal, engine: Arc::new(Mutex::new(engine)) };
         lent.run(bed, &AllPairs { queries: data::first(&job.queries, 2), ..job.clone() }, |_| {})?;
         Ok(lent)
     }
@@ -181,7 +181,8 @@ impl Lent {
         job: &AllPairs,
         mut sink: impl FnMut(&crate::PairResult),
     ) -> Result<Summary> {
-        let lent = Lent { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
+        let lent =
+            SharedEngine { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
         let options = RunOptions { interrupt: Arc::clone(&bed.bench.interrupt), ..RunOptions::default() };
         let begin = Instant::now();
         // The CPU works in a job as its threads do in any job.
@@ -213,7 +214,7 @@ impl Lent {
     }
 }
 
-impl Engine<Pairs> for Lent {
+impl Engine<Pairs> for SharedEngine {
     fn name(&self) -> &str {
         &self.name
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::data::mutated;
-use super::lent::Lent;
 use super::measure::{Run, Timing, repeat};
+use super::shared_engine::SharedEngine;
 use super::{Bed, Experiment, GapKind, SEED, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -155,7 +155,7 @@ impl Rows<'_> {
     /// of this kind, as far as it is known.
     fn measure(
         &mut self,
-        engine: &Lent,
+        engine: &SharedEngine,
         case: Case,
         score: Option<f64>,
         speed: &mut Option<f64>,
@@ -243,7 +243,7 @@ impl Rows<'_> {
                 } else if schedule == Schedule::Persistent && found.is_software() {
                     Err("a software adapter runs few workgroups at a time, so that strips would wait for nothing")
                 } else {
-                    Ok(Lent::new(Box::new(GpuLong::open(found)?.with_shape(shape))))
+                    Ok(SharedEngine::new(Box::new(GpuLong::open(found)?.with_shape(shape))))
                 };
                 let mut speed = None;
                 for size in self.sizes(&STRIP_SIZES) {
@@ -272,7 +272,7 @@ impl Rows<'_> {
     }
 
     /// Scores by length (figure 9), alignments by every method, and what pruning spares.
-    fn pairs(&mut self, engine: &Lent, gaps: GapKind) -> Result<()> {
+    fn pairs(&mut self, engine: &SharedEngine, gaps: GapKind) -> Result<()> {
         let say = |what: &str| {
             self.bed.say(Experiment::Long, format_args!("{}, {} gaps, {what}", engine.label(), gaps.name()))
         };
@@ -314,7 +314,7 @@ impl Rows<'_> {
 }
 
 /// Has the pipelines for a job compiled: by its first rows, with as many columns.
-fn compiled(bed: &Bed<'_>, engine: &Lent, job: &LongAlignment) -> Result<()> {
+fn compiled(bed: &Bed<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<()> {
     let query = first_symbols(&job.query, FIRST_ROWS);
     let small = LongAlignment { query, ..job.clone() };
     small.run_on(vec![Box::new(engine.clone())], None, &bed.bench.interrupt, &()).map(drop)
@@ -329,7 +329,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
         if let Some(found) = found {
             rows.strips(gaps)?;
             match GpuLong::open(found) {
-                Ok(engine) => rows.pairs(&Lent::new(Box::new(engine)), gaps)?,
+                Ok(engine) => rows.pairs(&SharedEngine::new(Box::new(engine)), gaps)?,
                 Err(error @ Error::Device { .. }) => {
                     mark(&mut rows.table, "sw_striped_score", error)?;
                 }
@@ -337,7 +337,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
             }
         }
         if bed.has_cpu() {
-            rows.pairs(&Lent::new(Box::new(CpuLong::new(bed.bench.threads))), gaps)?;
+            rows.pairs(&SharedEngine::new(Box::new(CpuLong::new(bed.bench.threads))), gaps)?;
         }
     }
     let mut table = rows.table;

@@ -10,10 +10,10 @@ mod edit;
 mod endtoend;
 mod filter;
 mod kernels;
-pub(super) mod lent;
 mod long;
 mod measure;
 pub(in crate::jobs) mod reads;
+pub(super) mod shared_engine;
 mod slices;
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use super::{KernelTest, test_of};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, KERNELS};
-use crate::jobs::bench::lent::Lent;
+use crate::jobs::bench::shared_engine::SharedEngine;
 use crate::jobs::long::{LongHit, Tuning};
 use crate::jobs::{LongAlignment, LongWant};
 use crate::long::cpu::CpuLong;
@@ -66,7 +66,7 @@ fn sequences(alphabet: Alphabet) -> Arc<SequenceStore> {
 
 /// Compares what an engine finds, scores alone or alignments by each method; the number of pairs compared.
 fn compare(engine: Box<dyn LongEngine>, expected: &[Expected], want: LongWant) -> Result<u64> {
-    let engine = Lent::new(engine);
+    let engine = SharedEngine::new(engine);
     let methods: &[Option<Method>] = match want {
         LongWant::Score => &[None],
         LongWant::Alignment => &[Some(Method::Striped), Some(Method::Chunked1), Some(Method::Chunked2)],

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::shelf::{ENTRY_BYTES, Hold, Piece, Shelf};
+use super::edge_store::{ENTRY_BYTES, EdgeStore, Hold, Piece};
 use crate::error::{Error, Result};
 use crate::long::{Edge, LongPair, NEVER, Source};
 
@@ -29,17 +29,17 @@ struct Values {
 
 impl Column {
     /// A column of these rows of which nothing is known.
-    pub(super) fn new(rows: (u32, u32), shelf: &Arc<Shelf>) -> Column {
-        Self::with(rows, Edge::default(), shelf)
+    pub(super) fn new(rows: (u32, u32), edge_store: &Arc<EdgeStore>) -> Column {
+        Self::with(rows, Edge::default(), edge_store)
     }
 
     /// A column of which the first rows are known.
-    pub(super) fn with(rows: (u32, u32), mut edge: Edge, shelf: &Arc<Shelf>) -> Column {
+    pub(super) fn with(rows: (u32, u32), mut edge: Edge, edge_store: &Arc<EdgeStore>) -> Column {
         // At once, for a vector that grows would be there twice now and then.
         let more = ((rows.1 - rows.0) as usize + 1).saturating_sub(edge.h.len());
         edge.h.reserve_exact(more);
         edge.gap.reserve_exact(more);
-        let hold = shelf.hold((u64::from(rows.1 - rows.0) + 1) * ENTRY_BYTES);
+        let hold = edge_store.hold((u64::from(rows.1 - rows.0) + 1) * ENTRY_BYTES);
         Column { rows, values: Mutex::new(Values { edge, coming: false }), changed: Condvar::new(), _hold: hold }
     }
 

@@ -5,11 +5,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::border::{Column, Left, Reader};
-use super::crew::Member;
+use super::edge_store::{EdgeStore, Piece};
+use super::engine_pool::Member;
 use super::logs::{PanelState, Restored, Snapshot, TileSaver};
 use super::panels::{TICK, Task};
 use super::pulse::WatchedSource;
-use super::shelf::{Piece, Shelf};
 use super::sink::PanelSink;
 use crate::error::{Error, Result};
 use crate::long::{Best, LongEngine, Sweep};
@@ -35,7 +35,7 @@ pub(super) struct Panel {
 }
 
 #[derive(Default)]
-pub(super) struct Board {
+pub(super) struct PanelTable {
     pub panels: Vec<Panel>,
     /// The first column that nobody has taken.
     pub next: u32,
@@ -49,18 +49,18 @@ pub(super) struct Board {
 /// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
 pub(super) struct Run {
     pub task: Task,
-    pub shelf: Arc<Shelf>,
+    pub edge_store: Arc<EdgeStore>,
     pub saver: Option<TileSaver>,
     pub interrupt: Arc<AtomicBool>,
-    pub board: Mutex<Board>,
+    pub panel_table: Mutex<PanelTable>,
     pub changed: Condvar,
     pub stop: AtomicBool,
     pub cells: AtomicU64,
 }
 
 impl Run {
-    pub(super) fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    pub(super) fn panel_table(&self) -> MutexGuard<'_, PanelTable> {
+        self.panel_table.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Whether rows between the first and the last one are kept, rather than only to begin again.
@@ -68,24 +68,24 @@ impl Run {
         self.task.cut.pitch.is_some()
     }
 
-    /// Puts panels of an earlier run on the board.
+    /// Puts panels of an earlier run on the table.
     pub(super) fn restore(&self, restored: Vec<Restored>) -> Result<()> {
-        let mut board = self.board();
+        let mut panel_table = self.panel_table();
         for Restored { state, column, marks, inner } in restored {
-            board.next = state.columns.1;
+            panel_table.next = state.columns.1;
             if state.kept {
-                board.last_kept = state.columns.1;
+                panel_table.last_kept = state.columns.1;
             }
-            let column = Column::with(self.task.rows, column.unwrap_or_default(), &self.shelf);
+            let column = Column::with(self.task.rows, column.unwrap_or_default(), &self.edge_store);
             column.set_coming(state.done);
             if let Some(best) = state.best {
                 self.task.best.raise(best.score);
             }
             let rows = u64::from(if state.done { self.task.rows.1 } else { state.row } - self.task.rows.0);
             self.cells.fetch_add(rows * u64::from(state.columns.1 - state.columns.0), Ordering::Relaxed);
-            board.panels.push(Panel { state, taken: None, marks, inner, right: Known::Flight(Arc::new(column)) });
+            panel_table.panels.push(Panel { state, taken: None, marks, inner, right: Known::Flight(Arc::new(column)) });
         }
-        (0..board.panels.len()).try_for_each(|index| self.retire(&mut board, index))
+        (0..panel_table.panels.len()).try_for_each(|index| self.retire(&mut panel_table, index))
     }
 
     /// What an engine's thread does.
@@ -133,7 +133,7 @@ impl Run {
     /// The last column of the panel to the left; `None` of the first panel.
     fn left_of(&self, index: usize) -> Result<Option<Arc<Column>>> {
         let Some(left) = index.checked_sub(1) else { return Ok(None) };
-        match &self.board().panels[left].right {
+        match &self.panel_table().panels[left].right {
             Known::Flight(column) => Ok(Some(Arc::clone(column))),
             _ => Err(Error::Internal(format!("panel {index} is computed when its left neighbour's end is put away"))),
         }
@@ -141,17 +141,17 @@ impl Run {
 
     /// Ends the sweep with an error, unless it had one before.
     fn fail(&self, error: Error) {
-        let mut board = self.board();
+        let mut panel_table = self.panel_table();
         if !self.stop.swap(true, Ordering::Relaxed) {
-            board.failure = Some(error);
+            panel_table.failure = Some(error);
         }
         self.changed.notify_all();
     }
 
     /// An engine leaves what it has not done to others.
     pub(super) fn release(&self, id: usize) {
-        let mut board = self.board();
-        for panel in board.panels.iter_mut().filter(|panel| panel.taken == Some(id) && !panel.state.done) {
+        let mut panel_table = self.panel_table();
+        for panel in panel_table.panels.iter_mut().filter(|panel| panel.taken == Some(id) && !panel.state.done) {
             panel.taken = None;
             if let Known::Flight(column) = &panel.right {
                 column.set_coming(false);
@@ -162,39 +162,40 @@ impl Run {
 
     /// The next panel for an engine: the leftmost open one, else a new one, if need be when there is one.
     fn take(&self, member: &mut Member) -> Option<usize> {
-        let mut board = self.board();
+        let mut panel_table = self.panel_table();
         loop {
             if self.stop.load(Ordering::Relaxed) || self.interrupt.load(Ordering::Relaxed) {
                 return None;
             }
-            if let Some(index) = board.panels.iter().position(|panel| panel.taken.is_none() && !panel.state.done) {
-                board.panels[index].taken = Some(member.id);
-                if let Known::Flight(column) = &board.panels[index].right {
+            if let Some(index) = panel_table.panels.iter().position(|panel| panel.taken.is_none() && !panel.state.done)
+            {
+                panel_table.panels[index].taken = Some(member.id);
+                if let Known::Flight(column) = &panel_table.panels[index].right {
                     column.set_coming(true);
                 }
                 return Some(index);
             }
-            if board.next < self.task.columns.1 {
-                self.open(&mut board, member)?;
+            if panel_table.next < self.task.columns.1 {
+                self.open(&mut panel_table, member)?;
                 continue;
             }
-            if board.panels.iter().all(|panel| panel.state.done) {
+            if panel_table.panels.iter().all(|panel| panel.state.done) {
                 return None;
             }
-            let waited = self.changed.wait_timeout(board, TICK);
-            board = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            let waited = self.changed.wait_timeout(panel_table, TICK);
+            panel_table = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
     }
 
     /// Adds a panel of a width that suits an engine; `None` if the engine cannot say.
-    fn open(&self, board: &mut Board, member: &mut Member) -> Option<()> {
+    fn open(&self, panel_table: &mut PanelTable, member: &mut Member) -> Option<()> {
         let Task { rows, columns, cut, .. } = self.task;
-        let left = columns.1 - board.next;
+        let left = columns.1 - panel_table.next;
         let suits = |engine: &dyn LongEngine| {
             (engine.panel_columns(rows.1 - rows.0, left).max(1), engine.speed(), engine.keeps_columns())
         };
         let (mut width, speed, keeps_columns) = member.ask(suits)?;
-        if let Some(pace) = board.pace {
+        if let Some(pace) = panel_table.pace {
             let paced = (pace * speed) as u32;
             // To the nearest multiple, for a narrow panel would lose much of its share if it were rounded down.
             width = width.min(paced.saturating_add(COLUMNS / 2) / COLUMNS * COLUMNS);
@@ -204,18 +205,18 @@ impl Run {
             width = width.min(most);
         }
         // An earlier run may have ended between two multiples.
-        let begin = board.next - columns.0;
+        let begin = panel_table.next - columns.0;
         let width = (begin.saturating_add(width) / COLUMNS * COLUMNS).max((begin / COLUMNS + 1) * COLUMNS) - begin;
         // A sliver at the end costs as much as what it would add to this panel.
         let width = if left - width.min(left) < width / 4 { left } else { width };
-        let end = board.next + width;
-        let kept = end == columns.1 || cut.pitch.is_some_and(|pitch| end - board.last_kept >= pitch);
+        let end = panel_table.next + width;
+        let kept = end == columns.1 || cut.pitch.is_some_and(|pitch| end - panel_table.last_kept >= pitch);
         if kept {
-            board.last_kept = end;
+            panel_table.last_kept = end;
         }
         let state = PanelState {
-            index: board.panels.len(),
-            columns: (board.next, end),
+            index: panel_table.panels.len(),
+            columns: (panel_table.next, end),
             kept,
             row: rows.0,
             done: false,
@@ -223,9 +224,9 @@ impl Run {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = Known::Flight(Arc::new(Column::new(rows, &self.shelf)));
-        board.panels.push(Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right });
-        board.next = end;
+        let right = Known::Flight(Arc::new(Column::new(rows, &self.edge_store)));
+        panel_table.panels.push(Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right });
+        panel_table.next = end;
         Some(())
     }
 
@@ -234,8 +235,8 @@ impl Run {
         let Task { ref pair, rows, cut, prune, ref best, .. } = self.task;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
         let (columns, row, mark, column) = {
-            let mut board = self.board();
-            let panel = &mut board.panels[index];
+            let mut panel_table = self.panel_table();
+            let panel = &mut panel_table.panels[index];
             panel.inner.clear();
             if keep_every.is_some() {
                 // Columns inside are to reach from the first row to the last.
@@ -272,8 +273,8 @@ impl Run {
         let swept = member.call(cells, |engine| engine.sweep(&sweep, &left, &sink));
         member.stats.cells = pulse.done().0;
         let swept = swept?;
-        let mut board = self.board();
-        let panel = &mut board.panels[index];
+        let mut panel_table = self.panel_table();
+        let panel = &mut panel_table.panels[index];
         let has_end = panel.marks.last().is_some_and(|mark| mark.0 == rows.1);
         let has_all = !self.keeps() || panel.marks.len() as u32 == (rows.1 - self.task.rows.0).div_ceil(cut.mark_every);
         if column.last() != Some(rows.1) || !has_end || !has_all {
@@ -291,21 +292,21 @@ impl Run {
             panel.marks.retain(|mark| mark.0 == rows.1);
         }
         for index in [index.checked_sub(1), Some(index)].into_iter().flatten() {
-            self.retire(&mut board, index)?;
+            self.retire(&mut panel_table, index)?;
         }
         self.changed.notify_all();
         Ok(())
     }
 
     /// Puts a column away that nobody reads any more.
-    fn retire(&self, board: &mut Board, index: usize) -> Result<()> {
-        let is_last = board.panels[index].state.columns.1 == self.task.columns.1;
-        let is_read = board.panels.get(index + 1).is_some_and(|next| next.state.done);
-        let panel = &mut board.panels[index];
+    fn retire(&self, panel_table: &mut PanelTable, index: usize) -> Result<()> {
+        let is_last = panel_table.panels[index].state.columns.1 == self.task.columns.1;
+        let is_read = panel_table.panels.get(index + 1).is_some_and(|next| next.state.done);
+        let panel = &mut panel_table.panels[index];
         if let (true, Known::Flight(column)) = (panel.state.done && (is_last || is_read), &panel.right) {
             let edge = column.take();
             panel.right = match panel.state.kept {
-                true => Known::Shelved(self.shelf.put(edge)?),
+                true => Known::Shelved(self.edge_store.put(edge)?),
                 false => Known::Dropped,
             };
         }
@@ -316,8 +317,8 @@ impl Run {
     pub(super) fn save(&self, now: bool) -> Result<()> {
         let Some(mut log) = self.saver.as_ref().and_then(|saver| saver.due(now)) else { return Ok(()) };
         let mut snapshots = Vec::new();
-        let board = self.board();
-        for (index, panel) in board.panels.iter().enumerate() {
+        let panel_table = self.panel_table();
+        for (index, panel) in panel_table.panels.iter().enumerate() {
             let state = &panel.state;
             let saved = log.saved(index);
             // A panel that was begun again may not be as far as it was.
@@ -325,7 +326,7 @@ impl Run {
                 continue;
             }
             let first = saved.map_or(self.task.rows.0, |(row, _)| row + 1);
-            let is_needed = state.kept || board.panels.get(index + 1).is_none_or(|next| !next.state.done);
+            let is_needed = state.kept || panel_table.panels.get(index + 1).is_none_or(|next| !next.state.done);
             let column = match &panel.right {
                 _ if !is_needed || first > state.row => None,
                 Known::Flight(column) => Some(column.slice(first, state.row)),
@@ -343,7 +344,7 @@ impl Run {
             let inner = if state.done { panel.inner.clone() } else { Vec::new() };
             snapshots.push(Snapshot { state: state.clone(), first, column, marks, inner });
         }
-        drop(board);
+        drop(panel_table);
         log.write(snapshots)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Tuning;
 use super::border::Line;
-use super::shelf::ENTRY_BYTES;
+use super::edge_store::ENTRY_BYTES;
 use crate::error::Result;
 use crate::long::{Edge, LongPair};
 
@@ -25,7 +25,7 @@ const BELT_ROWS: u32 = 1 << 26;
 
 /// What the fastest engine says of a pair.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Suits {
+pub(super) struct EngineSizes {
     /// Whether it keeps columns inside panels.
     pub keeps_columns: bool,
     /// Whether it can trace through the whole matrix.
@@ -48,7 +48,13 @@ pub(super) struct Cut {
 impl Cut {
     /// For a pair of these lengths with so much memory, with a grid or without. Where the whole matrix can be traced at
     /// once there is none, unless a pitch is asked for.
-    pub(super) fn new((query, target): (u32, u32), walks: bool, memory: u64, suits: Suits, tuning: &Tuning) -> Cut {
+    pub(super) fn new(
+        (query, target): (u32, u32),
+        walks: bool,
+        memory: u64,
+        suits: EngineSizes,
+        tuning: &Tuning,
+    ) -> Cut {
         let is_small = query <= SMALL && target <= SMALL;
         let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
         let grid = walks && (!is_whole || tuning.grid_pitch.is_some());

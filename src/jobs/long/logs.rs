@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::edge_store::{EdgeStore, Piece};
 use super::log_file::{Entry, Kind, read_edge, read_index, write_log};
-use super::shelf::{Piece, Shelf};
 use crate::error::Result;
 use crate::long::{Best, Edge};
 
@@ -122,7 +122,7 @@ impl TileSaver {
     ///
     /// # Errors
     /// [`Error::Io`] if edges cannot be kept.
-    pub(super) fn restore(&self, shelf: &Arc<Shelf>) -> Result<Vec<Restored>> {
+    pub(super) fn restore(&self, edge_store: &Arc<EdgeStore>) -> Result<Vec<Restored>> {
         let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let found = Found::read(&mut log);
         let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
@@ -135,7 +135,9 @@ impl TileSaver {
             let mut first = None;
             for state in states {
                 first.get_or_insert(state);
-                if let Some(panel) = self.assemble(&found, state, state.kept || !state.done || !next_is_done, shelf)? {
+                if let Some(panel) =
+                    self.assemble(&found, state, state.kept || !state.done || !next_is_done, edge_store)?
+                {
                     whole = Some(panel);
                     break;
                 }
@@ -173,7 +175,7 @@ impl TileSaver {
         found: &Found,
         state: &PanelState,
         needs_column: bool,
-        shelf: &Arc<Shelf>,
+        edge_store: &Arc<EdgeStore>,
     ) -> Result<Option<Restored>> {
         let entries = || found.entries.iter().filter(|(entry, ..)| entry.panel == state.index);
         let mut column = None;
@@ -214,7 +216,7 @@ impl TileSaver {
             for &number in numbers {
                 let wanted = |(entry, _): &&(Entry, (usize, u64))| entry.kind == kind && entry.row == number;
                 match entries().rev().find(wanted).and_then(|(entry, place)| found.edge(entry, *place)) {
-                    Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, shelf.put(edge)?)),
+                    Some(edge) if edge.h.len() == length as usize + 1 => pieces.push((number, edge_store.put(edge)?)),
                     _ => return Ok(None),
                 }
             }

@@ -4,7 +4,7 @@
 //! The matrix is swept once, in panels of columns that a chain of engines takes from left to right (`panels`). What is kept
 //! of it for an alignment is a grid: some of its columns, and some of its rows (`grid`). The alignment is walked back from
 //! region to region of the grid; a region that is too large for an engine is swept again with a finer grid inside (`walk`).
-//! What does not fit in the host's memory is in files meanwhile (`shelf`), and a job that is to survive being killed writes
+//! What does not fit in the host's memory is in files meanwhile (`edge_store`), and a job that is to survive being killed writes
 //! down how far it is (`checkpoint`). Every alignment is rescored before it is handed over.
 //!
 //! # Several local alignments
@@ -23,7 +23,8 @@
 mod border;
 mod chain;
 mod checkpoint;
-mod crew;
+mod edge_store;
+mod engine_pool;
 mod grid;
 mod log_file;
 mod logs;
@@ -32,12 +33,11 @@ mod panels;
 mod parts;
 mod pulse;
 mod run;
-mod shelf;
 mod sink;
 mod spill;
 mod walk;
 
-pub use crew::Reserve;
+pub use engine_pool::Reserve;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Progress, RunOptions};
 use crate::alignment::Cigar;
-use crate::engine::owner::Terms;
+use crate::engine::owner::Control;
 use crate::error::Result;
 use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
@@ -264,8 +264,9 @@ impl LongAlignment {
         }
         let engines = open::open_long(options, options.threads)?;
         let threads = options.threads;
-        let terms = Terms { interrupt: Arc::clone(&options.interrupt), patience: options.patience, ..Terms::default() };
-        self.run_by(engines, Some(Box::new(move || open::cpu(threads))), &terms, progress)
+        let control =
+            Control { interrupt: Arc::clone(&options.interrupt), patience: options.patience, ..Control::default() };
+        self.run_by(engines, Some(Box::new(move || open::cpu(threads))), &control, progress)
     }
 
     /// Runs the job on these engines; if all fail, on the reserve, from what is known. An engine that is silent for 30 s
@@ -283,11 +284,11 @@ impl LongAlignment {
         interrupt: &Arc<AtomicBool>,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
-        self.run_by(engines, reserve, &Terms { interrupt: Arc::clone(interrupt), ..Terms::default() }, progress)
+        self.run_by(engines, reserve, &Control { interrupt: Arc::clone(interrupt), ..Control::default() }, progress)
     }
 
-    /// The same on terms: an engine fails too if it is silent for longer than the terms' patience. It is left behind with
-    /// its thread, and what it says later counts for nothing. [Hosts](LongEngine::is_host) may take their time.
+    /// The same, but an engine fails as well if it is silent for longer than the patience given. It is left behind with its
+    /// thread, and what it says later counts for nothing. [Hosts](LongEngine::is_host) may take their time.
     ///
     /// # Errors
     /// As [`LongAlignment::run_on`].
@@ -295,9 +296,9 @@ impl LongAlignment {
         &self,
         engines: Vec<Box<dyn LongEngine>>,
         reserve: Option<Reserve>,
-        terms: &Terms,
+        control: &Control,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
-        self.execute(engines, reserve, terms, progress)
+        self.execute(engines, reserve, control, progress)
     }
 }

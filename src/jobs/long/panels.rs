@@ -14,11 +14,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::border::{Line, Part};
-use super::chain::{Board, Known, Panel, Run};
-use super::crew::Crew;
+use super::chain::{Known, Panel, PanelTable, Run};
+use super::edge_store::EdgeStore;
+use super::engine_pool::EnginePool;
 use super::grid::{Cut, Grid};
 use super::logs::TileSaver;
-use super::shelf::Shelf;
 use crate::error::{Error, Result};
 use crate::jobs::Progress;
 use crate::long::{Best, BestSoFar, LongPair};
@@ -75,19 +75,19 @@ pub(super) struct Watch<'a> {
 /// [`Error::Device`] if no engine is left, [`Error::Interrupted`], errors of files.
 pub(super) fn sweep(
     task: Task,
-    crew: &mut Crew,
-    shelf: &Arc<Shelf>,
+    engine_pool: &mut EnginePool,
+    edge_store: &Arc<EdgeStore>,
     saver: Option<TileSaver>,
     watch: Watch,
 ) -> Result<Swath> {
-    let restored = saver.as_ref().map(|saver| saver.restore(shelf)).transpose()?.unwrap_or_default();
+    let restored = saver.as_ref().map(|saver| saver.restore(edge_store)).transpose()?.unwrap_or_default();
     let first = task.columns.0;
     let run = Run {
         task,
-        shelf: Arc::clone(shelf),
+        edge_store: Arc::clone(edge_store),
         saver,
         interrupt: Arc::clone(watch.interrupt),
-        board: Mutex::new(Board { next: first, last_kept: first, ..Board::default() }),
+        panel_table: Mutex::new(PanelTable { next: first, last_kept: first, ..PanelTable::default() }),
         changed: Condvar::new(),
         stop: AtomicBool::new(false),
         cells: AtomicU64::new(0),
@@ -95,29 +95,29 @@ pub(super) fn sweep(
     run.restore(restored)?;
     let run = Arc::new(run);
     loop {
-        run.board().pace = pace(&run.task, crew);
-        chain(&run, crew, watch);
-        crew.dismiss_lost();
+        run.panel_table().pace = pace(&run.task, engine_pool);
+        chain(&run, engine_pool, watch);
+        engine_pool.dismiss_lost();
         run.save(true)?;
         if watch.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let mut board = run.board();
-        if let Some(error) = board.failure.take() {
+        let mut panel_table = run.panel_table();
+        if let Some(error) = panel_table.failure.take() {
             return Err(error);
         }
-        if board.next >= run.task.columns.1 && board.panels.iter().all(|panel| panel.state.done) {
-            return gather(&run.task, std::mem::take(&mut board.panels));
+        if panel_table.next >= run.task.columns.1 && panel_table.panels.iter().all(|panel| panel.state.done) {
+            return gather(&run.task, std::mem::take(&mut panel_table.panels));
         }
-        if !crew.members.is_empty() || !crew.call_reserve() {
-            return Err(crew.nobody());
+        if !engine_pool.members.is_empty() || !engine_pool.call_reserve() {
+            return Err(engine_pool.nobody());
         }
     }
 }
 
 /// Has all engines work until there is nothing left to do, or nobody who could.
-fn chain(run: &Arc<Run>, crew: &mut Crew, watch: Watch) {
-    let all: Vec<usize> = crew.members.iter().map(|member| member.id).collect();
+fn chain(run: &Arc<Run>, engine_pool: &mut EnginePool, watch: Watch) {
+    let all: Vec<usize> = engine_pool.members.iter().map(|member| member.id).collect();
     let of_all = Arc::clone(run);
     let tell = || {
         if let Some(progress) = watch.progress {
@@ -128,20 +128,20 @@ fn chain(run: &Arc<Run>, crew: &mut Crew, watch: Watch) {
         }
         watch.interrupt.load(Ordering::Relaxed) || run.stop.load(Ordering::Relaxed)
     };
-    crew.work(&all, move |member| of_all.work(member), |id| run.release(id), tell);
+    engine_pool.work(&all, move |member| of_all.work(member), |id| run.release(id), tell);
 }
 
 /// Columns for a speed of 1.
-fn pace(task: &Task, crew: &mut Crew) -> Option<f64> {
+fn pace(task: &Task, engine_pool: &mut EnginePool) -> Option<f64> {
     let (rows, columns) = (task.rows.1 - task.rows.0, task.columns.1 - task.columns.0);
     let mut suits = Vec::new();
-    for member in crew.by_speed() {
+    for member in engine_pool.by_speed() {
         suits.extend(member.ask(|engine| {
             let most = task.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
             (engine.speed(), f64::from(engine.panel_columns(rows, columns).min(most)))
         }));
     }
-    crew.dismiss_lost();
+    engine_pool.dismiss_lost();
     if suits.len() < 2 {
         return None;
     }

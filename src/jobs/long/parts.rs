@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use super::border::{Line, Part};
 use super::checkpoint::Checkpoint;
-use super::crew::Crew;
+use super::edge_store::EdgeStore;
+use super::engine_pool::EnginePool;
 use super::grid::{Cut, Grid};
 use super::panels::{Swath, Task, Watch, sweep};
-use super::shelf::Shelf;
 use crate::error::Result;
 use crate::long::{Best, BestSoFar, LongPair, Point, State};
 use crate::score::EndGaps;
@@ -45,11 +45,11 @@ pub(super) struct Pass {
 }
 
 /// What all sweeps of a job share.
-pub(super) struct Means<'a> {
+pub(super) struct JobParts<'a> {
     /// The engines.
-    pub crew: Crew,
+    pub engine_pool: EnginePool,
     /// Where edges are kept.
-    pub shelf: Arc<Shelf>,
+    pub edge_store: Arc<EdgeStore>,
     /// Where it is written down how far the job is.
     pub checkpoint: Option<Checkpoint>,
     /// How parts are cut.
@@ -95,7 +95,7 @@ impl Pass {
     ///
     /// # Errors
     /// As [`sweep`].
-    pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, means: &mut Means) -> Result<Pass> {
+    pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, means: &mut JobParts) -> Result<Pass> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let mut pass = Pass { bottom: Line::of((0, n), Part::Border), ..Pass::default() };
         let mut cuts: BTreeSet<u32> = (0..m).step_by(means.cut.belt_rows as usize).chain([m]).collect();
@@ -182,14 +182,14 @@ fn tile(
     top: &Line,
     left: &Line,
     (name, number): (&str, usize),
-    means: &mut Means,
+    means: &mut JobParts,
 ) -> Result<Swath> {
-    let Means { crew, shelf, checkpoint, cut, prune, best, watch, .. } = means;
+    let JobParts { engine_pool, edge_store, checkpoint, cut, prune, best, watch, .. } = means;
     let mark_every = cut.pitch.map(|_| cut.mark_every);
     let saver = checkpoint.as_ref().map(|checkpoint| checkpoint.tile(name, number, rows, mark_every)).transpose()?;
     let (pair, top, left, best) = (pair.clone(), top.clone(), left.clone(), Arc::clone(best));
     let task = Task { pair, rows, columns, top, left, cut: *cut, prune: *prune, best };
-    sweep(task, crew, shelf, saver, *watch)
+    sweep(task, engine_pool, edge_store, saver, *watch)
 }
 
 #[cfg(test)]

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::checkpoint::{Checkpoint, checksum};
-use super::crew::{Crew, Reserve};
-use super::grid::{Cut, Suits};
+use super::edge_store::{EdgeStore, default_limit};
+use super::engine_pool::{EnginePool, Reserve};
+use super::grid::{Cut, EngineSizes};
 use super::panels::Watch;
-use super::parts::{Forbidden, Means, Pass};
-use super::shelf::{Shelf, default_limit};
-use super::walk::{Manner, Walk};
+use super::parts::{Forbidden, JobParts, Pass};
+use super::walk::{Walk, WalkOptions};
 use super::{LongAlignment, LongHit, LongResult, LongSummary, LongWant, Strand, StrandOf};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
-use crate::engine::owner::Terms;
+use crate::engine::owner::Control;
 use crate::engine::patience::PATIENCE;
 use crate::error::{Error, Result};
 use crate::jobs::Progress;
@@ -144,7 +144,7 @@ impl LongAlignment {
         &self,
         engines: Vec<Box<dyn LongEngine>>,
         reserve: Option<Reserve>,
-        terms: &Terms,
+        control: &Control,
         progress: &dyn Progress,
     ) -> Result<LongResult> {
         let begin = Instant::now();
@@ -155,15 +155,15 @@ impl LongAlignment {
         // Where an alignment begins is known when it was walked back, and the next one must not overlap it.
         let walks = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
-        let mut crew = Crew::new(engines, reserve, terms.patience.unwrap_or(PATIENCE));
-        let suits = crew.by_speed().into_iter().find_map(|quickest| {
-            quickest.ask(|engine| Suits {
+        let mut engine_pool = EnginePool::new(engines, reserve, control.patience.unwrap_or(PATIENCE));
+        let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
+            quickest.ask(|engine| EngineSizes {
                 keeps_columns: engine.keeps_columns(),
                 traces_whole: engine.can_trace(m, n, self.method.unwrap_or_default()),
             })
         });
         let suits = suits.unwrap_or_default();
-        crew.dismiss_lost();
+        engine_pool.dismiss_lost();
         let mut cut = Cut::new((m, n), walks, memory, suits, &self.tuning);
         let mut checkpoint = None;
         if let Some(directory) = &self.checkpoint {
@@ -179,16 +179,16 @@ impl LongAlignment {
             summary.seconds = begin.elapsed().as_secs_f64();
             return Ok(LongResult { hits, summary });
         }
-        let means = Means {
-            crew,
-            shelf: Shelf::new(memory, self.checkpoint.clone()),
+        let means = JobParts {
+            engine_pool,
+            edge_store: EdgeStore::new(memory, self.checkpoint.clone()),
             checkpoint,
             cut,
             // What is pruned may be a part of the second best.
             walks,
             prune: self.prune && is_local && self.top == 1,
             best: Arc::default(),
-            watch: Watch { interrupt: &terms.interrupt, progress: Some(progress) },
+            watch: Watch { interrupt: &control.interrupt, progress: Some(progress) },
         };
         let mut runner = Runner { job: self, walks, means, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
@@ -198,9 +198,9 @@ impl LongAlignment {
             checkpoint.clear();
         }
         progress.advance(1, 0);
-        summary.edge_bytes_peak = means.shelf.peak();
-        summary.spilled_bytes = means.shelf.spilled();
-        summary.engines = means.crew.stats();
+        summary.edge_bytes_peak = means.edge_store.peak();
+        summary.spilled_bytes = means.edge_store.spilled();
+        summary.engines = means.engine_pool.stats();
         summary.seconds = begin.elapsed().as_secs_f64();
         Ok(LongResult { hits, summary })
     }
@@ -233,7 +233,7 @@ fn scores(scoring: &Scoring) -> String {
 struct Runner<'a> {
     job: &'a LongAlignment,
     walks: bool,
-    means: Means<'a>,
+    means: JobParts<'a>,
     summary: LongSummary,
 }
 
@@ -254,10 +254,10 @@ impl Runner<'_> {
     /// Walks back from a cell of a swept strand.
     fn walk(&mut self, side: &Side, from: Point) -> Result<(Point, Cigar)> {
         let begin = Instant::now();
-        let manner =
-            Manner { method: self.job.method.unwrap_or_default(), strip: self.job.strip, chunk: self.job.chunk };
+        let walk_options =
+            WalkOptions { method: self.job.method.unwrap_or_default(), strip: self.job.strip, chunk: self.job.chunk };
         let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a walk before the sweep".into()))?;
-        let (walk, to, cigar) = Walk::new(from).run(&side.pair, pass, manner, &side.name(), &mut self.means)?;
+        let (walk, to, cigar) = Walk::new(from).run(&side.pair, pass, walk_options, &side.name(), &mut self.means)?;
         self.summary.trace_seconds += begin.elapsed().as_secs_f64();
         self.summary.traced_cells += walk.traced_cells;
         Ok((to, cigar))

@@ -74,10 +74,10 @@ impl PanelSink<'_> {
         if edge.h.len() != entries || edge.gap.len() != entries {
             return Err(Error::Internal(format!("the edge along row {row} has not {entries} entries")));
         }
-        let piece = self.run.shelf.put(edge)?;
+        let piece = self.run.edge_store.put(edge)?;
         {
-            let mut board = self.run.board();
-            let panel = &mut board.panels[self.index];
+            let mut panel_table = self.run.panel_table();
+            let panel = &mut panel_table.panels[self.index];
             panel.marks.retain(|mark| mark.0 < row);
             panel.marks.push((row, piece));
             if !self.run.keeps() && panel.marks.len() > WAITING_MARKS {
@@ -100,9 +100,9 @@ impl PanelSink<'_> {
             let columns = self.columns;
             return Err(Error::Internal(format!("column {column} of a panel {columns:?} has not {entries} entries")));
         }
-        let piece = self.run.shelf.put(edge)?;
-        let mut board = self.run.board();
-        let inner = &mut board.panels[self.index].inner;
+        let piece = self.run.edge_store.put(edge)?;
+        let mut panel_table = self.run.panel_table();
+        let inner = &mut panel_table.panels[self.index].inner;
         inner.retain(|there| there.0 != column);
         inner.push((column, piece));
         Ok(())
@@ -112,8 +112,8 @@ impl PanelSink<'_> {
         self.run.cells.fetch_add(cells, Ordering::Relaxed);
         self.pulse.add_cells(cells);
         if best.is_some() {
-            let mut board = self.run.board();
-            let panel = &mut board.panels[self.index];
+            let mut panel_table = self.run.panel_table();
+            let panel = &mut panel_table.panels[self.index];
             panel.state.best = Best::better(panel.state.best, best);
             self.settle(panel);
         }

@@ -7,17 +7,17 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::border::{Line, Part};
-use super::crew::Member;
+use super::engine_pool::Member;
 use super::grid::{Cut, Framed, Grid};
 use super::panels::{Task, Watch, sweep};
-use super::parts::{Means, Pass};
+use super::parts::{JobParts, Pass};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::long::{LongPair, Method, Point, Region, State, Traced};
 
 /// How engines are to trace.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct WalkOptions {
     /// See [`Region::method`].
     pub method: Method,
     /// See [`Region::strip`].
@@ -56,9 +56,9 @@ impl Walk {
         mut self,
         pair: &LongPair,
         pass: &Pass,
-        manner: Manner,
+        walk_options: WalkOptions,
         name: &str,
-        means: &mut Means,
+        means: &mut JobParts,
     ) -> Result<(Walk, Point, Cigar)> {
         let note = format!("walk-{name}.json");
         let earlier = means.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<Walk>(&note));
@@ -70,7 +70,7 @@ impl Walk {
             let Point { i, j, .. } = self.at;
             let tile = pass.tiles.iter().find(|tile| tile.holds(i, j));
             match tile {
-                Some(tile) => self.step(pair, tile, manner, means)?,
+                Some(tile) => self.step(pair, tile, walk_options, means)?,
                 None => self.border(pair)?,
             }
             if let Some(checkpoint) =
@@ -94,9 +94,9 @@ impl Walk {
         self.runs.extend((length > 0).then_some((length, op.letter())));
     }
 
-    fn step(&mut self, pair: &LongPair, tile: &Grid, manner: Manner, means: &mut Means) -> Result<()> {
+    fn step(&mut self, pair: &LongPair, tile: &Grid, walk_options: WalkOptions, means: &mut JobParts) -> Result<()> {
         let framed = tile.region(pair, self.at.i, self.at.j)?;
-        let traced = self.trace(pair, framed, manner, means)?;
+        let traced = self.trace(pair, framed, walk_options, means)?;
         let Traced { cigar, to: Some(to), ended, .. } = traced else {
             return Err(Error::Internal("a walk through a region ended nowhere".into()));
         };
@@ -132,7 +132,13 @@ impl Walk {
 
     /// Has the fastest engine that can trace through a region; if none can, sweeps it again with a finer grid inside, and
     /// traces through that one's last region.
-    fn trace(&mut self, pair: &LongPair, framed: Framed, manner: Manner, means: &mut Means) -> Result<Traced> {
+    fn trace(
+        &mut self,
+        pair: &LongPair,
+        framed: Framed,
+        walk_options: WalkOptions,
+        means: &mut JobParts,
+    ) -> Result<Traced> {
         let (rows, columns) = (framed.rows, framed.columns);
         let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
         let framed = Arc::new(framed);
@@ -144,20 +150,20 @@ impl Walk {
             if interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let mut members = means.crew.by_speed();
+            let mut members = means.engine_pool.by_speed();
             let can = |member: &mut &mut Member| {
                 !refused.contains(&member.stats.name)
-                    && member.ask(|engine| engine.can_trace(height, width, manner.method)) == Some(true)
+                    && member.ask(|engine| engine.can_trace(height, width, walk_options.method)) == Some(true)
             };
             let Some(id) = members.iter_mut().find_map(|member| can(member).then_some(member.id)) else {
-                means.crew.dismiss_lost();
-                let is_stuck = means.crew.members.is_empty() || !refused.is_empty();
-                if is_stuck && means.crew.call_reserve() {
+                means.engine_pool.dismiss_lost();
+                let is_stuck = means.engine_pool.members.is_empty() || !refused.is_empty();
+                if is_stuck && means.engine_pool.call_reserve() {
                     continue;
                 }
                 break;
             };
-            match self.trace_by(pair, &framed, manner, id, means) {
+            match self.trace_by(pair, &framed, walk_options, id, means) {
                 Some(Ok(traced)) => {
                     self.traced_cells += cells;
                     return Ok(traced);
@@ -167,25 +173,25 @@ impl Walk {
                     refused.push(name);
                 }
                 Some(Err((_, error))) => return Err(error),
-                None => means.crew.dismiss_lost(),
+                None => means.engine_pool.dismiss_lost(),
             }
         }
-        if means.crew.members.is_empty() {
-            return Err(means.crew.nobody());
+        if means.engine_pool.members.is_empty() {
+            return Err(means.engine_pool.nobody());
         }
         let cut = Cut::finer(height, width);
         if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
             return Err(Error::Internal(format!("no engine can trace through {height} x {width} cells")));
         }
-        let shelf = Arc::clone(&means.shelf);
-        let line = |edge, places| shelf.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
+        let edge_store = Arc::clone(&means.edge_store);
+        let line = |edge, places| edge_store.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
         // Only an engine that was left behind may still hold it.
         let Framed { top, left, .. } = Arc::unwrap_or_clone(framed);
         let (top, left) = (line(top, columns)?, line(left, rows)?);
         let (pair_too, best) = (pair.clone(), Arc::default());
         let task = Task { pair: pair_too, rows, columns, top, left, cut, prune: false, best };
         let watch = Watch { interrupt, progress: None };
-        let grid = sweep(task, &mut means.crew, &shelf, None, watch)?.grid;
+        let grid = sweep(task, &mut means.engine_pool, &edge_store, None, watch)?.grid;
         self.traced_cells += cells;
         // Through all of its regions, for they are at hand; each from where the last one ended.
         let mut whole: Vec<(u32, Op)> = Vec::new();
@@ -193,7 +199,7 @@ impl Walk {
         let mut ended = false;
         while !ended && grid.holds(self.at.i, self.at.j) {
             let framed = grid.region(pair, self.at.i, self.at.j)?;
-            let traced = self.trace(pair, framed, manner, means)?;
+            let traced = self.trace(pair, framed, walk_options, means)?;
             let Some(to) = traced.to else {
                 return Err(Error::Internal("a walk through a region ended nowhere".into()));
             };
@@ -215,15 +221,15 @@ impl Walk {
         &self,
         pair: &LongPair,
         framed: &Arc<Framed>,
-        manner: Manner,
+        walk_options: WalkOptions,
         id: usize,
-        means: &mut Means,
+        means: &mut JobParts,
     ) -> Option<Result<Traced, (String, Error)>> {
         let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
         let (interrupt, flag) = (means.watch.interrupt, Arc::clone(means.watch.interrupt));
         let task = move |member: &mut Member| {
             let Framed { rows, columns, ref top, ref left } = *framed;
-            let Manner { method, strip, chunk } = manner;
+            let WalkOptions { method, strip, chunk } = walk_options;
             let region = Region { pair: &pair, rows, columns, top, left, from, method, strip, chunk, interrupt: &flag };
             let cells = u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
             match member.call(cells, |engine| engine.trace(&region)) {
@@ -232,6 +238,6 @@ impl Walk {
                 Err(error) => Some(Err((member.stats.name.clone(), error))),
             }
         };
-        means.crew.work(&[id], task, |_| (), || interrupt.load(Ordering::Relaxed)).pop().flatten()
+        means.engine_pool.work(&[id], task, |_| (), || interrupt.load(Ordering::Relaxed)).pop().flatten()
     }
 }

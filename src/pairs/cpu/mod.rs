@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use super::{Batch, Hit, Report, Traced, Want};
 use crate::alignment::packed;
-use crate::engine::sizing::Grain;
+use crate::engine::sizing::LeastWork;
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
@@ -97,8 +97,8 @@ impl Engine<Pairs> for CpuWorker {
         Capacity { cells: CELLS, pairs: PAIRS, store_bytes: u64::MAX, batches: 1 }
     }
 
-    fn grain(&self) -> Grain {
-        Grain { seconds: LEAST_SECONDS, pairs: GROUP_PAIRS }
+    fn least_work(&self) -> LeastWork {
+        LeastWork { seconds: LEAST_SECONDS, pairs: GROUP_PAIRS }
     }
 
     fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {

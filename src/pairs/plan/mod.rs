@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Band, Block, Pairs, Want};
-use crate::engine::Room;
+use crate::engine::Portion;
 use crate::engine::queue::Planned;
 use crate::score::Scoring;
 use crate::score::offset::fits;
@@ -205,10 +205,10 @@ fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
     });
 }
 
-/// Splits off the first part of a block that has room, but at least one pair.
-pub fn split_block(band: &Band, block: Block, room: Room) -> (Block, Option<Block>) {
-    let whole_store_fits = band.targets.packed_bytes().len() as u64 <= room.target_bytes;
-    if block.cells <= room.cells && block.pairs() <= room.pairs && whole_store_fits {
+/// Splits off the first part of a block that has portion, but at least one pair.
+pub fn split_block(band: &Band, block: Block, portion: Portion) -> (Block, Option<Block>) {
+    let whole_store_fits = band.targets.packed_bytes().len() as u64 <= portion.target_bytes;
+    if block.cells <= portion.cells && block.pairs() <= portion.pairs && whole_store_fits {
         return (block, None);
     }
     let query_symbols = band.queries.length(block.query) as u64;
@@ -216,9 +216,9 @@ pub fn split_block(band: &Band, block: Block, room: Room) -> (Block, Option<Bloc
     while end < block.targets.end {
         let symbols = band.targets.length(band.order[end as usize]) as u64;
         let (more_cells, more_bytes) = (query_symbols * symbols, symbols.next_multiple_of(4));
-        let full = cells + more_cells > room.cells
-            || (end - block.targets.start) as u64 >= room.pairs
-            || bytes + more_bytes > room.target_bytes;
+        let full = cells + more_cells > portion.cells
+            || (end - block.targets.start) as u64 >= portion.pairs
+            || bytes + more_bytes > portion.target_bytes;
         if full && end > block.targets.start {
             break;
         }

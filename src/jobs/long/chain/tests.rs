@@ -1,6 +1,6 @@
 use super::*;
 use crate::jobs::long::border::{Line, Part};
-use crate::jobs::long::crew::Crew;
+use crate::jobs::long::engine_pool::EnginePool;
 use crate::jobs::long::grid::Cut;
 use crate::long::LongPair;
 use crate::long::mock::Textbook;
@@ -21,7 +21,7 @@ fn two_panels() -> Run {
         prune: false,
         best: Arc::default(),
     };
-    let shelf = Shelf::new(u64::MAX, None);
+    let edge_store = EdgeStore::new(u64::MAX, None);
     let panel = |index: usize| {
         let begin = 64 * index as u32;
         let state = PanelState {
@@ -34,50 +34,50 @@ fn two_panels() -> Run {
             pruned: 0,
             inner: Vec::new(),
         };
-        let right = Known::Flight(Arc::new(Column::new(rows, &shelf)));
+        let right = Known::Flight(Arc::new(Column::new(rows, &edge_store)));
         Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right }
     };
-    let board = Board { panels: vec![panel(0), panel(1)], next: 128, ..Board::default() };
+    let panel_table = PanelTable { panels: vec![panel(0), panel(1)], next: 128, ..PanelTable::default() };
     Run {
         task,
-        shelf,
+        edge_store,
         saver: None,
         interrupt: Arc::default(),
-        board: Mutex::new(board),
+        panel_table: Mutex::new(panel_table),
         changed: Condvar::new(),
         stop: AtomicBool::new(false),
         cells: AtomicU64::new(0),
     }
 }
 
-fn crew() -> Crew {
-    Crew::new(vec![Box::new(Textbook::default())], None, Duration::from_secs(30))
+fn engine_pool() -> EnginePool {
+    EnginePool::new(vec![Box::new(Textbook::default())], None, Duration::from_secs(30))
 }
 
 #[test]
 fn a_left_neighbour_that_was_put_away_is_an_error() {
     let run = two_panels();
-    let mut crew = crew();
+    let mut engine_pool = engine_pool();
     {
-        let mut board = run.board();
-        let first = &mut board.panels[0];
+        let mut panel_table = run.panel_table();
+        let first = &mut panel_table.panels[0];
         (first.state.done, first.right) = (true, Known::Dropped);
     }
-    run.work(&mut crew.members[0]);
-    let mut board = run.board();
-    assert!(!board.panels[1].state.done, "it was computed from a wrong left edge");
-    assert!(matches!(board.failure.take(), Some(Error::Internal(_))));
+    run.work(&mut engine_pool.members[0]);
+    let mut panel_table = run.panel_table();
+    assert!(!panel_table.panels[1].state.done, "it was computed from a wrong left edge");
+    assert!(matches!(panel_table.failure.take(), Some(Error::Internal(_))));
 }
 
 #[test]
 fn what_an_engine_releases_another_takes() {
     let run = two_panels();
-    let mut crew = crew();
-    assert_eq!(run.take(&mut crew.members[0]), Some(0));
-    assert_eq!(run.take(&mut crew.members[0]), Some(1));
+    let mut engine_pool = engine_pool();
+    assert_eq!(run.take(&mut engine_pool.members[0]), Some(0));
+    assert_eq!(run.take(&mut engine_pool.members[0]), Some(1));
     run.release(7);
-    assert!(run.board().panels.iter().all(|panel| panel.taken == Some(0)), "they are not his");
-    run.board().panels[0].state.done = true;
+    assert!(run.panel_table().panels.iter().all(|panel| panel.taken == Some(0)), "they are not his");
+    run.panel_table().panels[0].state.done = true;
     run.release(0);
-    assert_eq!(run.take(&mut crew.members[0]), Some(1), "what is done stays done");
+    assert_eq!(run.take(&mut engine_pool.members[0]), Some(1), "what is done stays done");
 }

@@ -7,15 +7,15 @@ use crate::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced
 
 /// An engine that outlives the jobs that it is lent to, with what it has compiled.
 #[derive(Clone)]
-pub(crate) struct Lent {
+pub(crate) struct SharedEngine {
     label: String,
     engine: Arc<Mutex<Box<dyn LongEngine>>>,
 }
 
-impl Lent {
+impl SharedEngine {
     /// Takes an engine to be lent.
     pub(crate) fn new(engine: Box<dyn LongEngine>) -> Self {
-        Lent { label: engine.label().to_owned(), engine: Arc::new(Mutex::new(engine)) }
+        SharedEngine { label: engine.label().to_owned(), engine: Arc::new(Mutex::new(engine)) }
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut dyn LongEngine) -> T) -> T {
@@ -23,7 +23,7 @@ impl Lent {
     }
 }
 
-impl LongEngine for Lent {
+impl LongEngine for SharedEngine {
     fn label(&self) -> &str {
         &self.label
     }

@@ -18,7 +18,7 @@ pub(super) struct Member {
     pub engine: Box<dyn LongEngine>,
     /// What it did.
     pub stats: LongEngineStats,
-    /// Its number in the crew.
+    /// Its number in the pool.
     pub id: usize,
     /// Whether it still answers.
     pub pulse: Arc<Pulse>,
@@ -28,7 +28,7 @@ pub(super) struct Member {
 pub type Reserve = Box<dyn FnOnce() -> Box<dyn LongEngine>>;
 
 /// The engines that are left, and what those did that are not.
-pub(super) struct Crew {
+pub(super) struct EnginePool {
     /// Those left.
     pub members: Vec<Member>,
     gone: Vec<LongEngineStats>,
@@ -46,15 +46,15 @@ struct Away {
     stats: LongEngineStats,
 }
 
-impl Crew {
+impl EnginePool {
     /// All of them, how long each may be silent, and who steps in for them.
-    pub(super) fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> Crew {
+    pub(super) fn new(engines: Vec<Box<dyn LongEngine>>, reserve: Option<Reserve>, patience: Duration) -> EnginePool {
         let clock = Arc::default();
-        let mut crew = Crew { members: Vec::new(), gone: Vec::new(), reserve, patience, clock, count: 0 };
+        let mut engine_pool = EnginePool { members: Vec::new(), gone: Vec::new(), reserve, patience, clock, count: 0 };
         for engine in engines {
-            crew.join(engine);
+            engine_pool.join(engine);
         }
-        crew
+        engine_pool
     }
 
     fn join(&mut self, engine: Box<dyn LongEngine>) {
@@ -205,7 +205,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for EnginePool {
     fn drop(&mut self) {
         self.dismiss_lost();
         for member in self.members.drain(..) {

@@ -18,7 +18,7 @@ use crate::seq::SequenceId;
 const CHUNK: usize = 1 << 15;
 
 /// Makes results of distances, and hands them over.
-pub(super) struct Hand<'a, S> {
+pub(super) struct Delivery<'a, S> {
     aligner: Aligner<'a>,
     pool: &'a rayon::ThreadPool,
     sink: S,
@@ -27,10 +27,10 @@ pub(super) struct Hand<'a, S> {
     written: u64,
 }
 
-impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Hand<'a, S> {
+impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
     pub(super) fn new(job: &'a EditDistances, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, sink: S) -> Self {
         let aligner = Aligner { job, tracer: EditTracer::new(&job.scheme), interrupt };
-        Hand { aligner, pool, sink, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
+        Delivery { aligner, pool, sink, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
     }
 
     /// Hands over a band: `range` counts patterns, or candidates where these were given; `found` are its pairs in input

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::engines::{open_edit_on, sieve_devices};
+use super::engines::{edit_filter_devices, open_edit_on};
 use super::{AllPairs, Progress, RunOptions};
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
-use crate::engine::owner::{self, Outcome, Terms};
+use crate::engine::owner::{self, Control, Outcome};
 use crate::engine::stats::Ran;
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
@@ -32,7 +32,7 @@ const MOST_OVERLAP_SYMBOLS: u32 = 12_000;
 
 /// Whether pairs that cannot reach an identity are found by their edit distances first. It never changes what is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Sieve {
+pub enum EditFilter {
     /// Where it pays: large jobs with a high identity.
     #[default]
     Auto,
@@ -43,7 +43,7 @@ pub enum Sieve {
 }
 
 /// What a pass over all pairs left.
-pub struct Sieved {
+pub struct Prefiltered {
     /// The pairs that may reach the identity; `None` if these are too many to be held.
     pub selection: Option<Selection>,
     /// What the engines did.
@@ -58,11 +58,11 @@ pub struct Sieved {
 ///
 /// # Errors
 /// As [`run`]; a wrong choice of devices.
-pub fn run_if_it_pays(job: &AllPairs, options: &RunOptions, progress: &dyn Progress) -> Result<Option<Sieved>> {
-    let Some(identity) = job.min_identity.filter(|_| job.sieve != Sieve::Off) else { return Ok(None) };
-    let is_forced = job.sieve == Sieve::On;
+pub fn run_if_it_pays(job: &AllPairs, options: &RunOptions, progress: &dyn Progress) -> Result<Option<Prefiltered>> {
+    let Some(identity) = job.min_identity.filter(|_| job.edit_filter != EditFilter::Off) else { return Ok(None) };
+    let is_forced = job.edit_filter == EditFilter::On;
     let longest = [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
-    let scheme = score::sieve(job.definition, identity, &job.scoring)
+    let scheme = score::edit_filter(job.definition, identity, &job.scoring)
         .filter(|scheme| scheme.mode == EditMode::Global || longest <= MOST_OVERLAP_SYMBOLS);
     let Some(scheme) = scheme else {
         if is_forced {
@@ -77,7 +77,7 @@ pub fn run_if_it_pays(job: &AllPairs, options: &RunOptions, progress: &dyn Progr
         return Ok(None);
     }
     // What is not going to run opens no device.
-    let devices = sieve_devices(options, scheme.mode, is_forced)?;
+    let devices = edit_filter_devices(options, scheme.mode, is_forced)?;
     if devices.is_empty() || !is_forced && cells < least_cells(&devices) {
         return Ok(None);
     }
@@ -86,11 +86,11 @@ pub fn run_if_it_pays(job: &AllPairs, options: &RunOptions, progress: &dyn Progr
     if engines.is_empty() {
         return Ok(None);
     }
-    let sieved = run(job, scheme, engines, &pool, options, progress)?;
-    if let Some(selection) = &sieved.selection {
-        tracing::debug!(pairs = selection.len(), seconds = sieved.seconds, "selected by edit distance");
+    let prefiltered = run(job, scheme, engines, &pool, options, progress)?;
+    if let Some(selection) = &prefiltered.selection {
+        tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
     }
-    Ok(Some(sieved))
+    Ok(Some(prefiltered))
 }
 
 /// Cells from which a pass over all pairs pays on these devices.
@@ -111,7 +111,7 @@ pub fn run(
     pool: &Arc<rayon::ThreadPool>,
     options: &RunOptions,
     progress: &dyn Progress,
-) -> Result<Sieved> {
+) -> Result<Prefiltered> {
     run_within(job, (scheme, MOST_SELECTED), engines, pool, options, progress)
 }
 
@@ -123,17 +123,17 @@ fn run_within(
     pool: &Arc<rayon::ThreadPool>,
     options: &RunOptions,
     progress: &dyn Progress,
-) -> Result<Sieved> {
+) -> Result<Prefiltered> {
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     let is_triangle = job.against.is_none();
     let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
     let begin = Instant::now();
     let cells = edit.cells();
-    let terms = Terms {
+    let control = Control {
         interrupt: Arc::clone(&options.interrupt),
         patience: options.patience,
         pool: Some(Arc::clone(pool)),
-        ..Terms::default()
+        ..Control::default()
     };
     let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
     let mut selected = Vec::new();
@@ -141,7 +141,7 @@ fn run_within(
     let mut told = (0, 0);
     let (planning, mut bands) = (Arc::clone(pool), edit.bands(BAND_PAIRS));
     let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
-    let ran = owner::run(engines, reserve, bands, cells, &terms, |outcome| {
+    let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
         progress.advance(outcome.pairs, outcome.cells);
         told = (told.0 + outcome.pairs, told.1 + outcome.cells);
         for part in pool.install(|| select(&outcome, is_triangle)) {
@@ -155,9 +155,9 @@ fn run_within(
     match ran {
         Ok(ran) => {
             pool.install(|| selected.par_sort_unstable());
-            Ok(Sieved { selection: Some(Arc::new(selected)), ran, seconds: seconds(), told })
+            Ok(Prefiltered { selection: Some(Arc::new(selected)), ran, seconds: seconds(), told })
         }
-        Err(_) if overflowed => Ok(Sieved { selection: None, ran: Ran::default(), seconds: seconds(), told }),
+        Err(_) if overflowed => Ok(Prefiltered { selection: None, ran: Ran::default(), seconds: seconds(), told }),
         Err(error) => Err(error),
     }
 }
@@ -259,18 +259,18 @@ mod tests {
         let mut results: Vec<Vec<PairResult>> = Vec::new();
         for (most, is_selected) in [(usize::MAX, true), (100, false), (0, false)] {
             let told = Told::default();
-            let scheme = score::sieve(job.definition, 0.5, &job.scoring).unwrap();
+            let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
             let engines = edit_workers(2, &options.interrupt);
-            let sieved = run_within(&job, (scheme, most), engines, &pool, &options, &told).unwrap();
-            assert_eq!(sieved.selection.is_some(), is_selected);
-            assert!(sieved.told.0 > 0);
+            let prefiltered = run_within(&job, (scheme, most), engines, &pool, &options, &told).unwrap();
+            assert_eq!(prefiltered.selection.is_some(), is_selected);
+            assert!(prefiltered.told.0 > 0);
             let engines = workers(2, &options.interrupt);
             let mut pairs = Vec::new();
             let sink = |pair: &PairResult| {
                 pairs.push(pair.clone());
                 Ok(())
             };
-            job.finish_on(engines, Some(sieved), &pool, &options, &told, sink).unwrap();
+            job.finish_on(engines, Some(prefiltered), &pool, &options, &told, sink).unwrap();
             assert_eq!((told.0.into_inner(), told.1.into_inner()), all, "{most}");
             results.push(pairs);
         }

@@ -21,7 +21,7 @@ use super::scoring::Scoring;
 const MOST_UNALIGNED: f64 = 0.9;
 
 /// The distance that every alignment of best score with the identity keeps to; `None` if there is none that tells enough.
-pub fn sieve(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
+pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scoring) -> Option<EditScheme> {
     if scoring.mode == Mode::Local || !(identity > 0.0 && identity <= 1.0) {
         return None;
     }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn only_what_tells_something_is_used() {
-        let of = |definition, scoring: &Scoring| sieve(definition, 0.97, scoring).map(|scheme| scheme.mode);
+        let of = |definition, scoring: &Scoring| edit_filter(definition, 0.97, scoring).map(|scheme| scheme.mode);
         let dna = Scoring::dna();
         assert_eq!(of(IdentityDefinition::Columns, &dna), Some(EditMode::Global));
         assert_eq!(of(IdentityDefinition::Mbl, &dna), None);
@@ -116,7 +116,7 @@ mod tests {
                 let best = oracle::align(&a, &b, scoring);
                 for definition in IdentityDefinition::ALL {
                     let identity = definition.identity(&best.cigar.counts(), a.len() as u32, b.len() as u32);
-                    let Some(scheme) = sieve(definition, identity, scoring) else { continue };
+                    let Some(scheme) = edit_filter(definition, identity, scoring) else { continue };
                     reached += 1;
                     let found = crate::edit::oracle::find(&a, &b, &scheme);
                     assert!(found.is_some(), "{definition:?} {identity}: {:?} {a:?} {b:?} {scheme:?}", best.cigar);

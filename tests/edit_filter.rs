@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use pairwave::gpu::adapter::Device;
-use pairwave::jobs::{AllPairs, PairResult, RunOptions, Sieve, Summary};
+use pairwave::jobs::{AllPairs, EditFilter, PairResult, RunOptions, Summary};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 use support::*;
@@ -44,10 +44,10 @@ fn gpu() -> Device {
     Device::Adapter(Box::new(adapter()))
 }
 
-fn run(job: &AllPairs, sieve: Sieve, device: Device) -> (Vec<PairResult>, Summary) {
+fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResult>, Summary) {
     let options = RunOptions { devices: vec![device], ..RunOptions::default() };
     let mut results = Vec::new();
-    let job = AllPairs { sieve, check: true, ..job.clone() };
+    let job = AllPairs { edit_filter, check: true, ..job.clone() };
     let summary = job.run(&options, &(), |result| {
         results.push(result.clone());
         Ok(())
@@ -64,7 +64,7 @@ fn the_same_pairs_are_written_with_and_without() {
         (Alphabet::Dna, false, affine),
         (Alphabet::Protein, true, Scoring::protein()),
     ];
-    let (mut sieved, mut less) = (0, 0);
+    let (mut prefiltered, mut less) = (0, 0);
     for (index, (alphabet, bare, scoring)) in cases.into_iter().enumerate() {
         let store = families(0x51E7E + index as u64, alphabet, bare);
         for definition in IdentityDefinition::ALL {
@@ -76,16 +76,16 @@ fn the_same_pairs_are_written_with_and_without() {
                     max_hits: against.then_some(3),
                     ..AllPairs::new(Arc::clone(&store), Arc::new(scoring.clone()))
                 };
-                let (plain, _) = run(&job, Sieve::Off, Device::Cpu);
-                let (with, summary) = run(&job, Sieve::On, gpu());
+                let (plain, _) = run(&job, EditFilter::Off, Device::Cpu);
+                let (with, summary) = run(&job, EditFilter::On, gpu());
                 assert_eq!(with, plain, "{alphabet:?} {definition:?} {identity}");
                 assert!(against || !plain.is_empty());
-                if pairwave::score::sieve(definition, identity, &scoring).is_some() {
-                    sieved += 1;
+                if pairwave::score::edit_filter(definition, identity, &scoring).is_some() {
+                    prefiltered += 1;
                     assert!(summary.engines[0].name.ends_with("(edit distances)"), "{:?}", summary.engines);
                     assert_eq!(summary.engines[0].pairs, summary.pairs);
                     if definition != IdentityDefinition::InnerColumns {
-                        let (on_cpu, summary) = run(&job, Sieve::On, Device::Cpu);
+                        let (on_cpu, summary) = run(&job, EditFilter::On, Device::Cpu);
                         assert_eq!(on_cpu, plain, "{alphabet:?} {definition:?} {identity} on the CPU");
                         assert_eq!(summary.engines[0].name, "cpu (edit distances)");
                     }
@@ -98,7 +98,7 @@ fn the_same_pairs_are_written_with_and_without() {
             }
         }
     }
-    assert!(sieved > 30 && less > sieved / 2, "{less} of {sieved}");
+    assert!(prefiltered > 30 && less > prefiltered / 2, "{less} of {prefiltered}");
 }
 
 #[test]
@@ -107,6 +107,6 @@ fn a_small_job_goes_without() {
         min_identity: Some(0.97),
         ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::dna()))
     };
-    let (_, summary) = run(&job, Sieve::Auto, gpu());
+    let (_, summary) = run(&job, EditFilter::Auto, gpu());
     assert_eq!(summary.engines.len(), 1);
 }

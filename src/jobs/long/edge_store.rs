@@ -15,7 +15,7 @@ pub(super) const ENTRY_BYTES: u64 = 8;
 
 /// The memory for edges of a job.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct EdgeStore {
     limit: u64,
     /// Where the file is made; `None` for the system's place.
     base: Option<PathBuf>,
@@ -49,20 +49,20 @@ enum Place {
 /// Memory that is taken until this is dropped.
 #[derive(Debug)]
 pub(super) struct Hold {
-    shelf: Arc<Shelf>,
+    edge_store: Arc<EdgeStore>,
     bytes: u64,
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.shelf.books().held -= self.bytes;
+        self.edge_store.books().held -= self.bytes;
     }
 }
 
-impl Shelf {
+impl EdgeStore {
     /// So many bytes of memory, and a directory for the rest.
-    pub(super) fn new(limit: u64, base: Option<PathBuf>) -> Arc<Shelf> {
-        Arc::new(Shelf { limit, base, books: Mutex::default() })
+    pub(super) fn new(limit: u64, base: Option<PathBuf>) -> Arc<EdgeStore> {
+        Arc::new(EdgeStore { limit, base, books: Mutex::default() })
     }
 
     fn books(&self) -> MutexGuard<'_, Books> {
@@ -84,7 +84,7 @@ impl Shelf {
         let mut books = self.books();
         books.held += bytes;
         books.peak = books.peak.max(books.held);
-        Hold { shelf: Arc::clone(self), bytes }
+        Hold { edge_store: Arc::clone(self), bytes }
     }
 
     /// Keeps an edge, in a file if it would be beyond the limit.
