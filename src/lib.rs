@@ -69,7 +69,8 @@
 //! output                    results -> bytes: formats; files that appear whole or not at all
 //! pairs   edit   long       a room a recurrence: many pairs, Levenshtein distances, one very long pair
 //! trace                     the canonical alignment of one pair on one thread
-//! engine   gpu   simd       machinery: the queue and who drives it; all that wgpu needs; vectors of the CPU
+//! gpu                       all that wgpu needs: adapters, memory, the kernel list, pipelines, the engine for any work
+//! engine   simd             the queue and who drives it; vectors of the CPU
 //! alignment                 CIGARs, runs as devices leave them, verification by rescoring
 //! score                     substitution tables, gap costs, identity, the bounds of filters
 //! seq                       alphabets, the packed store, readers

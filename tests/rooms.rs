@@ -1,6 +1,6 @@
 //! The picture of rooms in `src/lib.rs` against what the files really use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -93,6 +93,7 @@ fn arrows_only_go_down() {
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
     let (mut problems, mut seen) = (Vec::new(), 0);
+    let mut arrows: BTreeMap<(usize, String), BTreeSet<String>> = BTreeMap::new();
     for file in files {
         let path = file.strip_prefix(root().join("src")).unwrap().to_str().unwrap().replace('\\', "/");
         let room = path.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
@@ -102,9 +103,15 @@ fn arrows_only_go_down() {
         assert!(levels.contains_key(&room), "src/{path}: the picture in src/lib.rs has no room {room}");
         seen += 1;
         let text = fs::read_to_string(&file).unwrap();
+        let others = uses(&text).into_iter().map(|(other, _)| other);
+        let others = others.filter(|other| *other != room && levels.contains_key(other));
+        arrows.entry((levels[&room], room.clone())).or_default().extend(others);
         problems.extend(
             wrong(&levels, &room, &text).into_iter().map(|(other, line)| format!("src/{path}:{line} uses {other}")),
         );
+    }
+    for ((_, room), others) in &arrows {
+        println!("{room:10} -> {}", others.iter().cloned().collect::<Vec<_>>().join(" "));
     }
     assert!(seen > 150, "only {seen} files were read");
     assert!(problems.is_empty(), "arrows that go up or sideways:\n{}", problems.join("\n"));
