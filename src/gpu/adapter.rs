@@ -170,8 +170,9 @@ pub enum Device {
 /// is none (software Vulkan is slower than the CPU engine and must be asked for by name).
 ///
 /// A value is an index of `pairwave devices`, a PCI bus id, a part of a name (any case), `cpu`, or `all` (every hardware
-/// adapter and the CPU engine). A number that is no index here is a part of a name, as in `4090`. A part of a name means every hardware adapter that has it, or if there is none every
-/// software adapter. A card that two graphics interfaces list is taken once. So is a device that several values name.
+/// adapter and the CPU engine). A number that is no index here is a part of a name, as in `4090`. A part of a name means
+/// every hardware adapter that has it, or if there is none every software adapter. A card that two graphics interfaces list
+/// is taken once. So is a device that several values name.
 ///
 /// # Errors
 /// [`Error::Usage`] for a value that names nothing, with a list of what there is.
