@@ -50,7 +50,7 @@ impl Matrices {
         Matrices { pair, h, insertion, deletion }
     }
 
-    /// The canonical walk, from the text of `engine::long`.
+    /// The canonical walk, from the text of `long`.
     fn walk(&self, from: Point, origin: (u32, u32)) -> Traced {
         let (scoring, first) = (&self.pair.scoring, self.pair.scoring.gaps.first);
         let (mut i, mut j, mut state) = (from.i as usize, from.j as usize, from.state);
