@@ -83,7 +83,7 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     command.choose_kernel(&mut options)?;
     let files = command.files();
     // That these cannot be written is found out now and not after hours.
-    [files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
+    [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
     let input = command.read(&options)?;
     // Not before: a read that waits for a terminal or a pipe would not see the flag. And before any file is begun: while
     // input is read, an interrupt ends the process and leaves nothing behind.

@@ -10,10 +10,12 @@ use tempfile::NamedTempFile;
 
 /// Bytes that are gathered before they are passed on.
 const BUFFER_BYTES: usize = 1 << 17;
+/// Characters of an output's name that its temporary name begins with.
+const NAME_CHARS: usize = 48;
 
 /// A destination with a buffer in front of it.
 ///
-/// A regular file is written under a temporary name beside its own and renamed by [`Output::finish`]; if that is never
+/// A regular file is written under a temporary name beside its own (`.NAME.….part`) and renamed by [`Output::finish`]; if that is never
 /// reached the temporary file is removed and an older file of the name stays as it was. A name that ends in `.gz` is
 /// compressed. A closed pipe shows as [`Error::OutputClosed`].
 #[derive(Debug)]
@@ -145,14 +147,24 @@ fn open_file(path: &Path) -> io::Result<Base> {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
+    // `results/` means a directory, and there is none.
+    let name = match target.file_name() {
+        Some(name) if !path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) => name.to_string_lossy(),
+        _ => return Err(io::Error::new(io::ErrorKind::NotFound, "no such directory")),
+    };
+    // A name may be as long as the system's names can be, and this one is longer.
+    let prefix: String = ".".chars().chain(name.chars().take(NAME_CHARS)).chain(".".chars()).collect();
     // Opened like any file, so that it gets the usual permissions: tempfile's own files are private to the user. The
     // system's error is kept, as tempfile's names the temporary file, which the user never typed.
     let mut code = None;
-    let file = tempfile::Builder::new().prefix(".pairwave-").suffix(".part").make_in(directory, |path| {
+    let file = tempfile::Builder::new().prefix(&prefix).suffix(".part").make_in(directory, |path| {
         let opened = File::options().write(true).create_new(true).open(path);
         opened.inspect_err(|error| code = error.raw_os_error())
     });
     let file = file.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))?;
+    if let Ok(found) = fs::metadata(&target) {
+        file.as_file().set_permissions(found.permissions())?;
+    }
     Ok(Base::Temporary { file, target })
 }
 
@@ -197,7 +209,8 @@ mod tests {
         output.buffer().extend(vec![b'x'; 2 * BUFFER_BYTES]);
         output.pass_on().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(entries(directory.path()).len(), 2);
+        let [aside, own] = entries(directory.path()).try_into().unwrap();
+        assert!(own == "pairs.tsv" && aside.starts_with(".pairs.tsv.") && aside.ends_with(".part"), "{aside}");
         drop(output);
         assert_eq!(entries(directory.path()), ["pairs.tsv"]);
         assert_eq!(fs::read(&path).unwrap(), b"old");
@@ -239,7 +252,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_file_has_the_usual_permissions_and_links_stay_links() {
+    fn a_file_that_is_replaced_keeps_its_mode_and_links_stay_links() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let [plain, real, link] = ["plain", "real", "link"].map(|name| directory.path().join(name));
@@ -252,7 +265,10 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&real).unwrap(), b"text");
         let mode = |path| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(&real), mode(&plain));
+        assert_eq!(mode(&real), mode(&plain), "the usual mode");
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        Output::create(&real).unwrap().finish().unwrap();
+        assert_eq!(mode(&real) & 0o777, 0o640);
     }
 
     #[test]
@@ -262,6 +278,20 @@ mod tests {
         let missing = directory.path().join("none").join("pairs.tsv");
         let message = Output::create(&missing).unwrap_err().to_string();
         assert!(message.starts_with(missing.to_str().unwrap()) && !message.contains(".part"), "{message}");
+        // A name that means a directory.
+        let results = format!("{}/results/", directory.path().display());
+        assert!(matches!(Output::create(Path::new(&results)), Err(Error::Io { .. })));
+        assert!(entries(directory.path()).is_empty());
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_names_can_be() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = "x".repeat(255);
+        let mut output = Output::create(&directory.path().join(&name)).unwrap();
+        output.buffer().extend(b"text");
+        output.finish().unwrap();
+        assert_eq!(entries(directory.path()), [name]);
     }
 
     #[test]

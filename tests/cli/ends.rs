@@ -85,6 +85,47 @@ fn an_interrupt_on_an_adapter() {
     interrupted(interrupt(), &["--device", "0", "--score-only"]);
 }
 
+/// Under `nohup` a closed terminal is ignored, in the background of a script Ctrl-C: other signals are heard all the same.
+#[test]
+fn signals_that_are_ignored_hide_no_others() {
+    let folder = folder();
+    let input = file(&folder, "many.fa", many(20_000));
+    let output = path(&folder, "pairs.tsv");
+    for (ignored, sent) in [("INT", "TERM"), ("HUP", "TERM"), ("TERM", "HUP")] {
+        let script = format!("trap '' {ignored}; exec \"$0\" \"$@\"");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]).arg(program());
+        command.args(["allpairs", &input, "-o", &output, "--device", "cpu"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().expect("there is a shell");
+        wait(|| entries(folder.path()).len() == 2);
+        let ignores = format!("kill -{ignored} {}", child.id());
+        assert!(std::process::Command::new("sh").args(["-c", &ignores]).status().expect("a shell").success());
+        std::thread::sleep(Duration::from_millis(300));
+        let ended = stop(child, sent);
+        assert_eq!(ended.status.code(), Some(130), "{ignored} ignored: {ended:?}");
+        assert_eq!(String::from_utf8_lossy(&ended.stderr), "pairwave: interrupted\n");
+        assert_eq!(entries(folder.path()), ["many.fa"]);
+    }
+}
+
+/// A limit of the shell on files is an error like a full disk.
+#[test]
+fn a_file_that_grows_beyond_the_limit_is_an_error() {
+    let folder = folder();
+    let input = file(&folder, "some.fa", many(300));
+    let output = path(&folder, "pairs.tsv");
+    let mut command = std::process::Command::new("sh");
+    let script = "ulimit -f 1; exec \"$0\" \"$@\"";
+    command.args(["-c", script]).arg(program());
+    command.args(["allpairs", &input, "-o", &output, "--device", "cpu", "--quiet"]);
+    let ended = command.stdin(Stdio::null()).output().expect("there is a shell");
+    assert!(ended.status.code().is_some_and(|code| code > 0), "{ended:?}");
+    let message = String::from_utf8_lossy(&ended.stderr);
+    assert!(message.contains("pairs.tsv") && message.lines().count() == 1, "{message}");
+    assert_eq!(entries(folder.path()), ["some.fa"]);
+}
+
 /// A measurement on software takes half a minute and more. One that was waited for would be in the cache.
 #[test]
 fn an_interrupt_while_devices_are_measured() {

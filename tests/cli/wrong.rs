@@ -76,6 +76,7 @@ fn input() {
             "@protein.fa --alphabet dna",
             "@good.fa --against @missing.fa",
             "@good.fa --against @letter.fa",
+            "@missing.fa -o @results/",
         ]
     ));
 }
