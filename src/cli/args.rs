@@ -17,8 +17,12 @@ pub(super) use long::*;
 #[command(after_help = "Results go to standard output or to --output; progress and warnings go to standard error.")]
 pub(super) struct Args {
     /// Print errors only: no progress, no summary, no warnings
-    #[arg(long, global = true, display_order = 900)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
+
+    /// Say more of what is done: which devices and kernels, what was measured
+    #[arg(short, long, global = true, display_order = 901, conflicts_with = "quiet")]
+    pub verbose: bool,
 
     /// Print how to cite pairwave and the work it stands on
     #[arg(long)]
@@ -50,32 +54,36 @@ pub(super) enum Command {
 
 /// Align all pairs of sequences, as wholes or their best parts
 ///
-/// Every sequence is aligned with every later one of the file, or with every one of another file (--against): over
+/// Every sequence is aligned with every later one of the file, or with every one of another file: over
 /// their whole length, or with --mode local the two parts of them that score most. Scores, alignments and the order of the output do not depend on the devices that compute them.
 #[derive(Debug, clap::Args, Default)]
-#[command(override_usage = "pairwave allpairs [OPTIONS] <SEQS>", after_long_help = ALLPAIRS_EXAMPLES)]
+#[command(override_usage = "pairwave allpairs [OPTIONS] <SEQS> [OTHER]", after_long_help = ALLPAIRS_EXAMPLES)]
 pub(super) struct AllPairsArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
     pub seqs: Option<String>,
 
     /// Align every sequence of SEQS with every sequence of this file instead of with each other
-    #[arg(long, value_name = "OTHER", value_hint = ValueHint::FilePath)]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub other: Option<String>,
+
+    /// The same as OTHER
+    #[arg(long, value_name = "OTHER", value_hint = ValueHint::FilePath, conflicts_with = "other")]
     pub against: Option<String>,
 
     /// Kind of sequences [default: detected from the letters of all of them]
-    #[arg(long, value_name = "ALPHABET", value_enum)]
+    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<AlphabetName>,
 
     /// Which parts of two sequences are aligned [default: global]
-    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum)]
+    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true)]
     pub mode: Option<ModeName>,
 
     #[command(flatten)]
     pub scoring: ScoringArgs,
 
     /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing [default: charged]
-    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum)]
+    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, ignore_case = true)]
     pub end_gaps: Option<EndGapsName>,
 
     /// Write only pairs of at least this identity, a fraction from 0 to 1
@@ -113,7 +121,7 @@ pub(super) struct AllPairsArgs {
     pub output: Option<PathBuf>,
 
     /// What to write
-    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, default_value_t)]
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: FormatName,
 
     /// Fields of tsv and jsonl, separated by commas; --fields help lists them
@@ -126,17 +134,17 @@ pub(super) struct AllPairsArgs {
     pub fields: Option<String>,
 
     /// Distance in a phylip matrix [default: identity]
-    #[arg(long, value_name = "DISTANCE", help_heading = OUTPUT, value_enum)]
+    #[arg(long, value_name = "DISTANCE", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub distance: Option<DistanceName>,
 
     /// Shape of a phylip matrix [default: square]
-    #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum)]
+    #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub matrix_shape: Option<ShapeName>,
 
     /// Leave out pairs whose edit distance rules --min-identity out, before they are scored [default: auto]
     ///
     /// It never changes what is written.
-    #[arg(long, value_name = "WHEN", help_heading = COMPUTING, value_enum)]
+    #[arg(long, value_name = "WHEN", help_heading = COMPUTING, value_enum, ignore_case = true)]
     pub edit_filter: Option<EditFilterName>,
 
     #[command(flatten)]
@@ -156,7 +164,7 @@ pub(super) struct ScoringArgs {
     pub mismatch: Option<i32>,
 
     /// How an ambiguous nucleotide (N, R, Y, ...) meets another [default: overlap]
-    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum)]
+    #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, ignore_case = true)]
     pub ambiguity: Option<AmbiguityName>,
 
     /// Substitution matrix: a built-in one (BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250,
@@ -213,7 +221,7 @@ pub(super) struct MachineArgs {
     pub memory: Option<String>,
 
     /// CPU threads [default: all]
-    #[arg(long, value_name = "N", help_heading = COMPUTING)]
+    #[arg(short = 't', visible_short_alias = 'j', long, value_name = "N", help_heading = COMPUTING)]
     pub threads: Option<usize>,
 
     /// Write what each device did, and what the job took, to this file as JSON. The file appears when it is whole
@@ -262,7 +270,7 @@ Examples:
   A distance matrix for a tree:
     pairwave allpairs genes.fa --format phylip --distance jukes-cantor -o genes.phy
   The best five proteins of a second file for each of the first:
-    pairwave allpairs queries.fa --against targets.fa --max-hits 5 --format blast6
+    pairwave allpairs queries.fa targets.fa --max-hits 5 --format blast6
   The alignments themselves:
     pairwave allpairs genes.fa --fields query,target,identity,cigar
   Parts of proteins that are alike:
@@ -325,7 +333,7 @@ pub(super) enum FormatName {
     #[value(alias = "pairwise-mapping")]
     Paf,
     /// One JSON object a line
-    #[value(alias = "json-lines", alias = "ndjson")]
+    #[value(alias = "json", alias = "json-lines", alias = "ndjson")]
     Jsonl,
     /// PHYLIP distance matrix
     #[value(alias = "phylip-matrix", alias = "distance-matrix")]

@@ -15,10 +15,14 @@ const VARIABLE: &str = "PAIRWAVE_LOG";
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Shows warnings of pairwave, or with `quiet` its errors only. Drivers and libraries talk too much to be heard unless
+/// Shows warnings of pairwave, with `quiet` its errors only, with `verbose` what it does. Drivers and libraries talk too much to be heard unless
 /// the variable asks for them.
-pub(super) fn start(quiet: bool) {
-    let standard = if quiet { "pairwave=error" } else { "pairwave=warn" };
+pub(super) fn start(quiet: bool, verbose: bool) {
+    let standard = match (quiet, verbose) {
+        (true, _) => "pairwave=error",
+        (false, true) => "pairwave=debug",
+        (false, false) => "pairwave=warn",
+    };
     let filter = match std::env::var(VARIABLE) {
         Ok(directives) if !quiet => EnvFilter::new(directives),
         _ => EnvFilter::new(standard),

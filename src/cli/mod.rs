@@ -22,24 +22,30 @@ mod scoring;
 mod size;
 #[cfg(test)]
 mod tests;
+mod tips;
 
 use args::Args;
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use options::{Options, Task};
 use pairwave::output::Field;
 use pairwave::{Error, Result};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs the program: the exit code is 0, or that of [`Error::exit_code`].
 pub(crate) fn run() -> ExitCode {
     quieten_vulkan();
-    match Args::try_parse() {
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    if let Some(word) = tips::word_after_one_dash(&typed) {
+        return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
+    }
+    match Args::try_parse_from(&typed) {
         Ok(args) => match Options::try_from(args).and_then(execute) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => report(&error),
         },
-        Err(error) => report_typing(&error),
+        Err(error) => report_typing(&typed, &error),
     }
 }
 
@@ -53,7 +59,7 @@ fn quieten_vulkan() {
 }
 
 fn execute(options: Options) -> Result<()> {
-    log::start(options.quiet);
+    log::start(options.quiet, options.verbose);
     match options.task {
         Task::AllPairs(job) => runner::run(&*job, options.quiet),
         Task::Edit(job) => runner::run(&*job, options.quiet),
@@ -79,21 +85,53 @@ fn report(error: &Error) -> ExitCode {
 }
 
 /// What clap has to say: help and version on standard output, errors on one line in our form on standard error.
-fn report_typing(error: &clap::Error) -> ExitCode {
+fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // A reader that went away has seen enough.
         let _ = error.print();
         return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     }
-    log::error(&one_line(&error.render().to_string()));
+    let message = one_line(&error.render().to_string());
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => {
+            misspelt(typed, &message, option)
+        }
+        _ => {
+            log::error(&message);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Reports an option that there is not, with what to type instead where that is known.
+fn misspelt(typed: &[OsString], message: &str, option: &str) -> ExitCode {
+    let args = Args::command();
+    let command = tips::command(typed, |word| args.find_subcommand(word).is_some());
+    let name = option.trim_start_matches('-');
+    let here = command.and_then(|command| args.find_subcommand(command)).unwrap_or(&args);
+    let is_long = |argument: &clap::Arg| argument.get_long_and_visible_aliases().is_some_and(|all| all.contains(&name));
+    let has_two_dashes = || here.get_arguments().chain(args.get_arguments()).any(is_long);
+    let mut message = message.to_owned();
+    match tips::instead(command, option) {
+        Some(advice) => message = format!("{}; tip: {advice}", message.split("; tip:").next().unwrap_or_default()),
+        None if !option.starts_with("--") && has_two_dashes() => {
+            message.push_str(&format!("; tip: '--{name}' has two dashes"));
+        }
+        None => {}
+    }
+    let help = command.map_or_else(|| "pairwave --help".into(), |command| format!("pairwave {command} --help"));
+    log::error(&format!("{message}; see '{help}'"));
     ExitCode::from(2)
 }
 
-/// clap's message and tips without its lines on usage and help.
+/// clap's message and tips without its lines on usage and help, and without its advice to take an option for a value.
 fn one_line(text: &str) -> String {
     let is_message = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
     let mut message = String::new();
     for line in text.strip_prefix("error: ").unwrap_or(text).lines().map(str::trim).take_while(is_message) {
+        if line.starts_with("tip: to pass '") {
+            continue;
+        }
         let joint = if line.starts_with("tip:") { "; " } else { " " };
         message.push_str(if line.is_empty() || message.is_empty() { "" } else { joint });
         message.push_str(line);

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 pub(super) struct Options {
     /// Nothing on standard error but errors.
     pub quiet: bool,
+    pub verbose: bool,
     pub task: Task,
 }
 
@@ -105,14 +106,15 @@ impl TryFrom<Args> for Options {
             Some(Command::Completions { shell }) => Task::Completions(shell),
             Some(Command::Man { directory }) => Task::Man(directory),
         };
-        Ok(Options { quiet: args.quiet, task })
+        Ok(Options { quiet: args.quiet, verbose: args.verbose, task })
     }
 }
 
 impl TryFrom<AllPairsArgs> for AllPairs {
     type Error = Error;
 
-    fn try_from(args: AllPairsArgs) -> Result<Self> {
+    fn try_from(mut args: AllPairsArgs) -> Result<Self> {
+        args.against = args.against.or(args.other.take());
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
         let (mode, end_gaps) = mode(args.mode, args.end_gaps)?;
         let scoring = ScoringChoice::new(&args.scoring, mode, end_gaps)?;
@@ -124,7 +126,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         let (compute, stats) = compute(args.compute)?;
         let seqs = args.seqs.ok_or_else(|| Error::usage("a file of sequences is missing"))?;
         if seqs == "-" && args.against.as_deref() == Some("-") {
-            return Err(Error::usage("standard input can be read once: SEQS and --against cannot both be -"));
+            return Err(Error::usage("standard input can be read once: SEQS and OTHER cannot both be -"));
         }
         let inputs: Vec<&str> =
             [Some(&seqs), args.against.as_ref()].into_iter().flatten().map(String::as_str).collect();
@@ -235,7 +237,9 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
             return Err(Error::usage(format!("{option} would leave holes in the matrix: phylip needs every pair")));
         }
         if args.against.is_some() && args.matrix_shape == Some(ShapeName::Lower) {
-            return Err(Error::usage("--matrix-shape lower is for one file: with --against the matrix is a rectangle"));
+            return Err(Error::usage(
+                "--matrix-shape lower is for one file: with a second one the matrix is a rectangle",
+            ));
         }
         if args.iddef.is_some() && args.distance.is_some_and(|distance| distance != DistanceName::Identity) {
             return Err(Error::usage("--iddef counts only with --distance identity"));

@@ -15,7 +15,7 @@ use super::{COMPUTING, OUTPUT, SELECTION};
 #[command(after_long_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArgs {
     /// What to measure [default: all of these]
-    #[arg(value_name = "EXPERIMENT", value_enum)]
+    #[arg(value_name = "EXPERIMENT", value_enum, ignore_case = true)]
     pub experiments: Vec<ExperimentName>,
 
     /// Lengths for 'kernels', 'edit' and 'long' in symbols, separated by commas [default: for kernels
@@ -29,11 +29,11 @@ pub(crate) struct BenchArgs {
     pub counts: Vec<u32>,
 
     /// What to compute in 'kernels', separated by commas [default: both]
-    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum)]
+    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum, ignore_case = true)]
     pub work: Vec<WorkName>,
 
     /// Gap costs in 'kernels', 'slices' and 'long', separated by commas [default: both]
-    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum)]
+    #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum, ignore_case = true)]
     pub gaps: Vec<GapsName>,
 
     /// Kernels to measure, separated by commas; cpu is the CPU engine [default: all]
@@ -58,7 +58,7 @@ pub(crate) struct BenchArgs {
     pub output: Option<PathBuf>,
 
     /// What to write
-    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, default_value_t)]
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: TableFormatName,
 
     /// Write charts of the tables as well, as SVG

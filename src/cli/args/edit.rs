@@ -34,19 +34,19 @@ pub(crate) struct EditArgs {
     pub pairs: Option<String>,
 
     /// Kind of sequences [default: detected from the letters of all of them, dna or protein]
-    #[arg(long, value_name = "ALPHABET", value_enum)]
+    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<EditAlphabetName>,
 
     /// Which part of the text the pattern is compared with
-    #[arg(long, value_name = "MODE", help_heading = COMPARISON, value_enum, default_value_t)]
+    #[arg(long, value_name = "MODE", help_heading = COMPARISON, value_enum, ignore_case = true, default_value_t)]
     pub mode: EditModeName,
 
     /// How an ambiguous nucleotide (N, R, Y, ...) meets another [default: overlap]
-    #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum)]
+    #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum, ignore_case = true)]
     pub ambiguity: Option<EditAmbiguityName>,
 
     /// Whether N equals what --ambiguity says, or nothing, not even N [default: match]
-    #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum)]
+    #[arg(long, value_name = "RULE", help_heading = COMPARISON, value_enum, ignore_case = true)]
     pub n: Option<EditNName>,
 
     /// Write only pairs of at most this distance: edits, or with a decimal point a rate from 0 to 1
@@ -77,7 +77,7 @@ pub(crate) struct EditArgs {
     pub output: Option<PathBuf>,
 
     /// What to write
-    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, default_value_t)]
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: EditFormatName,
 
     /// Fields of tsv and jsonl, separated by commas; --fields help lists them
@@ -154,7 +154,7 @@ pub(crate) enum EditFormatName {
     #[value(alias = "table", alias = "tab-separated")]
     Tsv,
     /// One JSON object a line
-    #[value(alias = "json-lines", alias = "ndjson")]
+    #[value(alias = "json", alias = "json-lines", alias = "ndjson")]
     Jsonl,
     /// minimap2's format with the tags NM, de and cg
     #[value(alias = "pairwise-mapping")]

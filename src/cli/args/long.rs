@@ -30,15 +30,15 @@ pub(crate) struct LongArgs {
     pub target_id: Option<String>,
 
     /// Kind of sequences [default: detected from the letters of both files]
-    #[arg(long, value_name = "ALPHABET", value_enum)]
+    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<AlphabetName>,
 
     /// Which strand of the query is aligned with the target; DNA and RNA only
-    #[arg(long, value_name = "STRAND", value_enum, default_value_t)]
+    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true, default_value_t)]
     pub strand: StrandName,
 
     /// Which parts of the two sequences are aligned
-    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, default_value_t)]
+    #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true, default_value_t)]
     pub mode: LongModeName,
 
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) struct LongArgs {
     pub output: Option<PathBuf>,
 
     /// What to write
-    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, default_value_t)]
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
     pub format: LongFormatName,
 
     /// Fields of tsv and jsonl, separated by commas; --fields help lists them
@@ -108,7 +108,7 @@ pub(crate) struct LongArgs {
     pub tune: bool,
 
     /// How the alignment is found once its end is known [default: chunked2]; all find the same
-    #[arg(long, value_name = "METHOD", help_heading = COMPUTING, value_enum)]
+    #[arg(long, value_name = "METHOD", help_heading = COMPUTING, value_enum, ignore_case = true)]
     pub method: Option<MethodName>,
 
     /// Columns of a strip, the part of the matrix that is traced at once [default: what suits the device]
@@ -186,7 +186,7 @@ pub(crate) enum LongFormatName {
     /// SAM with = and X, soft clips and the tags NM and AS; DNA and RNA only
     Sam,
     /// One JSON object a line
-    #[value(alias = "json-lines", alias = "ndjson")]
+    #[value(alias = "json", alias = "json-lines", alias = "ndjson")]
     Jsonl,
     /// The alignments in blocks under each other, for people (as EMBOSS has them)
     #[value(alias = "pair", alias = "blocks")]
