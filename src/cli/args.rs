@@ -46,7 +46,7 @@ pub(super) enum Command {
     },
     /// Write the manual pages: one file each into a directory, or all of them to standard output
     Man {
-        /// Directory for the pages; it must exist
+        /// Directory for the pages; it is made if there is none
         #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
         directory: Option<PathBuf>,
     },

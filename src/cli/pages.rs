@@ -3,9 +3,23 @@
 use super::args::Args;
 use clap::CommandFactory;
 use clap_mangen::Man;
-use pairwave::Result;
 use pairwave::output::Output;
+use pairwave::{Error, Result};
+use std::io::{self, Write};
 use std::path::Path;
+
+/// The exit codes, of [`Error::exit_code`] and of the command line.
+const STATUS: &str = "\
+0    The job is done. Also if the reader of the output went away.
+1    A device or the program failed, and nobody could take over.
+2    Wrong input or options, or a file that cannot be read or written.
+130  The job was asked to stop: Ctrl-C, SIGTERM or SIGHUP.";
+
+const ENVIRONMENT: &str = "\
+PAIRWAVE_CACHE_DIR  Directory of what was measured of devices, and of compiled kernels
+                    [default: pairwave in the user's cache directory]
+PAIRWAVE_LOG        What is said on standard error, as in PAIRWAVE_LOG=pairwave=debug
+NO_COLOR            No colours";
 
 const CITATION: &str = concat!(
     "pairwave ",
@@ -64,22 +78,54 @@ pub(super) fn completions(shell: clap_complete::Shell) -> Result<()> {
     print(script)
 }
 
-/// Writes the manual pages into a directory, or prints them one after the other.
+/// Writes the manual pages into a directory, which is made if there is none, or prints them one after the other.
 pub(super) fn man(directory: Option<&Path>) -> Result<()> {
-    let mut command = Args::command().disable_help_subcommand(true);
-    command.build();
-    let mut pages = vec![Man::new(command.clone())];
-    pages.extend(command.get_subcommands().cloned().map(Man::new));
+    if let Some(directory) = directory {
+        std::fs::create_dir_all(directory).map_err(|source| Error::io(directory, source))?;
+    }
+    let mut program = Args::command().disable_help_subcommand(true);
+    program.build();
     let mut all = Vec::new();
-    for page in pages {
+    for command in [&program].into_iter().chain(program.get_subcommands()) {
+        let page = Man::new(command.clone());
         match directory {
             Some(directory) => {
                 let mut output = Output::create(&directory.join(page.get_filename()))?;
-                page.render(output.buffer()).expect("a vector takes all");
+                render(command, &page, output.buffer()).expect("a vector takes all");
                 output.finish()?;
             }
-            None => page.render(&mut all).expect("a vector takes all"),
+            None => render(command, &page, &mut all).expect("a vector takes all"),
         }
     }
     print(all)
+}
+
+/// A page with the sections that its readers expect. The examples of the help stay lines.
+fn render(command: &clap::Command, page: &Man, out: &mut Vec<u8>) -> io::Result<()> {
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    page.render_options_section(out)?;
+    if command.has_subcommands() {
+        page.render_subcommands_section(out)?;
+    }
+    let help = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
+    let (notes, examples) = help.split_once("Examples:\n").unwrap_or((&help, ""));
+    for (title, lines) in
+        [("NOTES", notes), ("EXAMPLES", examples), ("EXIT STATUS", STATUS), ("ENVIRONMENT", ENVIRONMENT)]
+    {
+        if !lines.trim().is_empty() {
+            write!(out, ".SH \"{title}\"\n.nf\n")?;
+            lines.trim_end().lines().try_for_each(|line| writeln!(out, "{}", literally(line)))?;
+            writeln!(out, ".fi")?;
+        }
+    }
+    page.render_version_section(out)
+}
+
+/// A line that stands in a manual page as it is.
+fn literally(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-");
+    if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
 }

@@ -108,10 +108,44 @@ fn the_program_explains_itself() {
     assert_eq!(output(&["--version"]), format!("pairwave {}\n", env!("CARGO_PKG_VERSION")));
     assert!(output(&["--citation"]).contains("Needleman SB, Wunsch CD (1970)"));
     assert!(output(&["man"]).contains(".TH pairwave"));
+    let folder = folder();
+    let pages = path(&folder, "share/man/man1");
+    output(&["man", &pages]);
+    let page = std::fs::read_to_string(format!("{pages}/pairwave-allpairs.1")).expect("the page of a command");
+    for section in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT"] {
+        assert!(page.contains(&format!("\n.SH \"{section}\"\n.nf\n")), "{section}");
+    }
+    assert!(page.contains("\n    pairwave allpairs genes.fa \\-\\-min\\-identity 0.97"), "{page}");
     assert!(output(&["completions", "bash"]).contains("complete -F _pairwave"));
     assert!(output(&["allpairs", "--fields", "help"]).starts_with("FIELD "));
     assert!(output(&["long", "--fields", "help"]).contains("\nstrand "));
     assert!(output(&["allpairs", "--help"]).contains("OPEN + k * EXTEND"));
+}
+
+/// What a shell offers after `pairwave allpairs --min-i`, as its users load completions.
+#[cfg(unix)]
+#[test]
+fn shells_complete_options() {
+    let folder = folder();
+    for (shell, script) in [
+        (
+            "bash",
+            "source FILE; COMP_WORDS=(pairwave allpairs --min-i); COMP_CWORD=2; _pairwave pairwave --min-i allpairs; echo ${COMPREPLY[@]}",
+        ),
+        ("fish", "source FILE; complete -C 'pairwave allpairs --min-i'"),
+        // What zsh offers is seen on a terminal only: that it loads, and what it holds.
+        (
+            "zsh",
+            "autoload -Uz compinit; compinit -u -D; source FILE; [ $_comps[pairwave] = _pairwave ] && functions _pairwave",
+        ),
+    ] {
+        let completions = file(&folder, &format!("completions.{shell}"), output(&["completions", shell]));
+        let mut command = std::process::Command::new(shell);
+        command.args(["-c", &script.replace("FILE", &completions)]).env("HOME", folder.path());
+        let run = command.output().unwrap_or_else(|error| panic!("{shell}: {error}; scripts/test installs it"));
+        let offered = String::from_utf8_lossy(&run.stdout);
+        assert!(run.status.success() && offered.contains("--min-identity"), "{shell}: {offered} {run:?}");
+    }
 }
 
 /// What README.md shows of the program's output is what it writes. (`pairwave devices` is left out: every machine has
