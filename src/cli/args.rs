@@ -75,6 +75,10 @@ pub(super) struct AllPairsArgs {
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<AlphabetName>,
 
+    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
+    #[arg(long)]
+    pub degap: bool,
+
     /// Which parts of two sequences are aligned [default: global]
     #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true)]
     pub mode: Option<ModeName>,

@@ -29,6 +29,7 @@ pub(super) struct Edit {
     pub texts: Option<String>,
     pub pairs: Option<String>,
     pub alphabet: AlphabetChoice,
+    pub degap: bool,
     pub mode: EditMode,
     pub limit: Limit,
     pub equality: EqualityChoice,
@@ -117,6 +118,7 @@ impl TryFrom<EditArgs> for Edit {
             texts: args.texts,
             pairs: args.pairs,
             alphabet,
+            degap: args.degap,
             mode,
             limit,
             equality,
@@ -239,7 +241,8 @@ impl JobCommand for Edit {
     fn read(&self, options: &RunOptions) -> Result<Sequences> {
         let paths: Vec<&str> =
             [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().map(|s| &**s).collect();
-        let mut stores = read_files(&paths, &ReadOptions { alphabet: self.alphabet })?.into_iter().map(Arc::new);
+        let mut stores =
+            read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
         let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let texts = stores.next();
         let scheme =

@@ -50,6 +50,7 @@ pub(super) struct AllPairs {
     pub seqs: String,
     pub against: Option<String>,
     pub alphabet: AlphabetChoice,
+    pub degap: bool,
     pub scoring: ScoringChoice,
     pub selection: Selection,
     pub format: Format,
@@ -132,7 +133,18 @@ impl TryFrom<AllPairsArgs> for AllPairs {
             [Some(&seqs), args.against.as_ref()].into_iter().flatten().map(String::as_str).collect();
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        Ok(AllPairs { seqs, against: args.against, alphabet, scoring, selection, format, output, stats, compute })
+        Ok(AllPairs {
+            seqs,
+            against: args.against,
+            alphabet,
+            degap: args.degap,
+            scoring,
+            selection,
+            format,
+            output,
+            stats,
+            compute,
+        })
     }
 }
 

@@ -48,7 +48,8 @@ impl JobCommand for AllPairs {
 
     fn read(&self, _options: &RunOptions) -> Result<Sequences> {
         let paths: Vec<&str> = [Some(&self.seqs), self.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
-        let mut stores = read_files(&paths, &ReadOptions { alphabet: self.alphabet })?.into_iter().map(Arc::new);
+        let mut stores =
+            read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
         Ok(Sequences { queries, against: stores.next(), scoring })

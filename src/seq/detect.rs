@@ -27,17 +27,29 @@ const MARKS: u16 = 0x100;
 pub(super) const CARRIAGE_RETURN: u16 = 0x100;
 /// Mark of a line feed: skipped.
 const LINE_FEED: u16 = 0x200;
+/// Mark of a byte between letters that is no letter: skipped.
+const SKIPPED: u16 = 0x800;
 /// Mark of a byte that has no code.
 pub(super) const ILLEGAL: u16 = 0x400;
 
-/// The table of an alphabet.
-pub(super) fn table(alphabet: Alphabet) -> Table {
+/// The table of an alphabet. Blanks among letters are skipped, as old files have them every ten letters; with `degap` the
+/// signs of gaps too. Bytes are taken as they are.
+pub(super) fn table(alphabet: Alphabet, degap: bool) -> Table {
     std::array::from_fn(|byte| match byte as u8 {
         b'\n' => LINE_FEED,
         b'\r' => CARRIAGE_RETURN,
+        b' ' | b'\t' if alphabet != Alphabet::Bytes => SKIPPED,
+        b'-' | b'.' | b'~' if degap && alphabet != Alphabet::Bytes => SKIPPED,
+        INOSINE | INOSINE_LOWER if alphabet == Alphabet::Dna => u16::from(N),
         byte => alphabet.encode(byte).map_or(ILLEGAL, u16::from),
     })
 }
+
+/// A base of primers that pairs with A, C and T, and hardly worse with G: read as N.
+const INOSINE: u8 = b'I';
+const INOSINE_LOWER: u8 = b'i';
+/// The DNA code of N.
+const N: Code = 15;
 
 /// Writes the codes of `raw`, line ends left out, to the front of `codes`, which must be at least as long. Returns
 /// their number and the union of all marks seen; with [`ILLEGAL`] among them the codes mean nothing.
@@ -108,9 +120,18 @@ pub(super) fn is_nucleotide(protein: Code) -> bool {
     NUCLEOTIDES >> protein & 1 == 1
 }
 
+/// Whether a byte is a letter that a file of nucleotides cannot have.
+pub(super) fn is_foreign(byte: u8) -> bool {
+    let is_letter = Alphabet::Protein.encode(byte).is_some();
+    is_letter && Alphabet::Dna.encode(byte).is_none() && byte.to_ascii_uppercase() != INOSINE
+}
+
 /// Protein codes to DNA codes; letters that DNA lacks, and padding, become [`PAD`](super::PAD).
 pub(super) fn protein_to_dna() -> [Code; LETTERS] {
-    std::array::from_fn(|code| Alphabet::Dna.encode(Alphabet::Protein.decode(code as Code)).unwrap_or(super::PAD))
+    std::array::from_fn(|code| match Alphabet::Protein.decode(code as Code) {
+        INOSINE => N,
+        letter => Alphabet::Dna.encode(letter).unwrap_or(super::PAD),
+    })
 }
 
 #[cfg(test)]
@@ -157,11 +178,13 @@ mod tests {
     #[test]
     fn the_table_has_every_byte() {
         for alphabet in [Alphabet::Dna, Alphabet::Protein, Alphabet::Bytes] {
-            let table = table(alphabet);
+            let table = table(alphabet, false);
             for byte in 0..=255u8 {
                 let expected = match byte {
                     b'\n' => LINE_FEED,
                     b'\r' => CARRIAGE_RETURN,
+                    b' ' | b'\t' if alphabet != Alphabet::Bytes => SKIPPED,
+                    b'I' | b'i' if alphabet == Alphabet::Dna => 15,
                     _ => alphabet.encode(byte).map_or(ILLEGAL, u16::from),
                 };
                 assert_eq!(table[byte as usize], expected, "{alphabet:?} {byte}");
@@ -177,7 +200,8 @@ mod tests {
         let recode = protein_to_dna();
         for letter in b'A'..=b'Z' {
             let code = Alphabet::Protein.encode(letter).unwrap();
-            assert_eq!(recode[code as usize], Alphabet::Dna.encode(letter).unwrap_or(crate::seq::PAD));
+            let expected = if letter == b'I' { b'N' } else { letter };
+            assert_eq!(recode[code as usize], Alphabet::Dna.encode(expected).unwrap_or(crate::seq::PAD));
             assert_eq!(is_nucleotide(code), Alphabet::Dna.encode(letter).is_some(), "{}", letter as char);
         }
         assert!(!is_nucleotide(Alphabet::Protein.encode(b'*').unwrap()));
@@ -187,11 +211,12 @@ mod tests {
     proptest! {
         #[test]
         fn encoding_skips_line_ends_and_sees_every_mark(raw in prop::collection::vec(any::<u8>(), 0..60)) {
-            let table = table(Alphabet::Dna);
+            let table = table(Alphabet::Dna, false);
             let mut codes = vec![0; raw.len()];
             let (count, seen) = encode(&raw, &table, &mut codes);
-            let expected: Vec<Code> = raw.iter().filter_map(|&byte| Alphabet::Dna.encode(byte)).collect();
-            let illegal = |&byte: &u8| !matches!(byte, b'\n' | b'\r') && Alphabet::Dna.encode(byte).is_none();
+            let code = |byte: u8| Alphabet::Dna.encode(if byte.eq_ignore_ascii_case(&b'I') { b'N' } else { byte });
+            let expected: Vec<Code> = raw.iter().filter_map(|&byte| code(byte)).collect();
+            let illegal = |&byte: &u8| !b"\n\r \t".contains(&byte) && code(byte).is_none();
             prop_assert_eq!(seen & ILLEGAL != 0, raw.iter().any(illegal));
             prop_assert_eq!(seen & CARRIAGE_RETURN != 0, raw.contains(&b'\r'));
             prop_assert_eq!(seen & LINE_FEED != 0, raw.contains(&b'\n'));

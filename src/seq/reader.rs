@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
 
-use super::alphabet::{Alphabet, Code};
+use super::alphabet::Alphabet;
 use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
 use super::input::{self, Input};
 use super::store::{SequenceStore, StoreBuilder};
@@ -33,17 +33,20 @@ pub enum AlphabetChoice {
 pub struct ReadOptions {
     /// The alphabet.
     pub alphabet: AlphabetChoice,
+    /// Take the signs of gaps (`-`, `.`, `~`) out of aligned sequences instead of refusing them.
+    pub degap: bool,
 }
 
 /// Reads every file into a store of its own; all stores get the same alphabet. `-` is standard input.
 ///
 /// A file is FASTA or FASTQ (four lines a record), plain or compressed with gzip, bzip2, xz or zstd; both are told by
-/// the content. Letters are those of [`Alphabet`], of either case. A record's name is its header up to the first blank.
+/// the content. Letters are those of [`Alphabet`], of either case, and `I` (inosine) in DNA is read as N; blanks between them
+/// and lines that begin with `;` are passed over. A record's name is its header up to the first blank.
 ///
 /// # Errors
 ///
-/// [`Error::Input`] for everything that the user can mend, with the place: a letter that the alphabet lacks (gaps,
-/// digits and blanks among them), a record without name or sequence, a truncated or damaged file, a file without
+/// [`Error::Input`] for everything that the user can mend, with the place: a letter that the alphabet lacks (gaps
+/// and digits among them), a record without name or sequence, a truncated or damaged file, a file without
 /// records or of another format, one that is too large (16 GiB of packed letters). [`Error::Usage`] if standard input
 /// is named twice, [`Error::Io`] if the system fails.
 ///
@@ -123,7 +126,7 @@ impl Recorder {
             AlphabetChoice::Fixed(alphabet) => alphabet,
         };
         Recorder {
-            table: detect::table(alphabet),
+            table: detect::table(alphabet, options.degap),
             choice: options.alphabet,
             limits,
             lines_before: 0,
@@ -162,7 +165,7 @@ impl Recorder {
 
     /// Skips a byte order mark and blank lines, and tells the format by the first byte that is left.
     fn find_first_record(&mut self, input: &mut Input<'_>) -> Result<Format> {
-        let (mut at_start, mut mark) = (true, &b"\xEF\xBB\xBF"[..]);
+        let (mut at_start, mut in_comment, mut mark) = (true, false, &b"\xEF\xBB\xBF"[..]);
         loop {
             let Some(byte) = input.peek()? else {
                 let message = if at_start { "the file is empty" } else { "the file has no record" };
@@ -171,7 +174,9 @@ impl Recorder {
             match byte {
                 b'>' => return Ok(Format::Fasta),
                 b'@' => return Ok(Format::Fastq),
-                b'\n' => self.lines_before += 1,
+                b'\n' => (self.lines_before, in_comment) = (self.lines_before + 1, false),
+                _ if in_comment => {}
+                b';' => in_comment = true,
                 b'\r' => {}
                 _ if mark.first() == Some(&byte) => mark = &mark[1..],
                 _ => {
@@ -192,7 +197,8 @@ impl Recorder {
     fn add(&mut self, record: &SequenceRecord<'_>) -> Result<()> {
         let line = self.lines_before + record.start_line_number();
         let header = record.id();
-        let name = String::from_utf8_lossy(header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b""));
+        let name_bytes = header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b"");
+        let name = String::from_utf8_lossy(name_bytes);
         let place = |line: u64, column: Option<u64>| Place {
             file: self.loaded.name.clone(),
             record: (!name.is_empty()).then(|| name.to_string()),
@@ -205,18 +211,32 @@ impl Recorder {
         if name.is_empty() {
             return Err(input_error(place(line, Some(2)), "the record has no name"));
         }
+        // It would end up in tables and on terminals.
+        if let Some(index) = header[..name_bytes.len()].iter().position(u8::is_ascii_control) {
+            let message = format!("{} in the record's name", describe(header[index]));
+            return Err(input_error(place(line, Some(index as u64 + 2)), message));
+        }
 
         let raw = record.raw_seq();
+        let mut without_comments = None;
         let at = |index: usize| {
             let (lines, column) = lines_and_column(raw, index);
             place(line + 1 + lines, Some(column))
         };
+        let takes_comments = self.choice != AlphabetChoice::Fixed(Alphabet::Bytes);
         let builder = &mut self.loaded.builder;
         let (mut count, mut seen) = (0, 0);
         builder.push_with(name.as_ref(), raw.len(), |codes| {
             (count, seen) = detect::encode(raw, &self.table, codes);
+            if seen & ILLEGAL != 0 && takes_comments {
+                without_comments = blank_comments(raw);
+                if let Some(raw) = &without_comments {
+                    (count, seen) = detect::encode(raw, &self.table, codes);
+                }
+            }
             count
         });
+        let raw = without_comments.as_deref().unwrap_or(raw);
         if seen & (ILLEGAL | CARRIAGE_RETURN) != 0 {
             let illegal = (0..raw.len()).find(|&index| match self.table[raw[index] as usize] {
                 ILLEGAL => true,
@@ -245,12 +265,9 @@ impl Recorder {
         if self.choice == AlphabetChoice::Detect {
             self.loaded.census.add(builder.last_codes());
             if self.loaded.first_foreign.is_none() && self.loaded.census.foreign() > 0 {
-                let foreign = |&byte: &u8| {
-                    let code = self.table[byte as usize];
-                    !matches!(byte, b'\r' | b'\n') && !detect::is_nucleotide(code as Code)
-                };
-                let index = raw.iter().position(foreign).expect("the census has just counted one");
-                self.loaded.first_foreign = Some((raw[index], at(index)));
+                // There may be none: inosine is no letter by which proteins are told, but one that DNA may have.
+                let index = raw.iter().position(|&byte| detect::is_foreign(byte));
+                self.loaded.first_foreign = index.map(|index| (raw[index], at(index)));
             }
         }
         Ok(())
@@ -265,6 +282,11 @@ impl Recorder {
             line: Some(self.lines_before + error.position.line),
             column: None,
         };
+        let is_sam = |id: &str| ["HD\t", "SQ\t", "RG\t", "PG\t", "CO\t"].iter().any(|tag| id.starts_with(tag));
+        if error.position.id.as_deref().is_some_and(is_sam) {
+            let place = Place { record: None, line: None, ..place };
+            return input_error(place, "this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it");
+        }
         let message = match error.kind {
             ParseErrorKind::InvalidStart => "a FASTQ record has to start with '@'".to_owned(),
             ParseErrorKind::InvalidSeparator => {
@@ -337,11 +359,22 @@ fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
     (lines as u64, (index - line_start) as u64 + 1)
 }
 
+/// The lines with those that begin with `;` made blank, so that every byte keeps its place; `None` if there is none.
+fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
+    let mut lines = raw.to_vec();
+    let mut found = false;
+    for line in lines.split_mut(|&byte| byte == b'\n').filter(|line| line.first() == Some(&b';')) {
+        let end = line.len() - usize::from(line.last() == Some(&b'\r'));
+        line[..end].fill(b' ');
+        found = true;
+    }
+    found.then_some(lines)
+}
+
 /// What is wrong with a byte that the alphabet lacks, and what to do about it.
 fn complaint(byte: u8, choice: AlphabetChoice) -> String {
     match byte {
-        b'-' | b'.' => format!("'{}' is a gap: the file looks aligned, remove its gaps", byte as char),
-        b' ' | b'\t' => "a blank inside a sequence".to_owned(),
+        b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (degap takes gaps out)", byte as char),
         b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),
         b'>' => "'>' inside a sequence: does the line before a header lack its end?".to_owned(),
         _ => match choice {

@@ -106,6 +106,14 @@ fn line_ends_blank_lines_and_byte_order_marks_do_not_matter() {
             assert_eq!(read_bytes("x", variant.as_bytes(), &DETECT).unwrap(), three(), "{variant:?}");
         }
     }
+    let old = b"; made by hand\n>a\n; its first half\nACGT NRY\r\n;\n  ac gu\t\n>b\nGATT ACA\n;end\n>c\nT";
+    assert_eq!(read_bytes("x", old, &DETECT).unwrap(), three());
+    let aligned = b">a\n--ACGTNRY\nac~gu..\n>b\nGAT-TACA\n>c\n-------T\n";
+    assert_eq!(read_bytes("x", aligned, &ReadOptions { degap: true, ..DETECT }).unwrap(), three());
+    // Inosine, of primers.
+    let primers = b">a\nACGTACGTACGTACGTACITI\n";
+    assert_eq!(read_bytes("x", primers, &DETECT).unwrap().letters(0), "ACGTACGTACGTACGTACNTN");
+    assert_eq!(read_bytes("x", b">a\niii\n", &DNA).unwrap().letters(0), "NNN");
     let spread = b">a\n\nACGTNRY\n\n\nacgu\n\n>b\nGATTACA\n>c\nT\r";
     assert_eq!(read_bytes("x", spread, &DETECT).unwrap(), three());
 }
@@ -197,7 +205,7 @@ fn the_shipped_genes_are_read() {
 
 #[test]
 fn any_text_is_read_as_bytes() {
-    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Bytes) };
+    let options = ReadOptions { alphabet: AlphabetChoice::Fixed(Alphabet::Bytes), degap: false };
     let data = b">a first\r\nNa\xC3\xAFve text,\r\n\twith > and - and \xFF\x01\r\n>b\nb\nB\n";
     let store = read_bytes("bytes.fa", data, &options).unwrap();
     assert_eq!((store.len(), store.name(0), store.name(1)), (2, "a", "b"));

@@ -37,6 +37,10 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<EditAlphabetName>,
 
+    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
+    #[arg(long)]
+    pub degap: bool,
+
     /// Which part of the text the pattern is compared with
     #[arg(long, value_name = "MODE", help_heading = COMPARISON, value_enum, ignore_case = true, default_value_t)]
     pub mode: EditModeName,

@@ -33,6 +33,10 @@ pub(crate) struct LongArgs {
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
     pub alphabet: Option<AlphabetName>,
 
+    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
+    #[arg(long)]
+    pub degap: bool,
+
     /// Which strand of the query is aligned with the target; DNA and RNA only
     #[arg(long, value_name = "STRAND", value_enum, ignore_case = true, default_value_t)]
     pub strand: StrandName,

@@ -125,7 +125,8 @@ impl JobCommand for Long {
 
     fn read(&self, _options: &RunOptions) -> Result<Sequences> {
         let paths = [self.query.as_str(), self.target.as_str()];
-        let mut stores = read_files(&paths, &ReadOptions { alphabet: self.alphabet })?.into_iter().map(Arc::new);
+        let mut stores =
+            read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
         let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
         let (query, target) = (next()?, next()?);
         check_alphabet(query.alphabet(), self.strand, &self.format)?;

@@ -1,7 +1,7 @@
 use super::*;
 
 fn load(data: &[u8], choice: AlphabetChoice, limits: Limits) -> Result<Loaded> {
-    let options = ReadOptions { alphabet: choice };
+    let options = ReadOptions { alphabet: choice, ..ReadOptions::default() };
     Recorder::new(&options, limits).read(Input::new("x.fa", Box::new(data))?)
 }
 
