@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use pairwave::engine::Engine;
+use pairwave::engine::thread_engine::compute_together;
 use pairwave::gpu::adapter::enumerate;
 use pairwave::gpu::kernels::{Family, offered};
-use pairwave::pairs::Pairs;
-use pairwave::pairs::cpu::CpuEngine;
+use pairwave::pairs::cpu::{CpuWorker, Scratch};
 use pairwave::pairs::gpu::{Config, GpuEngine};
 use pairwave::pairs::{Batch, Want};
 use pairwave::score::{Gaps, Scoring};
@@ -42,7 +42,10 @@ fn batch(scoring: &Scoring, length: usize, cells: f64) -> Arc<Batch> {
     support::batches(&job, u64::MAX).swap_remove(0)
 }
 
-fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine<Pairs>, cells: f64) {
+/// Computes a batch and says how many pairs came back.
+type Compute<'a> = &'a mut dyn FnMut(&Arc<Batch>) -> pairwave::Result<usize>;
+
+fn bench(criterion: &mut Criterion, name: &str, compute: Compute<'_>, cells: f64) {
     let work = [
         ("dna_linear", Scoring::dna()),
         ("dna_affine", Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() }),
@@ -55,8 +58,8 @@ fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine<P
         group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
         for length in LENGTHS {
             let batch = batch(&scoring, length, cells);
-            match engine.submit(Arc::clone(&batch)) {
-                Ok(ticket) => drop(engine.collect(ticket).expect("the batch is computed")),
+            match compute(&batch) {
+                Ok(_) => {}
                 Err(pairwave::Error::Unsuited { message, .. }) => {
                     eprintln!("{name}/{kind}/{length} is left out: {message}");
                     continue;
@@ -65,10 +68,7 @@ fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine<P
             }
             group.throughput(Throughput::Elements(batch.cells()));
             group.bench_function(BenchmarkId::from_parameter(length), |bencher| {
-                bencher.iter(|| {
-                    let ticket = engine.submit(Arc::clone(&batch)).expect("the engine takes the batch");
-                    engine.collect(ticket).expect("the batch is computed").hits.len()
-                });
+                bencher.iter(|| compute(&batch).expect("the batch is computed"));
             });
         }
         group.finish();
@@ -76,8 +76,13 @@ fn bench_engine(criterion: &mut Criterion, name: &str, engine: &mut dyn Engine<P
 }
 
 fn kernels(criterion: &mut Criterion) {
-    let mut cpu = CpuEngine::new(pairwave::engine::thread_pool(0).expect("threads start"));
-    bench_engine(criterion, "cpu", &mut cpu, 1e9);
+    let pool = pairwave::engine::thread_pool(0).expect("threads start");
+    let worker = |_| CpuWorker::default().with_scratch(Scratch::of_scores());
+    let mut workers: Vec<CpuWorker> = (0..pool.current_num_threads()).map(worker).collect();
+    let mut on_threads = |batch: &Arc<Batch>| {
+        compute_together(&pool, &mut workers, batch).map(|reports| reports.iter().map(|report| report.hits.len()).sum())
+    };
+    bench(criterion, "cpu", &mut on_threads, 1e9);
     let Some(found) = enumerate().into_iter().next() else {
         eprintln!("no adapter: the CPU engine only");
         return;
@@ -88,7 +93,12 @@ fn kernels(criterion: &mut Criterion) {
         // Alignments fill the device with less.
         let full = if kernel.scan().is_some() { 1e10 } else { 1e11 };
         let cells = if found.is_software() { 4e7 } else { full };
-        bench_engine(criterion, kernel.stem, &mut gpu.with_kernel(Some(kernel)), cells);
+        let mut gpu = gpu.with_kernel(Some(kernel));
+        let mut on_gpu = |batch: &Arc<Batch>| {
+            let ticket = gpu.submit(Arc::clone(batch))?;
+            gpu.collect(ticket).map(|report| report.hits.len())
+        };
+        bench(criterion, kernel.stem, &mut on_gpu, cells);
     }
 }
 

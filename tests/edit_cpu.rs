@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pairwave::edit::cpu::{EditWorker, Form, Workspace, edit_workers, last_row, run};
 use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
-use pairwave::engine::Engine;
+use pairwave::engine::thread_engine::compute_together;
 use pairwave::engine::work::Work;
+use pairwave::engine::{Engine, thread_pool};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use pairwave::seq::{Alphabet, Code};
 use pairwave::simd::Level;
@@ -353,6 +354,25 @@ fn a_worker_is_an_engine() {
     let ticket = worker.submit(batch).unwrap();
     assert!(matches!(worker.collect(ticket), Err(pairwave::Error::Interrupted)));
     assert!(worker.universal());
+}
+
+#[test]
+fn threads_together_report_in_the_order_of_blocks() {
+    let mut rng = rng(0x7095);
+    let patterns: Vec<Vec<Code>> = (0..53).map(|index| random_codes(&mut rng, Alphabet::Dna, 20 + index)).collect();
+    let case = Case::all(patterns.clone(), patterns);
+    let batch = case.batch(&scheme(EditMode::Global, &Equality::literal(Alphabet::Dna), Limit::None));
+    let expected = run(&batch, &mut Workspace::default());
+    for threads in [1, 3] {
+        let pool = thread_pool(threads).unwrap();
+        let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::default()).collect();
+        let reports = compute_together(&pool, &mut workers, &batch).unwrap();
+        assert!(reports.len() > 1, "parts for several");
+        assert_eq!(reports.into_iter().flat_map(|report| report.found).collect::<Vec<_>>(), expected);
+        let interrupt = Arc::new(AtomicBool::new(true));
+        let mut workers = [EditWorker::new(interrupt)];
+        assert!(matches!(compute_together(&pool, &mut workers, &batch), Err(pairwave::Error::Interrupted)));
+    }
 }
 
 /// Sequences over few symbols, so that there is much to match: a pattern, its relatives and others.

@@ -9,6 +9,7 @@ pub mod pump;
 pub mod queue;
 pub mod sizing;
 pub mod stats;
+pub mod thread_engine;
 pub mod threads;
 pub mod waiting;
 pub mod work;

@@ -13,8 +13,9 @@ use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{AdapterDescription, Device, FoundAdapter, enumerate};
 use crate::gpu::kernels::{Family, offered};
+use crate::jobs::bench::threads::AllThreads;
 use crate::pairs::Pairs;
-use crate::pairs::cpu::{CpuEngine, CpuWorker};
+use crate::pairs::cpu::CpuWorker;
 use crate::pairs::gpu::{Config, GpuEngine, tune};
 use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
 use crate::pairs::plan::Job;
@@ -87,7 +88,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
         }),
         Device::Cpu => {
             let pool = thread_pool(0)?;
-            let mut cpu = CpuEngine::new(Arc::clone(&pool));
+            let mut cpu = AllThreads::new(Arc::clone(&pool));
             let (mut tests, mut speeds) = (Vec::new(), Vec::new());
             if self_test {
                 tests = test_cpu();

@@ -197,7 +197,7 @@ fn a_definition_of_identity_for_whole_sequences_is_refused() {
 
 /// The CPU engine with one score in each batch changed.
 struct Liar {
-    engine: pairwave::pairs::cpu::CpuEngine,
+    engine: pairwave::pairs::cpu::CpuWorker,
     by: i64,
 }
 

@@ -9,10 +9,10 @@ pub(crate) mod warnings;
 use std::sync::Arc;
 
 use pairwave::alignment::Cigar;
-use pairwave::engine::{Engine, thread_pool};
+use pairwave::engine::Engine;
 use pairwave::gpu::kernels;
 use pairwave::pairs::Pairs;
-use pairwave::pairs::cpu::CpuEngine;
+use pairwave::pairs::cpu::{CpuWorker, Scratch};
 use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Hit, Report, Want};
@@ -58,9 +58,9 @@ pub(crate) fn kernel_default(stem: &str) -> GpuEngine {
     gpu_default().with_kernel(Some(kernel)).with_matrix_shape(MatrixShape::default())
 }
 
-/// The whole CPU engine on two threads, which scores and traces nothing.
-pub(crate) fn cpu() -> CpuEngine {
-    CpuEngine::new(thread_pool(2).expect("threads start"))
+/// A thread of the CPU, which scores and traces nothing.
+pub(crate) fn cpu() -> CpuWorker {
+    CpuWorker::default().with_scratch(Scratch::of_scores())
 }
 
 /// A random code; `ambiguous` in a hundred are not a single residue.

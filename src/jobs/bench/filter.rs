@@ -11,7 +11,7 @@ use crate::gpu::kernels::Kernel;
 use crate::jobs::{AllPairs, RunOptions, Summary};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
-use crate::pairs::cpu::{CpuEngine, workers};
+use crate::pairs::cpu::{CpuWorker, workers};
 use crate::pairs::gpu::{GpuEngine, tune};
 use crate::pairs::{Batch, Report};
 use crate::seq::SequenceId;
@@ -166,7 +166,7 @@ impl SharedEngine {
                 let engine: GpuEngine = tune::open_tuned(found, &job.scoring, 0, false)?;
                 Box::new(engine.with_kernel(Some(kernel)))
             }
-            _ => Box::new(CpuEngine::new(Arc::clone(&bed.pool))),
+            _ => Box::<CpuWorker>::default(),
         };
         let (name, universal) = (engine.name().to_owned(), engine.universal());
         let lent = SharedEngine { name, universal, engine: Arc::new(Mutex::new(engine)) };

@@ -1,7 +1,10 @@
 //! Every kernel and the CPU engine by length and number of pairs (Truong et al. 2014, sections 6.2 and 6.3, figures 8,
 //! 9 and 11: 8 to 64 pairs and more, as many as fill a device).
 
+use std::sync::Arc;
+
 use super::measure::{Rates, Timing};
+use super::threads::AllThreads;
 use super::{Bed, Contender, Experiment, GapKind, Work, mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -9,7 +12,6 @@ use crate::gpu::kernels::Family;
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
 use crate::pairs::Want;
-use crate::pairs::cpu::CpuEngine;
 use crate::pairs::gpu::{Config, GpuEngine};
 
 const LENGTHS: [u32; 8] = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
@@ -85,7 +87,7 @@ fn open(bed: &Bed<'_>, contender: &Contender) -> Result<Box<dyn Engine<Pairs>>> 
         (Contender::Kernel(kernel), Some(found)) => {
             Box::new(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)))
         }
-        _ => Box::new(CpuEngine::new(bed.pool.clone())),
+        _ => Box::new(AllThreads::new(Arc::clone(&bed.pool))),
     })
 }
 

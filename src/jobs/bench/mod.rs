@@ -15,6 +15,7 @@ mod measure;
 pub(in crate::jobs) mod reads;
 pub(super) mod shared_engine;
 mod slices;
+pub(in crate::jobs) mod threads;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! Reads and their candidate regions in a genome (Chacon et al. 2014, section 4.1), and who computes their distances.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -12,7 +12,8 @@ use super::measure::{Rates, stream_and};
 use super::{Bed, SEED};
 use crate::edit::cpu::EditWorker;
 use crate::edit::{Edit, EditBand, EditBatch, EditBlock, EditReport, Places, Region};
-use crate::engine::Engine;
+use crate::engine::thread_engine::compute_together;
+use crate::engine::{Engine, Reported};
 use crate::error::Result;
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Limit};
@@ -28,8 +29,6 @@ pub(crate) const CHANGED: u32 = 20;
 const SHORTEST: u32 = 50;
 /// Reads of a batch where only the way is tried.
 const QUICK_READS: u32 = 3;
-/// Batches that every thread of the CPU computes: enough that all end at about the same time.
-const BATCHES_A_THREAD: usize = 8;
 
 /// A random genome.
 pub(crate) fn genome(symbols: usize, seed: u64) -> Arc<SequenceStore> {
@@ -184,36 +183,28 @@ pub(crate) fn on_engine(
 /// Computes a batch on all threads of a pool, each an engine. Their time in kernels is the mean of what they took.
 pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batch: &EditBatch) -> Result<Run> {
     let threads = pool.current_num_threads();
-    let parts = parts(batch, threads * BATCHES_A_THREAD);
-    let next = AtomicUsize::new(0);
     let begin = Instant::now();
-    let runs = pool.broadcast(|_| {
-        let mut worker = EditWorker::new(Arc::clone(interrupt));
-        let mut busy = 0.0;
-        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            busy += compute(&mut worker, std::slice::from_ref(part))?.kernel_seconds.unwrap_or_default();
-        }
-        Ok(busy)
-    });
+    let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::new(Arc::clone(interrupt))).collect();
+    let reports = compute_together(pool, &mut workers, batch)?;
+    std::hint::black_box(reports.iter().fold(0u64, |sum, report| sum.wrapping_add(sum_of(report))));
     let seconds = begin.elapsed().as_secs_f64();
-    let busy: f64 = runs.into_iter().sum::<Result<f64>>()?;
+    let busy: f64 = reports.iter().filter_map(EditReport::kernel_time).map(|time| time.as_secs_f64()).sum();
     Ok(Run { seconds, kernel_seconds: Some(busy / threads as f64), traced: 0 })
 }
 
 fn compute(engine: &mut dyn Engine<Edit>, batches: &[Arc<EditBatch>]) -> Result<Run> {
     let mut sum = 0u64;
     let run = stream_and(engine, batches, |report: &EditReport| {
-        sum = report.found.iter().fold(sum, |sum, found| sum.wrapping_add(found.distance.into()));
+        sum = sum.wrapping_add(sum_of(report));
         report.found.len() as u64
     })?;
     std::hint::black_box(sum);
     Ok(run)
 }
 
-/// A batch in at most so many of about the same number of blocks.
-fn parts(batch: &EditBatch, most: usize) -> Vec<Arc<EditBatch>> {
-    let blocks = batch.blocks.chunks(batch.blocks.len().div_ceil(most).max(1));
-    blocks.map(|blocks| Arc::new(EditBatch { band: Arc::clone(&batch.band), blocks: blocks.to_vec() })).collect()
+/// The sum of all distances, for which results have to be read as a job reads them.
+fn sum_of(report: &EditReport) -> u64 {
+    report.found.iter().fold(0, |sum, found| sum.wrapping_add(found.distance.into()))
 }
 
 #[cfg(test)]
@@ -237,9 +228,6 @@ mod tests {
                 assert!(distance(first) < 20, "{mode:?}: {}", distance(first));
                 assert!(distance(first + 1) > 20, "{mode:?}: {}", distance(first + 1));
             }
-            let cut = parts(&batch, 7);
-            assert_eq!(cut.len(), 6);
-            assert!(cut.iter().flat_map(|part| &part.blocks).eq(&batch.blocks));
         }
     }
 
