@@ -13,6 +13,7 @@ use super::device::Gpu;
 use super::kernels::Kernel;
 use super::memory::Shares;
 use super::resident::Residents;
+use super::shortage;
 use crate::engine::{Batch, Capacity, Engine, Reported, Ticket, Work};
 use crate::error::{Error, Result};
 
@@ -23,8 +24,6 @@ const PATIENCE_SECONDS: u64 = 60;
 const PATIENCE_TIMES: u32 = 50;
 /// Share of a usual batch's seconds from which on a batch tells how fast the device is.
 const TELLING_SHARE: f64 = 0.2;
-/// Seconds that an engine short of memory waits for the device to let go of what was given back.
-const LET_GO_SECONDS: u64 = 10;
 
 /// A kind of work that GPUs do.
 pub trait GpuKind: Work {
@@ -224,18 +223,13 @@ impl<K: GpuKind> GpuEngine<K> {
 
     /// Hands a batch to the device. If memory is too short for it, again once all is given back that can be.
     fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>) -> Result<K::Choice> {
-        let refused = self.gpu.refused_buffers();
-        let started = self.attempt(slot, batch, false);
-        let Some(error) = self.shortage(refused, &started) else { return started };
-        self.warn(&error);
-        self.give_back(slot);
-        let refused = self.gpu.refused_buffers();
-        let started = self.attempt(slot, batch, true);
-        let Some(error) = self.shortage(refused, &started) else { return started };
-        // What takes memory beside sequences grows with the pairs.
-        self.most_pairs = self.most_pairs.min(batch.pairs() / 2).max(1);
-        K::release_slot(&mut self.slots[slot]);
-        Err(self.gpu.unsuited(format!("its memory does not hold the batch: {error}")))
+        let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, sparing))?;
+        started.map_err(|error| {
+            // What takes memory beside sequences grows with the pairs.
+            self.most_pairs = self.most_pairs.min(batch.pairs() / 2).max(1);
+            K::release_slot(&mut self.slots[slot]);
+            self.gpu.unsuited(format!("its memory does not hold the batch: {error}"))
+        })
     }
 
     fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, sparing: bool) -> Result<K::Choice> {
@@ -255,40 +249,33 @@ impl<K: GpuKind> GpuEngine<K> {
         }
     }
 
-    /// What went wrong, if it is that a buffer could not be had since `refused` were; not if the device is lost.
-    fn shortage<T>(&self, refused: u64, result: &Result<T>) -> Option<String> {
-        let Err(Error::Device { message, .. }) = result else { return None };
-        (self.gpu.refused_buffers() > refused && self.gpu.check().is_ok()).then(|| message.clone())
-    }
-
-    fn warn(&mut self, error: &str) {
-        let name = self.gpu.label();
-        if std::mem::replace(&mut self.has_warned, true) {
-            tracing::debug!("device '{name}': {error}");
-        } else {
-            tracing::warn!("device '{name}': {error}; it frees what it can and tries again");
-        }
-    }
-
-    /// Frees what no batch in flight uses, and waits until the device has let go of it.
-    fn give_back(&mut self, slot: usize) {
-        let bytes = self.residents.clear();
-        K::release_scratch(&mut self.host);
-        for free in self.free_slots.iter().copied().chain([slot]) {
-            K::release_slot(&mut self.slots[free]);
-        }
-        tracing::debug!(bytes, "sequences freed");
-        // Batches in flight may still use what was freed. If they take longer, so be it: this is only to make it likelier
-        // that the next attempt succeeds.
-        let timeout = Some(Duration::from_secs(LET_GO_SECONDS));
-        let _ = self.gpu.device.poll(wgpu::PollType::Wait { submission_index: None, timeout });
-    }
-
     /// Learns the speed from a batch.
     fn observe(&mut self, cells: u64, seconds: f64) {
         let shown = cells as f64 / seconds.max(1e-4);
         // A short batch says no more than what the device can do at least.
         self.speed = if seconds > TELLING_SHARE * BATCH_SECONDS { shown } else { self.speed.max(shown) };
+    }
+}
+
+impl<K: GpuKind> shortage::Holder for GpuEngine<K> {
+    fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    fn has_warned(&mut self) -> &mut bool {
+        &mut self.has_warned
+    }
+
+    /// Frees what no batch in flight uses.
+    fn free(&mut self) {
+        let bytes = self.residents.clear();
+        K::release_scratch(&mut self.host);
+        for (place, slot) in self.slots.iter_mut().enumerate() {
+            if self.in_flight.values().all(|flight| flight.slot != place) {
+                K::release_slot(slot);
+            }
+        }
+        tracing::debug!(bytes, "sequences freed");
     }
 }
 
@@ -341,10 +328,9 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
         let limit = Duration::from_secs(PATIENCE_SECONDS) + expected * PATIENCE_TIMES;
         let refused = self.gpu.refused_buffers();
         let finished = K::finish(&mut self.host, &mut self.slots[slot], &batch, &choice, limit);
-        if let Some(error) = self.shortage(refused, &finished) {
+        if let Some(error) = shortage::of(&self.gpu, refused, &finished) {
             // What was computed is lost: somebody else does it again.
-            self.warn(&error);
-            self.give_back(slot);
+            shortage::recover(self, &error);
             return Ok(K::nothing_of(&batch));
         }
         let report = finished?;

@@ -11,6 +11,7 @@ pub mod memory;
 pub(crate) mod pipeline;
 pub(crate) mod readback;
 pub mod resident;
+pub(crate) mod shortage;
 pub mod source;
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.

@@ -22,12 +22,31 @@ pub struct Residents {
 
 struct Entry {
     /// What it was made from; `None` for what nobody will ask for again.
-    source: Option<Weak<dyn Any + Send + Sync>>,
+    source: Option<Box<dyn Source>>,
     kind: TypeId,
     value: Arc<dyn Any + Send + Sync>,
     bytes: u64,
     /// When it was last asked for.
     used: u64,
+}
+
+/// Something that the host holds, known weakly.
+trait Source: Send + Sync {
+    /// Whether the host still holds it.
+    fn is_there(&self) -> bool;
+
+    /// Where it is.
+    fn address(&self) -> *const ();
+}
+
+impl<S: Send + Sync + ?Sized> Source for Weak<S> {
+    fn is_there(&self) -> bool {
+        self.strong_count() > 0
+    }
+
+    fn address(&self) -> *const () {
+        self.as_ptr().cast()
+    }
 }
 
 impl Entry {
@@ -38,11 +57,11 @@ impl Entry {
 
     /// Whether somebody may ask for it again.
     fn is_wanted(&self) -> bool {
-        self.source.as_ref().is_some_and(|source| source.strong_count() > 0)
+        self.source.as_ref().is_some_and(|source| source.is_there())
     }
 
-    fn is_from<S: Any + Send + Sync>(&self, source: &Arc<S>) -> bool {
-        self.source.as_ref().is_some_and(|own| std::ptr::addr_eq(own.as_ptr(), Arc::as_ptr(source)))
+    fn is_from<S: ?Sized>(&self, source: &Arc<S>) -> bool {
+        self.source.as_ref().is_some_and(|own| std::ptr::addr_eq(own.address(), Arc::as_ptr(source)))
     }
 }
 
@@ -70,7 +89,7 @@ impl Residents {
     /// The entry that was made from `source`, is a `T`, and of which `is` holds.
     pub fn find<S, T>(&mut self, source: &Arc<S>, is: impl Fn(&T) -> bool) -> Option<Arc<T>>
     where
-        S: Any + Send + Sync,
+        S: Send + Sync + ?Sized + 'static,
         T: Any + Send + Sync,
     {
         let own = self.entries.iter_mut().filter(|entry| entry.kind == TypeId::of::<T>() && entry.is_from(source));
@@ -102,12 +121,10 @@ impl Residents {
     /// Keeps a value that takes so many bytes and can be found again by `source`.
     pub fn keep<S, T>(&mut self, source: &Arc<S>, bytes: u64, value: T) -> Arc<T>
     where
-        S: Any + Send + Sync,
+        S: Send + Sync + ?Sized + 'static,
         T: Any + Send + Sync,
     {
-        // Coerced before it is weak: a `Weak<S>` of unknown size could not be.
-        let source: Arc<dyn Any + Send + Sync> = Arc::clone(source) as _;
-        self.put(Some(Arc::downgrade(&source)), bytes, value)
+        self.put(Some(Box::new(Arc::downgrade(source))), bytes, value)
     }
 
     /// Counts a value of so many bytes as long as somebody holds it.
@@ -115,12 +132,7 @@ impl Residents {
         self.put(None, bytes, value)
     }
 
-    fn put<T: Any + Send + Sync>(
-        &mut self,
-        source: Option<Weak<dyn Any + Send + Sync>>,
-        bytes: u64,
-        value: T,
-    ) -> Arc<T> {
+    fn put<T: Any + Send + Sync>(&mut self, source: Option<Box<dyn Source>>, bytes: u64, value: T) -> Arc<T> {
         let value = Arc::new(value);
         self.now += 1;
         let (kind, kept) = (TypeId::of::<T>(), Arc::clone(&value) as Arc<dyn Any + Send + Sync>);

@@ -12,7 +12,6 @@ pub mod trace;
 use self::finish::finish;
 use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
-use self::resident::Resident;
 use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
 use super::kernels::striped::{BLOCK_ROWS, Variant};
@@ -22,6 +21,8 @@ use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::pipeline::Pipelines;
+use crate::gpu::resident::Residents;
+use crate::gpu::shortage;
 
 /// How strips follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -71,11 +72,16 @@ pub struct GpuLong {
     speed: f64,
     /// Whether strips may wait for each other, once it was tried.
     proceeds: Option<bool>,
-    resident: Option<Resident>,
+    residents: Residents,
     retained: Option<Retained>,
     kernels: TraceKernels,
     buffers: Buffers,
+    /// The user was told that memory is short.
+    has_warned: bool,
 }
+
+/// The part of its memory that an engine takes for pairs from sweep to sweep.
+const RESIDENT_PART: u64 = 16;
 
 /// Buffers that grow with the largest panel.
 #[derive(Default)]
@@ -98,12 +104,13 @@ impl GpuLong {
         let [least, most] = found.description.subgroup_sizes;
         let has_shuffles = gpu.device.features().contains(wgpu::Features::SUBGROUP);
         let software = found.is_software();
+        let memory = adapter::memory_budget(found, None);
         Ok(GpuLong {
             pipelines: Pipelines::default(),
             shape: StripedShape::default(),
             subgroup: (has_shuffles && least == most && (4..=128).contains(&least)).then_some(least),
             workgroup_bytes: limits.max_compute_workgroup_storage_size,
-            memory: adapter::memory_budget(found, None),
+            memory,
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             speed: match found.description.kind {
@@ -113,10 +120,11 @@ impl GpuLong {
             },
             software,
             proceeds: None,
-            resident: None,
+            residents: Residents::new(memory / RESIDENT_PART),
             retained: None,
             kernels: TraceKernels::new(&gpu, found),
             buffers: Buffers::default(),
+            has_warned: false,
             gpu,
         })
     }
@@ -124,8 +132,19 @@ impl GpuLong {
     /// Takes at most this many bytes of the device's memory.
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = self.memory.min(bytes);
+        self.residents.set_budget(self.memory / RESIDENT_PART);
         self.kernels = self.kernels.with_memory(self.memory / 4);
         self
+    }
+
+    /// The opened device.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// The pairs that lie on the device from sweep to sweep.
+    pub fn residents(&self) -> &Residents {
+        &self.residents
     }
 
     /// Sizes of the kernel.
@@ -153,9 +172,15 @@ impl GpuLong {
         self.shape.lanes.or(self.subgroup).unwrap_or(32)
     }
 
-    /// The constants for a pair.
-    fn variant(&self, pair: &LongPair, columns: u32, strip: Option<u32>, prune: bool, schedule: Schedule) -> Variant {
-        let classes = self.resident.as_ref().map_or(1, |resident| resident.classes);
+    /// The constants for a pair whose query has so many classes.
+    fn variant(
+        &self,
+        (pair, classes): (&LongPair, u32),
+        columns: u32,
+        strip: Option<u32>,
+        prune: bool,
+        schedule: Schedule,
+    ) -> Variant {
         let wanted = self.lanes();
         let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
         let mut variant = Variant {
@@ -181,16 +206,42 @@ impl GpuLong {
         variant
     }
 
-    /// Computes a panel whose rows are a multiple of four. If strips wait too long for each other, again without waiting.
-    fn run(&mut self, sweep: &Sweep, keep: Keep, left: &dyn Source, sink: &dyn Sink) -> Result<(PanelPlan, Swept)> {
-        let (schedule, mut handed) = (self.schedule()?, Handed::default());
-        if let Some(ran) = self.run_panel(sweep, keep, schedule, left, sink, &mut handed)? {
+    /// Computes a panel whose rows are a multiple of four. If memory is too short for all that is to be kept, it keeps
+    /// `least`.
+    fn run(
+        &mut self,
+        sweep: &Sweep,
+        (keep, least): (Keep, Keep),
+        left: &dyn Source,
+        sink: &dyn Sink,
+    ) -> Result<(PanelPlan, Swept)> {
+        let mut handed = Handed::default();
+        let ran = shortage::attempt(self, |engine, sparing| {
+            if sparing {
+                engine.buffers = Buffers::default();
+            }
+            engine.run_once(sweep, if sparing { least } else { keep }, left, sink, &mut handed)
+        })?;
+        ran.map_err(|error| self.gpu.unsuited(format!("its memory does not hold the panel: {error}")))
+    }
+
+    /// Computes a panel. If strips wait too long for each other, again without waiting.
+    fn run_once(
+        &mut self,
+        sweep: &Sweep,
+        keep: Keep,
+        left: &dyn Source,
+        sink: &dyn Sink,
+        handed: &mut Handed,
+    ) -> Result<(PanelPlan, Swept)> {
+        let schedule = self.schedule()?;
+        if let Some(ran) = self.run_panel(sweep, keep, schedule, left, sink, handed)? {
             return Ok(ran);
         }
         let name = self.gpu.label();
         tracing::warn!("device '{name}': strips waited too long for each other; going on without waiting");
         self.proceeds = Some(false);
-        let again = self.run_panel(sweep, keep, Schedule::Wavefront, left, sink, &mut handed)?;
+        let again = self.run_panel(sweep, keep, Schedule::Wavefront, left, sink, handed)?;
         again.ok_or_else(|| self.gpu.error("strips that do not wait for each other were stuck"))
     }
 
@@ -221,6 +272,25 @@ impl GpuLong {
         let bytes = [plan.vertical_bytes(), plan.horizontal_bytes(), plan.state_bytes(variant)];
         let fits = bytes.iter().all(|&bytes| bytes <= self.binding) && plan.bytes(variant) <= self.memory;
         (fits && plan.params.strips <= 65_535).then_some(plan)
+    }
+}
+
+impl shortage::Holder for GpuLong {
+    fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    fn has_warned(&mut self) -> &mut bool {
+        &mut self.has_warned
+    }
+
+    /// Frees all but the panel at hand.
+    fn free(&mut self) {
+        let bytes = self.residents.clear();
+        self.kernels.release();
+        self.buffers.spare.clear();
+        self.buffers.staging = GrowingBuffer::default();
+        tracing::debug!(bytes, "pairs freed");
     }
 }
 
@@ -267,13 +337,14 @@ impl LongEngine for GpuLong {
         let whole = Sweep { rows: (sweep.rows.0, end), ..*sweep };
         let strip = self.lanes() * self.cells(columns, sweep.prune && sweep.pair.is_local());
         let chunk = self.retained_chunk(sweep);
-        let keep = Keep {
-            strips: chunk.map(|_| 1).or(sweep.keep_every.map(|every| (every / strip).max(1))),
+        let least = Keep {
+            strips: sweep.keep_every.map(|every| (every / strip).max(1)),
             strip: None,
-            mark_every: chunk.unwrap_or(sweep.mark_every),
+            mark_every: sweep.mark_every,
             quiet: false,
         };
-        let (plan, mut swept) = self.run(&whole, keep, left, sink)?;
+        let keep = chunk.map_or(least, |chunk| Keep { strips: Some(1), mark_every: chunk, ..least });
+        let (plan, mut swept) = self.run(&whole, (keep, least), left, sink)?;
         let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
         let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
         let kept: Vec<u32> = kept.map(|column| column - plan.params.padding).collect();
@@ -304,6 +375,7 @@ impl LongEngine for GpuLong {
     }
 
     fn trace(&mut self, region: &Region) -> Result<Traced> {
-        self.trace_region(region)
+        let traced = shortage::attempt(self, |engine, sparing| engine.trace_region(region, sparing))?;
+        traced.map_err(|error| self.gpu.unsuited(format!("its memory does not hold the region: {error}")))
     }
 }

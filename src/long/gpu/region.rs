@@ -1,10 +1,11 @@
 //! Tracing through a region: its chunks' edges are computed again, or are still there from the sweep.
 
-use super::GpuLong;
 use super::fine::FineGrid;
 use super::panel::{Extent, PanelPlan};
-use super::sweep::Keep;
+use super::resident::Resident;
+use super::sweep::{Handed, Keep};
 use super::trace::TraceInput;
+use super::{Buffers, GpuLong};
 use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
 use crate::long::kernels::striped_trace::MOST_STRIP;
@@ -106,7 +107,9 @@ impl GpuLong {
 
     /// Remembers what a sweep has left.
     pub(super) fn retain(&mut self, sweep: &Sweep, plan: &PanelPlan, chunk: u32) {
-        if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk) {
+        // If memory was short, the edges of chunks were not kept.
+        let is_kept = plan.params.mark_blocks * BLOCK_ROWS == chunk;
+        if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk).filter(|_| is_kept) {
             self.retained = Some(Retained { pair: sweep.pair.clone(), rows: sweep.rows, columns: sweep.columns, grid });
         }
     }
@@ -128,8 +131,8 @@ impl GpuLong {
         })
     }
 
-    /// Traces through a region.
-    pub(super) fn trace_region(&mut self, region: &Region) -> Result<Traced> {
+    /// Traces through a region. `sparing`: memory was short for it.
+    pub(super) fn trace_region(&mut self, region: &Region, sparing: bool) -> Result<Traced> {
         if region.from.i == region.rows.0 || region.from.j == region.columns.0 {
             // On an edge: at most it ends there.
             let at = match region.from.i == region.rows.0 {
@@ -141,14 +144,19 @@ impl GpuLong {
         }
         let grid = match self.known(region) {
             Some(grid) => grid,
-            None => self.fine(region)?,
+            None => {
+                if sparing {
+                    (self.buffers, self.retained) = (Buffers::default(), None);
+                }
+                self.fine(region)?
+            }
         };
-        let resident = self.resident.as_ref().expect("the pair was swept");
+        let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, region.pair, region.rows.0)?;
         let input = TraceInput {
             grid: &grid,
-            query: &resident.query_codes,
-            query_begin: region.rows.0 - resident.shift,
-            target: &resident.target,
+            query: &query.codes,
+            query_begin: region.rows.0 - query.shift,
+            target: &target.0,
             target_begin: region.columns.0,
             scoring: &region.pair.scoring,
             origin: (region.rows.0, region.columns.0),
@@ -199,7 +207,7 @@ impl GpuLong {
         };
         let keep = Keep { strips: Some(1), strip: Some(strip), mark_every: chunk, quiet: true };
         let left = Given { edge: region.left, first: region.rows.0 };
-        let (plan, _) = self.run(&sweep, keep, &left, &Nobody)?;
+        let (plan, _) = self.run_once(&sweep, keep, &left, &Nobody, &mut Handed::default())?;
         self.grid(&plan, whole, chunk).ok_or_else(|| self.gpu.error("chunks without edges"))
     }
 }

@@ -12,6 +12,7 @@ use super::resident::Resident;
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
 use crate::gpu::readback::Readback;
+use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Params, Shared, Variant};
 use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
 
@@ -40,10 +41,7 @@ impl GpuLong {
         handed: &mut Handed,
     ) -> Result<Option<(PanelPlan, Swept)>> {
         let pair = sweep.pair;
-        if self.resident.as_ref().is_none_or(|resident| !resident.is(pair, sweep.rows.0)) {
-            self.resident = None;
-            self.resident = Some(Resident::new(&self.gpu, pair, sweep.rows.0 % 4)?);
-        }
+        let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
         let extent = Extent {
             rows: sweep.rows.1 - sweep.rows.0,
             columns: sweep.columns.1 - sweep.columns.0,
@@ -51,7 +49,7 @@ impl GpuLong {
             keep_strips: keep.strips,
         };
         self.retained = None;
-        let variant = self.variant(pair, extent.columns, keep.strip, sweep.prune, schedule);
+        let variant = self.variant((pair, query.kinds), extent.columns, keep.strip, sweep.prune, schedule);
         let Some(mut plan) = self.plan(extent, &variant, schedule) else {
             return Err(self.gpu.unsuited(format!(
                 "a panel of {} rows and {} columns does not fit its memory",
@@ -59,10 +57,9 @@ impl GpuLong {
             )));
         };
         let program = self.pipelines.get(&self.gpu, variant)?;
-        let resident = self.resident.as_ref().expect("just made");
         let substitution = &pair.scoring.substitution;
         plan.params = Params {
-            query_begin: (sweep.rows.0 - resident.shift) / BLOCK_ROWS,
+            query_begin: (sweep.rows.0 - query.shift) / BLOCK_ROWS,
             target_begin: sweep.columns.0,
             first: -pair.scoring.gaps.first,
             next: -pair.scoring.gaps.next,
@@ -90,9 +87,9 @@ impl GpuLong {
             &gpu,
             &[
                 ("params", &params),
-                ("query_classes", &resident.query),
-                ("target_codes", &resident.target),
-                ("table", &resident.table),
+                ("query_classes", &query.classes),
+                ("target_codes", &target.0),
+                ("table", &query.table),
                 ("vertical", &vertical),
                 ("horizontal", &horizontal),
                 ("state", &state),
@@ -299,7 +296,10 @@ impl GpuLong {
     /// Reads words.
     pub(super) fn read_words(&mut self, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> Result<Vec<u32>> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.buffers.staging.reserve(&self.gpu, "edges to be read", bytes.max(1 << 16), usage)?.clone();
+        let staging = shortage::attempt(self, |engine, _| {
+            engine.buffers.staging.reserve(&engine.gpu, "edges to be read", bytes.max(1 << 16), usage).cloned()
+        })?;
+        let staging = staging.map_err(|error| self.gpu.error(error))?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes);
         let index = self.gpu.queue.submit([encoder.finish()]);

@@ -129,6 +129,11 @@ impl TraceKernels {
         self
     }
 
+    /// Frees the memory of tracebacks.
+    pub fn release(&mut self) {
+        self.buffers = Buffers::default();
+    }
+
     /// Whether a region with so many rows can be traced, with these strips and chunks.
     pub fn can_trace(&self, rows: u32, (strip, chunk): (u32, u32), method: Method) -> bool {
         // The tallest block that may be needed, and the rectangle of directions.
