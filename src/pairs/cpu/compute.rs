@@ -1,8 +1,8 @@
 //! What one thread does with a batch: groups of targets in lanes, or one pair over all lanes, in the narrowest numbers
 //! that hold their scores.
 
-use super::group::{Group, codes_of};
-use super::{difference, local, pair_difference, pair_local};
+use super::group::{Group, GroupBuffers, GroupTask, codes_of};
+use super::skew::{PairBuffers, PairTask};
 use crate::error::{Error, Result};
 use crate::pairs::{Band, Batch, Block, Hit, Want};
 use crate::score::{DifferenceScoring, LocalScoring, Mode, offset};
@@ -40,10 +40,8 @@ type AllBuffers = (Buffers<i8>, Buffers<i16>, Buffers<i32>, Buffers<i64>);
 /// Those for elements of one width.
 #[derive(Debug, Clone, Default)]
 struct Buffers<E> {
-    difference: difference::Buffers<E>,
-    pair_difference: pair_difference::Buffers<E>,
-    local: local::Buffers<E>,
-    pair_local: pair_local::Buffers<E>,
+    group: GroupBuffers<E>,
+    pair: PairBuffers<E>,
 }
 
 impl Workspace {
@@ -118,15 +116,15 @@ impl<E: LaneElement> Differences for Buffers<E> {
         plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.level), |work, places| match work {
             Work::Together(targets) => {
                 let mut values = [0; MAX_LANES];
-                let (group, buffers) = (Group::new(targets), &mut self.difference);
-                let task = difference::Task { form: &form, query, codes, group, buffers, values: &mut values };
+                let (group, buffers) = (Group::new(targets), &mut self.group);
+                let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut values };
                 plan.level.run(task);
                 places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
             }
             Work::Alone { rows, columns } => {
-                let (codes, buffers) = (&codes_of(columns), &mut self.pair_difference);
+                let (codes, buffers) = (&codes_of(columns), &mut self.pair);
                 let value = &mut found[places[0]];
-                plan.level.run(pair_difference::Task { form: &form, rows, columns, codes, buffers, value });
+                plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
             }
         });
         let hits = ids.iter().zip(found).filter_map(|(&target, value)| {
@@ -155,14 +153,14 @@ impl<E: LaneElement> Locals for Buffers<E> {
             let mut values = [form.zero(); MAX_LANES];
             match work {
                 Work::Together(targets) => {
-                    let (group, buffers) = (Group::new(targets), &mut self.local);
-                    let task = local::Task { form: &form, query, codes, group, buffers, values: &mut values };
+                    let (group, buffers) = (Group::new(targets), &mut self.group);
+                    let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut values };
                     plan.level.run(task);
                 }
                 Work::Alone { rows, columns } => {
-                    let (codes, buffers) = (&codes_of(columns), &mut self.pair_local);
+                    let (codes, buffers) = (&codes_of(columns), &mut self.pair);
                     let value = &mut values[0];
-                    plan.level.run(pair_local::Task { form: &form, rows, columns, codes, buffers, value });
+                    plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
                 }
             }
             places.iter().zip(values).for_each(|(&place, value)| scores[open[place]] = form.decode(value));

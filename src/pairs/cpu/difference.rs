@@ -5,40 +5,13 @@
 //! [`ROWS`] rows but for the step, which is one load. Where two vector operations are issued a cycle (AVX-512 on
 //! Intel's servers) the floor is 2 and 4.5 cycles for a vector, that is 32 and 14 cells a cycle in 8 bits.
 
-use super::group::{Group, ROWS, Strip};
+use super::group::{GroupBuffers, GroupTask, ROWS, Strip};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::seq::Code;
-use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
+use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
 
-/// Buffers that live from group to group.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Buffers<E> {
-    /// dh of the row above, a vector a column.
-    dh: Lines<E>,
-    /// f of the row above (affine gaps only).
-    f: Lines<E>,
-    /// Steps of the current rows: a vector for each code and row.
-    profile: Lines<E>,
-}
-
-/// One query against a group of targets.
-pub(super) struct Task<'a, E> {
-    /// The scheme, which holds all of the pairs.
-    pub form: &'a DifferenceScoring<E>,
-    /// The query.
-    pub query: &'a [Code],
-    /// The codes that it has.
-    pub codes: &'a [Code],
-    /// The targets.
-    pub group: Group<'a>,
-    /// Room.
-    pub buffers: &'a mut Buffers<E>,
-    /// What comes out: final values of every lane, for [`DifferenceScoring::decode`].
-    pub values: &'a mut [i64; MAX_LANES],
-}
-
-impl<E: LaneElement> Kernel for Task<'_, E> {
+impl<E: LaneElement> Kernel for GroupTask<'_, DifferenceScoring<E>, E, i64> {
     type Output = ();
 
     #[inline(always)]
@@ -49,11 +22,11 @@ impl<E: LaneElement> Kernel for Task<'_, E> {
 }
 
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: Task<'_, W::Elem>) {
-    let Task { form, query, codes, group, buffers, values } = task;
+unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Elem, i64>) {
+    let GroupTask { form, query, codes, group, buffers, values } = task;
     let (m, count) = (query.len(), W::COUNT);
     let affine = form.opening() != 0;
-    let Buffers { dh, f, profile } = buffers;
+    let GroupBuffers { above: dh, gaps: f, profile } = buffers;
     let dh = dh.at_least(m * count);
     let f = f.at_least(if affine { m * count } else { 0 });
     let profile = profile.at_least(form.size() * ROWS * count);

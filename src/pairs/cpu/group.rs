@@ -1,13 +1,40 @@
 //! Targets side by side: one a lane, aligned with one query (inter-sequence vectors, as in SWIPE: Rognes 2011).
 
 use crate::seq::{Code, PAD};
-use crate::simd::MAX_LANES;
+use crate::simd::{Lines, MAX_LANES};
 
 /// Rows that kernels compute at a time: each column of the query is then loaded and stored once for so many cells.
 pub(super) const ROWS: usize = 4;
 
 /// Bytes of a cache line, about.
 const CACHE_LINE: usize = 64;
+
+/// Buffers that live from group to group, whatever is computed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct GroupBuffers<E> {
+    /// The row above: cells or differences, a vector a column.
+    pub above: Lines<E>,
+    /// The gaps that come down from it (affine gaps only).
+    pub gaps: Lines<E>,
+    /// Scores or steps of the current rows: a vector for each code and row.
+    pub profile: Lines<E>,
+}
+
+/// One query against a group of targets, by the scheme `F` in numbers `E`.
+pub(super) struct GroupTask<'a, F, E, V> {
+    /// The scheme, which holds all of the pairs.
+    pub form: &'a F,
+    /// The query.
+    pub query: &'a [Code],
+    /// The codes that it has.
+    pub codes: &'a [Code],
+    /// The targets.
+    pub group: Group<'a>,
+    /// Room.
+    pub buffers: &'a mut GroupBuffers<E>,
+    /// What comes out: a value of every lane, for the scheme to decode.
+    pub values: &'a mut [V; MAX_LANES],
+}
 
 /// Codes of all lanes in [`ROWS`] rows.
 pub(super) type Strip = [[Code; MAX_LANES]; ROWS];

@@ -4,39 +4,12 @@
 //! Operations on a vector of cells: 10 under affine gaps (6 of them maxima, which Intel's servers do one of a cycle in 512
 //! bits: 6 cycles at least), 6 under linear ones.
 
-use super::group::{Group, ROWS, Strip};
+use super::group::{GroupBuffers, GroupTask, ROWS, Strip};
 use crate::score::LocalScoring;
 use crate::seq::Code;
-use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
+use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
 
-/// Buffers that live from group to group.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Buffers<E> {
-    /// H of the row above, a vector a column.
-    h: Lines<E>,
-    /// F of the row above (affine gaps only).
-    f: Lines<E>,
-    /// Scores of the current rows: a vector for each code and row.
-    profile: Lines<E>,
-}
-
-/// One query against a group of targets.
-pub(super) struct Task<'a, E> {
-    /// The scheme.
-    pub form: &'a LocalScoring<E>,
-    /// The query.
-    pub query: &'a [Code],
-    /// The codes that it has.
-    pub codes: &'a [Code],
-    /// The targets.
-    pub group: Group<'a>,
-    /// Room.
-    pub buffers: &'a mut Buffers<E>,
-    /// What comes out: the greatest value of every lane, for [`LocalScoring::decode`].
-    pub values: &'a mut [E; MAX_LANES],
-}
-
-impl<E: LaneElement> Kernel for Task<'_, E> {
+impl<E: LaneElement> Kernel for GroupTask<'_, LocalScoring<E>, E, E> {
     type Output = ();
 
     #[inline(always)]
@@ -47,11 +20,11 @@ impl<E: LaneElement> Kernel for Task<'_, E> {
 }
 
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: Task<'_, W::Elem>) {
-    let Task { form, query, codes, group, buffers, values } = task;
+unsafe fn align<W: Lanes>(task: GroupTask<'_, LocalScoring<W::Elem>, W::Elem, W::Elem>) {
+    let GroupTask { form, query, codes, group, buffers, values } = task;
     let (m, count) = (query.len(), W::COUNT);
     let affine = !form.is_linear();
-    let Buffers { h, f, profile } = buffers;
+    let GroupBuffers { above: h, gaps: f, profile } = buffers;
     let h = h.at_least(m * count);
     let f = f.at_least(if affine { m * count } else { 0 });
     let profile = profile.at_least(form.size() * ROWS * count);

@@ -3,39 +3,12 @@
 //! Operations on a vector of cells: those of [`super::difference`], two to move dh (and f) down a row, and in 8 bits
 //! with 64 lanes 7 blends for the scores.
 
-use super::skew::{Skew, SkewBuffers, Strips};
+use super::skew::{PairBuffers, PairTask, Skew, Strips};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
-use crate::seq::Code;
-use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
+use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
 
-/// Buffers that live from pair to pair.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Buffers<E> {
-    skew: SkewBuffers<E>,
-    /// dh of the row above the strip, one a column, from index [`MAX_LANES`].
-    dh: Lines<E>,
-    /// f of the row above, likewise.
-    f: Lines<E>,
-}
-
-/// One pair.
-pub(super) struct Task<'a, E> {
-    /// The scheme, which holds the pair.
-    pub form: &'a DifferenceScoring<E>,
-    /// The sequence that is cut into strips; better the shorter one.
-    pub rows: &'a [Code],
-    /// The other one.
-    pub columns: &'a [Code],
-    /// The codes that `columns` has.
-    pub codes: &'a [Code],
-    /// Room.
-    pub buffers: &'a mut Buffers<E>,
-    /// What comes out: the final value, for [`DifferenceScoring::decode`].
-    pub value: &'a mut i64,
-}
-
-impl<E: LaneElement> Kernel for Task<'_, E> {
+impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, i64> {
     type Output = ();
 
     #[inline(always)]
@@ -46,10 +19,10 @@ impl<E: LaneElement> Kernel for Task<'_, E> {
 }
 
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: Task<'_, W::Elem>) {
-    let Task { form, rows, columns, codes, buffers, value } = task;
+unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem, i64>) {
+    let PairTask { form, rows, columns, codes, buffers, value } = task;
     let n = columns.len();
-    let Buffers { skew, dh, f } = buffers;
+    let PairBuffers { skew, above: dh, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);
     let strips = Strips::new(rows, W::COUNT);
     // Before and behind the columns there is room for the other lanes of a vector.

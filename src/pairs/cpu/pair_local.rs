@@ -1,37 +1,10 @@
 //! The local score of one pair, rows side by side ([`super::skew`]).
 
-use super::skew::{Skew, SkewBuffers, Strips};
+use super::skew::{PairBuffers, PairTask, Skew, Strips};
 use crate::score::LocalScoring;
-use crate::seq::Code;
-use crate::simd::{Kernel, LaneElement, Lanes, Lines, MAX_LANES, Simd};
+use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
 
-/// Buffers that live from pair to pair.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Buffers<E> {
-    skew: SkewBuffers<E>,
-    /// H of the row above the strip, one a column, from index [`MAX_LANES`].
-    h: Lines<E>,
-    /// F of the row above, likewise.
-    f: Lines<E>,
-}
-
-/// One pair.
-pub(super) struct Task<'a, E> {
-    /// The scheme.
-    pub form: &'a LocalScoring<E>,
-    /// The sequence that is cut into strips; better the shorter one.
-    pub rows: &'a [Code],
-    /// The other one.
-    pub columns: &'a [Code],
-    /// The codes that `columns` has.
-    pub codes: &'a [Code],
-    /// Room.
-    pub buffers: &'a mut Buffers<E>,
-    /// What comes out: the greatest value, for [`LocalScoring::decode`].
-    pub value: &'a mut E,
-}
-
-impl<E: LaneElement> Kernel for Task<'_, E> {
+impl<E: LaneElement> Kernel for PairTask<'_, LocalScoring<E>, E, E> {
     type Output = ();
 
     #[inline(always)]
@@ -42,10 +15,10 @@ impl<E: LaneElement> Kernel for Task<'_, E> {
 }
 
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: Task<'_, W::Elem>) {
-    let Task { form, rows, columns, codes, buffers, value } = task;
+unsafe fn align<W: Lanes>(task: PairTask<'_, LocalScoring<W::Elem>, W::Elem, W::Elem>) {
+    let PairTask { form, rows, columns, codes, buffers, value } = task;
     let n = columns.len();
-    let Buffers { skew, h, f } = buffers;
+    let PairBuffers { skew, above: h, gaps: f } = buffers;
     let mut skew = Skew::<W>::new(columns, form.size(), skew);
     let strips = Strips::new(rows, W::COUNT);
     // Before and behind the columns there is room for the other lanes of a vector.

@@ -31,6 +31,33 @@ pub(super) struct SkewBuffers<E> {
     masks: Lines<E>,
 }
 
+/// Buffers that live from pair to pair, whatever is computed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PairBuffers<E> {
+    /// Of the strip.
+    pub skew: SkewBuffers<E>,
+    /// The row above the strip: cells or differences, one a column, from index [`MAX_LANES`](crate::simd::MAX_LANES).
+    pub above: Lines<E>,
+    /// The gaps that come down from it, likewise.
+    pub gaps: Lines<E>,
+}
+
+/// One pair, by the scheme `F` in numbers `E`.
+pub(super) struct PairTask<'a, F, E, V> {
+    /// The scheme, which holds the pair.
+    pub form: &'a F,
+    /// The sequence that is cut into strips; better the shorter one.
+    pub rows: &'a [Code],
+    /// The other one.
+    pub columns: &'a [Code],
+    /// The codes that `columns` has.
+    pub codes: &'a [Code],
+    /// Room.
+    pub buffers: &'a mut PairBuffers<E>,
+    /// What comes out: a value for the scheme to decode.
+    pub value: &'a mut V,
+}
+
 /// Columns of a pair, and the rows of a strip at a time.
 pub(super) struct Skew<'a, W: Lanes> {
     columns: &'a [Code],
