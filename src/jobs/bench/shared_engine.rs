@@ -1,11 +1,14 @@
 //! An engine for long pairs that several jobs use one after the other.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 
 /// An engine that outlives the jobs that it is lent to, with what it has compiled.
+///
+/// A job that gives it up leaves it behind with a thread that may never come back. As long as that one has it nobody else
+/// waits for it: the next job hears that the device is lost.
 #[derive(Clone)]
 pub(crate) struct SharedEngine {
     label: String,
@@ -18,8 +21,18 @@ impl SharedEngine {
         SharedEngine { label: engine.label().to_owned(), engine: Arc::new(Mutex::new(engine)) }
     }
 
-    fn with<T>(&self, ask: impl FnOnce(&mut dyn LongEngine) -> T) -> T {
-        ask(self.engine.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).as_mut())
+    /// Asks the engine, unless somebody has left it behind.
+    fn with<T>(&self, ask: impl FnOnce(&mut dyn LongEngine) -> T) -> Option<T> {
+        match self.engine.try_lock() {
+            Ok(mut engine) => Some(ask(engine.as_mut())),
+            Err(TryLockError::Poisoned(poisoned)) => Some(ask(poisoned.into_inner().as_mut())),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    fn left_behind(&self) -> Error {
+        let message = "it has not come back from a job that gave it up".into();
+        Error::Device { device: self.label.clone(), message }
     }
 }
 
@@ -29,30 +42,111 @@ impl LongEngine for SharedEngine {
     }
 
     fn speed(&self) -> f64 {
-        self.with(|engine| engine.speed())
+        self.with(|engine| engine.speed()).unwrap_or(1.0)
     }
 
     fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.with(|engine| engine.panel_columns(rows, columns))
+        self.with(|engine| engine.panel_columns(rows, columns)).unwrap_or(columns)
     }
 
     fn keeps_columns(&self) -> bool {
-        self.with(|engine| engine.keeps_columns())
+        self.with(|engine| engine.keeps_columns()).unwrap_or(false)
     }
 
     fn is_host(&self) -> bool {
-        self.with(|engine| engine.is_host())
+        self.with(|engine| engine.is_host()).unwrap_or(false)
     }
 
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
-        self.with(|engine| engine.sweep(sweep, left, sink))
+        self.with(|engine| engine.sweep(sweep, left, sink)).unwrap_or_else(|| Err(self.left_behind()))
     }
 
     fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool {
-        self.with(|engine| engine.can_trace(rows, columns, method))
+        self.with(|engine| engine.can_trace(rows, columns, method)).unwrap_or(false)
     }
 
     fn trace(&mut self, region: &Region) -> Result<Traced> {
-        self.with(|engine| engine.trace(region))
+        self.with(|engine| engine.trace(region)).unwrap_or_else(|| Err(self.left_behind()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+    use crate::long::mock::Textbook;
+    use crate::long::{LongPair, Point, State};
+    use crate::score::{Mode, Scoring};
+
+    /// Hangs in every trace until it is told to go on.
+    struct Hanging {
+        inner: Textbook,
+        entered: Sender<()>,
+        go_on: Receiver<()>,
+    }
+
+    impl LongEngine for Hanging {
+        fn label(&self) -> &str {
+            "hanging"
+        }
+
+        fn speed(&self) -> f64 {
+            self.inner.speed()
+        }
+
+        fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
+            self.inner.panel_columns(rows, columns)
+        }
+
+        fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+            self.inner.sweep(sweep, left, sink)
+        }
+
+        fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool {
+            self.inner.can_trace(rows, columns, method)
+        }
+
+        fn trace(&mut self, region: &Region) -> Result<Traced> {
+            self.entered.send(()).expect("the test waits for it");
+            self.go_on.recv().expect("the test says when");
+            self.inner.trace(region)
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_an_engine_that_was_left_behind() {
+        fn trace(engine: &mut SharedEngine) -> Result<Traced> {
+            let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::dna() });
+            let pair = &LongPair { query: [1, 2, 4].into(), target: [1, 2, 4].into(), scoring };
+            let (top, left, interrupt) = (&pair.top(0..3), &pair.left(0..3), &AtomicBool::new(false));
+            let from = Point { i: 3, j: 3, state: State::H };
+            let (rows, columns, method) = ((0, 3), (0, 3), Method::default());
+            let (strip, chunk) = (None, None);
+            engine.trace(&Region { pair, rows, columns, top, left, from, method, strip, chunk, interrupt })
+        }
+        let inner = Textbook {
+            label: "hanging".into(),
+            speed: 1e8,
+            panel_columns: 40,
+            trace_cells: 1 << 14,
+            keeps_columns: false,
+        };
+        let ((entered, has_entered), (tell, go_on)) = (channel(), channel());
+        let mut engine = SharedEngine::new(Box::new(Hanging { inner, entered, go_on }));
+        let mut lent = engine.clone();
+        let thread = std::thread::spawn(move || trace(&mut lent));
+        has_entered.recv().expect("it begins");
+        assert_eq!(engine.label(), "hanging");
+        assert!(engine.speed() > 0.0 && engine.panel_columns(3, 3) > 0 && !engine.can_trace(3, 3, Method::default()));
+        let error = trace(&mut engine).expect_err("somebody has it");
+        assert!(matches!(error, Error::Device { .. }), "{error}");
+        tell.send(()).expect("it waits");
+        let cigar = thread.join().expect("it ends well").expect("it is traced").cigar;
+        assert_eq!(cigar.to_string(), "3=");
+        // Once it is back it is as good as new.
+        tell.send(()).expect("it waits");
+        assert_eq!(trace(&mut engine).expect("it is traced").cigar, cigar);
     }
 }
