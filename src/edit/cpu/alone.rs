@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
-use super::{Band, Pair};
+use super::{Diagonals, Pair};
 use crate::score::{EditMode, Found};
 use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
 
@@ -19,7 +19,7 @@ const MARGIN: usize = VECTORS * MAX_WORDS;
 
 /// Buffers that live from pair to pair.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Buffers {
+pub(super) struct AloneBuffers {
     /// Planes of the text: all bits or none, one word a column.
     text: Lines<u64>,
     /// Steps along the row before the strip: top bits, one word a column. Then those along its last row.
@@ -28,7 +28,7 @@ pub(super) struct Buffers {
 }
 
 /// One pair.
-pub(super) struct Task<'a> {
+pub(super) struct AloneTask<'a> {
     /// It, neither sequence empty.
     pub pair: Pair<'a>,
     /// Of pattern and text.
@@ -36,7 +36,7 @@ pub(super) struct Task<'a> {
     /// What the pattern is compared with.
     pub mode: EditMode,
     /// Room.
-    pub buffers: &'a mut Buffers,
+    pub buffers: &'a mut AloneBuffers,
     /// What comes out.
     pub outcome: &'a mut Outcome,
 }
@@ -54,12 +54,12 @@ pub(super) enum Outcome {
 /// Computes a pair.
 ///
 /// The processor must have the instructions.
-pub(super) fn align_pair<M: Matcher>(level: Level, task: Task<'_>) {
+pub(super) fn align_pair<M: Matcher>(level: Level, task: AloneTask<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
 
 /// A task with its matcher.
-struct Matched<'a, M>(Task<'a>, PhantomData<M>);
+struct Matched<'a, M>(AloneTask<'a>, PhantomData<M>);
 
 impl<M: Matcher> Kernel for Matched<'_, M> {
     type Output = ();
@@ -91,12 +91,12 @@ struct Strip<'a> {
 }
 
 #[inline(always)]
-unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
-    let Task { pair, planes, mode, buffers, outcome } = task;
+unsafe fn align<V: Words, M: Matcher>(task: AloneTask<'_>) {
+    let AloneTask { pair, planes, mode, buffers, outcome } = task;
     let Pair { pattern, text, limit } = pair;
     let (m, n) = (pattern.len(), text.len());
     let is_global = mode == EditMode::Global;
-    let band = if is_global { Band::around(&[pair]) } else { Band::ALL };
+    let band = if is_global { Diagonals::around(&[pair]) } else { Diagonals::ALL };
     let stride = n + 1 + 2 * MARGIN;
     let masks = buffers.text.at_least(M::PLANES * stride);
     for plane in 0..M::PLANES {

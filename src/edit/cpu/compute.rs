@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::alone::{self, Outcome};
+use super::alone::{self, AloneBuffers, AloneTask, Outcome};
 use super::planes::{Any, Census, Matching, Relation, Same};
-use super::{Pair, scalar, side};
+use super::side::{self, SideBuffers, SideTask};
+use super::{Pair, scalar};
 use crate::edit::EditBatch;
 use crate::score::{EditMode, EditScheme, Found};
 use crate::simd::{BITS, Level};
@@ -26,8 +27,8 @@ pub enum Form {
 pub struct Workspace {
     level: Level,
     form: Form,
-    side: side::Buffers,
-    alone: alone::Buffers,
+    side: SideBuffers,
+    alone: AloneBuffers,
 }
 
 impl Workspace {
@@ -41,7 +42,7 @@ impl Workspace {
     /// # Panics
     /// If the processor does not have the instructions.
     pub fn with(level: Level, form: Form) -> Self {
-        Workspace { level: level.checked(), form, side: side::Buffers::default(), alone: alone::Buffers::default() }
+        Workspace { level: level.checked(), form, side: SideBuffers::default(), alone: AloneBuffers::default() }
     }
 }
 
@@ -175,7 +176,7 @@ impl Workspace {
             }
         }
         let planes = relation.planes(census, scheme.mode == EditMode::Prefix);
-        let task = side::Task {
+        let task = SideTask {
             pairs: &own[..group.len()],
             planes: &planes,
             mode: scheme.mode,
@@ -203,7 +204,7 @@ impl Workspace {
             let mut outcome = Outcome::Beyond { rows: 0, least: 0 };
             let pair = Pair { limit, ..pair };
             let buffers = &mut self.alone;
-            let task = alone::Task { pair, planes: &planes, mode, buffers, outcome: &mut outcome };
+            let task = AloneTask { pair, planes: &planes, mode, buffers, outcome: &mut outcome };
             dispatch!(planes.matching(), self.level, alone::align_pair, task);
             // Where it was given up, as far apart all along as up to there.
             let expected = match outcome {

@@ -41,17 +41,17 @@ impl Pair<'_> {
 /// Diagonals that alignments of whole sequences within a limit keep to: column less row is in the range. Cells outside
 /// are taken for as far from their neighbours as can be, so that what is computed is never too small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Band {
+struct Diagonals {
     least: isize,
     most: isize,
 }
 
-impl Band {
-    const ALL: Band = Band { least: isize::MIN / 2, most: isize::MAX / 2 };
+impl Diagonals {
+    const ALL: Diagonals = Diagonals { least: isize::MIN / 2, most: isize::MAX / 2 };
 
     /// The least band for all of some pairs.
-    fn around(pairs: &[Pair<'_>]) -> Band {
-        let mut band = Band { least: 0, most: 0 };
+    fn around(pairs: &[Pair<'_>]) -> Diagonals {
+        let mut band = Diagonals { least: 0, most: 0 };
         for pair in pairs {
             let difference = pair.text.len() as isize - pair.pattern.len() as isize;
             // Each step off the diagonals between begin and end has to be taken back.

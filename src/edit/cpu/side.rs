@@ -6,7 +6,7 @@ use super::cutoff::CutOff;
 use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
-use super::{Band, Pair};
+use super::{Diagonals, Pair};
 use crate::score::{EditMode, Found};
 use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
 
@@ -17,13 +17,13 @@ pub(super) const MAX_PAIRS: usize = VECTORS * MAX_WORDS;
 
 /// Buffers that live from group to group.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Buffers {
+pub(super) struct SideBuffers {
     /// For each word of rows: its planes, then pv, then mv, each of all lanes.
     words: Lines<u64>,
 }
 
 /// A group of pairs, in global mode by falling length of the text, in the others of patterns of equally many words.
-pub(super) struct Task<'a> {
+pub(super) struct SideTask<'a> {
     /// At most two vectors of them.
     pub pairs: &'a [Pair<'a>],
     /// Of all patterns and texts.
@@ -31,7 +31,7 @@ pub(super) struct Task<'a> {
     /// What the patterns are compared with.
     pub mode: EditMode,
     /// Room.
-    pub buffers: &'a mut Buffers,
+    pub buffers: &'a mut SideBuffers,
     /// What comes out, one a pair; not yet compared with limits.
     pub found: &'a mut [Found],
 }
@@ -39,12 +39,12 @@ pub(super) struct Task<'a> {
 /// Computes a group.
 ///
 /// The processor must have the instructions.
-pub(super) fn align_group<M: Matcher>(level: Level, task: Task<'_>) {
+pub(super) fn align_group<M: Matcher>(level: Level, task: SideTask<'_>) {
     level.run(Matched(task, PhantomData::<M>));
 }
 
 /// A task with its matcher.
-struct Matched<'a, M>(Task<'a>, PhantomData<M>);
+struct Matched<'a, M>(SideTask<'a>, PhantomData<M>);
 
 impl<M: Matcher> Kernel for Matched<'_, M> {
     type Output = ();
@@ -117,8 +117,8 @@ unsafe fn go_on<V: Words, M: Matcher>(
 }
 
 #[inline(always)]
-unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
-    let Task { pairs, planes, mode, buffers, found } = task;
+unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
+    let SideTask { pairs, planes, mode, buffers, found } = task;
     let is_global = mode == EditMode::Global;
     let words = pairs.iter().map(|pair| pair.pattern.len().div_ceil(BITS)).max().unwrap_or(0);
     let n = pairs.iter().map(|pair| pair.text.len()).max().unwrap_or(0);
@@ -157,7 +157,7 @@ unsafe fn align<V: Words, M: Matcher>(task: Task<'_>) {
             buffer[at.pv(word) + lane] = !below(rows_before, word);
         }
     }
-    let band = Band::around(pairs);
+    let band = Diagonals::around(pairs);
     let lengths = |length: fn(&Pair<'_>) -> usize| {
         let mut lengths = [0; MAX_PAIRS];
         lengths.iter_mut().zip(pairs).for_each(|(to, pair)| *to = length(pair));

@@ -14,7 +14,7 @@
 //! they do not: there they are given, and beside what is forbidden H is 0. No path goes on along them within the region, for it
 //! has left it there; so where the start is on one of them, no anchored path does either ([`Walls`]).
 
-use super::tile::{Directions, Room, Scheme, Step};
+use super::tile::{Directions, Scheme, Step, TileBuffers};
 use crate::alignment::{Cigar, Op};
 use crate::long::{Edge, NEVER, Point, State};
 use crate::score::{Gaps, Mode, Scoring};
@@ -27,7 +27,7 @@ pub struct Pieces {
     scoring: Scoring,
     /// With H cut off at 0 if the pair is local; and never.
     schemes: [Scheme; 2],
-    room: Room,
+    room: TileBuffers,
     directions: Directions,
 }
 
@@ -82,7 +82,7 @@ impl Pieces {
         Pieces {
             scoring: scoring.clone(),
             schemes: [scheme(scoring.mode == Mode::Local), scheme(false)],
-            room: Room::default(),
+            room: TileBuffers::default(),
             directions: Directions::default(),
         }
     }

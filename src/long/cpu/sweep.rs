@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex};
 
 use super::CpuLong;
-use super::tile::{Found, Room, Scheme};
+use super::tile::{Scheme, TileBuffers, TileRows};
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
 
@@ -54,7 +54,7 @@ pub(super) fn run_in(
         sink,
         ends,
         kept,
-        state: Mutex::new(State { columns: columns.collect(), ..State::default() }),
+        state: Mutex::new(SweepState { columns: columns.collect(), ..SweepState::default() }),
         changed: Condvar::new(),
     };
     let helpers = engine.threads.min(cuts.len()).saturating_sub(1);
@@ -91,12 +91,12 @@ struct Panel<'a> {
     ends: Vec<u32>,
     /// Right edges of the columns of tiles.
     kept: Option<&'a Mutex<Vec<Edge>>>,
-    state: Mutex<State>,
+    state: Mutex<SweepState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct SweepState {
     columns: Vec<Column>,
     /// Rows of tiles with their strips that may hold the best cell, until the row of tiles is done.
     candidates: Vec<Candidate>,
@@ -128,7 +128,7 @@ struct Column {
 struct Candidate {
     tile_row: usize,
     tile_column: usize,
-    found: Found,
+    found: TileRows,
 }
 
 /// A tile that a thread has taken.
@@ -157,7 +157,7 @@ impl Panel<'_> {
             }
         }
         let _stopper = Stopper(self);
-        let mut room = Room::default();
+        let mut room = TileBuffers::default();
         while let Some(tile) = self.take() {
             if let Err(error) = self.tile(tile, &mut room) {
                 let mut state = self.lock();
@@ -169,7 +169,7 @@ impl Panel<'_> {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SweepState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -216,7 +216,7 @@ impl Panel<'_> {
     }
 
     /// The greatest value that cannot be the best: one less than has been seen, for an equal one may come first.
-    fn beat(&self, state: &State) -> i32 {
+    fn beat(&self, state: &SweepState) -> i32 {
         if self.kept.is_some() {
             return i32::MAX;
         }
@@ -226,7 +226,7 @@ impl Panel<'_> {
     }
 
     /// Computes a tile and hands on what leaves it.
-    fn tile(&self, tile: Taken, room: &mut Room) -> Result<()> {
+    fn tile(&self, tile: Taken, room: &mut TileBuffers) -> Result<()> {
         let Taken { tile_row, tile_column, rows, columns, mut row, left, beat } = tile;
         if self.sweep.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -301,7 +301,7 @@ impl Panel<'_> {
     }
 
     /// Takes out the candidates of a finished row of tiles that may be the best so far.
-    fn settle(&self, state: &mut State, tile_row: usize) -> Vec<Candidate> {
+    fn settle(&self, state: &mut SweepState, tile_row: usize) -> Vec<Candidate> {
         let (mut done, open): (Vec<Candidate>, Vec<Candidate>) =
             std::mem::take(&mut state.candidates).into_iter().partition(|candidate| candidate.tile_row == tile_row);
         state.candidates = open;
@@ -315,7 +315,7 @@ impl Panel<'_> {
     }
 
     /// The best cell of candidates with the same value.
-    fn locate(&self, candidates: Vec<Candidate>, room: &mut Room) -> Option<Best> {
+    fn locate(&self, candidates: Vec<Candidate>, room: &mut TileBuffers) -> Option<Best> {
         candidates.into_iter().fold(None, |best, Candidate { tile_row, tile_column, found }| {
             let rows = (self.first_row(tile_row), self.ends[tile_row]);
             let (start, end) = {

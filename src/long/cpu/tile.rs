@@ -47,7 +47,7 @@ impl Scheme {
 
 /// Rows of a tile that hold its greatest value, kept for [`Scheme::first_cell`].
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct TileRows {
     /// The value.
     pub value: i32,
     /// The rows, counted from the tile's first.
@@ -58,7 +58,7 @@ pub struct Found {
 
 /// Buffers that live from tile to tile.
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct TileBuffers {
     /// H and gap of the row above and of the last row of what is computed, with [`MARGIN`] at either end.
     rows: [Edge; 2],
     right: Edge,
@@ -70,7 +70,7 @@ pub struct Room {
 /// What is wanted of a tile.
 enum Want<'a> {
     /// The first rows whose greatest value is above this.
-    Above(i32, Option<Found>),
+    Above(i32, Option<TileRows>),
     /// The first cell with this value.
     Cell(i32, Option<(usize, usize)>),
     Directions(&'a mut Directions),
@@ -85,8 +85,8 @@ impl Scheme {
         target: &[Code],
         (row, column): (&mut Edge, &mut Edge),
         beat: i32,
-        room: &mut Room,
-    ) -> Option<Found> {
+        room: &mut TileBuffers,
+    ) -> Option<TileRows> {
         let mut want = Want::Above(beat, None);
         self.run(query, target, row, column, &mut want, room);
         match want {
@@ -102,7 +102,7 @@ impl Scheme {
         target: &[Code],
         (row, column): (&mut Edge, &mut Edge),
         directions: &mut Directions,
-        room: &mut Room,
+        room: &mut TileBuffers,
     ) {
         directions.clear(target.len());
         self.run(query, target, row, column, &mut Want::Directions(directions), room);
@@ -113,7 +113,13 @@ impl Scheme {
     ///
     /// # Panics
     /// If it is not there, which is a fault of ours.
-    pub fn first_cell(&self, query: &[Code], target: &[Code], found: &Found, room: &mut Room) -> (usize, usize) {
+    pub fn first_cell(
+        &self,
+        query: &[Code],
+        target: &[Code],
+        found: &TileRows,
+        room: &mut TileBuffers,
+    ) -> (usize, usize) {
         let mut want = Want::Cell(found.value, None);
         let (mut row, mut column) = (found.top.clone(), found.left.clone());
         self.run(&query[found.rows.clone()], target, &mut row, &mut column, &mut want, room);
@@ -128,7 +134,7 @@ impl Scheme {
         row: &mut Edge,
         column: &mut Edge,
         want: &mut Want<'_>,
-        room: &mut Room,
+        room: &mut TileBuffers,
     ) {
         let (m, n) = (query.len(), target.len());
         assert!(row.h.len() == n + 1 && row.gap.len() == n + 1, "an edge's length is the tile's");
@@ -167,7 +173,7 @@ impl Scheme {
         (at, shape): (usize, Option<(usize, usize)>),
         column: &Edge,
         want: &mut Want<'_>,
-        room: &mut Room,
+        room: &mut TileBuffers,
     ) {
         let (m, n) = (rows.len(), target.len());
         let [top, bottom] = &mut room.rows;
@@ -210,7 +216,7 @@ impl Scheme {
                 let part = |values: &[i32]| values.to_vec();
                 let top = Edge { h: part(&top.h[MARGIN..][..=n]), gap: part(&top.gap[MARGIN..][..=n]) };
                 let left = Edge { h: part(&column.h[places.clone()]), gap: part(&column.gap[places]) };
-                *found = Some(Found { value: greatest, rows: at..at + m, top, left });
+                *found = Some(TileRows { value: greatest, rows: at..at + m, top, left });
             }
             Want::Cell(_, found @ None) => *found = cell,
             _ => {}
@@ -218,7 +224,7 @@ impl Scheme {
     }
 
     /// Scores of each code of the query against all columns.
-    fn fill_profile(&self, query: &[Code], target: &[Code], room: &mut Room) {
+    fn fill_profile(&self, query: &[Code], target: &[Code], room: &mut TileBuffers) {
         let size = self.substitution.size();
         room.stride = target.len() + 2 * MARGIN;
         room.profile.clear();
@@ -238,7 +244,7 @@ impl Scheme {
     }
 }
 
-impl Room {
+impl TileBuffers {
     /// The first row above.
     fn start(&mut self, row: &Edge) {
         let length = row.h.len() + 2 * MARGIN;

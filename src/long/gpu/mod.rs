@@ -75,7 +75,7 @@ pub struct GpuLong {
     residents: Residents,
     retained: Option<Retained>,
     kernels: TraceKernels,
-    buffers: Buffers,
+    buffers: PanelBuffers,
     /// The user was told that memory is short.
     has_warned: bool,
 }
@@ -85,7 +85,7 @@ const RESIDENT_PART: u64 = 16;
 
 /// Buffers that grow with the largest panel.
 #[derive(Default)]
-struct Buffers {
+struct PanelBuffers {
     vertical: GrowingBuffer,
     horizontal: GrowingBuffer,
     state: GrowingBuffer,
@@ -123,7 +123,7 @@ impl GpuLong {
             residents: Residents::new(memory / RESIDENT_PART),
             retained: None,
             kernels: TraceKernels::new(&gpu, found),
-            buffers: Buffers::default(),
+            buffers: PanelBuffers::default(),
             has_warned: false,
             gpu,
         })
@@ -218,7 +218,7 @@ impl GpuLong {
         let mut handed = Handed::default();
         let ran = shortage::attempt(self, |engine, sparing| {
             if sparing {
-                engine.buffers = Buffers::default();
+                engine.buffers = PanelBuffers::default();
             }
             engine.run_once(sweep, if sparing { least } else { keep }, left, sink, &mut handed)
         })?;

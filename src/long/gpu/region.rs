@@ -5,7 +5,7 @@ use super::panel::{Extent, PanelPlan};
 use super::resident::Resident;
 use super::sweep::{Handed, Keep};
 use super::trace::TraceInput;
-use super::{Buffers, GpuLong};
+use super::{GpuLong, PanelBuffers};
 use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
 use crate::long::kernels::striped_trace::MOST_STRIP;
@@ -146,7 +146,7 @@ impl GpuLong {
             Some(grid) => grid,
             None => {
                 if sparing {
-                    (self.buffers, self.retained) = (Buffers::default(), None);
+                    (self.buffers, self.retained) = (PanelBuffers::default(), None);
                 }
                 self.fine(region)?
             }

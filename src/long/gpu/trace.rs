@@ -26,7 +26,7 @@ use crate::long::kernels::striped_trace::{
 };
 use crate::long::{Method, Point, Traced};
 use crate::score::{Mode, Scoring};
-use buffers::Buffers;
+use buffers::TraceBuffers;
 use decode::decode;
 use window::{Reach, Window};
 
@@ -78,7 +78,7 @@ pub struct TraceKernels {
     pipelines: Pipelines<Variant>,
     loop_budget: Option<u64>,
     shape: TraceShape,
-    buffers: Buffers,
+    buffers: TraceBuffers,
 }
 
 impl TraceKernels {
@@ -100,7 +100,7 @@ impl TraceKernels {
                 starts_bytes: share.min(1 << 30),
                 block_rows: 1 << 16,
             },
-            buffers: Buffers::default(),
+            buffers: TraceBuffers::default(),
             gpu: gpu.clone(),
         }
     }
@@ -131,7 +131,7 @@ impl TraceKernels {
 
     /// Frees the memory of tracebacks.
     pub fn release(&mut self) {
-        self.buffers = Buffers::default();
+        self.buffers = TraceBuffers::default();
     }
 
     /// Whether a region with so many rows can be traced, with these strips and chunks.

@@ -35,11 +35,11 @@ struct Plan {
     form: Form,
 }
 
-type AllBuffers = (Buffers<i8>, Buffers<i16>, Buffers<i32>, Buffers<i64>);
+type AllBuffers = (WidthBuffers<i8>, WidthBuffers<i16>, WidthBuffers<i32>, WidthBuffers<i64>);
 
 /// Those for elements of one width.
 #[derive(Debug, Clone, Default)]
-struct Buffers<E> {
+struct WidthBuffers<E> {
     group: GroupBuffers<E>,
     pair: PairBuffers<E>,
 }
@@ -103,7 +103,7 @@ trait Differences {
     fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>>;
 }
 
-impl<E: LaneElement> Differences for Buffers<E> {
+impl<E: LaneElement> Differences for WidthBuffers<E> {
     fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>> {
         let query = band.queries.codes(block.query);
         let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
@@ -113,15 +113,15 @@ impl<E: LaneElement> Differences for Buffers<E> {
         let codes = &codes_of(query);
         let ids = targets_of(band, block);
         let mut found = vec![0; ids.len()];
-        plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.level), |work, places| match work {
-            Work::Together(targets) => {
+        plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.level), |fill, places| match fill {
+            LaneFill::Together(targets) => {
                 let mut values = [0; MAX_LANES];
                 let (group, buffers) = (Group::new(targets), &mut self.group);
                 let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut values };
                 plan.level.run(task);
                 places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
             }
-            Work::Alone { rows, columns } => {
+            LaneFill::Alone { rows, columns } => {
                 let (codes, buffers) = (&codes_of(columns), &mut self.pair);
                 let value = &mut found[places[0]];
                 plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
@@ -143,21 +143,21 @@ trait Locals {
     fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]);
 }
 
-impl<E: LaneElement> Locals for Buffers<E> {
+impl<E: LaneElement> Locals for WidthBuffers<E> {
     fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]) {
         let Some(form) = LocalScoring::<E>::new(&band.scoring) else { return };
         let open: Vec<usize> = (0..ids.len()).filter(|&place| scores[place].is_none()).collect();
         let targets: Vec<&[Code]> = open.iter().map(|&place| band.targets.codes(ids[place])).collect();
         let codes = &codes_of(query);
-        plan.share_out(query, &targets, E::lanes(plan.level), |work, places| {
+        plan.share_out(query, &targets, E::lanes(plan.level), |fill, places| {
             let mut values = [form.zero(); MAX_LANES];
-            match work {
-                Work::Together(targets) => {
+            match fill {
+                LaneFill::Together(targets) => {
                     let (group, buffers) = (Group::new(targets), &mut self.group);
                     let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut values };
                     plan.level.run(task);
                 }
-                Work::Alone { rows, columns } => {
+                LaneFill::Alone { rows, columns } => {
                     let (codes, buffers) = (&codes_of(columns), &mut self.pair);
                     let value = &mut values[0];
                     plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
@@ -211,7 +211,7 @@ fn symbols_of<'a>(band: &'a Band, ids: &[SequenceId]) -> Vec<&'a [Code]> {
 const ROWS_COST: u64 = 5;
 
 /// What is computed at once.
-enum Work<'w, 'a> {
+enum LaneFill<'w, 'a> {
     /// Targets, one a lane.
     Together(&'w [&'a [Code]]),
     /// One pair, the shorter sequence in rows.
@@ -226,7 +226,7 @@ impl Plan {
         query: &'a [Code],
         targets: &[&'a [Code]],
         lanes: usize,
-        mut compute: impl FnMut(Work<'_, 'a>, &[usize]),
+        mut compute: impl FnMut(LaneFill<'_, 'a>, &[usize]),
     ) {
         let mut places: Vec<usize> = (0..targets.len()).collect();
         places.sort_by_key(|&place| std::cmp::Reverse(targets[place].len()));
@@ -236,12 +236,12 @@ impl Plan {
             let alone = self.alone(query.len(), &sorted[from..], lanes);
             for (target, place) in sorted[from..][..alone].iter().zip(&places[from..]) {
                 let (rows, columns) = if query.len() <= target.len() { (query, *target) } else { (*target, query) };
-                compute(Work::Alone { rows, columns }, std::slice::from_ref(place));
+                compute(LaneFill::Alone { rows, columns }, std::slice::from_ref(place));
             }
             from += alone;
             let to = sorted.len().min(from + lanes);
             if from < to {
-                compute(Work::Together(&sorted[from..to]), &places[from..to]);
+                compute(LaneFill::Together(&sorted[from..to]), &places[from..to]);
             }
             from = to;
         }
@@ -287,8 +287,8 @@ mod tests {
         assert_eq!((alone(&[300; 8]), alone(&[300; 40])), (8, 0));
         let mut seen = Vec::new();
         let mixed = targets(&[10, 300, 9_000, 20, 300]);
-        plan.share_out(&code[..300], &mixed, 2, |work, places| {
-            seen.push((matches!(work, Work::Together(_)), places.to_vec()));
+        plan.share_out(&code[..300], &mixed, 2, |fill, places| {
+            seen.push((matches!(fill, LaneFill::Together(_)), places.to_vec()));
         });
         // By falling length, two and two, and the last lane empty.
         assert_eq!(seen, [(true, vec![2, 1]), (true, vec![4, 3]), (true, vec![0])]);

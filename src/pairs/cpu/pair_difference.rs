@@ -91,7 +91,7 @@ unsafe fn strip_of<W: Lanes, const AFFINE: bool>(
     unsafe {
         let opening = W::splat(W::Elem::of(form.opening()));
         let dv = W::load(edges.as_ptr());
-        let mut state = State { dv, e: dv.sub(opening), h: dv, f: dv, opening };
+        let mut state = LaneState { dv, e: dv.sub(opening), h: dv, f: dv, opening };
         // Lanes begin one after the other; one that has not begun keeps its border.
         let mut begun = W::splat(W::Elem::of(0));
         for t in 0..W::COUNT - 1 {
@@ -117,7 +117,7 @@ unsafe fn strip_of<W: Lanes, const AFFINE: bool>(
 
 /// What a strip's lanes keep from step to step.
 #[derive(Clone, Copy)]
-struct State<W> {
+struct LaneState<W> {
     dv: W,
     e: W,
     h: W,
@@ -125,7 +125,7 @@ struct State<W> {
     opening: W,
 }
 
-impl<W: Lanes> State<W> {
+impl<W: Lanes> LaneState<W> {
     /// Step `t`: a cell a lane. The first row's dh and f come from memory, where the lanes' are left.
     #[inline(always)]
     unsafe fn step<const AFFINE: bool>(&mut self, scores: W, dh: *mut W::Elem, f: *mut W::Elem, t: usize) {

@@ -38,7 +38,7 @@ fn tiles_are_the_oracles() {
         let truth = LongMatrices::fill(&query, &target, &scoring);
         let (rows, columns) = (top..top + m, left..left + n);
         let scheme = Scheme::new(&scoring, mode == Mode::Local, level);
-        let mut room = Room::default();
+        let mut room = TileBuffers::default();
         let edges = || (truth.row_edge(top, columns.clone()), truth.column_edge(left, rows.clone()));
         let check = |row: &Edge, column: &Edge| {
             let lower = truth.row_edge(top + m, columns.clone());

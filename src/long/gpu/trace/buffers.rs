@@ -22,7 +22,7 @@ pub(super) struct Sizes {
 
 /// Buffers that are reused while they are large enough.
 #[derive(Default)]
-pub(super) struct Buffers {
+pub(super) struct TraceBuffers {
     params: GrowingBuffer,
     window: GrowingBuffer,
     starts: GrowingBuffer,
@@ -45,7 +45,7 @@ pub(super) struct Bound {
     pub staging: wgpu::Buffer,
 }
 
-impl Buffers {
+impl TraceBuffers {
     /// Sees to it that a table of scores is on the device.
     pub(super) fn load_table(&mut self, gpu: &Gpu, substitution: &Substitution) -> Result<()> {
         if self.table.as_ref().is_none_or(|(own, _)| own != substitution) {
