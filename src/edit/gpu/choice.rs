@@ -239,3 +239,6 @@ pub(super) fn others(gpu: &Gpu, shape: &EditShape, usual: &Variant, extent: Exte
     others.retain(|variant| variant != usual && variant.workgroup_bytes() <= shape.workgroup_bytes);
     others
 }
+
+#[cfg(test)]
+mod tests;
