@@ -100,7 +100,7 @@
 //!    ([`pairs::check`]), and if it fails or falls silent, others do its work ([`engine::owner`]).
 //! 4. The engine computes score and matches of every pair ([`score::offset`]). With an identity to reach, it keeps only
 //!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
-//!    ([`pairs::kernels`]), and takes the one that should be cheapest ([`pairs::plan::cost`]); some of them also trace the
+//!    ([`pairs::kernels`]), and takes the one that should be cheapest ([`gpu::choosing`]); some of them also trace the
 //!    pairs back, and leave their alignments as runs ([`alignment::packed`]).
 //!    Local alignments ([`Mode::Local`]) are scored on the CPU, and nothing is filtered: no score bounds their identity.
 //! 5. Threads of the CPU trace what they computed ([`trace::traceback()`]). Pairs that a GPU sent back without an

@@ -3,17 +3,17 @@
 mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use pairwave::Error;
 use pairwave::engine::queue::{Pull, WorkQueue, wall_clock};
 use pairwave::engine::sizing::LeastWork;
-use pairwave::engine::{Capacity, Engine, thread_pool};
+use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
 use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
-use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
+use pairwave::pairs::{Batch, Pairs, Report};
 use pairwave::score::Scoring;
 use pairwave::seq::{Alphabet, SequenceStore};
 use support::*;
@@ -198,4 +198,52 @@ fn planning_keeps_nobody_from_other_work() {
     // Takes all that is left but waits for the lease that is out.
     queue.stop();
     planner.join().unwrap();
+}
+
+/// What an engine was told remains, and the cells of the batch that followed.
+type Heard = Arc<Mutex<Vec<(Option<u64>, u64)>>>;
+
+/// Writes down what it hears.
+struct Listener {
+    mock: Box<dyn Engine<Pairs>>,
+    remaining: Option<u64>,
+    heard: Heard,
+}
+
+impl Engine<Pairs> for Listener {
+    fn name(&self) -> &str {
+        self.mock.name()
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.mock.capacity()
+    }
+
+    fn expect(&mut self, remaining_cells: u64) {
+        self.remaining = Some(remaining_cells);
+    }
+
+    fn submit(&mut self, batch: Arc<Batch>) -> pairwave::Result<Ticket> {
+        self.heard.lock().unwrap().push((self.remaining.take(), batch.cells()));
+        self.mock.submit(batch)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> pairwave::Result<Report> {
+        self.mock.collect(ticket)
+    }
+}
+
+#[test]
+fn an_engine_hears_what_remains_before_every_batch() {
+    let heard = Heard::default();
+    let listener = Listener { mock: mock("listener", 50_000, []), remaining: None, heard: Arc::clone(&heard) };
+    assert_same(&run(&job(), vec![Box::new(listener)]).0, "one that listens");
+    let heard = heard.lock().unwrap();
+    let mut remaining = job().job().cells();
+    for (index, &(told, cells)) in heard.iter().enumerate() {
+        remaining -= cells;
+        assert_eq!(told, Some(remaining), "batch {index}");
+    }
+    assert_eq!(remaining, 0);
+    assert!(heard.len() > 5, "{} batches", heard.len());
 }

@@ -90,6 +90,10 @@ pub trait Engine<W: Work>: Send {
         self.capacity().cells
     }
 
+    /// Hears how many cells it may expect to compute after the batch that it is about to be given. What it looks for to
+    /// be faster later has to pay for these.
+    fn expect(&mut self, _remaining_cells: u64) {}
+
     /// Takes a batch. An error means that none of it was or will be computed.
     fn submit(&mut self, batch: Arc<Batch<W>>) -> Result<Ticket>;
 

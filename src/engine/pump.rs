@@ -81,6 +81,7 @@ fn work<W: Work>(
                 Pull::Finished if in_flight.is_empty() => return Ok(()),
                 Pull::Finished => break,
             };
+            engine.expect(queue.remaining_for(index));
             match queue.watched(index, || engine.submit(lease.batch.clone())) {
                 Ok(ticket) => in_flight.push_back((ticket, lease)),
                 Err(error @ Error::Unsuited { .. }) if !engine.universal() => {

@@ -322,6 +322,12 @@ impl<W: Work> WorkQueue<W> {
         self.changed.notify_all();
     }
 
+    /// Cells that nobody holds yet and that an engine may expect to be its own, by what it and the others do in a second.
+    pub fn remaining_for(&self, engine: usize) -> u64 {
+        let state = self.lock();
+        state.sizing.share(engine, state.remaining_cells)
+    }
+
     /// Whether work is left, waiting or held.
     pub fn has_work(&self) -> bool {
         !self.lock().is_done()

@@ -200,6 +200,17 @@ impl Sizing {
         standing.held as f64 / standing.speed.unwrap_or(least_speed).max(1e-3)
     }
 
+    /// An engine's share of so many cells, by speed; what nobody knows yet counts as much as its own.
+    pub fn share(&self, engine: usize, cells: u64) -> u64 {
+        let own = self.engines[engine].speed;
+        let of = |standing: &Standing| match own {
+            Some(own) => standing.speed.map_or(1.0, |speed| speed / own),
+            None => 1.0,
+        };
+        let others = self.engines.iter().enumerate().filter(|&(index, other)| index != engine && other.present);
+        (cells as f64 / (1.0 + others.map(|(_, other)| of(other)).sum::<f64>())).round() as u64
+    }
+
     /// Whether an engine has shown what it does.
     pub fn has_shown(&self, engine: usize) -> bool {
         self.engines[engine].speed.is_some()
@@ -287,6 +298,17 @@ mod tests {
         assert_eq!(sizing.cells(0, &LARGE, waiting(20_000_000, 1), 1.0), Some(2_500_000));
         assert_eq!(sizing.cells(1, &LARGE, waiting(20_000_000, 1), 1.0), Some(7_500_000));
         assert_eq!(sizing.cells(1, &LARGE, waiting(20_000_000, 1), 6.0), Some(6_250_000));
+    }
+
+    #[test]
+    fn shares_of_what_remains_follow_speeds() {
+        let mut sizing = seen(&[1e6, 3e6, 4e6]);
+        assert_eq!([0, 1, 2].map(|engine| sizing.share(engine, 8_000)), [1_000, 3_000, 4_000]);
+        sizing.leave(2);
+        assert_eq!([0, 1].map(|engine| sizing.share(engine, 8_000)), [2_000, 6_000]);
+        // Of an engine that has done nothing yet nothing is known.
+        sizing.join(true, GRAIN);
+        assert_eq!([0, 3].map(|engine| sizing.share(engine, 5_000)), [1_000, 1_667]);
     }
 
     #[test]

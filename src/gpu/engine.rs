@@ -115,6 +115,8 @@ pub struct Site<'a> {
     pub memory: u64,
     /// Memory was short, and all that could be given back was: what can do with less now has to.
     pub sparing: bool,
+    /// Cells that the engine may expect to compute after this batch; 0 if nobody said.
+    pub remaining_cells: u64,
 }
 
 /// A batch that the device computes.
@@ -146,6 +148,8 @@ pub struct GpuEngine<K: GpuKind> {
     has_learnt: bool,
     /// The user was told that memory is short.
     has_warned: bool,
+    /// Cells that are expected after the next batch.
+    remaining_cells: u64,
 }
 
 impl<K: GpuKind> GpuEngine<K> {
@@ -165,6 +169,7 @@ impl<K: GpuKind> GpuEngine<K> {
             speed,
             has_learnt: false,
             has_warned: false,
+            remaining_cells: 0,
             host,
             gpu,
         };
@@ -233,7 +238,13 @@ impl<K: GpuKind> GpuEngine<K> {
     }
 
     fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, sparing: bool) -> Result<K::Choice> {
-        let site = &mut Site { residents: &mut self.residents, kernel: self.kernel, memory: self.memory, sparing };
+        let site = &mut Site {
+            residents: &mut self.residents,
+            kernel: self.kernel,
+            memory: self.memory,
+            sparing,
+            remaining_cells: self.remaining_cells,
+        };
         let (host, slot) = (&mut self.host, &mut self.slots[slot]);
         let mut choice = K::choose(host, site, batch)?;
         loop {
@@ -297,6 +308,10 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
 
     fn usual_cells(&self) -> u64 {
         (self.speed * BATCH_SECONDS) as u64
+    }
+
+    fn expect(&mut self, remaining_cells: u64) {
+        self.remaining_cells = remaining_cells;
     }
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {

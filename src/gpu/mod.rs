@@ -3,6 +3,7 @@
 pub mod adapter;
 mod bindings;
 pub(crate) mod cache;
+pub mod choosing;
 pub(crate) mod clock;
 pub mod device;
 pub mod engine;

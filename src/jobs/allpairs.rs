@@ -184,7 +184,8 @@ impl AllPairs {
         self.validate()?;
         let pool = thread_pool(options.threads)?;
         let prefiltered = edit_filter::run_if_it_pays(self, options, progress)?;
-        let engines = super::engines::open(options, pool.current_num_threads(), &self.job())?;
+        let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
+        let engines = super::engines::open(options, pool.current_num_threads(), &self.job(), selection)?;
         self.finish_on(engines, prefiltered, &pool, options, progress, sink)
     }
 

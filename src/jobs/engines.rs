@@ -14,24 +14,45 @@ use crate::gpu::kernels::Kernel;
 use crate::pairs::Pairs;
 use crate::pairs::Want;
 use crate::pairs::cpu::workers;
-use crate::pairs::gpu::tune;
+use crate::pairs::gpu::{GpuEngine, tune};
 use crate::pairs::plan::Job;
-use crate::score::{EditMode, Mode};
+use crate::pairs::plan::selected::{Selection, selected_cells};
+use crate::score::{EditMode, Mode, Scoring};
 
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
 /// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). A device that cannot be opened is left
-/// out with a warning; if none is left, the CPU.
+/// out with a warning; if none is left, the CPU. Of the job's pairs those of `selection` are to be computed, if there is one:
+/// what is measured of a device has to pay for these.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
-pub(super) fn open(options: &RunOptions, threads: usize, job: &Job) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    let (scoring, cells) = (&job.scoring, job.cells());
-    let chosen = devices_for(options, scoring.mode)?;
+pub(super) fn open(
+    options: &RunOptions,
+    threads: usize,
+    job: &Job,
+    selection: Option<&Selection>,
+) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    let tuned = |adapters: &[(FoundAdapter, u64)], scoring: &Arc<Scoring>, cells: u64| {
+        tune::open_all(adapters, scoring, cells, options.tune, &options.interrupt)
+    };
+    open_with(tuned, options, threads, job, selection)
+}
+
+/// [`open`], where `tuned` opens adapters, with the memory of each, for jobs of such a scoring and so many cells.
+fn open_with(
+    tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
+    options: &RunOptions,
+    threads: usize,
+    job: &Job,
+    selection: Option<&Selection>,
+) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
+    let chosen = devices_for(options, job.scoring.mode)?;
     let adapters = adapters_and_memory(&chosen, options.memory);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let begin = Instant::now();
-    let opened = tune::open_all(&adapters, scoring, cells, options.tune, &options.interrupt);
-    tracing::debug!(adapters = opened.len(), seconds = begin.elapsed().as_secs_f64(), "opened");
+    let opened = tuned(&adapters, &job.scoring, cells);
+    tracing::debug!(adapters = opened.len(), cells, seconds = begin.elapsed().as_secs_f64(), "opened");
     for engine in opened {
         match engine {
             Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel))),
@@ -147,6 +168,7 @@ pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(
 mod tests {
     use super::*;
     use crate::gpu::adapter::enumerate;
+    use crate::seq::Alphabet;
 
     #[test]
     fn half_of_the_threads_take_over_what_gpus_align() {
@@ -154,6 +176,28 @@ mod tests {
         assert_eq!(threads(true, Want::Alignments), [1, 1, 3, 8]);
         assert_eq!(threads(true, Want::Scores), [1, 2, 5, 16]);
         assert_eq!(threads(false, Want::Alignments), [1, 2, 5, 16]);
+    }
+
+    #[test]
+    fn devices_are_measured_for_the_pairs_that_a_filter_left() {
+        let Some(found) = enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        let options = RunOptions { devices: vec![Device::Adapter(Box::new(found))], ..RunOptions::default() };
+        let queries = Arc::new(tune::random_store(Alphabet::Dna, 20, 30, 1));
+        let job = Job { queries, against: None, scoring: Arc::new(Scoring::dna()), want: Want::Alignments };
+        let cells = |selection: Option<&Selection>| {
+            let mut heard = None;
+            let tuned = |adapters: &[(FoundAdapter, u64)], _: &Arc<Scoring>, cells: u64| {
+                heard = Some((adapters.len(), cells));
+                Vec::new()
+            };
+            open_with(tuned, &options, 1, &job, selection).unwrap();
+            heard
+        };
+        assert_eq!(cells(None), Some((1, 190 * 900)));
+        assert_eq!(cells(Some(&Arc::new(vec![(0, 3), (4, 9), (7, 8)]))), Some((1, 3 * 900)));
+        assert_eq!(cells(Some(&Arc::default())), Some((1, 0)));
     }
 
     #[test]

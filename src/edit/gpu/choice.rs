@@ -1,4 +1,5 @@
-//! Which kernel computes a batch, with how many words a lane and how many lanes a pair.
+//! Which kernels can compute a batch, with how many words a lane and how many lanes a pair, and what they should cost;
+//! [`crate::gpu::choosing`] takes one. Words a lane and lanes a pair decide as in figures 7 to 9 of Chacon et al. (2014).
 
 use rayon::prelude::*;
 
@@ -6,6 +7,7 @@ use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, THREAD_SYM
 use crate::edit::{EditBand, EditBatch, GROUP_PAIRS, Group, groups, words};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::choosing::{Candidate, Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::Kernel;
 use crate::score::EditMode;
@@ -20,6 +22,14 @@ const BAND_COST: [f64; 2] = [1.4, 1.5];
 /// Words of a lane that are tried.
 const LEAST_TRIED_WORDS: u32 = 4;
 const MOST_TRIED_WORDS: u32 = 16;
+
+/// What the kernels do on an H200, in 10^12 cells a second, by the words that a lane keeps (m = 100 to 1,000 symbols;
+/// between two rows by proportion). One invocation a pair: as many words as are kept in registers, and more.
+const THREAD_RATES: [&[(u32, f64)]; 2] = [&[(4, 34.0), (7, 41.0)], &[(16, 36.0), (19, 35.0), (25, 28.0), (32, 20.0)]];
+/// 2 to 32 lanes through shuffles.
+const SUBGROUP_RATES: &[(u32, f64)] = &[(4, 33.0), (7, 40.0), (12, 40.0), (20, 30.0)];
+/// And through workgroup memory.
+const WORKGROUP_RATES: &[(u32, f64)] = &[(4, 33.0), (5, 37.0), (8, 37.0), (12, 33.0)];
 
 /// Cells of a pair that may come in one dispatch.
 const WHOLE_CELLS: u64 = 1 << 32;
@@ -50,9 +60,6 @@ pub struct EditShape {
 impl EditShape {
     /// The defaults for an adapter.
     pub fn for_adapter(found: &FoundAdapter, device: &wgpu::Device) -> Self {
-        // On an H200, in TCUPS, m = 100 to 1,000 symbols: one invocation with 4 words 34, 7 to 13 words 41, 19 words 35, 25
-        // words 28; 2 to 32 lanes of 7 to 12 words 36 to 41, of 4 words 29 to 36, of 20 words 30; through workgroup memory 37
-        // with 8 words, 33 with 12.
         let software = found.is_software();
         EditShape {
             thread_workgroup: if software { 16 } else { 32 },
@@ -126,118 +133,191 @@ pub(super) fn columns_within(loop_iterations: u64) -> u32 {
     (loop_iterations * 3 / 5).min(u64::from(u32::MAX)) as u32 / 32 * 32
 }
 
-/// The kernel for a batch, as `kernel` says or as is expected to be fastest.
-///
-/// # Errors
-/// [`crate::Error::Unsuited`] if the kernel that was asked for cannot compute the batch.
-pub(super) fn choose(
-    gpu: &Gpu,
-    shape: &EditShape,
-    kernel: Option<&'static Kernel>,
-    (mode, extent): (EditMode, Extent),
-    coding: &Coding,
-    loop_budget: Option<u64>,
-) -> Result<Variant> {
-    let Extent { pattern_symbols, text_symbols, .. } = extent;
-    let has_subgroups = gpu.device.features().contains(wgpu::Features::SUBGROUP) && shape.subgroup_size >= 4;
-    let columns = loop_budget.map_or(u32::MAX, columns_within).min(shape.dispatch_columns);
-    let base = Variant {
-        cooperation: Cooperation::Thread,
-        bits: coding.bits,
-        stride: coding.stride,
-        words: words(pattern_symbols),
-        workgroup: shape.thread_workgroup,
-        lanes: 1,
-        mode,
-        strips: false,
-        row_words: 0,
-    };
-    let band_words = extent.limit / 32 + 1;
-    let band = Variant {
-        cooperation: Cooperation::Band,
-        words: band_words,
-        workgroup: BAND_WORKGROUP,
-        row_words: (base.words + 2 * band_words + 2) | 1,
-        ..base
-    };
-    let band_fits = mode == EditMode::Global
-        && band_words <= BAND_WORDS
-        && text_symbols <= columns
-        && band.workgroup_bytes() <= shape.workgroup_bytes;
-    let band_cost = (BAND_COST[0] * f64::from(band_words) + BAND_COST[1]) / extent.filled;
-    let thread_fits =
-        pattern_symbols <= THREAD_SYMBOLS && text_symbols < (1 << POSITION_BITS) && text_symbols <= columns;
-    let cooperation = match kernel {
-        Some(kernel) => {
-            let cooperation = kernel.cooperation();
-            cooperation.ok_or_else(|| gpu.unsuited(format!("{} computes no distances", kernel.stem)))?
-        }
-        None if band_fits && band_cost < f64::from(base.words) => Cooperation::Band,
-        None if thread_fits && base.words <= shape.thread_words => Cooperation::Thread,
-        None if has_subgroups => Cooperation::Subgroup,
-        None => Cooperation::Workgroup,
-    };
-    let mut variant = match cooperation {
-        Cooperation::Thread if thread_fits => base,
-        Cooperation::Thread => return Err(gpu.unsuited("sequences too long for one invocation")),
-        Cooperation::Band if band_fits => band,
-        Cooperation::Band => return Err(gpu.unsuited("the band needs whole sequences and a lower limit")),
-        Cooperation::Subgroup if !has_subgroups => return Err(gpu.unsuited("it has no subgroup operations")),
-        cooperation => {
-            let (most_lanes, most_words) = match cooperation {
-                Cooperation::Subgroup => (shape.subgroup_size.min(shape.lanes_workgroup), shape.subgroup_words),
-                _ => (shape.lanes_workgroup, shape.workgroup_words),
-            };
-            let few = base.words.div_ceil(most_words).next_power_of_two();
-            let lanes = shape.lanes.unwrap_or(few).min(most_lanes);
-            // Strips of equal height.
-            let strips = base.words.div_ceil(lanes * most_words);
-            let words = base.words.div_ceil(lanes * strips);
-            let cells = u64::from(pattern_symbols) * u64::from(text_symbols);
-            let strips = strips > 1 || text_symbols > columns || cells > WHOLE_CELLS;
-            Variant { cooperation, words, workgroup: shape.lanes_workgroup, lanes, strips, ..base }
-        }
-    };
-    if let EditMode::Overlap(reach) = mode
-        && (variant.strips || !reach.fits(pattern_symbols.max(text_symbols)))
-    {
-        return Err(gpu.unsuited("overlaps of sequences as long as these are not computed"));
-    }
-    while variant.workgroup_bytes() > shape.workgroup_bytes && variant.workgroup > variant.lanes {
-        variant.workgroup /= 2;
-    }
-    if variant.workgroup_bytes() > shape.workgroup_bytes {
-        return Err(gpu.unsuited("too little workgroup memory"));
-    }
-    Ok(variant)
+/// What has one speed: words of the longest pattern, and how they are computed.
+pub(super) type Way = (u32, Variant);
+
+/// What is known of a batch and a device where ways are looked for.
+pub(super) struct Situation<'a> {
+    pub gpu: &'a Gpu,
+    pub shape: &'a EditShape,
+    /// The kernel that was asked for.
+    pub kernel: Option<&'static Kernel>,
+    pub mode: EditMode,
+    pub extent: Extent,
+    pub coding: &'a Coding,
+    pub loop_budget: Option<u64>,
+    /// Cells of the batch.
+    pub cells: u64,
 }
 
-/// Other ways to compute what `usual` computes: other numbers of lanes, through shuffles and through workgroup memory, and one
-/// invocation a pair.
-pub(super) fn others(gpu: &Gpu, shape: &EditShape, usual: &Variant, extent: Extent) -> Vec<Variant> {
-    if usual.strips || usual.cooperation == Cooperation::Band {
-        return Vec::new();
+impl Situation<'_> {
+    fn has_subgroups(&self) -> bool {
+        self.gpu.device.features().contains(wgpu::Features::SUBGROUP) && self.shape.subgroup_size >= 4
     }
-    let words = words(extent.pattern_symbols);
-    let has_subgroups = gpu.device.features().contains(wgpu::Features::SUBGROUP) && shape.subgroup_size >= 4;
-    let mut others = Vec::new();
-    if extent.pattern_symbols <= THREAD_SYMBOLS && extent.text_symbols < 1 << POSITION_BITS {
-        let workgroup = shape.thread_workgroup;
-        others.push(Variant { cooperation: Cooperation::Thread, words, workgroup, lanes: 1, ..*usual });
+
+    /// Columns of a dispatch.
+    fn columns(&self) -> u32 {
+        self.loop_budget.map_or(u32::MAX, columns_within).min(self.shape.dispatch_columns)
     }
-    for (cooperation, most_lanes, most_words) in [
-        (Cooperation::Subgroup, if has_subgroups { shape.subgroup_size } else { 1 }, MOST_TRIED_WORDS),
-        (Cooperation::Workgroup, shape.lanes_workgroup, shape.workgroup_words),
-    ] {
-        let lanes = (1..=5).map(|power| 1 << power).filter(|lanes| *lanes <= most_lanes.min(shape.lanes_workgroup));
-        others.extend(lanes.filter_map(|lanes| {
-            let words = words.div_ceil(lanes);
-            let is_likely = (LEAST_TRIED_WORDS..=most_words).contains(&words);
-            is_likely.then_some(Variant { cooperation, words, workgroup: shape.lanes_workgroup, lanes, ..*usual })
-        }));
+
+    /// Words of the longest pattern.
+    fn words(&self) -> u32 {
+        words(self.extent.pattern_symbols)
     }
-    others.retain(|variant| variant != usual && variant.workgroup_bytes() <= shape.workgroup_bytes);
-    others
+
+    /// The ways to compute the batch, of equal ones the first to be preferred: with the kernel that was asked for, or all
+    /// that may be fastest somewhere.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsuited`] if there is none.
+    pub(super) fn candidates(&self) -> Result<Vec<Candidate<Way>>> {
+        let lanes = self.shape.lanes;
+        if let Some(kernel) = self.kernel {
+            let cooperation = kernel.cooperation();
+            let cooperation =
+                cooperation.ok_or_else(|| self.gpu.unsuited(format!("{} computes no distances", kernel.stem)))?;
+            let variant = self.variant(cooperation, lanes).map_err(|why| self.gpu.unsuited(why))?;
+            return Ok(vec![self.candidate(variant, 1.0)]);
+        }
+        let dividing = if self.has_subgroups() { Cooperation::Subgroup } else { Cooperation::Workgroup };
+        let divided = self.variant(dividing, lanes);
+        // Whoever fixes the number of lanes wants them wherever a pair is divided.
+        let may_be_alone = lanes.is_none() || self.words() <= self.shape.thread_words;
+        let alone = if may_be_alone { self.variant(Cooperation::Thread, None).ok() } else { None };
+        // A lane alone does what one invocation does, but slower.
+        let shared = divided.ok().filter(|variant| variant.lanes > 1 || alone.is_none());
+        let mut variants: Vec<Variant> = alone.into_iter().chain(shared).collect();
+        if lanes.is_none() && self.loop_budget.is_none() && divided.is_ok_and(|usual| !usual.strips) {
+            let others: Vec<Variant> = self.tried().filter(|variant| !variants.contains(variant)).collect();
+            variants.extend(others);
+        }
+        let mut candidates: Vec<Candidate<Way>> =
+            variants.iter().map(|&variant| self.candidate(variant, 1.0)).collect();
+        if let Ok(band) = self.variant(Cooperation::Band, None) {
+            let cost = (BAND_COST[0] * f64::from(band.words) + BAND_COST[1]) / self.extent.filled;
+            let best = candidates.iter().map(|other| other.assumed.full).fold(0.0, f64::max);
+            let candidate = self.candidate(band, cost / f64::from(self.words()));
+            let assumed = if best > 0.0 { Speed { full: best, ..candidate.assumed } } else { candidate.assumed };
+            candidates.push(Candidate { assumed, ..candidate });
+        }
+        match divided {
+            Err(why) if candidates.is_empty() => Err(self.gpu.unsuited(why)),
+            _ => Ok(candidates),
+        }
+    }
+
+    /// A way whose cells count so many times.
+    fn candidate(&self, variant: Variant, weight: f64) -> Candidate<Way> {
+        let work = Work { cells: self.cells as f64 * weight, dispatches: 1.0, ..Work::default() };
+        let full = 1e12 * rate(self.shape, &variant);
+        Candidate { way: (self.words(), variant), work, assumed: Speed { full, lone: f64::INFINITY } }
+    }
+
+    /// Other numbers of lanes than the usual one, through shuffles and through workgroup memory.
+    fn tried(&self) -> impl Iterator<Item = Variant> {
+        let shape = self.shape;
+        let most_lanes = if self.has_subgroups() { shape.subgroup_size.min(shape.lanes_workgroup) } else { 1 };
+        let ways = [
+            (Cooperation::Subgroup, most_lanes, MOST_TRIED_WORDS),
+            (Cooperation::Workgroup, shape.lanes_workgroup, shape.workgroup_words),
+        ];
+        ways.into_iter().flat_map(move |(cooperation, most_lanes, most_words)| {
+            let lanes = (1..=5).map(|power| 1 << power).filter(move |lanes| *lanes <= most_lanes);
+            lanes.filter_map(move |lanes| {
+                let words = self.words().div_ceil(lanes);
+                let is_likely = (LEAST_TRIED_WORDS..=most_words).contains(&words);
+                let variant = is_likely.then(|| self.divided(cooperation, (lanes, most_words)).ok()).flatten();
+                variant.filter(|variant| !variant.strips)
+            })
+        })
+    }
+
+    /// The sizes of a kernel for the batch, or why it does not suit.
+    fn variant(&self, cooperation: Cooperation, lanes: Option<u32>) -> Result<Variant, &'static str> {
+        let (shape, Extent { pattern_symbols, text_symbols, limit, .. }) = (self.shape, self.extent);
+        let base = self.base(cooperation);
+        match cooperation {
+            Cooperation::Thread => {
+                let fits = pattern_symbols <= THREAD_SYMBOLS && text_symbols < (1 << POSITION_BITS);
+                if !fits || text_symbols > self.columns() {
+                    return Err("sequences too long for one invocation");
+                }
+                self.fitted(base)
+            }
+            Cooperation::Band => {
+                let words = limit / 32 + 1;
+                let row_words = (base.words.saturating_add(2 * words) + 2) | 1;
+                let band = Variant { words, workgroup: BAND_WORKGROUP, row_words, ..base };
+                let fits = self.mode == EditMode::Global && words <= BAND_WORDS && text_symbols <= self.columns();
+                if !fits || band.workgroup_bytes() > shape.workgroup_bytes {
+                    return Err("the band needs whole sequences and a lower limit");
+                }
+                Ok(band)
+            }
+            Cooperation::Subgroup if !self.has_subgroups() => Err("it has no subgroup operations"),
+            _ => {
+                let (most_lanes, most_words) = match cooperation {
+                    Cooperation::Subgroup => (shape.subgroup_size.min(shape.lanes_workgroup), shape.subgroup_words),
+                    _ => (shape.lanes_workgroup, shape.workgroup_words),
+                };
+                let few = base.words.div_ceil(most_words).next_power_of_two();
+                self.divided(cooperation, (lanes.unwrap_or(few).min(most_lanes), most_words))
+            }
+        }
+    }
+
+    fn base(&self, cooperation: Cooperation) -> Variant {
+        Variant {
+            cooperation,
+            bits: self.coding.bits,
+            stride: self.coding.stride,
+            words: self.words(),
+            workgroup: self.shape.thread_workgroup,
+            lanes: 1,
+            mode: self.mode,
+            strips: false,
+            row_words: 0,
+        }
+    }
+
+    /// Pairs divided among so many lanes of at most so many words; in strips of equal height, if these are too few.
+    fn divided(&self, cooperation: Cooperation, (lanes, most_words): (u32, u32)) -> Result<Variant, &'static str> {
+        let Extent { pattern_symbols, text_symbols, .. } = self.extent;
+        let base = self.base(cooperation);
+        let strips = base.words.div_ceil(lanes * most_words);
+        let words = base.words.div_ceil(lanes * strips);
+        let cells = u64::from(pattern_symbols) * u64::from(text_symbols);
+        let strips = strips > 1 || text_symbols > self.columns() || cells > WHOLE_CELLS;
+        self.fitted(Variant { words, workgroup: self.shape.lanes_workgroup, lanes, strips, ..base })
+    }
+
+    /// The same in workgroups whose memory there is.
+    fn fitted(&self, mut variant: Variant) -> Result<Variant, &'static str> {
+        let Extent { pattern_symbols, text_symbols, .. } = self.extent;
+        if let EditMode::Overlap(reach) = self.mode
+            && (variant.strips || !reach.fits(pattern_symbols.max(text_symbols)))
+        {
+            return Err("overlaps of sequences as long as these are not computed");
+        }
+        let most = self.shape.workgroup_bytes;
+        while variant.workgroup_bytes() > most && variant.workgroup > variant.lanes {
+            variant.workgroup /= 2;
+        }
+        if variant.workgroup_bytes() > most { Err("too little workgroup memory") } else { Ok(variant) }
+    }
+}
+
+/// What a way is assumed to do, in 10^12 cells a second.
+fn rate(shape: &EditShape, variant: &Variant) -> f64 {
+    let rates = match variant.cooperation {
+        Cooperation::Subgroup => SUBGROUP_RATES,
+        Cooperation::Workgroup => WORKGROUP_RATES,
+        _ => THREAD_RATES[usize::from(variant.words > shape.thread_words)],
+    };
+    let after = rates.partition_point(|&(words, _)| words < variant.words);
+    let row = |place: usize| rates[place.min(rates.len() - 1)];
+    let ((words, from), (end, to)) = (row(after.saturating_sub(1)), row(after));
+    if end > words { from + (to - from) * f64::from(variant.words - words) / f64::from(end - words) } else { from }
 }
 
 #[cfg(test)]

@@ -7,23 +7,22 @@ mod pieces;
 mod resident;
 mod slot;
 mod staging;
-mod trials;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::choice::EditShape;
-use self::choice::{Extent, choose, longest_text, others};
+use self::choice::{Extent, Situation, Way, longest_text};
 use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
-use self::trials::{TRIAL_SECONDS, Trials};
 use super::kernels::myers::Variant;
 use super::{Edit, EditBand, EditBatch, EditReport};
 use crate::engine::thread_pool;
 use crate::error::Result;
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::choosing::{Candidate, Chooser, Trials};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::Kernel;
@@ -37,6 +36,11 @@ const FIRST_SECONDS: f64 = 0.01;
 /// Pairs a batch at most: their lists and results take 64 MiB, and are made while the device computes the batch before.
 const MAX_PAIRS: u64 = 4 << 20;
 
+/// Seconds that a batch has to take for its speed to tell anything.
+const TELLING_SECONDS: f64 = 0.005;
+/// When other words a lane and lanes a pair are tried while a job goes on.
+const TRIALS: Trials = Trials { seconds: 0.05, beside_seconds: 0.2, doubt: 1.5 };
+
 /// A GPU that computes Levenshtein distances.
 pub type EditGpu = engine::GpuEngine<Edit>;
 
@@ -47,7 +51,7 @@ pub struct EditHost {
     /// Length of the longest text of the band that the last batch was of.
     longest: Option<(Arc<EditBand>, u32)>,
     shape: EditShape,
-    trials: Trials,
+    chooser: Chooser<Way>,
     binding: u64,
     loop_budget: Option<u64>,
     /// Threads that share the work on the host; `None` until it is needed or was given.
@@ -61,8 +65,8 @@ pub struct Chosen {
     /// If the batch was cut.
     pieces: Option<Pieces>,
     extent: Extent,
-    /// The way that is expected to be fastest, and the one that is taken.
-    ways: [Variant; 2],
+    /// The way that is taken.
+    way: Candidate<Way>,
 }
 
 impl EditGpu {
@@ -79,7 +83,7 @@ impl EditGpu {
             pipelines: Pipelines::default(),
             longest: None,
             shape: EditShape::for_adapter(found, &gpu.device),
-            trials: Trials::default(),
+            chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             pool: None,
@@ -180,18 +184,29 @@ impl GpuKind for Edit {
             _ => pool.install(|| longest_text(&batch.band)),
         };
         host.longest = Some((Arc::clone(&batch.band), longest));
+        let cells = batch.cells();
         let mut extent = pool.install(|| Extent::of(batch, longest));
         let pieces = Pieces::cut(batch, extent.text_symbols);
         let batch = pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
         if pieces.is_some() {
             extent = pool.install(|| Extent::of(batch, longest_text(&batch.band)));
         }
-        let (mode, shape) = (batch.band.scheme.mode, &host.shape);
-        let usual = choose(&host.gpu, shape, site.kernel, (mode, extent), &texts.coding, host.loop_budget)?;
-        let is_fixed = site.kernel.is_some() || shape.lanes.is_some() || host.loop_budget.is_some();
-        let variant =
-            if is_fixed { usual } else { host.trials.pick(usual, || others(&host.gpu, &host.shape, &usual, extent)) };
-        Ok(Chosen { texts, profiles, pieces, extent, ways: [usual, variant] })
+        let situation = Situation {
+            gpu: &host.gpu,
+            shape: &host.shape,
+            kernel: site.kernel,
+            mode: batch.band.scheme.mode,
+            extent,
+            coding: &texts.coding,
+            loop_budget: host.loop_budget,
+            cells,
+        };
+        let candidates = situation.candidates()?;
+        let is_fixed = site.kernel.is_some() || host.shape.lanes.is_some() || host.loop_budget.is_some();
+        let remaining = if is_fixed { 0 } else { site.remaining_cells };
+        let place = host.chooser.pick(&candidates, cells, remaining);
+        let way = place.map(|place| candidates[place]).ok_or_else(|| host.gpu.unsuited("no kernel suits the batch"))?;
+        Ok(Chosen { texts, profiles, pieces, extent, way })
     }
 
     fn record(
@@ -201,7 +216,7 @@ impl GpuKind for Edit {
         batch: &Arc<EditBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
-        let [_, variant] = chosen.ways;
+        let (_, variant) = chosen.way.way;
         let program = host.pipelines.get(&host.gpu, variant)?;
         let pool = host.pool()?;
         let work = EditWork {
@@ -236,19 +251,18 @@ impl GpuKind for Edit {
     fn learn(
         host: &mut EditHost,
         _kernel: Option<&'static Kernel>,
-        batch: &EditBatch,
+        _batch: &EditBatch,
         chosen: &Chosen,
         report: &EditReport,
     ) -> Option<f64> {
-        let [usual, way] = chosen.ways;
         if let Some(time) = report.kernel_time {
-            host.trials.learn(usual, way, batch.cells(), time.as_secs_f64());
+            host.chooser.learn(&chosen.way, time.as_secs_f64());
         }
         None
     }
 
     fn trial_seconds(host: &EditHost) -> Option<f64> {
-        host.trials.is_trying().then_some(TRIAL_SECONDS)
+        host.chooser.trial_seconds()
     }
 
     fn nothing_of(batch: &EditBatch) -> EditReport {

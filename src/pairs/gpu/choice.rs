@@ -1,19 +1,20 @@
-//! Which kernel a batch goes to: the one of least cost by [`crate::pairs::plan::cost`].
+//! Which kernels can compute a batch, with what they should cost; [`crate::gpu::choosing`] takes one.
 
 use super::Config;
 use super::shape::MatrixShape;
 use crate::gpu::adapter::AdapterDescription;
+use crate::gpu::choosing::{Candidate, Chooser, Speed, Work};
 use crate::gpu::kernels::{Family, Kernel, Kind, Scan, of_kind, offered};
 use crate::pairs::kernels::matrix::Variant;
-use crate::pairs::plan::cost::{KernelSpeed, Speeds, Work, host_trace_seconds};
+use crate::pairs::plan::cost::{Speeds, host_trace_seconds};
 use crate::pairs::{Batch, Extent, Want};
 
 /// Seconds in which the host looks at a pair that `nw_slice` would have filtered on the device.
 const HOST_PAIR_SECONDS: f64 = 5e-8;
 /// Seconds in which the host takes over an alignment, spread over its threads.
 const HOST_ALIGNMENT_SECONDS: f64 = 2e-7;
-/// What it counts if the device or the threads wait for the other: a batch more than the last has nothing to overlap with.
-const IDLE_WEIGHT: f64 = 0.1;
+/// Seconds of a batch from which on it tells what its kernel costs.
+const TELLING_SECONDS: f64 = 0.02;
 /// How the share of pairs that the filter leaves open follows what batches show.
 const OPEN_SHARE_MEMORY: f64 = 0.5;
 
@@ -34,7 +35,7 @@ pub(super) struct Situation<'a> {
     pub carries_matches: bool,
 }
 
-/// A kernel for a batch, and what it should cost.
+/// A kernel for a batch, and what the batch is for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
     pub kernel: &'static Kernel,
@@ -43,60 +44,76 @@ pub(super) struct Choice {
     pub aligned: bool,
 }
 
-/// The speeds of a device's kernels, as far as they are known.
+/// What has one speed: a kernel, whether it traces back, and whether gaps are linear.
+type Way = (Kind, bool, bool);
+
+/// What kernels cost on a device, as far as it is known.
 #[derive(Debug, Clone)]
-pub(super) struct Chooser {
+pub(super) struct Prices {
     linear: Speeds,
     affine: Speeds,
     threads: usize,
     /// Share of the pairs that the bound on the identity leaves open.
     open_share: f64,
+    chooser: Chooser<Way>,
 }
 
-impl Chooser {
+impl Prices {
     /// For a device on which `nw_slice` reaches as many cells a second as the configuration says, or about as many as
     /// assumed; with the speeds that were measured for the configuration.
     pub(super) fn new(config: Config, assumed: f64) -> Self {
         let known = if config.cells_per_second > 0.0 { config.cells_per_second } else { assumed };
-        Chooser {
+        Prices {
             // Measured speeds are for one kind of gaps, and an engine is opened for one job.
             linear: config.speeds.unwrap_or_else(|| Speeds::typical(false, known)),
             affine: config.speeds.unwrap_or_else(|| Speeds::typical(true, known)),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             open_share: 0.0,
+            // Kernels are compared when a device is opened for a long job ([`super::tune`]), which is remembered: a job
+            // makes no trials.
+            chooser: Chooser::new(TELLING_SECONDS, None),
         }
     }
 
-    fn speed(&self, batch: &Batch, kernel: &Kernel) -> KernelSpeed {
+    fn assumed(&self, batch: &Batch, kernel: &Kernel, aligned: bool) -> Speed {
         let Speeds(speeds) = if batch.band.scoring.gaps.is_linear() { &self.linear } else { &self.affine };
-        speeds[place(kernel)]
+        let speed = speeds[place(kernel)];
+        if aligned { speed.aligned } else { speed.scores }
+    }
+
+    fn candidate(&self, batch: &Batch, choice: &Choice) -> Candidate<Way> {
+        Candidate {
+            way: (choice.kernel.kind, choice.aligned, batch.band.scoring.gaps.is_linear()),
+            work: choice.work,
+            assumed: self.assumed(batch, choice.kernel, choice.aligned),
+        }
     }
 
     /// Cells a second of a chosen kernel on a full device.
     pub(super) fn full_rate(&self, batch: &Batch, choice: &Choice) -> f64 {
-        let speed = self.speed(batch, choice.kernel);
-        if choice.aligned { speed.aligned.full } else { speed.scores.full }
+        self.chooser.speed(&self.candidate(batch, choice)).full
     }
 
     /// The kernel of least cost.
     pub(super) fn choose(&self, situation: &Situation<'_>) -> Choice {
         let possible = offered(Family::Pairs).filter(|kernel| situation.features.contains(kernel.features));
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
-        let priced = choices.filter_map(|(kernel, aligned)| self.price(situation, kernel, aligned));
-        let cheapest = priced.min_by(|(a, _), (b, _)| a.total_cmp(b));
-        cheapest.map_or_else(|| choice_of(situation, of_kind(Kind::Slice)), |(_, choice)| choice)
+        let choices: Vec<Choice> =
+            choices.filter_map(|(kernel, aligned)| self.possible(situation, kernel, aligned)).collect();
+        let candidates: Vec<Candidate<Way>> =
+            choices.iter().map(|choice| self.candidate(situation.batch, choice)).collect();
+        let cheapest = self.chooser.cheapest(&candidates);
+        cheapest.map_or_else(|| choice_of(situation, of_kind(Kind::Slice)), |place| choices[place])
     }
 
-    /// What a kernel would cost, the tracing that it leaves to the host included, if it can be used so.
-    fn price(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<(f64, Choice)> {
+    /// A batch for a kernel, with the tracing that it leaves to the host, if it can be used so.
+    fn possible(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<Choice> {
         let batch = situation.batch;
         let wants_walk = !matches!(batch.band.want, Want::Scores) && situation.carries_matches;
         if aligned && (kernel.scan().is_none() || !wants_walk) {
             return None;
         }
         let work = work_of(situation, kernel, aligned)?;
-        let speed = self.speed(batch, kernel);
-        let seconds = if aligned { &speed.aligned } else { &speed.scores }.seconds(&work);
         let traced_by_host = match batch.band.want {
             _ if aligned => 0.0,
             Want::Scores => 0.0,
@@ -105,20 +122,17 @@ impl Chooser {
         };
         // Threads trace one batch while the device computes the next.
         let is_linear = batch.band.scoring.gaps.is_linear();
-        let traced = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, self.threads);
-        let seconds = seconds.max(traced) + IDLE_WEIGHT * seconds.min(traced);
+        let meanwhile_seconds = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, self.threads);
         // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
         let is_possible =
             aligned || kernel.scan().is_none() || !wants_walk || work_of(situation, kernel, true).is_none();
-        is_possible.then_some((seconds, Choice { kernel, work, aligned }))
+        is_possible.then_some(Choice { kernel, work: Work { meanwhile_seconds, ..work }, aligned })
     }
 
     /// Learns from what a batch took.
     pub(super) fn observe(&mut self, batch: &Batch, choice: &Choice, seconds: f64) {
-        let speeds = if batch.band.scoring.gaps.is_linear() { &mut self.linear } else { &mut self.affine };
-        let speed = &mut speeds.0[place(choice.kernel)];
-        let speed = if choice.aligned { &mut speed.aligned } else { &mut speed.scores };
-        speed.observe(&choice.work, seconds);
+        let candidate = self.candidate(batch, choice);
+        self.chooser.learn(&candidate, seconds);
     }
 
     /// Learns how many pairs a filter left open.
@@ -173,6 +187,7 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         dispatches: rounds * (steps + 1.0),
         walked_columns: rounds * columns_walked,
         host_seconds: if matches!(batch.band.want, Want::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 },
+        ..Work::default()
     })
 }
 

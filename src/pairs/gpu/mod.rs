@@ -16,7 +16,7 @@ mod upload;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::choice::{Choice, Chooser};
+use self::choice::{Choice, Prices};
 use self::matrix::MatrixSlot;
 use self::programs::Shader;
 use self::resident::{Resident, ResidentStores};
@@ -24,11 +24,12 @@ use self::shape::Arenas;
 pub use self::shape::MatrixShape;
 use self::slot::Slot;
 use super::kernels::nw_slice;
-use super::plan::cost::{Speeds, Work};
+use super::plan::cost::Speeds;
 use super::{Batch, Extent, Report, Want};
 use crate::error::Result;
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
+use crate::gpu::choosing::Work;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind, of_kind};
@@ -39,8 +40,6 @@ use crate::score::{Mode, OffsetScoring};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
-/// Seconds of a batch from which on it tells what its kernel costs.
-const TELLING_SECONDS: f64 = 0.02;
 /// Cells per second assumed of a device before anything was measured.
 const FIRST_GUESS: f64 = 2e10;
 /// Pairs a batch at most: bounds the output buffers to some hundred MiB.
@@ -109,7 +108,7 @@ pub struct PairsHost {
     output_budget: u64,
     /// Words of runs expected for a symbol, without and with a filter.
     words_a_symbol: [f64; 2],
-    chooser: Chooser,
+    prices: Prices,
     /// Cells per second assumed of `nw_slice` before anything was measured.
     assumed_speed: f64,
     /// Results of `nw_slice` are used where the device wrote them.
@@ -151,7 +150,7 @@ impl GpuEngine {
             shape: MatrixShape::for_adapter(found),
             output_budget: binding.min(MOST_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
-            chooser: Chooser::new(config, assumed_speed),
+            prices: Prices::new(config, assumed_speed),
             assumed_speed,
             in_place: false,
             gpu: gpu.clone(),
@@ -214,7 +213,7 @@ impl GpuEngine {
     /// Changes the configuration; only between batches.
     pub fn configure(&mut self, config: Config) {
         self.host.config = config;
-        self.host.chooser = Chooser::new(config, self.host.assumed_speed);
+        self.host.prices = Prices::new(config, self.host.assumed_speed);
         self.forget_speed((config.cells_per_second > 0.0).then_some(config.cells_per_second));
     }
 
@@ -239,7 +238,7 @@ impl PairsHost {
         let scoring = nw_slice::offset_scoring(batch, &extent)?;
         let next = self.choose(None, batch, extent, &scoring);
         let is_other = (next.kernel.stem, next.aligned) != (last.kernel.stem, last.aligned);
-        is_other.then(|| self.chooser.full_rate(batch, &next))
+        is_other.then(|| self.prices.full_rate(batch, &next))
     }
 }
 
@@ -349,11 +348,10 @@ impl GpuKind for Pairs {
     ) -> Option<f64> {
         let choice = &chosen.choice;
         if choice.kernel.scan().is_none() && is_filtered(batch) {
-            host.chooser.observe_open(report.hits.len() as u64, batch.pairs());
+            host.prices.observe_open(report.hits.len() as u64, batch.pairs());
         }
-        let seconds = report.kernel_time.map(|time| time.as_secs_f64());
-        if let Some(seconds) = seconds.filter(|&seconds| seconds > TELLING_SECONDS) {
-            host.chooser.observe(batch, choice, seconds);
+        if let Some(time) = report.kernel_time {
+            host.prices.observe(batch, choice, time.as_secs_f64());
         }
         // A kernel that the user named stays.
         if kernel.is_none() { host.expect_next(batch, choice) } else { None }

@@ -49,7 +49,7 @@ impl PairsHost {
         };
         match kernel {
             Some(kernel) => choice_of(&situation, kernel),
-            None => self.chooser.choose(&situation),
+            None => self.prices.choose(&situation),
         }
     }
 

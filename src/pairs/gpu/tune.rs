@@ -10,9 +10,10 @@ use super::{Config, GpuEngine};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
+use crate::gpu::choosing::{Speed, Trials};
 use crate::gpu::kernels::{Family, Kind, of_kind, offered};
 use crate::pairs::Pairs;
-use crate::pairs::plan::cost::{Speed, Speeds};
+use crate::pairs::plan::cost::Speeds;
 use crate::pairs::{Band, Batch, Block, Want};
 use crate::score::Scoring;
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -156,19 +157,20 @@ pub fn sweep(
     Ok(trials)
 }
 
-/// Seconds that a job should last before it is worth measuring for.
-const WORTH_TUNING_SECONDS: f64 = 60.0;
+/// A measurement of all sizes and kernels. It pays for a job of a minute.
+const MEASUREMENT: Trials = Trials { seconds: 12.0, beside_seconds: 0.0, doubt: 1.25 };
 
-/// Opens an adapter with the best known configuration for a job of `cells`: from the cache; or, if the job will last
-/// long enough to be worth it or `anew` asks for it, from a measurement, which the cache then keeps; or the default.
+/// Opens an adapter with the best known configuration for a job of which `cells` are to be computed, without those of
+/// pairs that a filter left out before: from the cache; or, if the job will last long enough to be worth it or `anew` asks
+/// for it, from a measurement, which the cache then keeps; or the default.
 pub fn open_tuned(found: &FoundAdapter, scoring: &Arc<Scoring>, cells: u64, anew: bool) -> Result<GpuEngine> {
     let mut opened = open_all(&[(found.clone(), u64::MAX)], scoring, cells, anew, &AtomicBool::new(false));
     opened.pop().unwrap_or_else(|| Err(Error::Internal("no answer for the adapter that was to be opened".into())))
 }
 
 /// Opens several adapters at once, each as [`open_tuned`] does and with at most so many bytes of memory, for a job of
-/// `cells` in all. Of adapters of one model one is measured, the others are configured like it; models are measured
-/// beside each other. The same adapter may come several times: it is opened as often.
+/// `cells` to be computed in all. Of adapters of one model one is measured, the others are configured like it; models are
+/// measured beside each other. The same adapter may come several times: it is opened as often.
 ///
 /// Gives an engine, or why there is none, for each adapter, in their order. [`Error::Interrupted`] if `interrupt` was
 /// set while a device was measured.
@@ -330,7 +332,7 @@ fn choose_with_slice(
         // How fast it is with the defaults decides how much it is asked at once, and whether to look further.
         let speed = measure_until(engine, scoring, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
         let looked = Config { cells_per_second: speed, ..engine.config() };
-        if (cells as f64) < speed * WORTH_TUNING_SECONDS {
+        if !MEASUREMENT.pay(1.0, MEASUREMENT.seconds, cells as f64 / speed) {
             return Ok(looked);
         }
     }
@@ -377,6 +379,12 @@ mod tests {
         assert_eq!(slices, [None, Some(20), Some(12), Some(12), Some(20)]);
         // Device 0 in vain, then 2 for its model, and 1 for the other.
         assert_eq!(asked.into_inner(), 3);
+    }
+
+    #[test]
+    fn a_measurement_pays_for_a_job_of_a_minute() {
+        let pays = |seconds| MEASUREMENT.pay(1.0, MEASUREMENT.seconds, seconds);
+        assert!(pays(61.0) && !pays(59.0) && !pays(1.2));
     }
 
     #[test]

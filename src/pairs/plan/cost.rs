@@ -1,62 +1,12 @@
-//! What a batch costs on a kernel: the model by which kernels are chosen.
-//!
-//! A device is full when it computes as many pairs as it can hold at once; a pair alone cannot go faster than the
-//! invocations that share it. So the time of a batch is that of all its cells at the full rate, and of the longest chain
-//! of cells that depend on each other at the rate of one chain (Graham's bound for list scheduling), and of what each
-//! dispatch and each step of a walk back takes beside.
+//! What kernels for pairs do in a second, by which one is chosen ([`crate::gpu::choosing`]).
 
 use serde::{Deserialize, Serialize};
 
-/// Seconds of a dispatch that waits for the one before it (2.8 us on an H200; other devices are slower).
-const DISPATCH_SECONDS: f64 = 4e-6;
-/// Seconds of one column of a walk back, which waits for memory at every few of them (measured on an H200).
-const WALK_COLUMN_SECONDS: f64 = 0.9e-6;
+use crate::gpu::choosing::Speed;
+
 /// Cells a second that one CPU thread traces back, counted as if it computed the whole matrix: 16S genes on AVX-512, in
 /// bands that score and matches make narrow under linear gaps, less so under affine ones.
 const TRACE_CELLS_A_THREAD: [f64; 2] = [2.4e10, 4.5e9];
-
-/// What a batch is for one kernel.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Work {
-    /// Cells of all pairs, padding included.
-    pub cells: f64,
-    /// Cells that come one after the other at least: of the longest pair, or of its chain of tiles.
-    pub chain: f64,
-    /// Dispatches that wait for each other.
-    pub dispatches: f64,
-    /// Columns of the longest alignments that are walked back one after the other.
-    pub walked_columns: f64,
-    /// Seconds on the host beside what every kernel takes there.
-    pub host_seconds: f64,
-}
-
-/// How fast a kernel is, in cells a second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Speed {
-    /// With enough pairs.
-    pub full: f64,
-    /// One chain.
-    pub lone: f64,
-}
-
-impl Speed {
-    /// Seconds that a batch takes.
-    pub fn seconds(&self, work: &Work) -> f64 {
-        work.cells / self.full
-            + work.chain / self.lone
-            + work.dispatches * DISPATCH_SECONDS
-            + work.walked_columns * WALK_COLUMN_SECONDS
-            + work.host_seconds
-    }
-
-    /// Corrects the full rate by what a batch took, where that rate decided.
-    pub fn observe(&mut self, work: &Work, seconds: f64) {
-        let (expected, bulk) = (self.seconds(work) - work.host_seconds, work.cells / self.full);
-        if bulk > 0.6 * expected && seconds > 0.0 {
-            self.full *= (expected / seconds).clamp(0.5, 2.0);
-        }
-    }
-}
 
 /// One kernel's speeds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -112,6 +62,7 @@ pub fn host_trace_seconds(cells: f64, is_linear: bool, threads: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::choosing::Work;
 
     fn work(pairs: f64, length: f64) -> Work {
         Work { cells: pairs * length * length, chain: length * length, dispatches: 1.0, ..Work::default() }
@@ -141,19 +92,5 @@ mod tests {
             let gcups = work.cells / Speeds::typical(false, 0.0).0[kernel].scores.seconds(&work) / 1e9;
             assert!((gcups / measured - 1.0).abs() < 0.15, "{pairs} x {length}: {gcups}, measured {measured}");
         }
-    }
-
-    #[test]
-    fn batches_correct_the_full_rate() {
-        let mut speed = Speed { full: 1e12, lone: 1e9 };
-        let work = work(1e6, 1000.0);
-        for _ in 0..20 {
-            speed.observe(&work, 4.0);
-        }
-        assert!((speed.seconds(&work) / 4.0 - 1.0).abs() < 0.05, "{speed:?}");
-        // A batch of one pair says nothing about it.
-        let before = speed;
-        speed.observe(&self::work(1.0, 1000.0), 1.0);
-        assert_eq!(speed, before);
     }
 }

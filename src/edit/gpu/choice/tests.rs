@@ -1,5 +1,7 @@
 use super::*;
+use crate::edit::gpu::{TELLING_SECONDS, TRIALS};
 use crate::gpu::adapter::enumerate;
+use crate::gpu::choosing::Chooser;
 use crate::score::{Equality, Reach};
 use crate::seq::{Alphabet, SequenceStore};
 
@@ -76,7 +78,19 @@ fn grid() -> String {
         rows += &row(&gpu, &name, |gpu, pattern_symbols| {
             let (text_symbols, limit, filled) = extent(pattern_symbols);
             let extent = Extent { pattern_symbols, text_symbols, limit, filled };
-            choose(gpu, &shape, None, (mode, extent), coding, budget).ok()
+            let situation = Situation {
+                gpu,
+                shape: &shape,
+                kernel: None,
+                mode,
+                extent,
+                coding,
+                loop_budget: budget,
+                cells: 1 << 40,
+            };
+            let candidates = situation.candidates().ok()?;
+            let place = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates)?;
+            Some(candidates[place].way.1)
         });
     };
     for (device, size, bytes) in [("shuffles", 32, 49_152), ("none", 1, 16_384)] {
@@ -110,5 +124,60 @@ fn grid() -> String {
 
 #[test]
 fn choices_where_nothing_was_measured() {
-    assert_eq!(grid(), include_str!("choices.txt"));
+    let (grid, expected) = (grid(), include_str!("choices.txt"));
+    assert_eq!(grid.lines().count(), expected.lines().count());
+    for (chosen, expected) in grid.lines().zip(expected.lines()) {
+        assert_eq!(chosen, expected);
+    }
+}
+
+/// Reads of a length in regions of a genome, of which a batch of so many cells is computed.
+fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<Candidate<Way>> {
+    let (coding, shape) = (coding(Alphabet::Dna), shape(32, 49_152));
+    let extent = Extent { pattern_symbols: length, text_symbols: 2 * length, limit: u32::MAX, filled: 1.0 };
+    let (mode, coding) = (EditMode::Infix, &coding);
+    Situation { gpu, shape: &shape, kernel: None, mode, extent, coding, loop_budget: None, cells }.candidates().unwrap()
+}
+
+#[test]
+fn ways_that_are_tried_share_the_words_otherwise() {
+    let gpu = gpu();
+    let of = |length| -> Vec<String> {
+        candidates(&gpu, length, 1).iter().map(|candidate| brief(&candidate.way.1)).collect()
+    };
+    assert_eq!(of(100), ["T4/32"], "a lane of two words is not likely");
+    assert_eq!(of(600), ["T20/32", "S2x10/64", "S4x5/64", "W4x5/64"]);
+    assert_eq!(of(2000), ["S8x8/64", "S4x16/64", "S16x4/64", "W8x8/64", "W16x4/64"]);
+    assert_eq!(of(20_000), ["S32x10/64s"], "in strips there is one way");
+}
+
+#[test]
+fn only_the_work_that_remains_pays_for_trials() {
+    // A card on which shuffles take four times as long as was measured, so that workgroup memory is best; batches of 1.6 s.
+    let gpu = gpu();
+    let batch = 16_000_000_000_000;
+    let all = candidates(&gpu, 2000, batch);
+    let seconds = |candidate: &Candidate<Way>| {
+        let slow = if candidate.way.1.cooperation == Cooperation::Subgroup { 4.0 } else { 1.0 };
+        slow * candidate.work.cells / candidate.assumed.full
+    };
+    let ways = |batches: u64| {
+        let mut chooser = Chooser::new(TELLING_SECONDS, Some(TRIALS));
+        let mut ways = Vec::new();
+        for index in 1..=batches {
+            let small = chooser.trial_seconds().is_some();
+            let batch = if small { batch / 10 } else { batch };
+            let own = candidates(&gpu, 2000, batch);
+            let place = chooser.pick(&own, batch, (batches - index) * batch).unwrap();
+            chooser.learn(&own[place], seconds(&own[place]));
+            ways.push(brief(&own[place].way.1));
+        }
+        ways
+    };
+    assert_eq!(all.len(), 5);
+    // Then nothing remains, however long the first batch took.
+    assert_eq!(ways(2), ["S8x8/64", "S8x8/64"]);
+    let long = ways(200);
+    assert_eq!(long[0], "S8x8/64");
+    assert!(long[10..].iter().all(|way| way == "W8x8/64"), "{long:?}");
 }
