@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use pairwave::gpu::adapter::{Device, enumerate};
-use pairwave::jobs::{AllPairs, RunOptions};
+use pairwave::jobs::{AllPairs, Job, Run};
 use pairwave::score::Scoring;
 use pairwave::seq::{ReadOptions, read_files};
 
 const GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fasta");
 
 /// Runs the job and returns the number of pairs that have the identity.
-fn run(options: &RunOptions) -> u64 {
+fn run(run: &Run) -> u64 {
     let stores = read_files(&[GENES], &ReadOptions::default()).expect("the genes can be read");
     let store = Arc::new(stores.into_iter().next().expect("one store a file"));
     let job = AllPairs { min_identity: Some(0.97), ..AllPairs::new(store, Arc::new(Scoring::dna())) };
     let mut identity_sum = 0.0;
-    let summary = job.run(options, &(), |pair| {
-        identity_sum += pair.identity;
+    let summary = job.run(run, |pairs| {
+        identity_sum += pairs.iter().map(|pair| pair.identity).sum::<f64>();
         Ok(())
     });
     let summary = summary.expect("the job runs");
@@ -36,8 +36,8 @@ fn end_to_end(criterion: &mut Criterion) {
     let devices = adapters.map(|found| ("adapter", Device::Adapter(Box::new(found))));
     let mut written = Vec::new();
     for (name, device) in [("cpu", Device::Cpu)].into_iter().chain(devices) {
-        let options = RunOptions { devices: vec![device], ..RunOptions::default() };
-        group.bench_function(name, |bencher| bencher.iter(|| written.push(run(&options))));
+        let how = Run { devices: vec![device], ..Run::default() };
+        group.bench_function(name, |bencher| bencher.iter(|| written.push(run(&how))));
     }
     group.finish();
     assert!(written.iter().all(|&pairs| pairs == written[0] && pairs > 0), "runs differ: {written:?}");

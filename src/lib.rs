@@ -3,15 +3,17 @@
 //! Two strings, and all pairs of a file:
 //!
 //! ```
-//! use pairwave::{AllPairs, RunOptions, Scoring};
+//! use pairwave::{AllPairs, Job, Run, Scoring};
 //!
 //! let alignment = pairwave::align("GATTACA", "GCATGCT", &Scoring::dna())?;
 //! assert_eq!((alignment.score, alignment.cigar.to_string().as_str()), (-1, "1=2X1=1X1=1X"));
 //!
 //! let genes = pairwave::read("assets/16s/gold12.fasta")?;
 //! let job = AllPairs { min_identity: Some(0.97), ..AllPairs::new(genes.clone(), Scoring::dna().into()) };
-//! let summary = job.run(&RunOptions::default(), &(), |pair| {
-//!     println!("{} {} {:.4}", genes.name(pair.query), genes.name(pair.target), pair.identity);
+//! let summary = job.run(&Run::default(), |pairs| {
+//!     for pair in pairs {
+//!         println!("{} {} {:.4}", genes.name(pair.query), genes.name(pair.target), pair.identity);
+//!     }
 //!     Ok(())
 //! })?;
 //! assert_eq!((summary.pairs, summary.written), (66, 4));
@@ -22,7 +24,7 @@
 //!
 //! ```
 //! use pairwave::score::{EditMode, EditScheme, Equality, Limit};
-//! use pairwave::{Against, Alphabet, EditDistances, ReadOptions, RunOptions, seq::read_bytes};
+//! use pairwave::{Against, Alphabet, EditDistances, Job, ReadOptions, Run, seq::read_bytes};
 //! use std::sync::Arc;
 //!
 //! let read = |letters: &[u8]| read_bytes("inline", letters, &ReadOptions::default()).map(Arc::new);
@@ -33,7 +35,7 @@
 //!     limit: Limit::Distance(2),
 //! };
 //! let job = EditDistances { align: true, ..EditDistances::new(patterns, Against::Texts(texts), Arc::new(scheme)) };
-//! job.run(&RunOptions::default(), &(), |results| {
+//! job.run(&Run::default(), |results| {
 //!     let alignment = results[0].alignment.as_ref().unwrap();
 //!     assert_eq!((results[0].distance, alignment.start, results[0].end), (1, 2, 10));
 //!     assert_eq!(alignment.cigar.to_string(), "2=1D5=");
@@ -45,16 +47,18 @@
 //! One pair of sequences that are too long for a matrix in memory is a third job:
 //!
 //! ```
-//! use pairwave::{LongAlignment, Mode, ReadOptions, RunOptions, Scoring, seq::read_bytes};
+//! use pairwave::{Job, LongAlignment, Mode, ReadOptions, Run, Scoring, seq::read_bytes};
 //! use std::sync::Arc;
 //!
 //! let read = |letters: &[u8]| read_bytes("inline", letters, &ReadOptions::default()).map(Arc::new);
 //! let (query, target) = (read(b">a\nCCGATTACACC\n")?, read(b">b\nTTTGATTACATT\n")?);
 //! let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::dna() });
-//! let result = LongAlignment::new(query, 0, target, 0, scoring).run(&RunOptions::default(), &())?;
-//! let hit = &result.hits[0];
-//! assert_eq!((hit.score, hit.query.clone(), hit.target.clone()), (35, Some(2..9), Some(3..10)));
-//! assert_eq!(hit.cigar.as_ref().unwrap().to_string(), "7=");
+//! LongAlignment::new(query, 0, target, 0, scoring).run(&Run::default(), |hits| {
+//!     let hit = &hits[0];
+//!     assert_eq!((hit.score, hit.query.clone(), hit.target.clone()), (35, Some(2..9), Some(3..10)));
+//!     assert_eq!(hit.cigar.as_ref().unwrap().to_string(), "7=");
+//!     Ok(())
+//! })?;
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
@@ -166,7 +170,7 @@ pub use edit::plan::{Against, Candidate};
 pub use error::{Error, Place, Result};
 pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{
-    AllPairs, EditDistances, EditResult, LongAlignment, LongHit, LongResult, PairResult, RunOptions, Summary,
+    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongHit, LongSummary, PairResult, Progress, Run, Summary,
 };
 pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
@@ -306,7 +310,7 @@ mod tests {
         let mut proteins = SequenceStore::builder(Alphabet::Protein);
         proteins.push_letters("a", b"MKV").unwrap();
         let job = AllPairs::new(proteins.build().into(), Scoring::dna().into());
-        let error = job.run(&RunOptions::default(), &(), |_| Ok(())).unwrap_err();
+        let error = job.run(&Run::default(), |_| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), "the scoring is for Dna, but there are Protein sequences");
     }
 

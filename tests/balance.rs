@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pairwave::engine::queue::{Lease, Pull, WorkQueue};
 use pairwave::engine::sizing::LeastWork;
-use pairwave::engine::{Capacity, Engine, thread_pool};
-use pairwave::jobs::{AllPairs, RunOptions};
+use pairwave::engine::{Capacity, Engine};
+use pairwave::jobs::{AllPairs, Job as _, Run};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::Want;
 use pairwave::pairs::mock::MockEngine;
@@ -200,8 +200,8 @@ fn shares_follow_speeds_in_real_time() {
     let capacity = Capacity { cells: 1 << 30, pairs: 1 << 20, store_bytes: u64::MAX, batches: 1 };
     let engine = |name: &str, speed| Box::new(MockEngine::new(name, capacity, []).with_real_speed(speed));
     let both: Vec<Box<dyn Engine<Pairs>>> = vec![engine("slow", speed), engine("fast", 3.0 * speed)];
-    let pool = thread_pool(1).expect("threads start");
-    let summary = job.run_on(both, &pool, &RunOptions::default(), &(), |_| Ok(())).expect("the job ends well");
+    let run = Run { threads: 1, ..Run::default() };
+    let summary = job.run_on(both, &run, |_| Ok(())).expect("the job ends well");
     let [slow, fast] = &summary.engines[..] else { panic!("two engines: {:?}", summary.engines) };
     assert_eq!(slow.cells + fast.cells, summary.cells);
     // 3 if the machine has nothing else to do.

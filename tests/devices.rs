@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Barrier, OnceLock};
 
 use pairwave::Error;
-use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
+use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, FoundAdapter, memory_budget};
 use pairwave::gpu::memory::LEAST_BYTES;
-use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::gpu::{Config, GpuEngine, tune};
 use pairwave::pairs::{Batch, Report};
@@ -28,21 +28,14 @@ fn job() -> AllPairs {
     AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::dna())) }
 }
 
-fn run_on(engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
-    let pool = thread_pool(2).expect("threads start");
-    let mut results = Vec::new();
-    let take = |result: &PairResult| {
-        results.push(result.clone());
-        Ok(())
-    };
-    let summary = job().run_on(engines, &pool, &RunOptions::default(), &(), take).expect("the job ends well");
-    (results, summary)
+fn run_job_on(engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
+    run_on(&job(), engines, &two_threads()).expect("the job ends well")
 }
 
 /// What one engine gives.
 fn expected() -> &'static [PairResult] {
     static EXPECTED: OnceLock<Vec<PairResult>> = OnceLock::new();
-    EXPECTED.get_or_init(|| run_on(vec![Box::new(cpu())]).0)
+    EXPECTED.get_or_init(|| run_job_on(vec![Box::new(cpu())]).0)
 }
 
 /// Fails, in one line, at the first difference.
@@ -112,7 +105,7 @@ fn two_engines_of_one_adapter_give_what_one_gives() {
     assert_ne!(engines[0].gpu().device, engines[1].gpu().device, "buffers belong to a device");
     let all = Arc::new(Barrier::new(2));
     let (results, summary) =
-        run_on(engines.into_iter().map(|gpu| Met::new(gpu, &all) as Box<dyn Engine<Pairs>>).collect());
+        run_job_on(engines.into_iter().map(|gpu| Met::new(gpu, &all) as Box<dyn Engine<Pairs>>).collect());
     assert_same(&results);
     let took_part: Vec<&str> =
         summary.engines.iter().filter(|engine| engine.pairs > 0).map(|engine| engine.name.as_str()).collect();
@@ -126,7 +119,7 @@ fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
     let all = Arc::new(Barrier::new(2));
     let mut doomed = Met::new(gpu_called("the doomed one"), &all);
     doomed.destroyed_at = 1;
-    let (results, summary) = run_on(vec![doomed, Met::new(gpu_called("the survivor"), &all)]);
+    let (results, summary) = run_job_on(vec![doomed, Met::new(gpu_called("the survivor"), &all)]);
     assert_same(&results);
     let lost: Vec<bool> = summary.engines.iter().map(|engine| engine.lost.is_some()).collect();
     assert_eq!(lost, [true, false], "{:?}", summary.engines);
@@ -140,18 +133,14 @@ fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
 fn an_adapter_may_come_twice() {
     let found = adapter();
     let device = Device::Adapter(Box::new(found.clone()));
-    let options = RunOptions {
-        devices: vec![device.clone(), device, Device::Cpu],
-        threads: 2,
-        memory: Some(64 << 20),
-        ..RunOptions::default()
-    };
+    let devices = vec![device.clone(), device, Device::Cpu];
+    let run = Run { devices, memory: Some(64 << 20), ..two_threads() };
     let mut results = Vec::new();
-    let take = |result: &PairResult| {
-        results.push(result.clone());
+    let take = |some: &[PairResult]| {
+        results.extend_from_slice(some);
         Ok(())
     };
-    let summary = job().run(&options, &(), take).expect("the job ends well");
+    let summary = job().run(&run, take).expect("the job ends well");
     assert_same(&results);
     let names: Vec<&str> = summary.engines.iter().map(|engine| engine.name.as_str()).collect();
     let name = &found.description.label;
@@ -169,7 +158,7 @@ fn an_engine_keeps_to_its_memory() {
     // No cap raises what the device has to spare.
     assert_eq!(small.with_memory(u64::MAX).memory(), LEAST_BYTES);
     let capped = GpuEngine::open(&found, Config::default()).expect("the adapter opens").with_memory(LEAST_BYTES);
-    let (results, summary) = run_on(vec![Box::new(capped)]);
+    let (results, summary) = run_job_on(vec![Box::new(capped)]);
     assert_same(&results);
     assert_eq!(summary.engines.len(), 1, "the memory sufficed: {:?}", summary.engines);
 }
@@ -192,8 +181,8 @@ fn an_interrupt_ends_a_measurement() {
     assert_eq!(opened.len(), 2);
     assert!(opened.iter().all(|engine| matches!(engine, Err(Error::Interrupted))));
     let devices = vec![Device::Adapter(Box::new(adapter()))];
-    let options = RunOptions { devices, tune: true, interrupt, ..RunOptions::default() };
-    let error = job().run(&options, &(), |_| Ok(())).expect_err("it was interrupted");
+    let run = Run { devices, tune: true, interrupt, ..Run::default() };
+    let error = job().run(&run, |_| Ok(())).expect_err("it was interrupted");
     assert!(matches!(error, Error::Interrupted), "{error}");
 }
 
@@ -202,8 +191,8 @@ fn an_interrupt_ends_a_measurement() {
 fn wrong_options_are_found_before_devices_are_opened() {
     let devices = vec![Device::Adapter(Box::new(adapter()))];
     let interrupt = Arc::new(AtomicBool::new(true));
-    let options = RunOptions { devices, tune: true, interrupt, ..RunOptions::default() };
+    let run = Run { devices, tune: true, interrupt, ..Run::default() };
     let wrong = AllPairs { min_identity: Some(97.0), ..job() };
-    let error = wrong.run(&options, &(), |_| Ok(())).expect_err("refused");
+    let error = wrong.run(&run, |_| Ok(())).expect_err("refused");
     assert!(matches!(error, Error::Usage(_)), "{error}");
 }

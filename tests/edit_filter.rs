@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use pairwave::gpu::adapter::Device;
-use pairwave::jobs::{AllPairs, EditFilter, PairResult, RunOptions, Summary};
+use pairwave::jobs::{AllPairs, EditFilter, Job, PairResult, Run, Summary};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 use support::*;
@@ -46,11 +46,11 @@ fn gpu() -> Device {
 }
 
 fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResult>, Summary) {
-    let options = RunOptions { devices: vec![device], ..RunOptions::default() };
+    let run = Run { devices: vec![device], ..Run::default() };
     let mut results = Vec::new();
     let job = AllPairs { edit_filter, check: true, ..job.clone() };
-    let summary = job.run(&options, &(), |result| {
-        results.push(result.clone());
+    let summary = job.run(&run, |some| {
+        results.extend_from_slice(some);
         Ok(())
     });
     (results, summary.expect("the job ends well"))

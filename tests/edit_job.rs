@@ -9,11 +9,11 @@ use pairwave::alignment::verify;
 use pairwave::edit::mock::EditMock;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::edit::{Edit, EditReport, Region, oracle};
-use pairwave::engine::{Engine, thread_pool};
+use pairwave::engine::Engine;
 use pairwave::jobs::{EditDistances, EditResult};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
-use pairwave::{Error, RunOptions, Summary};
+use pairwave::{Error, Job, Run, Summary};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
@@ -23,11 +23,7 @@ fn two_engines() -> Vec<Box<dyn Engine<Edit>>> {
 }
 
 fn run_on(job: &EditDistances, engines: Vec<Box<dyn Engine<Edit>>>) -> pairwave::Result<(Vec<EditResult>, Summary)> {
-    let mut all = Vec::new();
-    let summary = job.run_on(engines, &thread_pool(2)?, &RunOptions::default(), &(), |results| {
-        all.extend_from_slice(results);
-        Ok(())
-    })?;
+    let (all, summary) = support::run_on(job, engines, &support::two_threads())?;
     assert_eq!(summary.written, all.len() as u64);
     Ok((all, summary))
 }
@@ -302,7 +298,7 @@ fn jobs_that_make_no_sense() {
         candidate(0, 0, 0, 3),
     ];
     let messages = wrong.map(|job| {
-        let error = job.run(&RunOptions::default(), &(), |_| panic!("nothing is handed over")).unwrap_err();
+        let error = job.run(&Run::default(), |_| panic!("nothing is handed over")).unwrap_err();
         assert!(matches!(error, Error::Usage(_)), "{error}");
         error.to_string()
     });
@@ -390,9 +386,9 @@ fn interrupts_and_sinks_end_a_job() {
     let (patterns, texts) = stores(10, Alphabet::Dna);
     let against = Against::Texts(texts);
     let job = EditDistances::new(patterns, against, scheme(EditMode::Infix, Alphabet::Dna, Limit::None));
-    let options = RunOptions { threads: 2, ..RunOptions::default() };
-    let error = job.run(&options, &(), |_| Err(Error::OutputClosed)).unwrap_err();
+    let run = support::two_threads();
+    let error = job.run(&run, |_| Err(Error::OutputClosed)).unwrap_err();
     assert!(matches!(error, Error::OutputClosed));
-    options.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert!(matches!(job.run(&options, &(), |_| Ok(())).unwrap_err(), Error::Interrupted));
+    run.interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(matches!(job.run(&run, |_| Ok(())).unwrap_err(), Error::Interrupted));
 }

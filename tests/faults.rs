@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use pairwave::Error;
 use pairwave::engine::owner::{self, Control};
 use pairwave::engine::sizing::LeastWork;
-use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
-use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::engine::{Capacity, Engine, Ticket};
+use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, Gate, MockEngine, Wrong};
@@ -58,14 +58,7 @@ fn run_for(
     engines: Vec<Box<dyn Engine<Pairs>>>,
     patience: Option<Duration>,
 ) -> Result<(Vec<PairResult>, Summary), Error> {
-    let options = RunOptions { patience, ..RunOptions::default() };
-    let pool = thread_pool(2).expect("threads start");
-    let mut results = Vec::new();
-    let summary = job.run_on(engines, &pool, &options, &(), |result| {
-        results.push(result.clone());
-        Ok(())
-    })?;
-    Ok((results, summary))
+    run_on(job, engines, &Run { patience, ..two_threads() })
 }
 
 fn expected(job: &AllPairs) -> Vec<PairResult> {
@@ -355,17 +348,15 @@ fn a_panic_in_planning_is_an_error() {
 #[test]
 fn an_interrupt_does_not_wait_for_an_engine_that_hangs() {
     let gate = Gate::default();
-    let options = RunOptions { patience: Some(Duration::from_secs(3600)), ..RunOptions::default() };
+    let run = Run { patience: Some(Duration::from_secs(3600)), threads: 1, ..Run::default() };
     let engine = mock("endless", [Act::Hang(gate.clone())]);
-    let interrupt = Arc::clone(&options.interrupt);
+    let interrupt = Arc::clone(&run.interrupt);
     let setter = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));
         interrupt.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     let begin = Instant::now();
-    let pool = thread_pool(1).expect("threads start");
-    let error =
-        all_aligned().run_on(vec![Box::new(engine)], &pool, &options, &(), |_| Ok(())).expect_err("interrupted");
+    let error = all_aligned().run_on(vec![Box::new(engine)], &run, |_| Ok(())).expect_err("interrupted");
     assert!(matches!(error, Error::Interrupted), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(60));
     setter.join().expect("it ends");

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use pairwave::Error;
 use pairwave::edit::gpu::EditGpu;
 use pairwave::edit::{EditBand, EditBatch, EditBlock, Places, oracle};
-use pairwave::engine::{self, Engine, Ticket, Work, thread_pool};
+use pairwave::engine::{self, Engine, Ticket, Work};
 use pairwave::gpu::engine::{GpuEngine, GpuKind};
 use pairwave::gpu::kernels;
 use pairwave::gpu::memory::LEAST_BYTES;
-use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::jobs::{AllPairs, PairResult, Summary};
 use pairwave::pairs::gpu::Config;
 use pairwave::pairs::mock::compute_batch;
 use pairwave::pairs::{self, Band, Batch, Block, Pairs, Report, Want};
@@ -254,14 +254,7 @@ fn a_buffer_that_no_device_could_have_is_refused_like_one_that_does_not_fit() {
 }
 
 fn run(job: &AllPairs, engine: Box<dyn Engine<Pairs>>) -> (Vec<PairResult>, Summary) {
-    let pool = thread_pool(2).expect("threads start");
-    let mut results = Vec::new();
-    let take = |result: &PairResult| {
-        results.push(result.clone());
-        Ok(())
-    };
-    let summary = job.run_on(vec![engine], &pool, &RunOptions::default(), &(), take).expect("the job ends well");
-    (results, summary)
+    run_on(job, vec![engine], &two_threads()).expect("the job ends well")
 }
 
 #[test]

@@ -5,9 +5,9 @@ mod support;
 use std::sync::{Arc, Barrier};
 
 use pairwave::engine::sizing::LeastWork;
-use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
+use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, choose};
-use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::{CpuWorker, workers};
 use pairwave::pairs::gpu::GpuEngine;
@@ -36,14 +36,7 @@ fn jobs() -> Vec<AllPairs> {
 }
 
 fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
-    let pool = thread_pool(2).expect("threads start");
-    let mut results = Vec::new();
-    let take = |result: &PairResult| {
-        results.push(result.clone());
-        Ok(())
-    };
-    let summary = job.run_on(engines, &pool, &RunOptions::default(), &(), take).expect("the job ends well");
-    (results, summary)
+    run_on(job, engines, &two_threads()).expect("the job ends well")
 }
 
 /// An engine of small batches that waits in its first submission until all others are there too; a GPU may be destroyed
@@ -162,9 +155,8 @@ fn a_status_that_no_kernel_has_is_not_believed() {
 #[test]
 fn threads_of_the_cpu_are_one_row() {
     let job = jobs().remove(3);
-    let options =
-        RunOptions { devices: choose(&["cpu".into()]).expect("there is a CPU"), threads: 3, ..Default::default() };
-    let summary = job.run(&options, &(), |_| Ok(())).expect("the job ends well");
+    let devices = choose(&["cpu".into()]).expect("there is a CPU");
+    let summary = job.run(&Run { devices, threads: 3, ..Run::default() }, |_| Ok(())).expect("the job ends well");
     let [cpu] = &summary.engines[..] else { panic!("one row: {:?}", summary.engines) };
     assert_eq!((cpu.name.as_str(), cpu.threads, cpu.pairs, cpu.share), ("cpu", 3, summary.pairs, 1.0));
     assert_eq!(cpu.cells, summary.cells);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pairwave::edit::Region;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::gpu::adapter::Device;
-use pairwave::jobs::{AllPairs, EditDistances, EditFilter, RunOptions};
+use pairwave::jobs::{AllPairs, EditDistances, EditFilter, Job, Run};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit, Scoring};
 use pairwave::seq::Alphabet;
 use support::*;
@@ -21,7 +21,7 @@ const LONG: Duration = Duration::from_secs(120);
 fn run_all(device: Device) -> Vec<u64> {
     let lengths: Vec<usize> = (0..40).map(|index| 20 + (index * 7) % 60).collect();
     let store = mixed_store(&mut rng(0x9001), Alphabet::Dna, &lengths);
-    let options = RunOptions { devices: vec![device], threads: 2, ..RunOptions::default() };
+    let run = Run { devices: vec![device], threads: 2, ..Run::default() };
     let candidate = |pattern: u32| {
         let text = (pattern + 1) % store.len() as u32;
         Candidate { pattern, region: Region { text, start: 1, end: store.length(text) } }
@@ -34,14 +34,14 @@ fn run_all(device: Device) -> Vec<u64> {
         let scheme =
             EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
         let job = EditDistances { align: true, ..EditDistances::new(Arc::clone(&store), against, Arc::new(scheme)) };
-        written.push(job.run(&options, &(), |_| Ok(())).expect("the job ends well").written);
+        written.push(job.run(&run, |_| Ok(())).expect("the job ends well").written);
     }
     let prefiltered = AllPairs {
         edit_filter: EditFilter::On,
         min_identity: Some(0.8),
         ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna()))
     };
-    written.push(prefiltered.run(&options, &(), |_| Ok(())).expect("the job ends well").written);
+    written.push(prefiltered.run(&run, |_| Ok(())).expect("the job ends well").written);
     written
 }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use pairwave::Error;
 use pairwave::engine::queue::{Pull, WorkQueue, wall_clock};
 use pairwave::engine::sizing::LeastWork;
-use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
-use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::engine::{Capacity, Engine, Ticket};
+use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::pairs::{Batch, Pairs, Report};
@@ -31,22 +31,8 @@ fn mock(name: &str, cells: u64, script: impl IntoIterator<Item = Act>) -> Box<dy
     Box::new(MockEngine::new(name, capacity(cells, 2), script))
 }
 
-fn run_with(
-    job: &AllPairs,
-    engines: Vec<Box<dyn Engine<Pairs>>>,
-    options: &RunOptions,
-) -> Result<(Vec<PairResult>, Summary), Error> {
-    let pool = thread_pool(2).expect("threads start");
-    let mut results = Vec::new();
-    let summary = job.run_on(engines, &pool, options, &(), |result| {
-        results.push(result.clone());
-        Ok(())
-    })?;
-    Ok((results, summary))
-}
-
 fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
-    run_with(job, engines, &RunOptions::default()).expect("the job ends well")
+    run_on(job, engines, &two_threads()).expect("the job ends well")
 }
 
 fn job() -> AllPairs {
@@ -93,18 +79,17 @@ fn several_engines_of_unequal_speed_give_the_same() {
 
 #[test]
 fn an_interrupt_ends_the_job() {
-    let options = RunOptions { interrupt: Arc::new(AtomicBool::new(true)), ..RunOptions::default() };
-    let error = run_with(&job(), vec![mock("well", 1_000, [])], &options).expect_err("it was interrupted");
+    let run = Run { interrupt: Arc::new(AtomicBool::new(true)), ..two_threads() };
+    let error = run_on(&job(), vec![mock("well", 1_000, [])], &run).expect_err("it was interrupted");
     assert!(matches!(error, Error::Interrupted), "{error}");
-    options.interrupt.store(false, Ordering::Relaxed);
-    run_with(&job(), vec![mock("well", 1_000, [])], &options).expect("the job ends well");
+    run.interrupt.store(false, Ordering::Relaxed);
+    run_on(&job(), vec![mock("well", 1_000, [])], &run).expect("the job ends well");
 }
 
 #[test]
 fn an_error_of_the_sink_ends_the_job() {
-    let pool = thread_pool(2).expect("threads start");
     let error = job()
-        .run_on(vec![mock("well", 1_000, [])], &pool, &RunOptions::default(), &(), |_| Err(Error::OutputClosed))
+        .run_on(vec![mock("well", 1_000, [])], &two_threads(), |_| Err(Error::OutputClosed))
         .expect_err("the sink fails");
     assert!(matches!(error, Error::OutputClosed), "{error}");
 }
@@ -153,7 +138,7 @@ fn impossible_identities_and_gap_costs_are_refused() {
     let gaps = pairwave::score::Gaps { first: 1, next: 2 };
     let gaps = AllPairs { scoring: Arc::new(Scoring { gaps, ..Scoring::dna() }), ..job() };
     for wrong in [identity(f64::NAN), identity(1.01), identity(-0.1), gaps] {
-        let error = run_with(&wrong, vec![mock("well", 1_000, [])], &RunOptions::default()).expect_err("refused");
+        let error = run_on(&wrong, vec![mock("well", 1_000, [])], &two_threads()).expect_err("refused");
         assert!(matches!(error, Error::Usage(_)), "{error}");
     }
 }

@@ -6,9 +6,9 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pairwave::engine::{Capacity, Engine, thread_pool};
+use pairwave::engine::{Capacity, Engine};
 use pairwave::jobs::stats::process_cpu_seconds;
-use pairwave::jobs::{AllPairs, RunOptions};
+use pairwave::jobs::{AllPairs, Job};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::score::Scoring;
@@ -33,10 +33,9 @@ fn nobody_is_busy_while_devices_compute() {
     // One waits for its device, the other for work that may come back.
     let engine = |name: &str| Box::new(MockEngine::new(name, capacity, []).with_last(slow())) as Box<dyn Engine<Pairs>>;
     for engines in [vec![engine("alone")], vec![engine("one"), engine("another")]] {
-        let pool = thread_pool(2).expect("threads start");
         let busy = || process_cpu_seconds().map(|(user, system)| user + system).expect("Linux tells");
         let (begin, before) = (Instant::now(), busy());
-        let summary = job.run_on(engines, &pool, &RunOptions::default(), &(), |_| Ok(())).expect("the job ends well");
+        let summary = job.run_on(engines, &support::two_threads(), |_| Ok(())).expect("the job ends well");
         let (wall, busy) = (begin.elapsed().as_secs_f64(), busy() - before);
         assert_eq!(summary.written, 24 * 23 / 2);
         assert!(wall > 0.6, "{wall:.2} s");

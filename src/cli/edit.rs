@@ -3,13 +3,13 @@
 use super::args::*;
 use super::common::{Compute, check_stats, compute, max_hits, output};
 use super::progress::summary_lines;
-use super::runner::{Files, JobCommand, Runner, kernel_called};
+use super::runner::{Files, JobCommand, Runner};
 use pairwave::edit::Region;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::engine::thread_pool;
-use pairwave::gpu::kernels::{Family, offered};
+use pairwave::gpu::kernels::Family;
 use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{EditDistances, EditResult, RunOptions, Summary};
+use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
 use pairwave::output::{self, Context, EditDefaults, Edits, Field, Format, Output, Pair, Range32};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit};
 use pairwave::seq::reader::AlphabetChoice;
@@ -223,6 +223,7 @@ pub(super) struct Sequences {
 impl JobCommand for Edit {
     type Input = Sequences;
     type Summary = Summary;
+    const FAMILY: Family = Family::Edit;
 
     fn compute(&self) -> &Compute {
         &self.compute
@@ -232,13 +233,7 @@ impl JobCommand for Edit {
         Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
     }
 
-    fn choose_kernel(&self, options: &mut RunOptions) -> Result<()> {
-        let called = |name| kernel_called(name, offered(Family::Edit));
-        options.edit_kernel = self.compute.kernel.as_deref().map(called).transpose()?;
-        Ok(())
-    }
-
-    fn read(&self, options: &RunOptions) -> Result<Sequences> {
+    fn read(&self, run: &Run) -> Result<Sequences> {
         let paths: Vec<&str> =
             [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().map(|s| &**s).collect();
         let mut stores =
@@ -247,7 +242,7 @@ impl JobCommand for Edit {
         let texts = stores.next();
         let scheme =
             EditScheme { mode: self.mode, equality: self.equality.resolve(patterns.alphabet())?, limit: self.limit };
-        let pool = thread_pool(options.threads)?;
+        let pool = thread_pool(run.threads)?;
         let against = match (&self.pairs, texts) {
             (Some(pairs), texts) => {
                 let texts = texts.unwrap_or_else(|| Arc::clone(&patterns));
@@ -264,7 +259,7 @@ impl JobCommand for Edit {
         Ok(Sequences { patterns, against, scheme, pool })
     }
 
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
         let Sequences { patterns, against, scheme, pool } = input;
         let scoring = scheme.equality.scoring();
         let job = EditDistances {
@@ -282,8 +277,8 @@ impl JobCommand for Edit {
         };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
-        let progress = runner.progress(job.job().cells());
-        let summary = job.run(&runner.options, &progress, |results| {
+        runner.show_progress(job.job().cells());
+        let summary = job.run(&runner.run, |results| {
             let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
             pool.install(|| writer.write_all(&pairs))
         })?;

@@ -3,10 +3,10 @@
 use super::common::Compute;
 use super::options::{AllPairs, Devices};
 use super::progress::summary_lines;
-use super::runner::{Files, JobCommand, Runner, chosen, kernel_called};
-use pairwave::gpu::kernels::{Family, offered};
+use super::runner::{Files, JobCommand, Runner, chosen};
+use pairwave::gpu::kernels::Family;
 use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{self, RunOptions, Summary, devices};
+use pairwave::jobs::{self, Job, PairResult, Run, Summary, devices};
 use pairwave::output::{self, Context, Format, Output, Pair};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceStore, read_files};
@@ -31,6 +31,7 @@ impl AllPairs {
 impl JobCommand for AllPairs {
     type Input = Sequences;
     type Summary = Summary;
+    const FAMILY: Family = Family::Pairs;
 
     fn compute(&self) -> &Compute {
         &self.compute
@@ -40,13 +41,7 @@ impl JobCommand for AllPairs {
         Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
     }
 
-    fn choose_kernel(&self, options: &mut RunOptions) -> Result<()> {
-        let called = |name| kernel_called(name, offered(Family::Pairs));
-        options.kernel = self.compute.kernel.as_deref().map(called).transpose()?;
-        Ok(())
-    }
-
-    fn read(&self, _options: &RunOptions) -> Result<Sequences> {
+    fn read(&self, _run: &Run) -> Result<Sequences> {
         let paths: Vec<&str> = [Some(&self.seqs), self.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
         let mut stores =
             read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
@@ -55,7 +50,7 @@ impl JobCommand for AllPairs {
         Ok(Sequences { queries, against: stores.next(), scoring })
     }
 
-    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
         let Sequences { queries, against, scoring } = input;
         let targets = against.clone().unwrap_or_else(|| queries.clone());
         let selection = &self.selection;
@@ -76,20 +71,9 @@ impl JobCommand for AllPairs {
         let context = Context { queries, targets, scoring, identity: selection.identity };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
-        let progress = runner.progress(job.job().cells());
-        let summary = job.run(&runner.options, &progress, |result| {
-            writer.write(&Pair {
-                query: result.query,
-                target: result.target,
-                score: result.score,
-                alignment: result.alignment.as_ref().map(|alignment| &alignment.cigar),
-                query_start: result.alignment.as_ref().map_or(0, |alignment| alignment.query_start),
-                target_start: result.alignment.as_ref().map_or(0, |alignment| alignment.target_start),
-                counts: result.alignment.is_some().then_some(result.counts),
-                edits: None,
-                hit: None,
-            })
-        })?;
+        runner.show_progress(job.job().cells());
+        let summary =
+            job.run(&runner.run, |results| results.iter().try_for_each(|result| writer.write(&pair(result))))?;
         writer.finish()?;
         Ok(summary)
     }
@@ -100,6 +84,22 @@ impl JobCommand for AllPairs {
 
     fn lines(&self, summary: &Summary) -> Vec<String> {
         summary_lines(summary, self.is_filtered())
+    }
+}
+
+/// A result as writers take it.
+fn pair(result: &PairResult) -> Pair<'_> {
+    let alignment = result.alignment.as_ref();
+    Pair {
+        query: result.query,
+        target: result.target,
+        score: result.score,
+        alignment: alignment.map(|alignment| &alignment.cigar),
+        query_start: alignment.map_or(0, |alignment| alignment.query_start),
+        target_start: alignment.map_or(0, |alignment| alignment.target_start),
+        counts: alignment.is_some().then_some(result.counts),
+        edits: None,
+        hit: None,
     }
 }
 

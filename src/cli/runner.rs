@@ -6,12 +6,13 @@ use super::device::DeviceChoice;
 use super::progress::Progress;
 use super::{interrupt, log};
 use pairwave::gpu::adapter::{self, Device};
-use pairwave::gpu::kernels::Kernel;
-use pairwave::jobs::RunOptions;
+use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::jobs::Run;
 use pairwave::output::Output;
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The files that a command writes.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +28,7 @@ pub(super) struct Files<'a> {
 /// What a job is run with.
 pub(super) struct Runner {
     /// Who computes, and how.
-    pub options: RunOptions,
+    pub run: Run,
     /// The picture's file.
     pub picture: Option<Output>,
     quiet: bool,
@@ -35,14 +36,14 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    /// A job of `cells` cells in all begins: its bar, until that is dropped.
-    pub(super) fn progress(&self, cells: u64) -> Progress {
-        Progress::start(cells, self.quiet, self.writes_to_stdout)
+    /// A job of `cells` cells in all begins: its bar, until this is dropped.
+    pub(super) fn show_progress(&mut self, cells: u64) {
+        self.run.progress = Arc::new(Progress::start(cells, self.quiet, self.writes_to_stdout));
     }
 
     /// The same of a job of one pair, which has no speed in pairs.
-    pub(super) fn progress_long(&self, cells: u64) -> Progress {
-        Progress::start_long(cells, self.quiet, self.writes_to_stdout)
+    pub(super) fn show_progress_long(&mut self, cells: u64) {
+        self.run.progress = Arc::new(Progress::start_long(cells, self.quiet, self.writes_to_stdout));
     }
 }
 
@@ -52,6 +53,8 @@ pub(super) trait JobCommand {
     type Input;
     /// What the job took.
     type Summary;
+    /// The kernels that it can be told to use.
+    const FAMILY: Family;
 
     /// Who computes, and how.
     fn compute(&self) -> &Compute;
@@ -59,13 +62,8 @@ pub(super) trait JobCommand {
     /// The files to write.
     fn files(&self) -> Files<'_>;
 
-    /// Finds the kernel that was named. Here nothing was read yet, and no file begun.
-    fn choose_kernel(&self, _options: &mut RunOptions) -> Result<()> {
-        Ok(())
-    }
-
     /// Reads the input, and checks what can be checked only then. Nothing can interrupt it but the end of the process.
-    fn read(&self, options: &RunOptions) -> Result<Self::Input>;
+    fn read(&self, run: &Run) -> Result<Self::Input>;
 
     /// Computes, and writes all results to `output`.
     fn run(&self, input: Self::Input, runner: Runner, output: Output) -> Result<Self::Summary>;
@@ -79,22 +77,21 @@ pub(super) trait JobCommand {
 
 /// Runs a command. With `quiet`, nothing is printed on standard error but errors.
 pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
-    let mut options = options(command.compute())?;
-    command.choose_kernel(&mut options)?;
+    let mut run = run_of(command.compute(), C::FAMILY)?;
     let files = command.files();
     // That these cannot be written is found out now and not after hours.
     [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
-    let input = command.read(&options)?;
+    let input = command.read(&run)?;
     // Not before: a read that waits for a terminal or a pipe would not see the flag. And before any file is begun: while
     // input is read, an interrupt ends the process and leaves nothing behind.
-    options.interrupt = interrupt::watch();
+    run.interrupt = interrupt::watch();
     let stats = files.stats.map(Output::create).transpose()?;
     let picture = files.picture.map(Output::create).transpose()?;
     let output = match files.output {
         Some(path) => Output::create(path)?,
         None => Output::standard(),
     };
-    let runner = Runner { options, picture, quiet, writes_to_stdout: files.output.is_none() };
+    let runner = Runner { run, picture, quiet, writes_to_stdout: files.output.is_none() };
     let summary = command.run(input, runner, output)?;
     if let Some(stats) = stats {
         write_json(stats, &C::stats(&summary))?;
@@ -105,14 +102,16 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Who computes, and how; nothing can interrupt it yet, and no kernel is chosen.
-fn options(compute: &Compute) -> Result<RunOptions> {
-    Ok(RunOptions {
+/// Who computes, and how; nothing can interrupt it yet.
+fn run_of(compute: &Compute, family: Family) -> Result<Run> {
+    let called = |name| kernel_called(name, offered(family));
+    Ok(Run {
         devices: chosen(&compute.devices)?,
         threads: compute.threads.map_or(0, |threads| threads.get()),
         memory: compute.memory,
+        kernel: compute.kernel.as_deref().map(called).transpose()?,
         tune: compute.tune,
-        ..RunOptions::default()
+        ..Run::default()
     })
 }
 

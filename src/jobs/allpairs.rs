@@ -15,17 +15,18 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::edit_filter::{self, EditFilter, Prefiltered};
-use super::{Progress, RunOptions, Summary};
+use super::{Job, Run, Summary};
 use crate::alignment::{Alignment, Cigar, verify_alignment};
 use crate::engine::ordered::Ordered;
 use crate::engine::owner::{self, Control, Outcome};
 use crate::engine::stats::EngineStats;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
 use crate::pairs::Pairs;
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::selected::{selected_bands, selected_cells};
-use crate::pairs::plan::{Job, PlannedBand};
+use crate::pairs::plan::{self, PlannedBand};
 use crate::pairs::{Hit, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceId, SequenceStore};
@@ -122,13 +123,13 @@ impl AllPairs {
     }
 
     /// The pairs and what engines are to report of them.
-    pub fn job(&self) -> Job {
+    pub fn job(&self) -> plan::Job {
         let want = match self.filter() {
             _ if self.score_only => Want::Scores,
             Some(filter) => Want::Reaching(filter),
             None => Want::Alignments,
         };
-        Job {
+        plan::Job {
             queries: Arc::clone(&self.queries),
             against: self.against.clone(),
             scoring: Arc::clone(&self.scoring),
@@ -140,7 +141,81 @@ impl AllPairs {
         self.scoring.mode == Mode::Local
     }
 
-    /// Whether the job makes sense.
+    /// Computes what a pass over edit distances left, or everything.
+    pub(super) fn finish_on(
+        &self,
+        engines: Vec<Box<dyn Engine<Pairs>>>,
+        prefiltered: Option<Prefiltered>,
+        pool: &Arc<rayon::ThreadPool>,
+        run: &Run,
+        rows: impl FnMut(&[PairResult]) -> Result<()>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let job = self.job();
+        let (pairs, mut cells) = (job.pairs(), job.cells());
+        let at_once: u64 = engines.iter().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let band_pairs = match job.want {
+            Want::Scores => BAND_PAIRS_SCORED,
+            Want::Alignments => BAND_PAIRS_ALIGNED,
+            Want::Reaching(_) => BAND_PAIRS_FILTERED,
+        };
+        let (selection, before, mut told) = match prefiltered {
+            Some(prefiltered) => {
+                (prefiltered.selection, Some((prefiltered.ran, prefiltered.seconds)), prefiltered.told)
+            }
+            None => (None, None, (0, 0)),
+        };
+        let is_told = selection.is_some();
+        let band_cells = at_once.saturating_mul(BATCHES_A_BAND);
+        let mut finisher = Finisher {
+            aligner: Aligner { job: self, filter: self.filter(), interrupt: &run.interrupt },
+            pool,
+            rows,
+            bands: Ordered::new(),
+            summary: Summary { pairs, cells, ..Summary::default() },
+        };
+        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
+        let ahead = finisher.bands.ahead();
+        let control = Control { ahead, ..run.control() };
+        let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
+            None => Box::new(job.bands(band_cells, band_pairs)),
+            Some(selection) => {
+                cells = selected_cells(&job, &selection);
+                Box::new(selected_bands(job, selection, band_pairs as usize))
+            }
+        };
+        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+            // Of what was told already, the selected pairs come once more.
+            if !is_told {
+                // A pass that selected too many pairs has told of some, which are computed once more.
+                let again = (told.0.min(outcome.pairs), told.1.min(outcome.cells));
+                told = (told.0 - again.0, told.1 - again.1);
+                run.progress.advance(outcome.pairs - again.0, outcome.cells - again.1);
+            }
+            finisher.take(outcome)
+        })?;
+        let mut summary = finisher.end()?;
+        summary.seconds = begin.elapsed().as_secs_f64();
+        summary.imbalance = ran.imbalance;
+        summary.engines = ran.engines;
+        if let Some((ran, seconds)) = before {
+            summary.seconds += seconds;
+            let named = ran.engines.into_iter().map(|engine| {
+                let name = format!("{} (edit distances)", engine.name);
+                EngineStats { name, ..engine }
+            });
+            summary.engines.splice(0..0, named);
+        }
+        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        Ok(summary)
+    }
+}
+
+impl Job for AllPairs {
+    type Row = PairResult;
+    type Summary = Summary;
+    type Engines = Vec<Box<dyn Engine<Pairs>>>;
+
     fn validate(&self) -> Result<()> {
         if let Some(wrong) = self.min_identity.filter(|identity| !(0.0..=1.0).contains(identity)) {
             return Err(Error::usage(format!("an identity of {wrong} is not a fraction from 0 to 1")));
@@ -168,110 +243,28 @@ impl AllPairs {
         Ok(())
     }
 
-    /// Runs the job and hands over every result in input order.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a job that makes no sense, before a device is opened; what `sink` returns;
-    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's failure is no error: the
-    /// others take over, or the CPU.
-    pub fn run(
-        &self,
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&PairResult) -> Result<()>,
-    ) -> Result<Summary> {
+    /// Rows come band by band, by query, then by target.
+    fn run(&self, run: &Run, rows: impl FnMut(&[PairResult]) -> Result<()>) -> Result<Summary> {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
-        let pool = thread_pool(options.threads)?;
-        let prefiltered = edit_filter::run_if_it_pays(self, options, progress)?;
+        run.check_kernel(Family::Pairs)?;
+        let pool = thread_pool(run.threads)?;
+        let prefiltered = edit_filter::run_if_it_pays(self, run)?;
         let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
-        let engines = super::engines::open(options, pool.current_num_threads(), &self.job(), selection)?;
-        self.finish_on(engines, prefiltered, &pool, options, progress, sink)
+        let engines = super::engines::open(run, pool.current_num_threads(), &self.job(), selection)?;
+        self.finish_on(engines, prefiltered, &pool, run, rows)
     }
 
-    /// Runs the job on these engines, with tracebacks of what they did not trace on the threads of `pool`. If they fail,
-    /// so many CPU workers take over.
-    pub fn run_on(
+    /// Tracebacks of what the engines did not trace are made on threads of the CPU. If they fail, so many CPU workers take
+    /// over.
+    fn run_on(
         &self,
-        engines: Vec<Box<dyn Engine<Pairs>>>,
-        pool: &Arc<rayon::ThreadPool>,
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&PairResult) -> Result<()>,
+        engines: Self::Engines,
+        run: &Run,
+        rows: impl FnMut(&[PairResult]) -> Result<()>,
     ) -> Result<Summary> {
         self.validate()?;
-        self.finish_on(engines, None, pool, options, progress, sink)
-    }
-
-    /// Computes what a pass over edit distances left, or everything.
-    pub(super) fn finish_on(
-        &self,
-        engines: Vec<Box<dyn Engine<Pairs>>>,
-        prefiltered: Option<Prefiltered>,
-        pool: &Arc<rayon::ThreadPool>,
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&PairResult) -> Result<()>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let job = self.job();
-        let (pairs, mut cells) = (job.pairs(), job.cells());
-        let at_once: u64 = engines.iter().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
-        let band_pairs = match job.want {
-            Want::Scores => BAND_PAIRS_SCORED,
-            Want::Alignments => BAND_PAIRS_ALIGNED,
-            Want::Reaching(_) => BAND_PAIRS_FILTERED,
-        };
-        let (selection, before, mut told) = match prefiltered {
-            Some(prefiltered) => {
-                (prefiltered.selection, Some((prefiltered.ran, prefiltered.seconds)), prefiltered.told)
-            }
-            None => (None, None, (0, 0)),
-        };
-        let is_told = selection.is_some();
-        let band_cells = at_once.saturating_mul(BATCHES_A_BAND);
-        let mut finisher = Finisher {
-            aligner: Aligner { job: self, filter: self.filter(), interrupt: &options.interrupt },
-            pool,
-            sink,
-            bands: Ordered::new(),
-            summary: Summary { pairs, cells, ..Summary::default() },
-        };
-        let reserve = || workers(pool.current_num_threads(), &options.interrupt);
-        let ahead = finisher.bands.ahead();
-        let (interrupt, patience) = (Arc::clone(&options.interrupt), options.patience);
-        let control = Control { interrupt, patience, ahead, pool: None };
-        let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
-            None => Box::new(job.bands(band_cells, band_pairs)),
-            Some(selection) => {
-                cells = selected_cells(&job, &selection);
-                Box::new(selected_bands(job, selection, band_pairs as usize))
-            }
-        };
-        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
-            // Of what was told already, the selected pairs come once more.
-            if !is_told {
-                // A pass that selected too many pairs has told of some, which are computed once more.
-                let again = (told.0.min(outcome.pairs), told.1.min(outcome.cells));
-                told = (told.0 - again.0, told.1 - again.1);
-                progress.advance(outcome.pairs - again.0, outcome.cells - again.1);
-            }
-            finisher.take(outcome)
-        })?;
-        let mut summary = finisher.end()?;
-        summary.seconds = begin.elapsed().as_secs_f64();
-        summary.imbalance = ran.imbalance;
-        summary.engines = ran.engines;
-        if let Some((ran, seconds)) = before {
-            summary.seconds += seconds;
-            let named = ran.engines.into_iter().map(|engine| {
-                let name = format!("{} (edit distances)", engine.name);
-                EngineStats { name, ..engine }
-            });
-            summary.engines.splice(0..0, named);
-        }
-        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
-        Ok(summary)
+        self.finish_on(engines, None, &thread_pool(run.threads)?, run, rows)
     }
 }
 
@@ -369,12 +362,12 @@ impl Aligner<'_> {
 struct Finisher<'a, S> {
     aligner: Aligner<'a>,
     pool: &'a rayon::ThreadPool,
-    sink: S,
+    rows: S,
     bands: Ordered<Vec<PairResult>>,
     summary: Summary,
 }
 
-impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
+impl<S: FnMut(&[PairResult]) -> Result<()>> Finisher<'_, S> {
     fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
         let hits = outcome.report.hits;
         let aligner = &self.aligner;
@@ -414,8 +407,8 @@ impl<S: FnMut(&PairResult) -> Result<()>> Finisher<'_, S> {
                 keep_best(&mut results, most, self.aligner.job.is_local());
             }
             debug_assert!(results.iter().all(|result| queries.contains(&result.query)));
-            for result in &results {
-                (self.sink)(result)?;
+            if !results.is_empty() {
+                (self.rows)(&results)?;
             }
             self.summary.written += results.len() as u64;
         }

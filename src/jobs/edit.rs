@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use self::collect::{Collector, Everything, by_pattern};
 use self::delivery::Delivery;
-use super::{Progress, RunOptions, Summary, engines};
+use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, Candidate, EditJob};
@@ -27,6 +27,7 @@ use crate::edit::{Edit, Region};
 use crate::engine::owner::{self, Control};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
 use crate::seq::{SequenceId, SequenceStore};
 
@@ -117,7 +118,63 @@ impl EditDistances {
         self.align || self.check
     }
 
-    /// Whether the job makes sense.
+    /// `feeding` is what engines wait for: planning, and checks of what they report. Not the pool of the alignments, beside
+    /// which engines would have to wait.
+    fn finish_on(
+        &self,
+        engines: Vec<Box<dyn Engine<Edit>>>,
+        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        run: &Run,
+        rows: impl FnMut(&[EditResult]) -> Result<()>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let mut job = self.job();
+        let (pairs, cells) = (job.pairs(), job.cells());
+        let mut order = None;
+        if let Against::Candidates(texts, candidates) = &self.against {
+            order = by_pattern(candidates, self.patterns.len());
+            if let Some(order) = &order {
+                let moved = pool.install(|| order.par_iter().map(|&index| candidates[index as usize]).collect());
+                job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
+            }
+        }
+        let mut bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
+        let planning = Arc::clone(feeding);
+        let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
+        let mut collector = Collector::new(self, order);
+        let mut delivery = Delivery::new(self, pool, &run.interrupt, rows);
+        let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
+        let control = Control { ahead: collector.ahead(), pool: Some(Arc::clone(feeding)), ..run.control() };
+        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+            run.progress.advance(outcome.pairs, outcome.cells);
+            collector.take(&outcome)?;
+            while let Some((range, mut found)) = collector.complete() {
+                delivery.band(range, &mut found)?;
+            }
+            Ok(())
+        })?;
+        if let Some(Everything { mut found, order }) = collector.end()? {
+            delivery.all(order.as_deref(), &mut found)?;
+        }
+        let (aligned, written) = delivery.end()?;
+        Ok(Summary {
+            pairs,
+            cells,
+            aligned,
+            written,
+            seconds: begin.elapsed().as_secs_f64(),
+            kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
+            engines: ran.engines,
+            imbalance: ran.imbalance,
+        })
+    }
+}
+
+impl Job for EditDistances {
+    type Row = EditResult;
+    type Summary = Summary;
+    type Engines = Vec<Box<dyn Engine<Edit>>>;
+
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
         if let EditMode::Overlap(_) = self.scheme.mode {
@@ -154,94 +211,25 @@ impl EditDistances {
         Ok(())
     }
 
-    /// Runs the job and hands over every result in input order, some at a time.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a job that makes no sense, before a device is opened; what `sink` returns;
-    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]. A device's failure is no error:
-    /// the others take over, or the CPU.
-    pub fn run(
-        &self,
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&[EditResult]) -> Result<()>,
-    ) -> Result<Summary> {
-        let pool = thread_pool(options.threads)?;
+    fn run(&self, run: &Run, rows: impl FnMut(&[EditResult]) -> Result<()>) -> Result<Summary> {
+        let pool = thread_pool(run.threads)?;
         pool.install(|| self.validate())?;
-        let feeding = thread_pool(options.threads)?;
-        let engines = engines::open_edit(options, &feeding)?;
-        self.finish_on(engines, (&pool, &feeding), options, progress, sink)
+        run.check_kernel(Family::Edit)?;
+        let feeding = thread_pool(run.threads)?;
+        let engines = engines::open_edit(run, &feeding)?;
+        self.finish_on(engines, (&pool, &feeding), run, rows)
     }
 
-    /// Runs the job on these engines, with alignments on the threads of `pool`. If they fail, so many CPU workers take
-    /// over.
-    pub fn run_on(
+    /// Alignments are made on threads of the CPU. If the engines fail, so many CPU workers take over.
+    fn run_on(
         &self,
-        engines: Vec<Box<dyn Engine<Edit>>>,
-        pool: &Arc<rayon::ThreadPool>,
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&[EditResult]) -> Result<()>,
+        engines: Self::Engines,
+        run: &Run,
+        rows: impl FnMut(&[EditResult]) -> Result<()>,
     ) -> Result<Summary> {
+        let pool = thread_pool(run.threads)?;
         pool.install(|| self.validate())?;
         let feeding = thread_pool(pool.current_num_threads())?;
-        self.finish_on(engines, (pool, &feeding), options, progress, sink)
-    }
-
-    /// `feeding` is what engines wait for: planning, and checks of what they report. Not the pool of the alignments, beside
-    /// which engines would have to wait.
-    fn finish_on(
-        &self,
-        engines: Vec<Box<dyn Engine<Edit>>>,
-        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
-        options: &RunOptions,
-        progress: &dyn Progress,
-        sink: impl FnMut(&[EditResult]) -> Result<()>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let mut job = self.job();
-        let (pairs, cells) = (job.pairs(), job.cells());
-        let mut order = None;
-        if let Against::Candidates(texts, candidates) = &self.against {
-            order = by_pattern(candidates, self.patterns.len());
-            if let Some(order) = &order {
-                let moved = pool.install(|| order.par_iter().map(|&index| candidates[index as usize]).collect());
-                job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
-            }
-        }
-        let mut bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
-        let planning = Arc::clone(feeding);
-        let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
-        let mut collector = Collector::new(self, order);
-        let mut delivery = Delivery::new(self, pool, &options.interrupt, sink);
-        let reserve = || edit_workers(pool.current_num_threads(), &options.interrupt);
-        let control = Control {
-            interrupt: Arc::clone(&options.interrupt),
-            patience: options.patience,
-            ahead: collector.ahead(),
-            pool: Some(Arc::clone(feeding)),
-        };
-        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
-            progress.advance(outcome.pairs, outcome.cells);
-            collector.take(&outcome)?;
-            while let Some((range, mut found)) = collector.complete() {
-                delivery.band(range, &mut found)?;
-            }
-            Ok(())
-        })?;
-        if let Some(Everything { mut found, order }) = collector.end()? {
-            delivery.all(order.as_deref(), &mut found)?;
-        }
-        let (aligned, written) = delivery.end()?;
-        Ok(Summary {
-            pairs,
-            cells,
-            aligned,
-            written,
-            seconds: begin.elapsed().as_secs_f64(),
-            kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
-            engines: ran.engines,
-            imbalance: ran.imbalance,
-        })
+        self.finish_on(engines, (&pool, &feeding), run, rows)
     }
 }

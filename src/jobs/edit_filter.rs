@@ -6,7 +6,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::engines::{edit_filter_devices, open_edit_on};
-use super::{AllPairs, Progress, RunOptions};
+use super::{AllPairs, Run};
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::owner::{self, Control, Outcome};
@@ -57,8 +57,8 @@ pub struct Prefiltered {
 /// Pairs that may reach the job's identity by their edit distances, if finding them is asked for or pays.
 ///
 /// # Errors
-/// As [`run`]; a wrong choice of devices.
-pub fn run_if_it_pays(job: &AllPairs, options: &RunOptions, progress: &dyn Progress) -> Result<Option<Prefiltered>> {
+/// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; a wrong choice of devices.
+pub fn run_if_it_pays(job: &AllPairs, run: &Run) -> Result<Option<Prefiltered>> {
     let Some(identity) = job.min_identity.filter(|_| job.edit_filter != EditFilter::Off) else { return Ok(None) };
     let is_forced = job.edit_filter == EditFilter::On;
     let longest = [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
@@ -72,21 +72,21 @@ pub fn run_if_it_pays(job: &AllPairs, options: &RunOptions, progress: &dyn Progr
     };
     let cells = job.job().cells();
     // Whoever names a kernel wants to see that kernel.
-    let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS[1] || options.kernel.is_some();
+    let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS[1] || run.kernel.is_some();
     if !is_forced && is_pointless {
         return Ok(None);
     }
     // What is not going to run opens no device.
-    let devices = edit_filter_devices(options, scheme.mode, is_forced)?;
+    let devices = edit_filter_devices(run, scheme.mode, is_forced)?;
     if devices.is_empty() || !is_forced && cells < least_cells(&devices) {
         return Ok(None);
     }
-    let pool = thread_pool(options.threads)?;
-    let engines = open_edit_on(&devices, options, None, &pool);
+    let pool = thread_pool(run.threads)?;
+    let engines = open_edit_on(&devices, run, None, &pool);
     if engines.is_empty() {
         return Ok(None);
     }
-    let prefiltered = run(job, scheme, engines, &pool, options, progress)?;
+    let prefiltered = select_on(job, scheme, engines, &pool, run)?;
     if let Some(selection) = &prefiltered.selection {
         tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
     }
@@ -104,37 +104,30 @@ fn least_cells(devices: &[Device]) -> u64 {
 ///
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
-pub fn run(
+fn select_on(
     job: &AllPairs,
     scheme: EditScheme,
     engines: Vec<Box<dyn Engine<Edit>>>,
     pool: &Arc<rayon::ThreadPool>,
-    options: &RunOptions,
-    progress: &dyn Progress,
+    run: &Run,
 ) -> Result<Prefiltered> {
-    run_within(job, (scheme, MOST_SELECTED), engines, pool, options, progress)
+    select_within(job, (scheme, MOST_SELECTED), engines, pool, run)
 }
 
-/// [`run`], which holds at most so many selected pairs.
-fn run_within(
+/// [`select_on`], which holds at most so many selected pairs.
+fn select_within(
     job: &AllPairs,
     (scheme, most): (EditScheme, usize),
     engines: Vec<Box<dyn Engine<Edit>>>,
     pool: &Arc<rayon::ThreadPool>,
-    options: &RunOptions,
-    progress: &dyn Progress,
+    run: &Run,
 ) -> Result<Prefiltered> {
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     let is_triangle = job.against.is_none();
     let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
     let begin = Instant::now();
     let cells = edit.cells();
-    let control = Control {
-        interrupt: Arc::clone(&options.interrupt),
-        patience: options.patience,
-        pool: Some(Arc::clone(pool)),
-        ..Control::default()
-    };
+    let control = Control { pool: Some(Arc::clone(pool)), ..run.control() };
     let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
     let mut selected = Vec::new();
     let mut overflowed = false;
@@ -142,7 +135,7 @@ fn run_within(
     let (planning, mut bands) = (Arc::clone(pool), edit.bands(BAND_PAIRS));
     let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
     let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
-        progress.advance(outcome.pairs, outcome.cells);
+        run.progress.advance(outcome.pairs, outcome.cells);
         told = (told.0 + outcome.pairs, told.1 + outcome.cells);
         for part in pool.install(|| select(&outcome, is_triangle)) {
             selected.extend(part);
@@ -232,7 +225,7 @@ impl Engine<Edit> for KeepAll {
 mod tests {
     use super::*;
     use crate::edit::cpu::edit_workers;
-    use crate::jobs::PairResult;
+    use crate::jobs::{PairResult, Progress};
     use crate::pairs::cpu::workers;
     use crate::pairs::gpu::tune::random_store;
     use crate::score::Scoring;
@@ -255,23 +248,24 @@ mod tests {
         let store = Arc::new(random_store(Alphabet::Dna, 60, 50, 7));
         let job = AllPairs { min_identity: Some(0.5), ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna())) };
         let all = (job.job().pairs(), job.job().cells());
-        let (options, pool) = (RunOptions::default(), thread_pool(2).unwrap());
+        let pool = thread_pool(2).unwrap();
         let mut results: Vec<Vec<PairResult>> = Vec::new();
         for (most, is_selected) in [(usize::MAX, true), (100, false), (0, false)] {
-            let told = Told::default();
+            let told = Arc::new(Told::default());
+            let run = Run { progress: told.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
-            let engines = edit_workers(2, &options.interrupt);
-            let prefiltered = run_within(&job, (scheme, most), engines, &pool, &options, &told).unwrap();
+            let engines = edit_workers(2, &run.interrupt);
+            let prefiltered = select_within(&job, (scheme, most), engines, &pool, &run).unwrap();
             assert_eq!(prefiltered.selection.is_some(), is_selected);
             assert!(prefiltered.told.0 > 0);
-            let engines = workers(2, &options.interrupt);
+            let engines = workers(2, &run.interrupt);
             let mut pairs = Vec::new();
-            let sink = |pair: &PairResult| {
-                pairs.push(pair.clone());
+            let rows = |some: &[PairResult]| {
+                pairs.extend_from_slice(some);
                 Ok(())
             };
-            job.finish_on(engines, Some(prefiltered), &pool, &options, &told, sink).unwrap();
-            assert_eq!((told.0.into_inner(), told.1.into_inner()), all, "{most}");
+            job.finish_on(engines, Some(prefiltered), &pool, &run, rows).unwrap();
+            assert_eq!((told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)), all, "{most}");
             results.push(pairs);
         }
         assert!(results.iter().all(|pairs| *pairs == results[0]));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::RunOptions;
+use super::Run;
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::gpu::EditGpu;
@@ -27,7 +27,7 @@ use crate::score::{EditMode, Mode, Scoring};
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
 pub(super) fn open(
-    options: &RunOptions,
+    options: &Run,
     threads: usize,
     job: &Job,
     selection: Option<&Selection>,
@@ -41,7 +41,7 @@ pub(super) fn open(
 /// [`open`], where `tuned` opens adapters, with the memory of each, for jobs of such a scoring and so many cells.
 fn open_with(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
-    options: &RunOptions,
+    options: &Run,
     threads: usize,
     job: &Job,
     selection: Option<&Selection>,
@@ -73,9 +73,9 @@ fn open_with(
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub(super) fn open_edit(options: &RunOptions, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+pub(super) fn open_edit(options: &Run, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Edit>>>> {
     let chosen = devices_for(options, Mode::Global)?;
-    let mut engines = open_edit_on(&chosen, options, options.edit_kernel, pool);
+    let mut engines = open_edit_on(&chosen, options, options.kernel, pool);
     if engines.is_empty() {
         engines = edit_workers(pool.current_num_threads(), &options.interrupt);
     }
@@ -88,7 +88,7 @@ pub(super) fn open_edit(options: &RunOptions, pool: &Arc<rayon::ThreadPool>) -> 
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub(super) fn edit_filter_devices(options: &RunOptions, mode: EditMode, software: bool) -> Result<Vec<Device>> {
+pub(super) fn edit_filter_devices(options: &Run, mode: EditMode, software: bool) -> Result<Vec<Device>> {
     let mut chosen = devices_for(options, Mode::Global)?;
     chosen.retain(|device| match device {
         Device::Cpu => mode == EditMode::Global,
@@ -100,7 +100,7 @@ pub(super) fn edit_filter_devices(options: &RunOptions, mode: EditMode, software
 /// Opens engines for Levenshtein distances on these devices. There may be none.
 pub(super) fn open_edit_on(
     chosen: &[Device],
-    options: &RunOptions,
+    options: &Run,
     kernel: Option<&'static Kernel>,
     pool: &Arc<rayon::ThreadPool>,
 ) -> Vec<Box<dyn Engine<Edit>>> {
@@ -129,7 +129,7 @@ fn worker_threads(threads: usize, beside_gpus: bool, want: &Want) -> usize {
 
 /// The devices that a job is to use: those that were chosen, or the best. No kernel aligns locally, so for local
 /// alignments that is the CPU, with a warning to whoever named a GPU.
-fn devices_for(options: &RunOptions, mode: Mode) -> Result<Vec<Device>> {
+fn devices_for(options: &Run, mode: Mode) -> Result<Vec<Device>> {
     if mode == Mode::Local {
         let is_gpu = |device: &Device| matches!(device, Device::Adapter(_));
         if options.devices.iter().any(is_gpu) || options.kernel.is_some() {
@@ -183,7 +183,7 @@ mod tests {
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        let options = RunOptions { devices: vec![Device::Adapter(Box::new(found))], ..RunOptions::default() };
+        let options = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
         let queries = Arc::new(tune::random_store(Alphabet::Dna, 20, 30, 1));
         let job = Job { queries, against: None, scoring: Arc::new(Scoring::dna()), want: Want::Alignments };
         let cells = |selection: Option<&Selection>| {
@@ -205,8 +205,8 @@ mod tests {
         let Some(found) = enumerate().into_iter().next() else {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
-        let named = RunOptions { devices: vec![Device::Adapter(Box::new(found))], ..RunOptions::default() };
-        for options in [&named, &RunOptions::default()] {
+        let named = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
+        for options in [&named, &Run::default()] {
             assert!(matches!(devices_for(options, Mode::Local).unwrap()[..], [Device::Cpu]));
         }
         assert!(matches!(devices_for(&named, Mode::Global).unwrap()[..], [Device::Adapter(_)]));

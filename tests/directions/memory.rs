@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pairwave::Error;
-use pairwave::engine::{Capacity, Ticket, thread_pool};
-use pairwave::jobs::{AllPairs, PairResult, RunOptions, Summary};
+use pairwave::engine::{Capacity, Ticket};
+use pairwave::jobs::{AllPairs, PairResult, Summary};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::Report;
 use pairwave::trace::{Hint, Workspace, traceback};
@@ -45,14 +45,7 @@ impl Engine<Pairs> for Counted {
 /// What a job gives on one engine.
 fn run(store: &Arc<SequenceStore>, scoring: &Scoring, engine: Box<dyn Engine<Pairs>>) -> (Vec<PairResult>, Summary) {
     let job = AllPairs { check: true, ..AllPairs::new(Arc::clone(store), Arc::new(scoring.clone())) };
-    let pool = thread_pool(2).expect("threads start");
-    let mut results = Vec::new();
-    let take = |result: &PairResult| {
-        results.push(result.clone());
-        Ok(())
-    };
-    let summary = job.run_on(vec![engine], &pool, &RunOptions::default(), &(), take).expect("the job ends well");
-    (results, summary)
+    run_on(&job, vec![engine], &two_threads()).expect("the job ends well")
 }
 
 /// Runs a job on the GPU and compares it with the CPU's; gives the numbers of alignments from the device, of pairs that it

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use pairwave::engine::{Capacity, Engine, Ticket, thread_pool};
+use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::oracle::smith_waterman::{self, ReferenceLocalAlignment};
 use pairwave::pairs::{Batch, Report, Want};
 use pairwave::score::{EndGaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::{Alphabet, SequenceStore};
-use pairwave::{AllPairs, Error, PairResult, RunOptions, Summary};
+use pairwave::{AllPairs, Error, PairResult, Summary};
 
 use super::*;
 
@@ -31,11 +31,7 @@ fn job(store: &Arc<SequenceStore>, scoring: &Scoring) -> AllPairs {
 }
 
 fn run_on(job: &AllPairs, engine: Box<dyn Engine<Pairs>>) -> pairwave::Result<(Vec<PairResult>, Summary)> {
-    let mut results = Vec::new();
-    let summary = job.run_on(vec![engine], &thread_pool(2).unwrap(), &RunOptions::default(), &(), |result| {
-        results.push(result.clone());
-        Ok(())
-    })?;
+    let (results, summary) = support::run_on(job, vec![engine], &support::two_threads())?;
     assert_eq!(summary.written, results.len() as u64);
     Ok((results, summary))
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use pairwave::engine::owner::Control;
-use pairwave::jobs::long::Reserve;
-use pairwave::jobs::{LongAlignment, LongResult, LongWant};
+use pairwave::jobs::long::{LongEngines, Reserve};
+use pairwave::jobs::{LongAlignment, LongWant};
 use pairwave::long::mock::Textbook;
 use pairwave::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use pairwave::pairs::mock::Gate;
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
-use pairwave::{Error, Result};
+use pairwave::{Error, Result, Run};
 
+use super::support::{LongResult, run_long};
 use super::{Engines, GAPS, Hooked, MODES, dna, expected, job, related, textbook};
 
 /// What an engine is asked.
@@ -95,8 +95,8 @@ impl LongEngine for Faulty {
 /// Runs a job with little patience.
 fn run(job: &LongAlignment, engines: Engines) -> Result<LongResult> {
     let reserve: Reserve = Box::new(|| Box::new(textbook("reserve", 1e8)));
-    let control = Control { patience: Some(Duration::from_millis(50)), ..Control::default() };
-    job.run_by(engines, Some(reserve), &control, &())
+    let run = Run { patience: Some(Duration::from_millis(50)), ..Run::default() };
+    run_long(job, LongEngines { engines, reserve: Some(reserve) }, &run)
 }
 
 fn why_lost(result: &LongResult, name: &str) -> Option<String> {
@@ -219,9 +219,9 @@ fn an_interrupt_does_not_wait_for_a_silent_engine() {
             Ok(())
         }
     };
-    let control = Control { interrupt, patience: Some(Duration::from_secs(1 << 20)), ..Control::default() };
-    let error =
-        job.run_by(vec![Box::new(Hooked::new(textbook("silent", 1e8), hook))], None, &control, &()).unwrap_err();
+    let run = Run { interrupt, patience: Some(Duration::from_secs(1 << 20)), ..Run::default() };
+    let engines: Engines = vec![Box::new(Hooked::new(textbook("silent", 1e8), hook))];
+    let error = run_long(&job, engines, &run).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
     gate.open();
 }

@@ -16,12 +16,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pairwave::jobs::long::Tuning;
-use pairwave::jobs::{LongAlignment, LongHit, LongResult, LongWant, Strand, StrandOf};
+use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, StrandOf};
 use pairwave::long::mock::Textbook;
 use pairwave::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced, oracle};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::{Error, Result, RunOptions};
+use pairwave::{Error, Job, Result, Run};
+
+use support::LongResult;
 
 type Engines = Vec<Box<dyn LongEngine>>;
 
@@ -130,7 +132,7 @@ fn job(query: &[Code], target: &[Code], scoring: Scoring) -> LongAlignment {
 }
 
 fn run(job: &LongAlignment, engines: Engines) -> Result<LongResult> {
-    job.run_on(engines, None, &Arc::new(AtomicBool::new(false)), &())
+    support::run_long(job, engines, &Run::default())
 }
 
 fn hits(job: &LongAlignment, engines: Engines) -> Vec<LongHit> {
@@ -326,7 +328,8 @@ fn an_interrupt_ends_all_at_once() {
     let mut engines = three();
     engines.insert(0, Box::new(Hooked::new(textbook("stopped", 1e8), hook)));
     let begin = Instant::now();
-    let error = job.run_on(engines, None, &interrupt, &()).unwrap_err();
+    let run = Run { interrupt, ..Run::default() };
+    let error = support::run_long(&job, engines, &run).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(2));
 }
@@ -355,14 +358,23 @@ fn jobs_that_make_no_sense_are_refused() {
     let kernel = pairwave::gpu::kernels::KERNELS.first();
     let edit_kernel = pairwave::gpu::kernels::find("myers_thread");
     assert!(kernel.is_some() && edit_kernel.is_some());
-    for options in [
-        RunOptions { kernel, ..RunOptions::default() },
-        RunOptions { edit_kernel, ..RunOptions::default() },
-        RunOptions { tune: true, ..RunOptions::default() },
+    for (run, word) in [
+        (Run { kernel, ..Run::default() }, "kernel"),
+        (Run { kernel: edit_kernel, ..Run::default() }, "kernel"),
+        (Run { tune: true, ..Run::default() }, "tune"),
     ] {
-        let error = good.run(&options, &()).unwrap_err();
-        assert!(matches!(error, Error::Usage(_)) && error.to_string().contains("of its own"), "{error}");
+        let error = good.run(&run, |_| panic!("nothing is handed over")).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)) && error.to_string().starts_with(word), "{error}");
     }
-    let options = RunOptions::default();
-    assert_eq!(good.run(&options, &()).unwrap().hits[0].cigar.as_ref().unwrap().to_string(), "3=");
+    // The one that there is may be named.
+    for kernel in [None, pairwave::gpu::kernels::find("sw_striped_score")] {
+        let mut cigars = Vec::new();
+        let run = Run { kernel, ..Run::default() };
+        let take = |hits: &[LongHit]| {
+            cigars.extend(hits.iter().map(|hit| hit.cigar.as_ref().unwrap().to_string()));
+            Ok(())
+        };
+        good.run(&run, take).unwrap();
+        assert_eq!(cigars, ["3="]);
+    }
 }

@@ -1,16 +1,17 @@
 //! Engines that fail or refuse, and who steps in for them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use pairwave::jobs::long::Reserve;
-use pairwave::jobs::{LongAlignment, LongResult};
+use pairwave::jobs::LongAlignment;
+use pairwave::jobs::long::{LongEngines, Reserve};
 use pairwave::long::mock::Textbook;
 use pairwave::long::{LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use pairwave::score::{EndGaps, Mode};
 use pairwave::seq::Alphabet;
-use pairwave::{Error, Result};
+use pairwave::{Error, Result, Run};
 
+use super::support::{LongResult, run_long};
 use super::{GAPS, Hooked, MODES, dna, expected, job, related, textbook};
 
 fn lost() -> Error {
@@ -19,7 +20,7 @@ fn lost() -> Error {
 
 fn run(job: &LongAlignment, engines: super::Engines) -> Result<LongResult> {
     let reserve: Reserve = Box::new(|| Box::new(textbook("reserve", 1e8)));
-    job.run_on(engines, Some(reserve), &Arc::new(AtomicBool::new(false)), &())
+    run_long(job, LongEngines { engines, reserve: Some(reserve) }, &Run::default())
 }
 
 /// An engine that sweeps, but traces nothing.

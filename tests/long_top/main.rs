@@ -8,16 +8,16 @@ mod definition;
 mod devices;
 mod oracle;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use pairwave::jobs::{LongAlignment, LongResult};
+use pairwave::jobs::LongAlignment;
 use pairwave::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::{Error, Result};
+use pairwave::{Error, Result, Run};
 
-use support::Rng;
+use support::{LongResult, Rng};
 
 type Engines = Vec<Box<dyn LongEngine>>;
 
@@ -118,7 +118,7 @@ fn job(query: &[Code], target: &[Code], scoring: &Scoring) -> LongAlignment {
 }
 
 fn run(job: &LongAlignment, engines: Engines) -> Result<LongResult> {
-    job.run_on(engines, None, &Arc::new(AtomicBool::new(false)), &())
+    support::run_long(job, engines, &Run::default())
 }
 
 fn below(rng: &mut Rng, bound: usize) -> usize {

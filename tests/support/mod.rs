@@ -3,6 +3,7 @@
 
 mod adapter;
 pub(crate) mod check;
+mod jobs;
 pub(crate) mod random;
 pub(crate) mod warnings;
 
@@ -21,6 +22,8 @@ use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 pub(crate) use adapter::adapter;
 #[allow(unused_imports)] // as above
+pub(crate) use jobs::{LongResult, run_long, run_on, two_threads};
+#[allow(unused_imports)]
 pub(crate) use random::{Rng, rng};
 
 /// An engine on the adapter, with wgpu's checks in the shader, narrow slices and small workgroups, so that short

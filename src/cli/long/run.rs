@@ -6,9 +6,10 @@ use crate::cli::progress::gcups;
 use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::alignment::verify_alignment;
 use pairwave::error::Place;
-use pairwave::jobs::RunOptions;
+use pairwave::gpu::kernels::Family;
 use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
 use pairwave::jobs::stats::process_cpu_seconds;
+use pairwave::jobs::{Job, Run};
 use pairwave::output::dotplot::{self, Picture};
 use pairwave::output::long::sam_name_problem;
 use pairwave::output::{Found, LongContext, LongFormat, Output, Range32, long as writers};
@@ -113,6 +114,7 @@ pub(crate) struct Took {
 impl JobCommand for Long {
     type Input = Sequences;
     type Summary = Took;
+    const FAMILY: Family = Family::Long;
 
     fn compute(&self) -> &Compute {
         &self.compute
@@ -123,7 +125,7 @@ impl JobCommand for Long {
         Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture }
     }
 
-    fn read(&self, _options: &RunOptions) -> Result<Sequences> {
+    fn read(&self, _run: &Run) -> Result<Sequences> {
         let paths = [self.query.as_str(), self.target.as_str()];
         let mut stores =
             read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
@@ -156,15 +158,20 @@ impl JobCommand for Long {
         let strands = if self.strand == Strand::Both { 2 } else { 1 };
         // Further alignments take sweeps of their own, of which nobody knows the number.
         let cells = u64::from(m) * u64::from(n) * strands;
-        let progress = runner.progress_long(cells);
-        let mut result = job.run(&runner.options, &progress)?;
+        runner.show_progress_long(cells);
+        // Whether any hit is of the reverse strand is said before the first is written.
+        let mut hits: Vec<LongHit> = Vec::new();
+        let summary = job.run(&runner.run, |found| {
+            hits.extend_from_slice(found);
+            Ok(())
+        })?;
         if self.mode == Mode::Global {
-            result.hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
+            hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
         }
 
-        let any_reverse = result.hits.iter().any(|hit| hit.strand == StrandOf::Minus);
+        let any_reverse = hits.iter().any(|hit| hit.strand == StrandOf::Minus);
         let context = LongContext::new((query, query_id), (target, target_id), (*scoring).clone(), any_reverse);
-        let found: Vec<Found<'_>> = result.hits.iter().map(|hit| found(hit, m)).collect();
+        let found: Vec<Found<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
         if self.compute.check {
             check(&context, &found, &scoring)?;
         }
@@ -175,7 +182,7 @@ impl JobCommand for Long {
             picture.buffer().extend_from_slice(&bytes);
             picture.finish()?;
         }
-        Ok(Took { query_length: m, target_length: n, written: found.len(), summary: result.summary })
+        Ok(Took { query_length: m, target_length: n, written: found.len(), summary })
     }
 
     fn stats(took: &Took) -> impl Serialize {

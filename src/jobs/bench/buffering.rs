@@ -6,7 +6,7 @@
 //! batches in flight are as large as one.
 
 use super::data::RandomPairs;
-use super::measure::{Run, Timing, repeat, stream};
+use super::measure::{Sample, Timing, repeat, stream};
 use super::{Bed, Experiment, GapKind, mark};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
@@ -80,7 +80,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                 let mut cells =
                     vec![length.into(), way.into(), share.as_str().into(), batch_pairs.into(), work.pairs().into()];
                 // Clock and kernels of one run belong together: the run that took the least by the clock.
-                let mut best: Option<Run> = None;
+                let mut best: Option<Sample> = None;
                 let timing = repeat(bed, bed.bench.seconds, || {
                     let run = stream(&mut engine, &batches)?;
                     best = Some(best.filter(|best| best.seconds <= run.seconds).unwrap_or(run));
@@ -88,7 +88,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                 });
                 let status = match timing {
                     Ok(Timing { runs, .. }) => {
-                        let Run { seconds, kernel_seconds: kernel, .. } = best.unwrap_or_default();
+                        let Sample { seconds, kernel_seconds: kernel, .. } = best.unwrap_or_default();
                         cells.extend([
                             seconds.into(),
                             kernel.into(),

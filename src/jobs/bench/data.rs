@@ -154,6 +154,7 @@ pub(super) fn mutated(store: &Arc<SequenceStore>, percent: u32) -> Arc<SequenceS
 mod tests {
     use super::*;
     use crate::edit::oracle::last_row;
+    use crate::jobs::{Job, Run};
     use crate::score::{EditMode, EditScheme, Equality, Limit};
     use std::collections::HashSet;
 
@@ -203,9 +204,8 @@ mod tests {
             min_identity: Some(0.97),
             ..crate::AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna()))
         };
-        let options =
-            crate::RunOptions { devices: vec![crate::gpu::adapter::Device::Cpu], threads: 1, ..Default::default() };
-        let kept = job.run(&options, &(), |_| Ok(())).unwrap().written;
+        let run = Run { devices: vec![crate::gpu::adapter::Device::Cpu], threads: 1, ..Run::default() };
+        let kept = job.run(&run, |_| Ok(())).unwrap().written;
         // 2 1/2 families have 28 + 28 + 6 pairs; those of the most distant members are below 97%.
         assert!((10..62).contains(&kept), "{kept}");
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::filter::{GENE, IDENTITY, QUICK_GENE, SharedEngine, source};
-use super::measure::{Run, repeat};
+use super::measure::{Sample, repeat};
 use super::{Bed, Experiment, data, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::{Family, Kernel};
@@ -115,7 +115,8 @@ fn one(
     let mut best: Option<Summary> = None;
     let timing = repeat(bed, 3.0 * bed.bench.seconds, || {
         let summary = engine.run(bed, &job, |_| {})?;
-        let run = Run { seconds: summary.seconds, kernel_seconds: Some(summary.kernel_seconds), ..Run::default() };
+        let run =
+            Sample { seconds: summary.seconds, kernel_seconds: Some(summary.kernel_seconds), ..Sample::default() };
         best = best.take().filter(|best| best.seconds <= summary.seconds).or(Some(summary));
         Ok(run)
     })?;

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use super::measure::{Run, repeat};
+use super::measure::{Sample, repeat};
 use super::{Bed, Experiment, data, mark};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Kernel;
-use crate::jobs::{AllPairs, RunOptions, Summary};
+use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
 use crate::pairs::cpu::{CpuWorker, workers};
@@ -137,13 +137,13 @@ fn best_of(bed: &Bed<'_>, job: &AllPairs, engine: &SharedEngine) -> Result<(Summ
     let mut kept = Vec::new();
     let timing = repeat(bed, bed.bench.seconds, || {
         kept.clear();
-        let summary = engine.run(bed, job, |pair| {
+        let summary = engine.run(bed, job, |pairs| {
             // What the filter would ask; without one, every pair comes.
-            if 100.0 * pair.identity >= 100.0 * IDENTITY {
-                kept.push((pair.query, pair.target));
-            }
+            let similar = pairs.iter().filter(|pair| 100.0 * pair.identity >= 100.0 * IDENTITY);
+            kept.extend(similar.map(|pair| (pair.query, pair.target)));
         })?;
-        let run = Run { seconds: summary.seconds, kernel_seconds: Some(summary.kernel_seconds), ..Run::default() };
+        let run =
+            Sample { seconds: summary.seconds, kernel_seconds: Some(summary.kernel_seconds), ..Sample::default() };
         best = best.take().filter(|best| best.seconds <= summary.seconds).or(Some(summary));
         Ok(run)
     })?;
@@ -175,23 +175,19 @@ impl SharedEngine {
     }
 
     /// Runs a job on this engine alone.
-    pub(super) fn run(
-        &self,
-        bed: &Bed<'_>,
-        job: &AllPairs,
-        mut sink: impl FnMut(&crate::PairResult),
-    ) -> Result<Summary> {
+    pub(super) fn run(&self, bed: &Bed<'_>, job: &AllPairs, mut rows: impl FnMut(&[PairResult])) -> Result<Summary> {
         let lent =
             SharedEngine { name: self.name.clone(), universal: self.universal, engine: Arc::clone(&self.engine) };
-        let options = RunOptions { interrupt: Arc::clone(&bed.bench.interrupt), ..RunOptions::default() };
+        job.validate()?;
+        let run = Run { interrupt: Arc::clone(&bed.bench.interrupt), ..Run::default() };
         let begin = Instant::now();
         // The CPU works in a job as its threads do in any job.
         let engines = match self.universal {
             true => workers(bed.pool.current_num_threads(), &bed.bench.interrupt),
             false => vec![Box::new(lent) as Box<dyn Engine<Pairs>>],
         };
-        let mut summary = job.run_on(engines, &bed.pool, &options, &(), |pair| {
-            sink(pair);
+        let mut summary = job.finish_on(engines, None, &bed.pool, &run, |pairs| {
+            rows(pairs);
             Ok(())
         })?;
         summary.seconds = begin.elapsed().as_secs_f64();

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::data::mutated;
-use super::measure::{Run, Timing, repeat};
+use super::measure::{Sample, Timing, repeat};
 use super::shared_engine::SharedEngine;
 use super::{Bed, Experiment, GapKind, SEED, mark};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
-use crate::jobs::{LongAlignment, LongSummary, LongWant};
+use crate::jobs::{Job, LongAlignment, LongSummary, LongWant, Run};
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, Schedule, StripedShape};
 use crate::long::kernels::striped::Variant;
-use crate::long::{LongEngine as _, Method};
+use crate::long::{LongEngine, Method};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
@@ -174,13 +174,13 @@ impl Rows<'_> {
         let measured = compiled(bed, engine, &job).and_then(|()| {
             repeat(bed, bed.bench.seconds, || {
                 let begin = Instant::now();
-                let result = job.run_on(vec![Box::new(engine.clone())], None, &bed.bench.interrupt, &())?;
+                let summary = run_on(bed, engine, &job)?;
                 let seconds = begin.elapsed().as_secs_f64();
                 // Of the fastest run, as is the time in all.
                 if last.seconds == 0.0 || seconds < last.seconds {
-                    last = LongSummary { seconds, ..result.summary };
+                    last = LongSummary { seconds, ..summary };
                 }
-                Ok(Run { seconds, kernel_seconds: None, traced: 0 })
+                Ok(Sample { seconds, kernel_seconds: None, traced: 0 })
             })
         });
         match measured {
@@ -317,7 +317,14 @@ impl Rows<'_> {
 fn compiled(bed: &Bed<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<()> {
     let query = first_symbols(&job.query, FIRST_ROWS);
     let small = LongAlignment { query, ..job.clone() };
-    small.run_on(vec![Box::new(engine.clone())], None, &bed.bench.interrupt, &()).map(drop)
+    run_on(bed, engine, &small).map(drop)
+}
+
+/// Runs a job on one engine alone.
+fn run_on(bed: &Bed<'_>, engine: &SharedEngine, job: &LongAlignment) -> Result<LongSummary> {
+    let run = Run { interrupt: Arc::clone(&bed.bench.interrupt), ..Run::default() };
+    let engines: Vec<Box<dyn LongEngine>> = vec![Box::new(engine.clone())];
+    job.run_on(engines.into(), &run, |_| Ok(()))
 }
 
 /// Measures one device.

@@ -35,9 +35,9 @@ pub(super) struct Timing {
     pub runs: u32,
 }
 
-/// One run.
+/// What one run took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Run {
+pub(crate) struct Sample {
     /// Seconds by the clock.
     pub seconds: f64,
     /// Seconds in kernels; `None` where the device has no timestamps.
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     pub traced: u64,
 }
 
-impl Run {
+impl Sample {
     /// Seconds to judge speed by: those in kernels if they are known.
     pub(crate) fn best(&self) -> f64 {
         self.kernel_seconds.unwrap_or(self.seconds)
@@ -67,12 +67,12 @@ impl Timing {
 
 /// Repeats `once` until the time is believable or `most`
 /// seconds have gone by; once in any case.
-pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Run>) -> Result<Timing> {
+pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<Sample>) -> Result<Timing> {
     let begin = Instant::now();
     let mut best = Timing { seconds: f64::INFINITY, kernel_seconds: None, traced: 0, runs: 0 };
     loop {
         bed.check_interrupt()?;
-        let Run { seconds, kernel_seconds: kernel, traced } = once()?;
+        let Sample { seconds, kernel_seconds: kernel, traced } = once()?;
         best.traced = traced;
         best.runs += 1;
         best.seconds = best.seconds.min(seconds);
@@ -91,7 +91,7 @@ pub(super) fn repeat(bed: &Bed<'_>, most: f64, mut once: impl FnMut() -> Result<
 }
 
 /// Has an engine compute batches, as many in flight as it likes. Every pair has to come back.
-pub(super) fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> Result<Run> {
+pub(super) fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>>]) -> Result<Sample> {
     let (mut score_sum, mut traced) = (0i64, 0);
     let run = stream_and(engine, batches, |report| {
         traced += report.traced.spans.iter().flatten().count() as u64;
@@ -99,7 +99,7 @@ pub(super) fn stream(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batch<Pairs>
         report.hits.len() as u64
     })?;
     std::hint::black_box(score_sum);
-    Ok(Run { traced, ..run })
+    Ok(Sample { traced, ..run })
 }
 
 /// [`stream`] for any work. `read` reads a batch's results, as a job reads them, and says of how many pairs they are.
@@ -107,7 +107,7 @@ pub(super) fn stream_and<W: Work>(
     engine: &mut dyn Engine<W>,
     batches: &[Arc<Batch<W>>],
     mut read: impl FnMut(&W::Report) -> u64,
-) -> Result<Run> {
+) -> Result<Sample> {
     let begin = Instant::now();
     let most = engine.capacity().batches.max(1);
     let mut in_flight: VecDeque<(Ticket, &Arc<Batch<W>>)> = VecDeque::new();
@@ -142,7 +142,7 @@ pub(super) fn stream_and<W: Work>(
     }
     match failure {
         Some(error) => Err(error),
-        None => Ok(Run { seconds: begin.elapsed().as_secs_f64(), kernel_seconds: kernel, traced: 0 }),
+        None => Ok(Sample { seconds: begin.elapsed().as_secs_f64(), kernel_seconds: kernel, traced: 0 }),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::data::random;
-pub(crate) use super::measure::Run;
+pub(crate) use super::measure::Sample;
 use super::measure::{Rates, stream_and};
 use super::{Bed, SEED};
 use crate::edit::cpu::EditWorker;
@@ -111,7 +111,7 @@ impl Reads {
         (least, limit): (u32, u32),
         (full, most): (f64, f64),
         seed: u64,
-        mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Run>,
+        mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
     ) -> Result<Arc<EditBatch>> {
         let (mut count, mut before) = (least, 0.0);
         loop {
@@ -148,7 +148,7 @@ impl Sizes {
         reads: &Reads,
         (least, limit): (u32, u32),
         (full, longest): (f64, f64),
-        mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Run>,
+        mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
     ) -> Result<Option<Arc<EditBatch>>> {
         let most = bed.bench.seconds;
         let pairs = u64::from(least * CANDIDATES);
@@ -176,12 +176,12 @@ pub(crate) fn on_engine(
     pool: &rayon::ThreadPool,
     engine: &mut dyn Engine<Edit>,
     batches: &[Arc<EditBatch>],
-) -> Result<Run> {
+) -> Result<Sample> {
     pool.install(|| compute(engine, batches))
 }
 
 /// Computes a batch on all threads of a pool, each an engine. Their time in kernels is the mean of what they took.
-pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batch: &EditBatch) -> Result<Run> {
+pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batch: &EditBatch) -> Result<Sample> {
     let threads = pool.current_num_threads();
     let begin = Instant::now();
     let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::new(Arc::clone(interrupt))).collect();
@@ -189,10 +189,10 @@ pub(crate) fn on_cpu(pool: &rayon::ThreadPool, interrupt: &Arc<AtomicBool>, batc
     std::hint::black_box(reports.iter().fold(0u64, |sum, report| sum.wrapping_add(sum_of(report))));
     let seconds = begin.elapsed().as_secs_f64();
     let busy: f64 = reports.iter().filter_map(EditReport::kernel_time).map(|time| time.as_secs_f64()).sum();
-    Ok(Run { seconds, kernel_seconds: Some(busy / threads as f64), traced: 0 })
+    Ok(Sample { seconds, kernel_seconds: Some(busy / threads as f64), traced: 0 })
 }
 
-fn compute(engine: &mut dyn Engine<Edit>, batches: &[Arc<EditBatch>]) -> Result<Run> {
+fn compute(engine: &mut dyn Engine<Edit>, batches: &[Arc<EditBatch>]) -> Result<Sample> {
     let mut sum = 0u64;
     let run = stream_and(engine, batches, |report: &EditReport| {
         sum = sum.wrapping_add(sum_of(report));
@@ -237,7 +237,7 @@ mod tests {
         // Up to 100 reads take as long as one.
         let seconds_of = |batch: &EditBatch| 0.01 * (batch.blocks.len() as f64 / 100.0).max(1.0);
         let count = |limits, seconds| {
-            let run = |batch: &Arc<EditBatch>| Ok(Run { seconds: seconds_of(batch), ..Run::default() });
+            let run = |batch: &Arc<EditBatch>| Ok(Sample { seconds: seconds_of(batch), ..Sample::default() });
             reads.grown(limits, seconds, 1, run).unwrap().blocks.len()
         };
         assert!((100..1000).contains(&count((1, 5000), (0.01, 1.0))));

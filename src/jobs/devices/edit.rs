@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, Kernel, offered};
 use crate::jobs::bench::SEED;
-use crate::jobs::bench::reads::{CANDIDATES, Reads, Run, genome, on_cpu, on_engine};
+use crate::jobs::bench::reads::{CANDIDATES, Reads, Sample, genome, on_cpu, on_engine};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use crate::seq::{Alphabet, Code, SequenceStore};
@@ -207,7 +207,7 @@ fn speed(
     genome: &Arc<SequenceStore>,
     is_band: bool,
     limits: (u32, u32),
-    mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Run>,
+    mut compute: impl FnMut(&Arc<EditBatch>) -> Result<Sample>,
 ) -> Result<KernelSpeed> {
     let (work, mode, limit) = match is_band {
         true => ("distances of short reads as wholes within a tenth", EditMode::Global, Limit::Rate(0.1)),

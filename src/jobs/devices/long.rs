@@ -1,7 +1,6 @@
 //! Kernels for long pairs and the CPU's threads against the textbook.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::{KernelTest, test_of};
 use crate::error::{Error, Result};
@@ -9,7 +8,7 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::kernels::{Family, KERNELS};
 use crate::jobs::bench::shared_engine::SharedEngine;
 use crate::jobs::long::{LongHit, Tuning};
-use crate::jobs::{LongAlignment, LongWant};
+use crate::jobs::{Job, LongAlignment, LongWant, Run};
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::{GpuLong, StripedShape};
 use crate::long::oracle::{ReferenceLongAlignment, align};
@@ -71,13 +70,17 @@ fn compare(engine: Box<dyn LongEngine>, expected: &[Expected], want: LongWant) -
         LongWant::Score => &[None],
         LongWant::Alignment => &[Some(Method::Striped), Some(Method::Chunked1), Some(Method::Chunked2)],
     };
-    let interrupt = Arc::new(AtomicBool::new(false));
     let mut pairs = 0;
     for Expected { job, alignment } in expected {
         for &method in methods {
             let job = LongAlignment { want, method, ..job.clone() };
-            let result = job.run_on(vec![Box::new(engine.clone())], None, &interrupt, &())?;
-            same(&job, alignment, &result.hits)?;
+            let engines: Vec<Box<dyn LongEngine>> = vec![Box::new(engine.clone())];
+            let mut hits = Vec::new();
+            job.run_on(engines.into(), &Run::default(), |found| {
+                hits.extend_from_slice(found);
+                Ok(())
+            })?;
+            same(&job, alignment, &hits)?;
             pairs += 1;
         }
     }

@@ -21,16 +21,16 @@ const CHUNK: usize = 1 << 15;
 pub(super) struct Delivery<'a, S> {
     aligner: Aligner<'a>,
     pool: &'a rayon::ThreadPool,
-    sink: S,
+    rows: S,
     chunk: Vec<EditResult>,
     aligned: u64,
     written: u64,
 }
 
 impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
-    pub(super) fn new(job: &'a EditDistances, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, sink: S) -> Self {
+    pub(super) fn new(job: &'a EditDistances, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, rows: S) -> Self {
         let aligner = Aligner { job, tracer: EditTracer::new(&job.scheme), interrupt };
-        Delivery { aligner, pool, sink, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
+        Delivery { aligner, pool, rows, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
     }
 
     /// Hands over a band: `range` counts patterns, or candidates where these were given; `found` are its pairs in input
@@ -123,7 +123,7 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
         }
         self.aligned += if aligner.job.aligns() { chunk.len() as u64 } else { 0 };
         self.written += chunk.len() as u64;
-        (self.sink)(chunk)?;
+        (self.rows)(chunk)?;
         chunk.clear();
         Ok(())
     }

@@ -47,7 +47,7 @@ pub(super) struct PanelTable {
 }
 
 /// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
-pub(super) struct Run {
+pub(super) struct SharedSweep {
     pub task: Task,
     pub edge_store: Arc<EdgeStore>,
     pub saver: Option<TileSaver>,
@@ -58,7 +58,7 @@ pub(super) struct Run {
     pub cells: AtomicU64,
 }
 
-impl Run {
+impl SharedSweep {
     pub(super) fn panel_table(&self) -> MutexGuard<'_, PanelTable> {
         self.panel_table.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }

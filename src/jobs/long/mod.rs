@@ -42,15 +42,14 @@ pub use engine_pool::Reserve;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Progress, RunOptions};
+use super::{Job, Run};
 use crate::alignment::Cigar;
-use crate::engine::owner::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
 use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
@@ -173,15 +172,6 @@ fn text_cigar<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Option<
     text.map(|text| text.parse()).transpose().map_err(serde::de::Error::custom)
 }
 
-/// What came of a job.
-#[derive(Debug, Clone, Default)]
-pub struct LongResult {
-    /// The alignments, best first; none if nothing reaches [`LongAlignment::min_score`]. A global job has one.
-    pub hits: Vec<LongHit>,
-    /// What it took.
-    pub summary: LongSummary,
-}
-
 /// What a job took.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LongSummary {
@@ -248,57 +238,63 @@ impl LongAlignment {
             tuning: Tuning::default(),
         }
     }
+}
 
-    /// Runs the job on the devices of `options`.
+/// The engines that a long pair is run on in tests and measurements.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct LongEngines {
+    /// Who computes.
+    pub engines: Vec<Box<dyn LongEngine>>,
+    /// Who goes on from what is known if all of them fail; `None` for nobody: then the job fails.
+    pub reserve: Option<Reserve>,
+}
+
+impl From<Vec<Box<dyn LongEngine>>> for LongEngines {
+    fn from(engines: Vec<Box<dyn LongEngine>>) -> Self {
+        LongEngines { engines, reserve: None }
+    }
+}
+
+impl Job for LongAlignment {
+    type Row = LongHit;
+    type Summary = LongSummary;
+    type Engines = LongEngines;
+
+    fn validate(&self) -> Result<()> {
+        self.check()
+    }
+
+    /// The alignments come at the end, best first; none if nothing reaches [`LongAlignment::min_score`]. A global job has
+    /// one.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, and for a choice of kernels, or to measure
-    /// them, which other jobs have, before a device is opened; see [`LongAlignment::run_on`].
-    pub fn run(&self, options: &RunOptions, progress: &dyn Progress) -> Result<LongResult> {
+    /// As [`Job::run`]; [`Error::Usage`] also for scores that do not fit in 32 bits; [`Error::Io`] where edges or
+    /// checkpoints are to be kept.
+    fn run(&self, run: &Run, rows: impl FnMut(&[LongHit]) -> Result<()>) -> Result<LongSummary> {
         self.validate()?;
-        if options.kernel.is_some() || options.edit_kernel.is_some() || options.tune {
-            return Err(crate::Error::usage(
-                "GPUs compute long pairs by a kernel of its own, of which nothing is measured: leave kernels and tuning \
-                 out of the options",
-            ));
+        run.check_kernel(Family::Long)?;
+        if run.tune {
+            return Err(Error::usage("tune: nothing is measured for long pairs; leave it out"));
         }
-        let engines = open::open_long(options, options.threads)?;
-        let threads = options.threads;
-        let control =
-            Control { interrupt: Arc::clone(&options.interrupt), patience: options.patience, ..Control::default() };
-        self.run_by(engines, Some(Box::new(move || open::cpu(threads))), &control, progress)
+        let (engines, threads) = (open::open_long(run)?, run.threads);
+        let reserve: Reserve = Box::new(move || open::cpu(threads));
+        self.run_on(LongEngines { engines, reserve: Some(reserve) }, run, rows)
     }
 
-    /// Runs the job on these engines; if all fail, on the reserve, from what is known. An engine that is silent for 30 s
-    /// counts as failed: see [`LongAlignment::run_by`].
-    ///
-    /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for a job that makes no sense, scores that do not fit in 32 bits included;
-    /// [`Error::Io`](crate::Error::Io) where edges or checkpoints are to be kept;
-    /// [`Error::Device`](crate::Error::Device) if no engine is left; [`Error::Interrupted`](crate::Error::Interrupted);
-    /// a broken promise of an engine as [`Error::Internal`](crate::Error::Internal).
-    pub fn run_on(
+    /// If all engines fail, the reserve goes on; without one that is an [`Error::Device`]. An engine fails as well if it is
+    /// silent for longer than the patience of `run`. It is left behind with its thread, and what it says later counts for
+    /// nothing. [Hosts](LongEngine::is_host) may take their time.
+    fn run_on(
         &self,
-        engines: Vec<Box<dyn LongEngine>>,
-        reserve: Option<Reserve>,
-        interrupt: &Arc<AtomicBool>,
-        progress: &dyn Progress,
-    ) -> Result<LongResult> {
-        self.run_by(engines, reserve, &Control { interrupt: Arc::clone(interrupt), ..Control::default() }, progress)
-    }
-
-    /// The same, but an engine fails as well if it is silent for longer than the patience given. It is left behind with its
-    /// thread, and what it says later counts for nothing. [Hosts](LongEngine::is_host) may take their time.
-    ///
-    /// # Errors
-    /// As [`LongAlignment::run_on`].
-    pub fn run_by(
-        &self,
-        engines: Vec<Box<dyn LongEngine>>,
-        reserve: Option<Reserve>,
-        control: &Control,
-        progress: &dyn Progress,
-    ) -> Result<LongResult> {
-        self.execute(engines, reserve, control, progress)
+        engines: LongEngines,
+        run: &Run,
+        mut rows: impl FnMut(&[LongHit]) -> Result<()>,
+    ) -> Result<LongSummary> {
+        let (hits, summary) = self.execute(engines, run)?;
+        if !hits.is_empty() {
+            rows(&hits)?;
+        }
+        Ok(summary)
     }
 }

@@ -2,33 +2,32 @@
 
 use crate::error::Result;
 use crate::gpu::adapter::{Device, choose};
-use crate::jobs::RunOptions;
+use crate::jobs::Run;
 use crate::jobs::engines::adapters_and_memory;
 use crate::long::LongEngine;
 use crate::long::cpu::CpuLong;
 use crate::long::gpu::GpuLong;
 
-/// Opens engines for long pairs on the devices that a job was given, the CPU with so many threads (0 for as many as there
-/// are processors). A device that cannot be opened is left out with a warning; if none is left, the CPU.
+/// Opens engines for long pairs on the devices that a job was given. A device that cannot be opened is left out with a warning; if none is left, the CPU.
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub fn open_long(options: &RunOptions, threads: usize) -> Result<Vec<Box<dyn LongEngine>>> {
-    let chosen = if options.devices.is_empty() { choose(&[])? } else { options.devices.clone() };
+pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
+    let chosen = if run.devices.is_empty() { choose(&[])? } else { run.devices.clone() };
     let mut engines: Vec<Box<dyn LongEngine>> = Vec::new();
-    for (found, memory) in adapters_and_memory(&chosen, options.memory) {
+    for (found, memory) in adapters_and_memory(&chosen, run.memory) {
         match GpuLong::open(&found) {
             Ok(engine) => engines.push(Box::new(engine.with_memory(memory))),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        engines.push(cpu(threads));
+        engines.push(cpu(run.threads));
     }
     Ok(engines)
 }
 
-/// The CPU, which is always there.
+/// The CPU, which is always there, with so many threads; 0 for as many as there are processors.
 pub fn cpu(threads: usize) -> Box<dyn LongEngine> {
     Box::new(CpuLong::new(threads))
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::border::{Line, Part};
-use super::chain::{Known, Panel, PanelTable, Run};
+use super::chain::{Known, Panel, PanelTable, SharedSweep};
 use super::edge_store::EdgeStore;
 use super::engine_pool::EnginePool;
 use super::grid::{Cut, Grid};
@@ -82,7 +82,7 @@ pub(super) fn sweep(
 ) -> Result<Swath> {
     let restored = saver.as_ref().map(|saver| saver.restore(edge_store)).transpose()?.unwrap_or_default();
     let first = task.columns.0;
-    let run = Run {
+    let run = SharedSweep {
         task,
         edge_store: Arc::clone(edge_store),
         saver,
@@ -116,7 +116,7 @@ pub(super) fn sweep(
 }
 
 /// Has all engines work until there is nothing left to do, or nobody who could.
-fn chain(run: &Arc<Run>, engine_pool: &mut EnginePool, watch: Watch) {
+fn chain(run: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
     let all: Vec<usize> = engine_pool.members.iter().map(|member| member.id).collect();
     let of_all = Arc::clone(run);
     let tell = || {

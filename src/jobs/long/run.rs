@@ -7,18 +7,17 @@ use serde_json::json;
 
 use super::checkpoint::{Checkpoint, checksum};
 use super::edge_store::{EdgeStore, default_limit};
-use super::engine_pool::{EnginePool, Reserve};
+use super::engine_pool::EnginePool;
 use super::grid::{Cut, EngineSizes};
 use super::panels::Watch;
 use super::parts::{Forbidden, JobParts, Pass};
 use super::walk::{Walk, WalkOptions};
-use super::{LongAlignment, LongHit, LongResult, LongSummary, LongWant, Strand, StrandOf};
+use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, StrandOf};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
-use crate::engine::owner::Control;
 use crate::engine::patience::PATIENCE;
 use crate::error::{Error, Result};
-use crate::jobs::Progress;
-use crate::long::{LongEngine, LongPair, Point, State};
+use crate::jobs::Run;
+use crate::long::{LongPair, Point, State};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code};
 
@@ -67,7 +66,7 @@ pub(super) fn reverse_complement(codes: &[Code]) -> Vec<Code> {
 
 impl LongAlignment {
     /// Whether the job makes sense.
-    pub(super) fn validate(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         for (store, id, what) in [(&self.query, self.query_id, "query"), (&self.target, self.target_id, "target")] {
             if id as usize >= store.len() {
                 return Err(Error::usage(format!("there is no {what} {id} among {} sequences", store.len())));
@@ -140,22 +139,17 @@ impl LongAlignment {
         })
     }
 
-    pub(super) fn execute(
-        &self,
-        engines: Vec<Box<dyn LongEngine>>,
-        reserve: Option<Reserve>,
-        control: &Control,
-        progress: &dyn Progress,
-    ) -> Result<LongResult> {
+    /// The alignments, and what they took.
+    pub(super) fn execute(&self, engines: LongEngines, run: &Run) -> Result<(Vec<LongHit>, LongSummary)> {
         let begin = Instant::now();
-        self.validate()?;
+        self.check()?;
         let sides = self.sides()?;
         let is_local = self.scoring.mode == Mode::Local;
         let memory = self.host_memory.unwrap_or_else(default_limit);
         // Where an alignment begins is known when it was walked back, and the next one must not overlap it.
         let walks = self.want == LongWant::Alignment || self.top > 1;
         let (m, n) = (self.query.length(self.query_id), self.target.length(self.target_id));
-        let mut engine_pool = EnginePool::new(engines, reserve, control.patience.unwrap_or(PATIENCE));
+        let mut engine_pool = EnginePool::new(engines.engines, engines.reserve, run.patience.unwrap_or(PATIENCE));
         let suits = engine_pool.by_speed().into_iter().find_map(|quickest| {
             quickest.ask(|engine| EngineSizes {
                 keeps_columns: engine.keeps_columns(),
@@ -177,7 +171,7 @@ impl LongAlignment {
         };
         if let Some(hits) = checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(RESULT)) {
             summary.seconds = begin.elapsed().as_secs_f64();
-            return Ok(LongResult { hits, summary });
+            return Ok((hits, summary));
         }
         let means = JobParts {
             engine_pool,
@@ -188,7 +182,7 @@ impl LongAlignment {
             walks,
             prune: self.prune && is_local && self.top == 1,
             best: Arc::default(),
-            watch: Watch { interrupt: &control.interrupt, progress: Some(progress) },
+            watch: Watch { interrupt: &run.interrupt, progress: Some(&*run.progress) },
         };
         let mut runner = Runner { job: self, walks, means, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
@@ -197,12 +191,12 @@ impl LongAlignment {
             checkpoint.write(RESULT, &hits)?;
             checkpoint.clear();
         }
-        progress.advance(1, 0);
+        run.progress.advance(1, 0);
         summary.edge_bytes_peak = means.edge_store.peak();
         summary.spilled_bytes = means.edge_store.spilled();
         summary.engines = means.engine_pool.stats();
         summary.seconds = begin.elapsed().as_secs_f64();
-        Ok(LongResult { hits, summary })
+        Ok((hits, summary))
     }
 }
 

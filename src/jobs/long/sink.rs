@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::border::Column;
-use super::chain::{Panel, Run};
+use super::chain::{Panel, SharedSweep};
 use super::pulse::Pulse;
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink};
@@ -14,7 +14,7 @@ const WAITING_MARKS: usize = 3;
 /// Takes what an engine hands on of a panel.
 pub(super) struct PanelSink<'a> {
     /// The sweep.
-    pub run: &'a Run,
+    pub run: &'a SharedSweep,
     /// The panel.
     pub index: usize,
     /// Its columns.

@@ -7,7 +7,7 @@ use crate::long::mock::Textbook;
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 
 /// A sweep over 100 x 128 cells in two panels.
-fn two_panels() -> Run {
+fn two_panels() -> SharedSweep {
     let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps { first: 11, next: 1 }, EndGaps::Charged);
     let pair = LongPair { query: [1; 100].into(), target: [2; 128].into(), scoring: Arc::new(scoring.unwrap()) };
     let (rows, columns) = ((0, 100), (0, 128));
@@ -38,7 +38,7 @@ fn two_panels() -> Run {
         Panel { state, taken: None, marks: Vec::new(), inner: Vec::new(), right }
     };
     let panel_table = PanelTable { panels: vec![panel(0), panel(1)], next: 128, ..PanelTable::default() };
-    Run {
+    SharedSweep {
         task,
         edge_store,
         saver: None,

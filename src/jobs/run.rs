@@ -1,0 +1,155 @@
+//! The shape that all jobs have: what is asked for is the job, where and how it runs is a [`Run`], and rows come out in
+//! order, some at a time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::engine::owner::Control;
+use crate::error::{Error, Result};
+use crate::gpu::adapter::Device;
+use crate::gpu::kernels::{Family, Kernel, offered};
+
+/// What a user asks for. Whoever computes it, and however it is cut, its rows are the same and come in the same order.
+pub trait Job {
+    /// What is handed over.
+    type Row;
+    /// What the job did.
+    type Summary: Serialize;
+    /// Engines that were opened for it.
+    #[doc(hidden)]
+    type Engines;
+
+    /// Whether the job makes sense.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the field, if not.
+    fn validate(&self) -> Result<()>;
+
+    /// Runs the job and hands over all rows in order, some at a time.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a job that makes no sense, and for a [`Run`] that asks of it what it does not have, before a
+    /// device is opened; what `rows` returns; [`Error::Interrupted`]; a broken promise of an engine as
+    /// [`Error::Internal`]. A device's failure is no error: the others take over, or the CPU.
+    fn run(&self, run: &Run, rows: impl FnMut(&[Self::Row]) -> Result<()>) -> Result<Self::Summary>;
+
+    /// Runs the job on these engines, whatever the devices of `run`.
+    ///
+    /// # Errors
+    /// As [`Job::run`].
+    #[doc(hidden)]
+    fn run_on(
+        &self,
+        engines: Self::Engines,
+        run: &Run,
+        rows: impl FnMut(&[Self::Row]) -> Result<()>,
+    ) -> Result<Self::Summary>;
+}
+
+/// Where and how a job runs. None of it changes the rows.
+#[derive(Clone)]
+pub struct Run {
+    /// The devices; empty for the best hardware adapter, or the CPU where there is none. An adapter that comes twice is
+    /// opened twice: two engines, each with buffers of its own and half of the memory.
+    pub devices: Vec<Device>,
+    /// CPU threads; 0 for as many as there are processors.
+    pub threads: usize,
+    /// The kernel that GPUs use, one of the job's kind; `None` for the one that is expected to be fastest.
+    pub kernel: Option<&'static Kernel>,
+    /// Bytes of memory that a job may take on each GPU at most; `None` for what it has to spare
+    /// ([`memory_budget`](crate::gpu::memory::memory_budget)), which is never exceeded.
+    pub memory: Option<u64>,
+    /// Measure the best kernel configuration anew. [`LongAlignment`](super::LongAlignment), of which nothing is measured,
+    /// refuses it.
+    pub tune: bool,
+    /// Set to end the job early with [`Error::Interrupted`].
+    pub interrupt: Arc<AtomicBool>,
+    /// How long a device may be silent before its work is given to others; `None` for 30 s. It is never less than 20 times
+    /// what is expected of the device, nor than four times as long while it gets ready.
+    pub patience: Option<Duration>,
+    /// Hears how far the job is; `()` for nobody.
+    pub progress: Arc<dyn Progress>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run {
+            devices: Vec::new(),
+            threads: 0,
+            kernel: None,
+            memory: None,
+            tune: false,
+            interrupt: Arc::default(),
+            patience: None,
+            progress: Arc::new(()),
+        }
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Run { devices, threads, kernel, memory, tune, interrupt, patience, progress: _ } = self;
+        f.debug_struct("Run")
+            .field("devices", devices)
+            .field("threads", threads)
+            .field("kernel", kernel)
+            .field("memory", memory)
+            .field("tune", tune)
+            .field("interrupt", interrupt)
+            .field("patience", patience)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Run {
+    /// Refuses a kernel that does not compute what jobs of this kind need.
+    pub(super) fn check_kernel(&self, family: Family) -> Result<()> {
+        let Some(kernel) = self.kernel else { return Ok(()) };
+        if offered(family).any(|offered| offered.stem == kernel.stem) {
+            return Ok(());
+        }
+        let names: Vec<&str> = offered(family).map(|kernel| kernel.stem).collect();
+        Err(Error::usage(format!("kernel: {} is not for this job, which has {}", kernel.stem, names.join(", "))))
+    }
+
+    /// How engines are driven.
+    pub(super) fn control(&self) -> Control {
+        Control { interrupt: Arc::clone(&self.interrupt), patience: self.patience, ..Control::default() }
+    }
+}
+
+/// Hears how far a job is.
+pub trait Progress: Send + Sync {
+    /// More pairs and cells were computed.
+    fn advance(&self, pairs: u64, cells: u64);
+}
+
+impl Progress for () {
+    fn advance(&self, _pairs: u64, _cells: u64) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::kernels::KERNELS;
+
+    #[test]
+    fn a_kernel_is_of_one_kind_of_job_or_of_none() {
+        let families = [Family::Pairs, Family::Edit, Family::Long];
+        for kernel in KERNELS {
+            let run = Run { kernel: Some(kernel), ..Run::default() };
+            for family in families {
+                let is_its = family == kernel.family() && !kernel.follows();
+                match run.check_kernel(family) {
+                    Ok(()) => assert!(is_its, "{}", kernel.stem),
+                    Err(error) => assert!(!is_its && error.to_string().contains(kernel.stem), "{error}"),
+                }
+            }
+        }
+        families.into_iter().for_each(|family| Run::default().check_kernel(family).unwrap());
+    }
+}
