@@ -98,3 +98,54 @@ fn an_engine_that_cannot_trace_still_sweeps() {
         assert_eq!(asked.load(Ordering::Relaxed) > 1, stays);
     }
 }
+
+/// An engine that traces nothing and, where asked to, hands on no columns though it says that it would.
+struct Useless {
+    inner: Textbook,
+    keeps_columns: bool,
+}
+
+impl LongEngine for Useless {
+    fn label(&self) -> &str {
+        &self.inner.label
+    }
+
+    fn speed(&self) -> f64 {
+        self.inner.speed()
+    }
+
+    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
+        self.inner.panel_columns(rows, columns)
+    }
+
+    fn keeps_columns(&self) -> bool {
+        self.keeps_columns
+    }
+
+    fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
+        self.inner.sweep(sweep, left, sink)
+    }
+
+    fn can_trace(&self, _rows: u32, _columns: u32, _method: Method) -> bool {
+        false
+    }
+
+    fn trace(&mut self, _region: &Region) -> Result<Traced> {
+        panic!("it cannot trace")
+    }
+}
+
+#[test]
+fn engines_that_can_trace_no_region_are_named() {
+    let (query, target) = related(32, Alphabet::Dna, 300, 700);
+    for (mode, end_gaps) in MODES {
+        let job = job(&query, &target, dna(GAPS[1], mode, end_gaps));
+        for keeps_columns in [false, true] {
+            let inner = Textbook { panel_columns: 1 << 16, ..textbook("useless", 1e8) };
+            let engines: super::Engines = vec![Box::new(Useless { inner, keeps_columns })];
+            let error = run_long(&job, engines, &Run::default()).unwrap_err();
+            let message = error.to_string();
+            assert!(matches!(error, Error::Internal(_)) && message.contains("useless: cannot trace"), "{message}");
+        }
+    }
+}

@@ -181,7 +181,7 @@ impl Walk {
         }
         let cut = Cut::finer(height, width);
         if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
-            return Err(Error::Internal(format!("no engine can trace through {height} x {width} cells")));
+            return Err(nobody_traces(means, height, width));
         }
         let edge_store = Arc::clone(&means.edge_store);
         let line = |edge, places| edge_store.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
@@ -199,6 +199,10 @@ impl Walk {
         let mut ended = false;
         while !ended && grid.holds(self.at.i, self.at.j) {
             let framed = grid.region(pair, self.at.i, self.at.j)?;
+            if (framed.rows, framed.columns) == (rows, columns) {
+                // No line was kept inside, as all of it was to be small enough.
+                return Err(nobody_traces(means, height, width));
+            }
             let traced = self.trace(pair, framed, walk_options, means)?;
             let Some(to) = traced.to else {
                 return Err(Error::Internal("a walk through a region ended nowhere".into()));
@@ -240,4 +244,11 @@ impl Walk {
         };
         means.engine_pool.work(&[id], task, |_| (), || interrupt.load(Ordering::Relaxed)).pop().flatten()
     }
+}
+
+/// Engines broke their promise that they can trace through a region of 1,024 x 1,024 cells.
+fn nobody_traces(means: &JobParts, rows: u32, columns: u32) -> Error {
+    let names: Vec<&str> = means.engine_pool.members.iter().map(|member| &*member.stats.name).collect();
+    let names = names.join(", ");
+    Error::Internal(format!("{names}: cannot trace through {rows} x {columns} cells, which are not cut further"))
 }
