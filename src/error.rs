@@ -38,6 +38,30 @@ impl fmt::Display for Place {
     }
 }
 
+/// What is wrong with what was asked for.
+///
+/// Where one field of a job, a scheme or a [`Run`](crate::Run) is to blame, it is named as this library calls it; other
+/// fields are in the message, between backquotes. The command line puts its own names in their places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usage {
+    /// The field.
+    pub field: Option<&'static str>,
+    /// The field's value, where that is wrong whatever others are.
+    pub value: Option<String>,
+    /// Why that cannot be and, where it helps, what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.field, &self.value) {
+            (Some(field), Some(value)) => write!(f, "{field} {value}: {}", self.message),
+            (Some(field), None) => write!(f, "{field}: {}", self.message),
+            (None, _) => f.write_str(&self.message),
+        }
+    }
+}
+
 /// Everything that can end a job early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -51,7 +75,7 @@ pub enum Error {
     },
     /// The options contradict each other or name something that does not exist.
     #[error("{0}")]
-    Usage(String),
+    Usage(Usage),
     /// A file could not be opened, read or written.
     #[error("{path}: {source}", path = path.display())]
     Io {
@@ -99,9 +123,19 @@ impl Error {
         }
     }
 
-    /// An error of the options.
+    /// An error of the options that no one field is to blame for.
     pub fn usage(message: impl Into<String>) -> Self {
-        Error::Usage(message.into())
+        Error::Usage(Usage { field: None, value: None, message: message.into() })
+    }
+
+    /// An error of a field beside others.
+    pub fn usage_of(field: &'static str, message: impl Into<String>) -> Self {
+        Error::Usage(Usage { field: Some(field), value: None, message: message.into() })
+    }
+
+    /// A value that a field cannot have.
+    pub fn usage_value(field: &'static str, value: impl fmt::Display, message: impl Into<String>) -> Self {
+        Error::Usage(Usage { field: Some(field), value: Some(value.to_string()), message: message.into() })
     }
 
     /// An input/output error on `path`; a closed pipe becomes [`Error::OutputClosed`].

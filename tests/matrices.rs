@@ -201,5 +201,5 @@ fn a_matrix_by_name_or_path() {
     assert_eq!((matrix.name(), matrix.score(b'W', b'W')), (path, Some(13)));
     let error = SubstitutionMatrix::open("BLOSUM61").unwrap_err();
     assert_eq!(error.exit_code(), 2);
-    insta::assert_snapshot!(error, @"--matrix BLOSUM61: no such file, and the built-in matrices are BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250, EDNAFULL");
+    insta::assert_snapshot!(error, @"matrix BLOSUM61: no such file, and the built-in matrices are BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250, EDNAFULL");
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 /// The files in order: each uses files of earlier rows only.
 const ROWS: [&[&str]; 7] = [
     &["args", "device", "interrupt", "progress", "size", "tips"],
-    &["common", "log", "pages", "scoring"],
+    &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
     &["bench", "edit", "long"],
     &["options"],

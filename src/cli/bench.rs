@@ -4,7 +4,7 @@ use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName
 use super::common::{is_same_file, positive};
 use super::device::DeviceChoice;
 use super::runner::{chosen, kernel_called};
-use super::{interrupt, log};
+use super::{flags, interrupt, log};
 use pairwave::gpu::kernels::KERNELS;
 use pairwave::jobs::bench::{self, Contender, Experiment, GapKind, Work};
 use pairwave::output::{Output, plot, table};
@@ -173,11 +173,12 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
         threads: options.threads.map_or(0, NonZeroUsize::get),
         interrupt,
     };
-    let measurements = bench.run(&|what| {
+    let mut measurements = bench.run(&|what| {
         if !quiet {
             log::line(what);
         }
     })?;
+    measurements.header.iter_mut().for_each(|line| *line = flags::in_text(line));
     let text = match options.format {
         TableFormatName::Text => table::text(&measurements),
         TableFormatName::Csv => table::csv(&measurements),

@@ -10,6 +10,7 @@ mod bench;
 mod common;
 mod device;
 mod edit;
+mod flags;
 mod interrupt;
 mod log;
 mod long;
@@ -69,9 +70,9 @@ fn execute(options: Options) -> Result<()> {
         Task::Completions(shell) => pages::completions(shell),
         Task::Man(directory) => pages::man(directory.as_deref()),
         Task::Citation => pages::citation(),
-        Task::Fields => pages::print(Field::table()),
-        Task::EditFields => pages::print(Field::edit_table()),
-        Task::LongFields => pages::print(Field::long_table()),
+        Task::Fields => pages::print(flags::in_text(&Field::table())),
+        Task::EditFields => pages::print(flags::in_text(&Field::edit_table())),
+        Task::LongFields => pages::print(flags::in_text(&Field::long_table())),
     }
 }
 
@@ -79,7 +80,7 @@ fn report(error: &Error) -> ExitCode {
     match error {
         Error::OutputClosed => {}
         Error::Interrupted => log::line("interrupted"),
-        error => log::error(&error.to_string()),
+        error => log::error(&flags::message(error)),
     }
     ExitCode::from(error.exit_code())
 }

@@ -334,7 +334,7 @@ fn contradictions() {
         .map(|line| {
             let error = options(line).expect_err(line);
             assert!(matches!(error, Error::Usage(_)), "{line}: {error:?}");
-            let message = error.to_string();
+            let message = super::flags::message(&error);
             assert!(!message.contains('\n'), "{line}: more than one line");
             format!("{line}\n    {message}\n")
         })

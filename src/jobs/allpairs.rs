@@ -218,27 +218,38 @@ impl Job for AllPairs {
 
     fn validate(&self) -> Result<()> {
         if let Some(wrong) = self.min_identity.filter(|identity| !(0.0..=1.0).contains(identity)) {
-            return Err(Error::usage(format!("an identity of {wrong} is not a fraction from 0 to 1")));
+            return Err(Error::usage_value("min_identity", wrong, "identities are fractions from 0 to 1"));
         }
         let gaps = self.scoring.gaps;
         if gaps.next < 0 || gaps.first < gaps.next {
-            return Err(Error::usage(format!("gap costs {gaps:?}: the first symbol must cost no less than the next")));
+            return Err(Error::usage_of(
+                "gaps",
+                format!("{gaps:?}: the first symbol must cost no less than the next, and that not less than 0"),
+            ));
         }
         if self.score_only && self.min_identity.is_some() {
-            return Err(Error::usage("scores alone have no identity: leave out either the identity or score-only"));
+            return Err(Error::usage_of(
+                "score_only",
+                "scores alone have no identity: leave out either this or `min_identity`",
+            ));
         }
         if self.is_local() && self.definition == IdentityDefinition::Mbl {
-            return Err(Error::usage(
-                "identity definition 3 compares whole sequences: a local alignment leaves parts of them out",
+            return Err(Error::usage_value(
+                "definition",
+                self.definition.number(),
+                "it compares whole sequences, and a local alignment leaves parts of them out",
             ));
         }
         if self.scoring.alphabet == Alphabet::Bytes {
-            return Err(Error::usage("there are no scores for bytes, only distances"));
+            return Err(Error::usage_of("scoring", "there are no scores for bytes, only distances"));
         }
-        let (scored, stores) = (self.scoring.alphabet, [&self.queries, self.targets()]);
-        if let Some(store) = stores.iter().find(|store| store.alphabet() != scored) {
-            let read = store.alphabet();
-            return Err(Error::usage(format!("the scoring is for {scored:?}, but there are {read:?} sequences")));
+        let scored = self.scoring.alphabet;
+        let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the scores are for {scored:?}");
+        if self.queries.alphabet() != scored {
+            return Err(Error::usage_of("queries", wrong(self.queries.alphabet())));
+        }
+        if self.targets().alphabet() != scored {
+            return Err(Error::usage_of("against", wrong(self.targets().alphabet())));
         }
         Ok(())
     }

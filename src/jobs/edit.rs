@@ -29,7 +29,7 @@ use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
-use crate::seq::{SequenceId, SequenceStore};
+use crate::seq::{Alphabet, SequenceId, SequenceStore};
 
 /// Pairs whose distances are held until their band is complete.
 const BAND_PAIRS: u64 = 1 << 24;
@@ -178,22 +178,25 @@ impl Job for EditDistances {
     fn validate(&self) -> Result<()> {
         self.scheme.validate()?;
         if let EditMode::Overlap(_) = self.scheme.mode {
-            return Err(Error::usage("overlaps have no ends, and are computed to leave pairs out only"));
+            return Err(Error::usage_of("mode", "overlaps have no ends, and are computed to leave pairs out only"));
         }
         let compared = self.scheme.equality.alphabet();
-        if let Some(store) = [&self.patterns, self.texts()].into_iter().find(|store| store.alphabet() != compared) {
-            let read = store.alphabet();
-            return Err(Error::usage(format!("the distance is for {compared:?}, but there are {read:?} sequences")));
+        let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the distance is for {compared:?}");
+        if self.patterns.alphabet() != compared {
+            return Err(Error::usage_of("patterns", wrong(self.patterns.alphabet())));
+        }
+        if self.texts().alphabet() != compared {
+            return Err(Error::usage_of("texts", wrong(self.texts().alphabet())));
         }
         if self.all_ends && self.scheme.mode == EditMode::Global {
-            return Err(Error::usage("all ends: a text that is compared as a whole has one end"));
+            return Err(Error::usage_of("all_ends", "a text that is compared as a whole has one end"));
         }
         if self.all_ends && self.scheme.limit == Limit::None {
-            return Err(Error::usage("all ends: every symbol of a text is an end without a greatest distance"));
+            return Err(Error::usage_of("all_ends", "without a `limit` every symbol of a text is an end"));
         }
         if let Against::Candidates(texts, candidates) = &self.against {
             if u32::try_from(candidates.len()).is_err() {
-                return Err(Error::usage(format!("{} candidates are more than 2^32 - 1", candidates.len())));
+                return Err(Error::usage_of("candidates", format!("{} are more than 2^32 - 1", candidates.len())));
             }
             let (patterns, texts) = (self.patterns.lengths(), texts.lengths());
             let fits = |candidate: &Candidate| {
@@ -205,7 +208,10 @@ impl Job for EditDistances {
             };
             if let Some(index) = candidates.par_iter().position_first(|candidate| !fits(candidate)) {
                 let wrong = candidates[index];
-                return Err(Error::usage(format!("candidate {index} is not in the sequences: {wrong:?}")));
+                return Err(Error::usage_of(
+                    "candidates",
+                    format!("number {index} is not in the sequences: {wrong:?}"),
+                ));
             }
         }
         Ok(())

@@ -113,7 +113,11 @@ impl Run {
             return Ok(());
         }
         let names: Vec<&str> = offered(family).map(|kernel| kernel.stem).collect();
-        Err(Error::usage(format!("kernel: {} is not for this job, which has {}", kernel.stem, names.join(", "))))
+        Err(Error::usage_value(
+            "kernel",
+            kernel.stem,
+            format!("it is not for this job, which has {}", names.join(", ")),
+        ))
     }
 
     /// How engines are driven.

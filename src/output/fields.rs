@@ -104,7 +104,7 @@ pub const FIELDS: &[Field] = {
     &[
         also("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
         also("sseqid", field("target", None, "name of the other sequence", Target)),
-        field("identity", Some("id"), "identity as --iddef defines it, a fraction from 0 to 1", Identity),
+        field("identity", Some("id"), "identity as `definition` defines it, a fraction from 0 to 1", Identity),
         field("id0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
         field("id1", None, "matches / columns", IdentityBy(Id::Columns)),
         field("id2", None, "matches / columns between the end gaps (in a local alignment as id1)",
@@ -206,10 +206,10 @@ impl Field {
     /// The fields of a list of names separated by commas (or by `+`, as in vsearch).
     pub fn parse_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
         let usable = |field: &Field| !score_only || !field.needs_alignment();
-        parse(FIELDS, list, usable, "needs the alignment, which --score-only leaves out")
+        parse(FIELDS, list, usable, "needs the alignment, which `score_only` leaves out")
     }
 
-    /// The table of fields as text, one field a line.
+    /// The table of fields as text, one field a line. What users choose is named as in the library, between backquotes.
     pub fn table() -> String {
         table(FIELDS)
     }
@@ -231,12 +231,12 @@ fn parse(
     let mut fields: Vec<&'static Field> = Vec::new();
     for name in list.split([',', '+']).map(str::trim) {
         let field = named(table, name)
-            .ok_or_else(|| Error::usage(format!("--fields: there is no field '{name}'; there are {}", names())))?;
+            .ok_or_else(|| Error::usage_of("fields", format!("there is no field '{name}'; there are {}", names())))?;
         if !usable(field) {
-            return Err(Error::usage(format!("--fields: '{name}' {why}; without it there are {}", names())));
+            return Err(Error::usage_of("fields", format!("'{name}' {why}; without it there are {}", names())));
         }
         if fields.contains(&field) {
-            return Err(Error::usage(format!("--fields: '{name}' is named twice")));
+            return Err(Error::usage_of("fields", format!("'{name}' is named twice")));
         }
         fields.push(field);
     }

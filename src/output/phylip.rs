@@ -45,10 +45,13 @@ impl Phylip {
     pub(super) fn new(distance: Distance, shape: MatrixShape, context: &Context) -> Result<Self> {
         let (rows, columns) = (context.queries.len(), context.targets.len());
         if context.scoring.mode == Mode::Local {
-            return Err(Error::usage("distances compare whole sequences: local alignments give no matrix of them"));
+            return Err(Error::usage_of(
+                "mode",
+                "distances compare whole sequences: local alignments give no matrix of them",
+            ));
         }
         if !context.is_one_set() && shape == MatrixShape::Lower {
-            return Err(Error::usage("a matrix of two files has no lower triangle"));
+            return Err(Error::usage_of("shape", "a matrix of two files has no lower triangle"));
         }
         let pairs = if context.is_one_set() { triangle(rows) } else { rows * columns };
         let mut millionths = Vec::new();

@@ -167,7 +167,7 @@ impl EditScheme {
     pub fn validate(&self) -> Result<()> {
         match self.limit {
             Limit::Rate(rate) if !(0.0..=1.0).contains(&rate) => {
-                Err(Error::usage(format!("a greatest distance of {rate} a symbol is not a rate from 0 to 1")))
+                Err(Error::usage_value("limit", rate, "rates are from 0 to 1"))
             }
             _ => Ok(()),
         }

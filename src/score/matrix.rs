@@ -71,10 +71,8 @@ impl SubstitutionMatrix {
             Ok(bytes) => Self::parse(name_or_path, &bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let names: Vec<&str> = Self::built_in_names().collect();
-                Err(Error::usage(format!(
-                    "--matrix {name_or_path}: no such file, and the built-in matrices are {}",
-                    names.join(", ")
-                )))
+                let message = format!("no such file, and the built-in matrices are {}", names.join(", "));
+                Err(Error::usage_value("matrix", name_or_path, message))
             }
             Err(error) => Err(Error::io(name_or_path, error)),
         }

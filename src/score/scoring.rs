@@ -124,7 +124,7 @@ impl Scoring {
     /// Match/mismatch scores for DNA and RNA.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names the option, if `match_score` is below `mismatch_score`, a gap cost is negative, a
+    /// [`Error::Usage`] that names the field, if `match_score` is below `mismatch_score`, a gap cost is negative, a
     /// gap's first symbol costs less than the next, or a number is beyond [`MAX_SCORE`].
     pub fn nucleotide(
         match_score: i32,
@@ -133,12 +133,14 @@ impl Scoring {
         gaps: Gaps,
         end_gaps: EndGaps,
     ) -> Result<Self> {
-        within_bounds("--match", match_score)?;
-        within_bounds("--mismatch", mismatch_score)?;
+        within_bounds(match_score).map_err(|wrong| Error::usage_value("match_score", match_score, wrong))?;
+        within_bounds(mismatch_score).map_err(|wrong| Error::usage_value("mismatch_score", mismatch_score, wrong))?;
         if match_score < mismatch_score {
-            return Err(Error::usage(format!(
-                "--match {match_score} is below --mismatch {mismatch_score}; a match must score at least as much"
-            )));
+            return Err(Error::usage_value(
+                "match_score",
+                match_score,
+                format!("it is below `mismatch_score` {mismatch_score}; a match must score at least as much"),
+            ));
         }
         let alphabet = Alphabet::Dna;
         let unambiguous = |a, b| alphabet.is_unambiguous(a) && alphabet.is_unambiguous(b);
@@ -166,29 +168,31 @@ impl Scoring {
 
     fn checked(alphabet: Alphabet, substitution: Substitution, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
         let Gaps { first, next } = gaps;
-        for cost in [first, next] {
-            if cost < 0 {
-                return Err(Error::usage(format!(
-                    "--gap-open and --gap-extend are costs that are subtracted, so a gap's symbol cannot cost {cost}"
-                )));
-            }
+        if first < 0 || next < 0 {
+            let cost = first.min(next);
+            return Err(Error::usage_of(
+                "gaps",
+                format!("these are costs that are subtracted, so a gap's symbol cannot cost {cost}"),
+            ));
         }
         if first < next {
-            return Err(Error::usage(format!(
-                "--gap-open cannot be negative: a gap's first symbol costs {first}, each further one {next}"
-            )));
+            return Err(Error::usage_of(
+                "gaps",
+                format!("a gap's first symbol costs {first}, less than each further one, {next}"),
+            ));
         }
-        within_bounds("--gap-extend", next)?;
-        within_bounds("--gap-open + --gap-extend", first)?;
+        within_bounds(next).map_err(|wrong| Error::usage_value("gaps.next", next, wrong))?;
+        within_bounds(first).map_err(|wrong| Error::usage_value("gaps.first", first, wrong))?;
         Ok(Scoring { alphabet, substitution, gaps, end_gaps, mode: Mode::Global })
     }
 }
 
-fn within_bounds(option: &str, value: i32) -> Result<()> {
-    if (-MAX_SCORE..=MAX_SCORE).contains(&value) {
-        return Ok(());
+/// Says what is wrong with a number that is too large.
+fn within_bounds(value: i32) -> Result<(), String> {
+    match (-MAX_SCORE..=MAX_SCORE).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("out of range; at most {MAX_SCORE} up or down")),
     }
-    Err(Error::usage(format!("{option} {value} is out of range; at most {MAX_SCORE} up or down")))
 }
 
 #[cfg(test)]
@@ -233,21 +237,21 @@ mod tests {
     }
 
     #[test]
-    fn wrong_numbers_name_their_option() {
+    fn wrong_numbers_name_their_field() {
         let make = |a, b, gaps| Scoring::nucleotide(a, b, Ambiguity::Overlap, gaps, EndGaps::Charged);
-        for (result, option) in [
-            (make(1_000_001, 0, Gaps::linear(1)), "--match 1000001"),
-            (make(1, i32::MIN, Gaps::linear(1)), "--mismatch -2147483648"),
-            (make(1, 2, Gaps::linear(1)), "--match 1 is below --mismatch 2"),
-            (make(1, 0, Gaps::linear(-1)), "--gap-extend"),
-            (make(1, 0, Gaps::from_blast(-1, 5)), "--gap-open"),
-            (make(1, 0, Gaps::linear(1_000_001)), "--gap-extend 1000001"),
-            (make(1, 0, Gaps::from_blast(i32::MAX, i32::MAX)), "--gap-extend 2147483647"),
-            (make(1, 0, Gaps::from_blast(1_000_000, 1)), "--gap-open + --gap-extend 1000001"),
+        for (result, message) in [
+            (make(1_000_001, 0, Gaps::linear(1)), "match_score 1000001"),
+            (make(1, i32::MIN, Gaps::linear(1)), "mismatch_score -2147483648"),
+            (make(1, 2, Gaps::linear(1)), "match_score 1: it is below `mismatch_score` 2"),
+            (make(1, 0, Gaps::linear(-1)), "gaps: these are costs"),
+            (make(1, 0, Gaps::from_blast(-1, 5)), "gaps: a gap's first symbol costs 4"),
+            (make(1, 0, Gaps::linear(1_000_001)), "gaps.next 1000001"),
+            (make(1, 0, Gaps::from_blast(i32::MAX, i32::MAX)), "gaps.next 2147483647"),
+            (make(1, 0, Gaps::from_blast(1_000_000, 1)), "gaps.first 1000001"),
         ] {
             let error = result.unwrap_err();
             assert_eq!(error.exit_code(), 2);
-            assert!(error.to_string().contains(option), "{error}");
+            assert!(error.to_string().starts_with(message), "{error}");
         }
         make(1_000_000, -1_000_000, Gaps::from_blast(0, 0)).unwrap();
     }

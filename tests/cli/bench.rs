@@ -240,7 +240,7 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["slices", "--lengths", "9"], "--lengths is for kernels, edit and long"),
         (&["long", "--counts", "9"], "--counts is for kernels"),
         (&["edit", "--seqs", &one], "--seqs is for filter and endtoend"),
-        (&["filter", "--seqs", &one], "a pair needs two sequences"),
+        (&["filter", "--seqs", &one], "--seqs: a pair needs two"),
         (&["kernels", "-o", &missing], "bench.txt"),
         (&["kernels", "--plot", &missing], "bench.txt"),
         (&["kernels", "--device", "no such device"], "no device is called"),

@@ -342,14 +342,14 @@ fn jobs_that_make_no_sense_are_refused() {
     let costly = Arc::new(dna(Gaps::linear(1_000_000), Mode::Global, EndGaps::Charged));
     let long = support::store(Alphabet::Dna, &[vec![1; 1200]]);
     for (wrong, word) in [
-        (LongAlignment { top: 2, ..good.clone() }, "local mode only"),
-        (LongAlignment { top: 0, ..good.clone() }, "no alignment at all"),
-        (LongAlignment { min_score: 0, scoring: local, ..good.clone() }, "at least 1"),
-        (LongAlignment { query_id: 1, ..good.clone() }, "no query 1"),
-        (LongAlignment { strip: Some(0), ..good.clone() }, "at least one"),
-        (LongAlignment { scoring: Arc::new(Scoring::protein()), ..good.clone() }, "scores are for proteins"),
+        (LongAlignment { top: 2, ..good.clone() }, "top 2: several"),
+        (LongAlignment { top: 0, ..good.clone() }, "top 0: no alignment at all"),
+        (LongAlignment { min_score: 0, scoring: local, ..good.clone() }, "min_score 0: "),
+        (LongAlignment { query_id: 1, ..good.clone() }, "query_id 1: there is no such one"),
+        (LongAlignment { strip: Some(0), ..good.clone() }, "strip 0: "),
+        (LongAlignment { scoring: Arc::new(Scoring::protein()), ..good.clone() }, "query: it is of DNA"),
         (LongAlignment { scoring: costly, target: long, ..good.clone() }, "from -1203000000 to 15"),
-        (LongAlignment { strand: Strand::Both, ..job(&[1], &[1], Scoring::protein()) }, "reverse strand"),
+        (LongAlignment { strand: Strand::Both, ..job(&[1], &[1], Scoring::protein()) }, "strand: only"),
     ] {
         let error = run(&wrong, one()).unwrap_err();
         assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(word), "{word}: {error}");

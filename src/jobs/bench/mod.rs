@@ -263,19 +263,22 @@ impl Bench {
 
     fn validate(&self) -> Result<()> {
         let is_zero = |list: &Option<Vec<u32>>| list.as_ref().is_some_and(|list| list.contains(&0));
-        if is_zero(&self.lengths) || is_zero(&self.counts) {
-            return Err(Error::usage("lengths and numbers of pairs are 1 or more"));
+        if is_zero(&self.lengths) {
+            return Err(Error::usage_of("lengths", "sequences have 1 symbol or more"));
+        }
+        if is_zero(&self.counts) {
+            return Err(Error::usage_of("counts", "there are numbers of pairs from 1 on"));
         }
         if !(self.seconds > 0.0 && self.seconds.is_finite()) {
-            return Err(Error::usage("the seconds of a measurement are more than 0"));
+            return Err(Error::usage_value("seconds", self.seconds, "more than 0 is needed"));
         }
         match &self.sequences {
-            Some(store) if store.len() < 2 => Err(Error::usage("a pair needs two sequences, but the file has one")),
+            Some(store) if store.len() < 2 => Err(Error::usage_of("sequences", "a pair needs two, but there is one")),
             _ => Ok(()),
         }
     }
 
-    /// What has to be the same for the same tables.
+    /// What has to be the same for the same tables. What users choose is named as in the library, between backquotes.
     fn header(&self) -> String {
         let names: Vec<&str> = self.experiments.iter().map(|experiment| experiment.name()).collect();
         let sequences = match &self.sequences {
@@ -286,7 +289,7 @@ impl Bench {
             "pairwave {} bench {}{}; {sequences}, seed {SEED}; about {} s a row",
             env!("CARGO_PKG_VERSION"),
             names.join(" "),
-            if self.quick { " --quick" } else { "" },
+            if self.quick { " `quick`" } else { "" },
             self.seconds
         )
     }

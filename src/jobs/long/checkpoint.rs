@@ -60,8 +60,8 @@ impl Checkpoint {
         fs::create_dir_all(directory).map_err(|error| Error::io(directory, error))?;
         let path = directory.join("manifest.json");
         let refuse = |what: String| {
-            let directory = directory.display();
-            Error::usage(format!("checkpoint {directory}: {what}; name another directory, or delete it"))
+            let message = format!("{what}; name another directory, or delete it");
+            Error::usage_value("checkpoint", directory.display(), message)
         };
         let lock = lock(directory)?;
         let there = match fs::read(&path) {
@@ -152,10 +152,8 @@ fn lock(directory: &Path) -> Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            let directory = directory.display();
-            Err(Error::usage(format!(
-                "checkpoint {directory}: another run uses it now; wait for it, or name another one"
-            )))
+            let message = "another run uses it now; wait for it, or name another one";
+            Err(Error::usage_value("checkpoint", directory.display(), message))
         }
         Err(TryLockError::Error(error)) => {
             tracing::warn!("{}: no lock is to be had ({error}); let no other run use this directory", path.display());

@@ -275,7 +275,7 @@ impl Job for LongAlignment {
         self.validate()?;
         run.check_kernel(Family::Long)?;
         if run.tune {
-            return Err(Error::usage("tune: nothing is measured for long pairs; leave it out"));
+            return Err(Error::usage_of("tune", "nothing is measured for long pairs; leave it out"));
         }
         let (engines, threads) = (open::open_long(run)?, run.threads);
         let reserve: Reserve = Box::new(move || open::cpu(threads));

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::jobs::Run;
 use crate::long::{LongPair, Point, State};
 use crate::score::{Mode, Scoring};
-use crate::seq::{Alphabet, Code};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
 
 /// Time between saves, if none is given.
 const SAVE_EVERY: Duration = Duration::from_secs(30);
@@ -67,38 +67,52 @@ pub(super) fn reverse_complement(codes: &[Code]) -> Vec<Code> {
 impl LongAlignment {
     /// Whether the job makes sense.
     pub(super) fn check(&self) -> Result<()> {
-        for (store, id, what) in [(&self.query, self.query_id, "query"), (&self.target, self.target_id, "target")] {
-            if id as usize >= store.len() {
-                return Err(Error::usage(format!("there is no {what} {id} among {} sequences", store.len())));
-            }
-            if store.alphabet() != self.scoring.alphabet {
-                let (read, scored) = (store.alphabet().letters(), self.scoring.alphabet.letters());
-                return Err(Error::usage(format!("the {what} is of {read}, but the scores are for {scored}")));
-            }
-            if store.length(id) == u32::MAX {
-                return Err(Error::usage(format!("the {what} is longer than {} symbols", u32::MAX - 1)));
-            }
+        let missing = |store: &SequenceStore| format!("there is no such one among {} sequences", store.len());
+        if self.query_id as usize >= self.query.len() {
+            return Err(Error::usage_value("query_id", self.query_id, missing(&self.query)));
+        }
+        if self.target_id as usize >= self.target.len() {
+            return Err(Error::usage_value("target_id", self.target_id, missing(&self.target)));
+        }
+        if let Some(wrong) = self.unsuitable(&self.query, self.query_id) {
+            return Err(Error::usage_of("query", wrong));
+        }
+        if let Some(wrong) = self.unsuitable(&self.target, self.target_id) {
+            return Err(Error::usage_of("target", wrong));
         }
         if self.strand != Strand::Forward && self.scoring.alphabet != Alphabet::Dna {
-            return Err(Error::usage("only DNA and RNA have a reverse strand"));
+            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
         }
         if self.top == 0 {
-            return Err(Error::usage("no alignment at all is asked for"));
+            return Err(Error::usage_value("top", self.top, "no alignment at all is asked for"));
         }
         let is_local = self.scoring.mode == Mode::Local;
         if self.top > 1 && !is_local {
-            return Err(Error::usage("several alignments of one pair are found in local mode only"));
+            return Err(Error::usage_value(
+                "top",
+                self.top,
+                "several alignments of one pair are found in local mode only",
+            ));
         }
         if is_local && self.min_score < 1 {
-            let least = self.min_score;
-            return Err(Error::usage(format!(
-                "a local alignment scores at least 1, so the least score cannot be {least}"
-            )));
+            return Err(Error::usage_value("min_score", self.min_score, "a local alignment scores at least 1"));
         }
-        if self.strip == Some(0) || self.chunk == Some(0) {
-            return Err(Error::usage("strips and chunks have at least one column or row"));
+        if self.strip == Some(0) {
+            return Err(Error::usage_value("strip", 0, "strips have at least one column"));
+        }
+        if self.chunk == Some(0) {
+            return Err(Error::usage_value("chunk", 0, "chunks have at least one row"));
         }
         Ok(())
+    }
+
+    /// Why this job cannot align a sequence.
+    fn unsuitable(&self, store: &SequenceStore, id: SequenceId) -> Option<String> {
+        if store.alphabet() != self.scoring.alphabet {
+            let (read, scored) = (store.alphabet().letters(), self.scoring.alphabet.letters());
+            return Some(format!("it is of {read}, but the scores are for {scored}"));
+        }
+        (store.length(id) == u32::MAX).then(|| format!("it is longer than {} symbols", u32::MAX - 1))
     }
 
     fn sides(&self) -> Result<Vec<Side>> {

@@ -16,10 +16,10 @@ pub const EDIT_FIELDS: &[Field] = {
                              from 1; one more than target_end if the part is empty", Value::Edits(Start))),
         also("send", field("target_end", Some("tihi"), "last text symbol of the part, from 1; the first end of least \
                            distance", Value::Edits(End))),
-        field("ends", None, "all ends within --max-distance as end:distance, separated by commas; a list of pairs in \
+        field("ends", None, "all ends within `limit` as end:distance, separated by commas; a list of pairs in \
                              jsonl", Value::Edits(Ends)),
-        field("region_start", None, "text symbols before the region, as in --pairs", Value::Edits(RegionStart)),
-        field("region_end", None, "text symbols up to the region's end, as in --pairs", Value::Edits(RegionEnd)),
+        field("region_start", None, "text symbols before the region, as in `candidates`", Value::Edits(RegionStart)),
+        field("region_end", None, "text symbols up to the region's end, as in `candidates`", Value::Edits(RegionEnd)),
         also("qlen", field("query_length", Some("ql"), "length of the pattern in symbols", QueryLength)),
         also("slen", field("target_length", Some("tl"), "length of the text in symbols", TargetLength)),
         field("identity", Some("id"), "matches / columns, a fraction from 0 to 1", Identity),

@@ -71,7 +71,7 @@ impl Field {
     /// The fields of `pairwave long` of a list of names separated by commas (or by `+`, as in vsearch).
     pub fn parse_long_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
         let usable = |field: &Field| !score_only || !field.needs_alignment();
-        parse(LONG_FIELDS, list, usable, "needs the alignment, which --score-only leaves out")
+        parse(LONG_FIELDS, list, usable, "needs the alignment, which `score_only` leaves out")
     }
 
     /// The table of fields of `pairwave long` as text, one field a line.

@@ -1,0 +1,226 @@
+//! What fields of the library are called on the command line: the one place that knows both names.
+
+use pairwave::Error;
+use pairwave::error::Usage;
+
+/// Fields as the library's errors and texts name them, and what a user types for them.
+const FLAGS: [(&str, &str); 37] = [
+    ("against", "--against"),
+    ("all_ends", "--all-ends"),
+    ("candidates", "--pairs"),
+    ("checkpoint", "--checkpoint"),
+    ("chunk", "--chunk"),
+    ("counts", "--counts"),
+    ("definition", "--iddef"),
+    ("fields", "--fields"),
+    ("gaps", "--gap-open and --gap-extend"),
+    ("gaps.first", "--gap-open + --gap-extend"),
+    ("gaps.next", "--gap-extend"),
+    ("kernel", "--kernel"),
+    ("lengths", "--lengths"),
+    ("limit", "--max-distance"),
+    ("match_score", "--match"),
+    ("matrix", "--matrix"),
+    ("min_identity", "--min-identity"),
+    ("min_score", "--min-score"),
+    ("mismatch_score", "--mismatch"),
+    ("mode", "--mode"),
+    ("patterns", "PATTERNS"),
+    ("queries", "SEQS"),
+    ("query", "QUERY"),
+    ("query_id", "--query-id"),
+    ("quick", "--quick"),
+    ("score_only", "--score-only"),
+    ("scoring", "--alphabet"),
+    ("seconds", "--seconds"),
+    ("sequences", "--seqs"),
+    ("shape", "--matrix-shape"),
+    ("strand", "--strand"),
+    ("strip", "--strip"),
+    ("target", "TARGET"),
+    ("target_id", "--target-id"),
+    ("texts", "TEXTS"),
+    ("top", "--top"),
+    ("tune", "--tune"),
+];
+
+/// What a user types for a field.
+fn flag(field: &str) -> Option<&'static str> {
+    FLAGS.iter().find(|(name, _)| *name == field).map(|&(_, flag)| flag)
+}
+
+/// A text of the library, which names fields between backquotes, for a user of the command line.
+pub(super) fn in_text(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('`') {
+        out.push_str(before);
+        let quoted = after.split_once('`').and_then(|(name, tail)| Some((flag(name)?, tail)));
+        let (instead, tail) = quoted.unwrap_or(("`", after));
+        out.push_str(instead);
+        rest = tail;
+    }
+    out + rest
+}
+
+/// What an error says to a user of the command line.
+pub(super) fn message(error: &Error) -> String {
+    match error {
+        Error::Usage(Usage { field, value, message }) => {
+            let field = field.map(|field| flag(field).unwrap_or(field));
+            Usage { field, value: value.clone(), message: in_text(message) }.to_string()
+        }
+        error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Args;
+    use clap::CommandFactory;
+    use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// What a source says: its string literals, and the first argument of each call that names a field.
+    #[derive(Default)]
+    struct Said {
+        literals: Vec<String>,
+        fields: Vec<String>,
+    }
+
+    impl Said {
+        fn read(&mut self, tokens: TokenStream) {
+            let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+            for (place, token) in tokens.iter().enumerate() {
+                let before = place.checked_sub(1).and_then(|place| tokens.get(place));
+                match token {
+                    TokenTree::Literal(literal) => self.literals.push(literal.to_string()),
+                    // Comments are attributes here.
+                    TokenTree::Group(group) if is_attribute(before, group) => {}
+                    TokenTree::Group(group) => {
+                        if matches!(before, Some(TokenTree::Ident(name)) if *name == "usage_of" || *name == "usage_value")
+                        {
+                            self.fields.extend(group.stream().into_iter().next().map(|field| field.to_string()));
+                        }
+                        self.read(group.stream());
+                    }
+                    _ => {}
+                }
+            }
+            self.literals.retain(|literal| literal.contains('"'));
+        }
+    }
+
+    fn is_attribute(before: Option<&TokenTree>, group: &Group) -> bool {
+        let after_sign =
+            matches!(before, Some(TokenTree::Punct(sign)) if sign.as_char() == '#' || sign.as_char() == '!');
+        after_sign && group.delimiter() == Delimiter::Bracket
+    }
+
+    /// Reads all sources of the library below a folder.
+    fn read(folder: &Path, said: &mut Vec<(String, Said)>) {
+        for entry in std::fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() && !path.ends_with("src/cli") {
+                read(&path, said);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = std::fs::read_to_string(&path).expect("it can be read");
+                let mut one = Said::default();
+                one.read(text.parse().expect("it is Rust"));
+                said.push((path.display().to_string(), one));
+            }
+        }
+    }
+
+    fn library() -> Vec<(String, Said)> {
+        let mut said = Vec::new();
+        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut said);
+        assert!(said.len() > 100, "{} files", said.len());
+        said
+    }
+
+    /// Whether a text names an option as it is typed.
+    fn holds_flag(text: &str) -> bool {
+        text.match_indices("--").any(|(place, sign)| {
+            let before = text[..place].chars().next_back();
+            let after = text[place + sign.len()..].chars().next();
+            before.is_none_or(|letter| " \"'(\n".contains(letter))
+                && after.is_some_and(|letter| letter.is_ascii_lowercase())
+        })
+    }
+
+    #[test]
+    fn the_library_names_no_flag() {
+        for (file, said) in library() {
+            for literal in said.literals {
+                assert!(!holds_flag(&literal), "{file}: {literal}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_that_the_library_names_has_a_flag() {
+        let mut used = BTreeSet::new();
+        for (file, said) in library() {
+            if file.ends_with("error.rs") {
+                continue;
+            }
+            for field in said.fields {
+                let name = field.strip_prefix('"').and_then(|field| field.strip_suffix('"'));
+                let name = name.unwrap_or_else(|| panic!("{file}: the field {field} is not written out"));
+                assert!(flag(name).is_some(), "{file}: no flag for the field {name}");
+                used.insert(name.to_owned());
+            }
+            for literal in said.literals {
+                let quoted: Vec<&str> = literal.split('`').collect();
+                for name in quoted.iter().skip(1).step_by(2).take(quoted.len().saturating_sub(1) / 2) {
+                    assert!(flag(name).is_some(), "{file}: no flag for `{name}` in {literal}");
+                    used.insert((*name).to_owned());
+                }
+            }
+        }
+        let all: BTreeSet<String> = FLAGS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(used, all, "names that the library does not use");
+    }
+
+    #[test]
+    fn every_flag_is_an_option() {
+        let command = Args::command();
+        let options: BTreeSet<String> = command
+            .get_subcommands()
+            .flat_map(|command| command.get_arguments())
+            .flat_map(|argument| {
+                let long = argument.get_long().map(|long| format!("--{long}"));
+                long.into_iter().chain(argument.get_value_names().into_iter().flatten().map(|name| name.to_string()))
+            })
+            .collect();
+        for (field, flags) in FLAGS {
+            let typed = flags.split([' ', '+']).filter(|word| !word.is_empty() && *word != "and");
+            typed.for_each(|typed| assert!(options.contains(typed), "{field}: {typed}"));
+        }
+    }
+
+    #[test]
+    fn sources_are_read_as_they_are() {
+        let mut said = Said::default();
+        let text = r##"/// --comment
+            fn f() { g("a --flag", 'c', 1); Error::usage_of(field, r#"--raw"#) } // "--no""##;
+        said.read(text.parse().unwrap());
+        assert_eq!(said.fields, ["field"]);
+        assert_eq!(said.literals, ["\"a --flag\"", "r#\"--raw\"#"]);
+        assert!(said.literals.iter().all(|literal| holds_flag(literal)));
+        assert!(!["\"a -- b\"", "\"---\"", "\"x--y\"", "\"--\"", "\"-----BEGIN\""].into_iter().any(holds_flag));
+    }
+
+    #[test]
+    fn errors_speak_of_flags() {
+        let shown = |error| message(&error);
+        let both = Error::usage_value("match_score", 1, "it is below `mismatch_score` 2");
+        assert_eq!(shown(both), "--match 1: it is below --mismatch 2");
+        assert_eq!(shown(Error::usage_of("fields", "'`x' and `y`")), "--fields: '`x' and `y`");
+        assert_eq!(shown(Error::usage("a `top")), "a `top");
+        assert_eq!(shown(Error::Interrupted), "interrupted");
+        assert_eq!(in_text("`top`, `strip``chunk`"), "--top, --strip--chunk");
+    }
+}
