@@ -6,7 +6,7 @@ use super::device::DeviceChoice;
 use super::runner::{chosen, kernel_called};
 use super::{flags, interrupt, log};
 use pairwave::gpu::kernels::KERNELS;
-use pairwave::jobs::bench::{self, Contender, Experiment, GapKind, Work};
+use pairwave::jobs::bench::{self, BenchWork, Contender, Experiment, GapKind};
 use pairwave::output::{Output, plot, table};
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) struct Bench {
     /// `None` for the usual ones.
     pub counts: Option<Vec<u32>>,
     /// At least one.
-    pub work: Vec<Work>,
+    pub work: Vec<BenchWork>,
     /// At least one.
     pub gaps: Vec<GapKind>,
     /// At least one.
@@ -92,7 +92,11 @@ impl TryFrom<BenchArgs> for Bench {
             experiments,
             lengths: sizes("--lengths", args.lengths, MOST_SYMBOLS)?,
             counts: sizes("--counts", args.counts, MOST_PAIRS)?,
-            work: once("--work", args.work.into_iter().map(Work::from), [Work::Scores, Work::Alignments])?,
+            work: once(
+                "--work",
+                args.work.into_iter().map(BenchWork::from),
+                [BenchWork::Scores, BenchWork::Alignments],
+            )?,
             gaps: once("--gaps", args.gaps.into_iter().map(GapKind::from), [GapKind::Linear, GapKind::Affine])?,
             contenders: contenders(&args.kernel)?,
             seqs: args.seqs,
@@ -205,11 +209,11 @@ impl From<ExperimentName> for Experiment {
     }
 }
 
-impl From<WorkName> for Work {
+impl From<WorkName> for BenchWork {
     fn from(name: WorkName) -> Self {
         match name {
-            WorkName::Scores => Work::Scores,
-            WorkName::Alignments => Work::Alignments,
+            WorkName::Scores => BenchWork::Scores,
+            WorkName::Alignments => BenchWork::Alignments,
         }
     }
 }

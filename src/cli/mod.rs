@@ -28,7 +28,7 @@ mod tips;
 use args::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use options::{Options, Task};
+use options::{Action, Options};
 use pairwave::output::Field;
 use pairwave::{Error, Result};
 use std::ffi::OsString;
@@ -61,18 +61,18 @@ fn quieten_vulkan() {
 
 fn execute(options: Options) -> Result<()> {
     log::start(options.quiet, options.verbose);
-    match options.task {
-        Task::AllPairs(job) => runner::run(&*job, options.quiet),
-        Task::Edit(job) => runner::run(&*job, options.quiet),
-        Task::Long(job) => runner::run(&*job, options.quiet),
-        Task::Devices(job) => run::devices(&job, options.quiet),
-        Task::Bench(job) => bench::run(&job, options.quiet),
-        Task::Completions(shell) => pages::completions(shell),
-        Task::Man(directory) => pages::man(directory.as_deref()),
-        Task::Citation => pages::citation(),
-        Task::Fields => pages::print(flags::in_text(&Field::table())),
-        Task::EditFields => pages::print(flags::in_text(&Field::edit_table())),
-        Task::LongFields => pages::print(flags::in_text(&Field::long_table())),
+    match options.action {
+        Action::AllPairs(job) => runner::run(&*job, options.quiet),
+        Action::Edit(job) => runner::run(&*job, options.quiet),
+        Action::Long(job) => runner::run(&*job, options.quiet),
+        Action::Devices(job) => run::devices(&job, options.quiet),
+        Action::Bench(job) => bench::run(&job, options.quiet),
+        Action::Completions(shell) => pages::completions(shell),
+        Action::Man(directory) => pages::man(directory.as_deref()),
+        Action::Citation => pages::citation(),
+        Action::Fields => pages::print(flags::in_text(&Field::table())),
+        Action::EditFields => pages::print(flags::in_text(&Field::edit_table())),
+        Action::LongFields => pages::print(flags::in_text(&Field::long_table())),
     }
 }
 

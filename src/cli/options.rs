@@ -21,12 +21,12 @@ pub(super) struct Options {
     /// Nothing on standard error but errors.
     pub quiet: bool,
     pub verbose: bool,
-    pub task: Task,
+    pub action: Action,
 }
 
 /// One job, or something to print.
 #[derive(Debug)]
-pub(super) enum Task {
+pub(super) enum Action {
     AllPairs(Box<AllPairs>),
     Edit(Box<Edit>),
     Long(Box<Long>),
@@ -88,26 +88,26 @@ impl TryFrom<Args> for Options {
     type Error = Error;
 
     fn try_from(args: Args) -> Result<Self> {
-        let task = match args.command {
-            _ if args.citation => Task::Citation,
+        let action = match args.command {
+            _ if args.citation => Action::Citation,
             None => return Err(Error::usage("a command is missing; see 'pairwave --help'")),
-            Some(Command::Allpairs(args)) if args.fields.as_deref() == Some("help") => Task::Fields,
-            Some(Command::Allpairs(args)) => Task::AllPairs(Box::new(AllPairs::try_from(*args)?)),
-            Some(Command::Edit(args)) if args.fields.as_deref() == Some("help") => Task::EditFields,
-            Some(Command::Edit(args)) => Task::Edit(Box::new(Edit::try_from(*args)?)),
-            Some(Command::Long(args)) if args.fields.as_deref() == Some("help") => Task::LongFields,
-            Some(Command::Long(args)) => Task::Long(Box::new(Long::try_from(*args)?)),
-            Some(Command::Devices(args)) => Task::Devices(Devices {
+            Some(Command::Allpairs(args)) if args.fields.as_deref() == Some("help") => Action::Fields,
+            Some(Command::Allpairs(args)) => Action::AllPairs(Box::new(AllPairs::try_from(*args)?)),
+            Some(Command::Edit(args)) if args.fields.as_deref() == Some("help") => Action::EditFields,
+            Some(Command::Edit(args)) => Action::Edit(Box::new(Edit::try_from(*args)?)),
+            Some(Command::Long(args)) if args.fields.as_deref() == Some("help") => Action::LongFields,
+            Some(Command::Long(args)) => Action::Long(Box::new(Long::try_from(*args)?)),
+            Some(Command::Devices(args)) => Action::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,
                 bench: args.bench,
                 devices: DeviceChoice::parse_all(&args.device)?,
             }),
-            Some(Command::Bench(args)) => Task::Bench(Box::new(Bench::try_from(*args)?)),
-            Some(Command::Completions { shell }) => Task::Completions(shell),
-            Some(Command::Man { directory }) => Task::Man(directory),
+            Some(Command::Bench(args)) => Action::Bench(Box::new(Bench::try_from(*args)?)),
+            Some(Command::Completions { shell }) => Action::Completions(shell),
+            Some(Command::Man { directory }) => Action::Man(directory),
         };
-        Ok(Options { quiet: args.quiet, verbose: args.verbose, task })
+        Ok(Options { quiet: args.quiet, verbose: args.verbose, action })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::device::DeviceChoice;
-use super::options::{AllPairs, Options, Task};
+use super::options::{Action, AllPairs, Options};
 use clap::{CommandFactory, Parser};
 use pairwave::Error;
 use pairwave::output::{Distance, Format, MatrixShape};
@@ -16,9 +16,9 @@ fn options(line: &str) -> pairwave::Result<Options> {
 }
 
 fn allpairs(line: &str) -> AllPairs {
-    match options(&format!("allpairs {line}")).unwrap().task {
-        Task::AllPairs(job) => *job,
-        task => panic!("{task:?}"),
+    match options(&format!("allpairs {line}")).unwrap().action {
+        Action::AllPairs(job) => *job,
+        action => panic!("{action:?}"),
     }
 }
 
@@ -74,10 +74,10 @@ fn everything_at_once() {
 
 #[test]
 fn experiments_run_in_their_own_order_each_once() {
-    use pairwave::jobs::bench::{Experiment, GapKind, Work};
-    let bench = |line: &str| match options(&format!("bench {line}")).unwrap().task {
-        Task::Bench(job) => *job,
-        task => panic!("{task:?}"),
+    use pairwave::jobs::bench::{BenchWork, Experiment, GapKind};
+    let bench = |line: &str| match options(&format!("bench {line}")).unwrap().action {
+        Action::Bench(job) => *job,
+        action => panic!("{action:?}"),
     };
     let all = bench("");
     assert_eq!(all.experiments, Experiment::ALL);
@@ -87,7 +87,7 @@ fn experiments_run_in_their_own_order_each_once() {
     assert_eq!((all.work.len(), all.gaps.len()), (2, 2));
     let some = bench("end-to-end filter kernels filter --work scores --gaps affine --lengths 5,7 --kernel cpu -o -");
     assert_eq!(some.experiments, [Experiment::Kernels, Experiment::Filter, Experiment::EndToEnd]);
-    assert_eq!((some.work, some.gaps), (vec![Work::Scores], vec![GapKind::Affine]));
+    assert_eq!((some.work, some.gaps), (vec![BenchWork::Scores], vec![GapKind::Affine]));
     assert_eq!((some.lengths, some.contenders.len(), some.output), (Some(vec![5, 7]), 1, None));
 }
 
@@ -130,9 +130,9 @@ fn modes() {
 #[test]
 fn distances() {
     use pairwave::score::{EditMode, Limit};
-    let edit = |line: &str| match options(&format!("edit {line}")).unwrap().task {
-        Task::Edit(job) => *job,
-        task => panic!("{task:?}"),
+    let edit = |line: &str| match options(&format!("edit {line}")).unwrap().action {
+        Action::Edit(job) => *job,
+        action => panic!("{action:?}"),
     };
     let fields = |line: &str| match edit(line).format {
         Format::Tsv(fields) | Format::JsonLines(fields) => {
@@ -163,7 +163,7 @@ fn distances() {
     assert!(edit("p.fa --format paf").align && edit("p.fa --fields query,qlen,gaps").align);
     assert!(edit("p.fa --mode infix --max-distance 2 --fields query,ends").all_ends);
     assert!(!edit("p.fa --fields qseqid,distance,send").align);
-    assert!(matches!(options("edit --fields help").unwrap().task, Task::EditFields));
+    assert!(matches!(options("edit --fields help").unwrap().action, Action::EditFields));
 }
 
 #[test]
@@ -173,9 +173,9 @@ fn long_pairs() {
     use pairwave::output::LongFormat;
     use pairwave::output::dotplot::Picture;
     use pairwave::score::{EndGaps, Mode};
-    let long = |line: &str| match options(&format!("long {line}")).unwrap().task {
-        Task::Long(job) => *job,
-        task => panic!("{task:?}"),
+    let long = |line: &str| match options(&format!("long {line}")).unwrap().action {
+        Action::Long(job) => *job,
+        action => panic!("{action:?}"),
     };
     long("q.fa t.fa --kernel sw_striped_score");
     let job = long("q.fa t.fa");
@@ -209,14 +209,14 @@ fn long_pairs() {
     assert_eq!(long("q t --mode global --min-score -7").min_score, Some(-7));
     let LongFormat::JsonLines(fields) = long("q t --format ndjson --score-only").format else { panic!() };
     assert_eq!(fields.len(), 10);
-    assert!(matches!(options("long --fields help").unwrap().task, Task::LongFields));
+    assert!(matches!(options("long --fields help").unwrap().action, Action::LongFields));
 }
 
 #[test]
-fn tasks_that_only_print() {
-    assert!(matches!(options("--citation").unwrap().task, Task::Citation));
-    assert!(matches!(options("allpairs --fields help").unwrap().task, Task::Fields));
-    assert!(matches!(options("man").unwrap().task, Task::Man(None)));
+fn actions_that_only_print() {
+    assert!(matches!(options("--citation").unwrap().action, Action::Citation));
+    assert!(matches!(options("allpairs --fields help").unwrap().action, Action::Fields));
+    assert!(matches!(options("man").unwrap().action, Action::Man(None)));
     assert!(options("devices --json --quiet").unwrap().quiet);
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::measure::{Rates, Timing};
 use super::threads::AllThreads;
-use super::{Bed, Contender, Experiment, GapKind, Work, mark};
+use super::{Bed, BenchWork, Contender, Experiment, GapKind, mark};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -95,27 +95,27 @@ fn one(
     bed: &Bed<'_>,
     engine: &mut dyn Engine<Pairs>,
     rates: &mut Rates,
-    (work, gaps): (Work, GapKind),
+    (work, gaps): (BenchWork, GapKind),
     length: u32,
     pairs: u32,
 ) -> Result<Option<Timing>> {
     let want = match work {
-        Work::Scores => Want::Scores,
-        Work::Alignments => Want::Alignments,
+        BenchWork::Scores => Want::Scores,
+        BenchWork::Alignments => Want::Alignments,
     };
     rates.measure(bed, engine, (&gaps.scoring(), &want), length, pairs.into())
 }
 
-fn name(work: Work) -> &'static str {
+fn name(work: BenchWork) -> &'static str {
     match work {
-        Work::Scores => "scores",
-        Work::Alignments => "alignments",
+        BenchWork::Scores => "scores",
+        BenchWork::Alignments => "alignments",
     }
 }
 
 fn cells(
     contender: &Contender,
-    (work, gaps): (Work, GapKind),
+    (work, gaps): (BenchWork, GapKind),
     length: u32,
     pairs: u32,
     timing: Option<Timing>,
@@ -140,7 +140,7 @@ fn describe(bed: &Bed<'_>, table: &mut Table) {
     table.note("GCUPS: 10^9 cells of the alignment matrix a second; the best of the runs");
     table
         .note("by the clock: from handing the pairs in to having every pair's result, sequences already on the device");
-    if bed.bench.work.contains(&Work::Alignments) {
+    if bed.bench.work.contains(&BenchWork::Alignments) {
         table.note("alignments: score and matches of every pair, which a traceback needs; traced: aligned by the device as well");
     }
     if table.rows.iter().any(|row| row.status == Status::Skipped) {

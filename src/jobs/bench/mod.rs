@@ -78,7 +78,7 @@ impl Experiment {
 
 /// What engines are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum BenchWork {
     /// Scores ([`crate::pairs::Want::Scores`]).
     Scores,
     /// Scores and matches, from which a pair is traced back ([`crate::pairs::Want::Alignments`]).
@@ -144,7 +144,7 @@ pub struct Bench {
     /// Numbers of pairs for `kernels`; `None` for 8, 64, ... 100,000.
     pub counts: Option<Vec<u32>>,
     /// What to ask of engines in `kernels`.
-    pub work: Vec<Work>,
+    pub work: Vec<BenchWork>,
     /// Gap costs in `kernels`, `slices` and `long`.
     pub gaps: Vec<GapKind>,
     /// Seconds that one row of a table may take.

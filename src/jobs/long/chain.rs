@@ -8,7 +8,7 @@ use super::border::{Column, Left, Reader};
 use super::edge_store::{EdgeStore, Piece};
 use super::engine_pool::Member;
 use super::logs::{PanelState, Restored, Snapshot, TileSaver};
-use super::panels::{TICK, Task};
+use super::panels::{MatrixPart, TICK};
 use super::pulse::WatchedSource;
 use super::sink::PanelSink;
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ pub(super) struct PanelTable {
 
 /// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
 pub(super) struct SharedSweep {
-    pub task: Task,
+    pub part: MatrixPart,
     pub edge_store: Arc<EdgeStore>,
     pub saver: Option<TileSaver>,
     pub interrupt: Arc<AtomicBool>,
@@ -65,7 +65,7 @@ impl SharedSweep {
 
     /// Whether rows between the first and the last one are kept, rather than only to begin again.
     pub(super) fn keeps(&self) -> bool {
-        self.task.cut.pitch.is_some()
+        self.part.cut.pitch.is_some()
     }
 
     /// Puts panels of an earlier run on the table.
@@ -76,12 +76,12 @@ impl SharedSweep {
             if state.kept {
                 panel_table.last_kept = state.columns.1;
             }
-            let column = Column::with(self.task.rows, column.unwrap_or_default(), &self.edge_store);
+            let column = Column::with(self.part.rows, column.unwrap_or_default(), &self.edge_store);
             column.set_coming(state.done);
             if let Some(best) = state.best {
-                self.task.best.raise(best.score);
+                self.part.best.raise(best.score);
             }
-            let rows = u64::from(if state.done { self.task.rows.1 } else { state.row } - self.task.rows.0);
+            let rows = u64::from(if state.done { self.part.rows.1 } else { state.row } - self.part.rows.0);
             self.cells.fetch_add(rows * u64::from(state.columns.1 - state.columns.0), Ordering::Relaxed);
             panel_table.panels.push(Panel { state, taken: None, marks, inner, right: Known::Flight(Arc::new(column)) });
         }
@@ -100,7 +100,7 @@ impl SharedSweep {
             };
             let left = match &left_panel {
                 Some(column) => Left::Column(column),
-                None => Left::Line(&self.task.pair, &self.task.left),
+                None => Left::Line(&self.part.pair, &self.part.left),
             };
             let reader = Reader {
                 left,
@@ -175,7 +175,7 @@ impl SharedSweep {
                 }
                 return Some(index);
             }
-            if panel_table.next < self.task.columns.1 {
+            if panel_table.next < self.part.columns.1 {
                 self.open(&mut panel_table, member)?;
                 continue;
             }
@@ -189,7 +189,7 @@ impl SharedSweep {
 
     /// Adds a panel of a width that suits an engine; `None` if the engine cannot say.
     fn open(&self, panel_table: &mut PanelTable, member: &mut Member) -> Option<()> {
-        let Task { rows, columns, cut, .. } = self.task;
+        let MatrixPart { rows, columns, cut, .. } = self.part;
         let left = columns.1 - panel_table.next;
         let suits = |engine: &dyn LongEngine| {
             (engine.panel_columns(rows.1 - rows.0, left).max(1), engine.speed(), engine.keeps_columns())
@@ -232,7 +232,7 @@ impl SharedSweep {
 
     /// Has an engine compute a panel from where it can be begun.
     fn compute(&self, member: &mut Member, index: usize, left: &Reader) -> Result<()> {
-        let Task { ref pair, rows, cut, prune, ref best, .. } = self.task;
+        let MatrixPart { ref pair, rows, cut, prune, ref best, .. } = self.part;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
         let (columns, row, mark, column) = {
             let mut panel_table = self.panel_table();
@@ -252,10 +252,10 @@ impl SharedSweep {
         };
         let top = match mark {
             Some(piece) => piece.slice(0..piece.len())?,
-            None => self.task.top.slice(pair, columns.0, columns.1)?,
+            None => self.part.top.slice(pair, columns.0, columns.1)?,
         };
         let pulse = Arc::clone(&member.pulse);
-        let sink = PanelSink { run: self, index, columns, first: row, column: &column, pulse: &pulse };
+        let sink = PanelSink { sweep: self, index, columns, first: row, column: &column, pulse: &pulse };
         let left = WatchedSource { left, pulse: &pulse };
         let sweep = Sweep {
             pair,
@@ -276,7 +276,7 @@ impl SharedSweep {
         let mut panel_table = self.panel_table();
         let panel = &mut panel_table.panels[index];
         let has_end = panel.marks.last().is_some_and(|mark| mark.0 == rows.1);
-        let has_all = !self.keeps() || panel.marks.len() as u32 == (rows.1 - self.task.rows.0).div_ceil(cut.mark_every);
+        let has_all = !self.keeps() || panel.marks.len() as u32 == (rows.1 - self.part.rows.0).div_ceil(cut.mark_every);
         if column.last() != Some(rows.1) || !has_end || !has_all {
             let name = member.stats.name.clone();
             return Err(Error::Device { device: name, message: "it left out edges of a panel".into() });
@@ -300,7 +300,7 @@ impl SharedSweep {
 
     /// Puts a column away that nobody reads any more.
     fn retire(&self, panel_table: &mut PanelTable, index: usize) -> Result<()> {
-        let is_last = panel_table.panels[index].state.columns.1 == self.task.columns.1;
+        let is_last = panel_table.panels[index].state.columns.1 == self.part.columns.1;
         let is_read = panel_table.panels.get(index + 1).is_some_and(|next| next.state.done);
         let panel = &mut panel_table.panels[index];
         if let (true, Known::Flight(column)) = (panel.state.done && (is_last || is_read), &panel.right) {
@@ -322,16 +322,16 @@ impl SharedSweep {
             let state = &panel.state;
             let saved = log.saved(index);
             // A panel that was begun again may not be as far as it was.
-            if saved.is_some_and(|saved| saved >= (state.row, state.done)) || state.row == self.task.rows.0 {
+            if saved.is_some_and(|saved| saved >= (state.row, state.done)) || state.row == self.part.rows.0 {
                 continue;
             }
-            let first = saved.map_or(self.task.rows.0, |(row, _)| row + 1);
+            let first = saved.map_or(self.part.rows.0, |(row, _)| row + 1);
             let is_needed = state.kept || panel_table.panels.get(index + 1).is_none_or(|next| !next.state.done);
             let column = match &panel.right {
                 _ if !is_needed || first > state.row => None,
                 Known::Flight(column) => Some(column.slice(first, state.row)),
                 Known::Shelved(piece) => {
-                    let place = |row: u32| (row - self.task.rows.0) as usize;
+                    let place = |row: u32| (row - self.part.rows.0) as usize;
                     Some(piece.slice(place(first)..place(state.row) + 1)?)
                 }
                 Known::Dropped => None,

@@ -124,7 +124,7 @@ impl TileSaver {
     /// [`Error::Io`] if edges cannot be kept.
     pub(super) fn restore(&self, edge_store: &Arc<EdgeStore>) -> Result<Vec<Restored>> {
         let mut log = self.log.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let found = Found::read(&mut log);
+        let found = LoggedPanels::read(&mut log);
         let count = (0..).take_while(|index| found.states.iter().any(|state| state.index == *index)).count();
         let mut restored: Vec<Restored> = Vec::new();
         // From the right, for a column is needed only if its neighbour is not done.
@@ -172,7 +172,7 @@ impl TileSaver {
     /// A panel in a state, if all edges are there.
     fn assemble(
         &self,
-        found: &Found,
+        found: &LoggedPanels,
         state: &PanelState,
         needs_column: bool,
         edge_store: &Arc<EdgeStore>,
@@ -230,7 +230,7 @@ impl TileSaver {
 
 /// What is in the logs of a part.
 #[derive(Default)]
-struct Found {
+struct LoggedPanels {
     files: Vec<PathBuf>,
     /// Oldest first.
     states: Vec<PanelState>,
@@ -238,9 +238,9 @@ struct Found {
     entries: Vec<(Entry, (usize, u64))>,
 }
 
-impl Found {
-    fn read(log: &mut Log) -> Found {
-        let mut found = Found::default();
+impl LoggedPanels {
+    fn read(log: &mut Log) -> LoggedPanels {
+        let mut found = LoggedPanels::default();
         let mut names: Vec<(u64, PathBuf)> = fs::read_dir(&log.directory)
             .into_iter()
             .flatten()

@@ -30,7 +30,7 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// A part of the matrix to sweep.
 #[derive(Debug, Clone)]
-pub(super) struct Task {
+pub(super) struct MatrixPart {
     /// The pair.
     pub pair: LongPair,
     /// First and last row edge.
@@ -74,16 +74,16 @@ pub(super) struct Watch<'a> {
 /// # Errors
 /// [`Error::Device`] if no engine is left, [`Error::Interrupted`], errors of files.
 pub(super) fn sweep(
-    task: Task,
+    part: MatrixPart,
     engine_pool: &mut EnginePool,
     edge_store: &Arc<EdgeStore>,
     saver: Option<TileSaver>,
     watch: Watch,
 ) -> Result<Swath> {
     let restored = saver.as_ref().map(|saver| saver.restore(edge_store)).transpose()?.unwrap_or_default();
-    let first = task.columns.0;
-    let run = SharedSweep {
-        task,
+    let first = part.columns.0;
+    let sweep = SharedSweep {
+        part,
         edge_store: Arc::clone(edge_store),
         saver,
         interrupt: Arc::clone(watch.interrupt),
@@ -92,22 +92,22 @@ pub(super) fn sweep(
         stop: AtomicBool::new(false),
         cells: AtomicU64::new(0),
     };
-    run.restore(restored)?;
-    let run = Arc::new(run);
+    sweep.restore(restored)?;
+    let sweep = Arc::new(sweep);
     loop {
-        run.panel_table().pace = pace(&run.task, engine_pool);
-        chain(&run, engine_pool, watch);
+        sweep.panel_table().pace = pace(&sweep.part, engine_pool);
+        chain(&sweep, engine_pool, watch);
         engine_pool.dismiss_lost();
-        run.save(true)?;
+        sweep.save(true)?;
         if watch.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let mut panel_table = run.panel_table();
+        let mut panel_table = sweep.panel_table();
         if let Some(error) = panel_table.failure.take() {
             return Err(error);
         }
-        if panel_table.next >= run.task.columns.1 && panel_table.panels.iter().all(|panel| panel.state.done) {
-            return gather(&run.task, std::mem::take(&mut panel_table.panels));
+        if panel_table.next >= sweep.part.columns.1 && panel_table.panels.iter().all(|panel| panel.state.done) {
+            return gather(&sweep.part, std::mem::take(&mut panel_table.panels));
         }
         if !engine_pool.members.is_empty() || !engine_pool.call_reserve() {
             return Err(engine_pool.nobody());
@@ -116,28 +116,28 @@ pub(super) fn sweep(
 }
 
 /// Has all engines work until there is nothing left to do, or nobody who could.
-fn chain(run: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
+fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
     let all: Vec<usize> = engine_pool.members.iter().map(|member| member.id).collect();
-    let of_all = Arc::clone(run);
+    let of_all = Arc::clone(sweep);
     let tell = || {
         if let Some(progress) = watch.progress {
-            let cells = run.cells.swap(0, Ordering::Relaxed);
+            let cells = sweep.cells.swap(0, Ordering::Relaxed);
             if cells > 0 {
                 progress.advance(0, cells);
             }
         }
-        watch.interrupt.load(Ordering::Relaxed) || run.stop.load(Ordering::Relaxed)
+        watch.interrupt.load(Ordering::Relaxed) || sweep.stop.load(Ordering::Relaxed)
     };
-    engine_pool.work(&all, move |member| of_all.work(member), |id| run.release(id), tell);
+    engine_pool.work(&all, move |member| of_all.work(member), |id| sweep.release(id), tell);
 }
 
 /// Columns for a speed of 1.
-fn pace(task: &Task, engine_pool: &mut EnginePool) -> Option<f64> {
-    let (rows, columns) = (task.rows.1 - task.rows.0, task.columns.1 - task.columns.0);
+fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Option<f64> {
+    let (rows, columns) = (part.rows.1 - part.rows.0, part.columns.1 - part.columns.0);
     let mut suits = Vec::new();
     for member in engine_pool.by_speed() {
         suits.extend(member.ask(|engine| {
-            let most = task.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
+            let most = part.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
             (engine.speed(), f64::from(engine.panel_columns(rows, columns).min(most)))
         }));
     }
@@ -151,9 +151,9 @@ fn pace(task: &Task, engine_pool: &mut EnginePool) -> Option<f64> {
 }
 
 /// Puts the panels' edges together.
-fn gather(task: &Task, panels: Vec<Panel>) -> Result<Swath> {
-    let mut grid = Grid { rows: task.rows, columns: task.columns, ..Grid::default() };
-    grid.down.insert(task.columns.0, task.left.clone());
+fn gather(part: &MatrixPart, panels: Vec<Panel>) -> Result<Swath> {
+    let mut grid = Grid { rows: part.rows, columns: part.columns, ..Grid::default() };
+    grid.down.insert(part.columns.0, part.left.clone());
     let (mut best, mut pruned_cells) = (None, 0);
     for panel in panels {
         let columns = panel.state.columns;
@@ -163,16 +163,16 @@ fn gather(task: &Task, panels: Vec<Panel>) -> Result<Swath> {
             grid.across.entry(row).or_default().push(columns, Part::Piece(piece));
         }
         for (column, piece) in panel.inner {
-            grid.down.insert(column, Line::of(task.rows, Part::Piece(piece)));
+            grid.down.insert(column, Line::of(part.rows, Part::Piece(piece)));
         }
         if let (true, Known::Shelved(piece)) = (panel.state.kept, panel.right) {
-            grid.down.insert(columns.1, Line::of(task.rows, Part::Piece(piece)));
+            grid.down.insert(columns.1, Line::of(part.rows, Part::Piece(piece)));
         }
     }
     // Marks that only helped to begin a panel again are not those of all panels.
-    grid.across.retain(|_, line| line.end() == Some(task.columns.1));
-    grid.across.insert(task.rows.0, task.top.clone());
-    if grid.across.contains_key(&task.rows.1) && grid.down.contains_key(&task.columns.1) {
+    grid.across.retain(|_, line| line.end() == Some(part.columns.1));
+    grid.across.insert(part.rows.0, part.top.clone());
+    if grid.across.contains_key(&part.rows.1) && grid.down.contains_key(&part.columns.1) {
         return Ok(Swath { grid, best, pruned_cells });
     }
     Err(Error::Internal("a sweep ended without its last row or column".into()))

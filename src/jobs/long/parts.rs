@@ -13,7 +13,7 @@ use super::checkpoint::Checkpoint;
 use super::edge_store::EdgeStore;
 use super::engine_pool::EnginePool;
 use super::grid::{Cut, Grid};
-use super::panels::{Swath, Task, Watch, sweep};
+use super::panels::{MatrixPart, Swath, Watch, sweep};
 use crate::error::Result;
 use crate::long::{Best, BestSoFar, LongPair, Point, State};
 use crate::score::EndGaps;
@@ -45,7 +45,7 @@ pub(super) struct Pass {
 }
 
 /// What all sweeps of a job share.
-pub(super) struct JobParts<'a> {
+pub(super) struct JobShared<'a> {
     /// The engines.
     pub engine_pool: EnginePool,
     /// Where edges are kept.
@@ -95,10 +95,10 @@ impl Pass {
     ///
     /// # Errors
     /// As [`sweep`].
-    pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, means: &mut JobParts) -> Result<Pass> {
+    pub(super) fn run(pair: &LongPair, forbidden: &[Forbidden], name: &str, shared: &mut JobShared) -> Result<Pass> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let mut pass = Pass { bottom: Line::of((0, n), Part::Border), ..Pass::default() };
-        let mut cuts: BTreeSet<u32> = (0..m).step_by(means.cut.belt_rows as usize).chain([m]).collect();
+        let mut cuts: BTreeSet<u32> = (0..m).step_by(shared.cut.belt_rows as usize).chain([m]).collect();
         cuts.extend(forbidden.iter().flat_map(|part| [part.query.start, part.query.end]));
         let cuts: Vec<u32> = cuts.into_iter().collect();
         let mut number = 0;
@@ -114,9 +114,9 @@ impl Pass {
                     _ => Part::Masked(top.slice(pair, first, first)?.h[0]),
                 };
                 let left = Line::of(belt, left);
-                let swath = tile(pair, belt, (first, last), &top, &left, (name, number), means)?;
+                let swath = tile(pair, belt, (first, last), &top, &left, (name, number), shared)?;
                 number += 1;
-                pass.add(swath, n, means.walks);
+                pass.add(swath, n, shared.walks);
             }
         }
         Ok(pass)
@@ -182,14 +182,14 @@ fn tile(
     top: &Line,
     left: &Line,
     (name, number): (&str, usize),
-    means: &mut JobParts,
+    shared: &mut JobShared,
 ) -> Result<Swath> {
-    let JobParts { engine_pool, edge_store, checkpoint, cut, prune, best, watch, .. } = means;
+    let JobShared { engine_pool, edge_store, checkpoint, cut, prune, best, watch, .. } = shared;
     let mark_every = cut.pitch.map(|_| cut.mark_every);
     let saver = checkpoint.as_ref().map(|checkpoint| checkpoint.tile(name, number, rows, mark_every)).transpose()?;
     let (pair, top, left, best) = (pair.clone(), top.clone(), left.clone(), Arc::clone(best));
-    let task = Task { pair, rows, columns, top, left, cut: *cut, prune: *prune, best };
-    sweep(task, engine_pool, edge_store, saver, *watch)
+    let part = MatrixPart { pair, rows, columns, top, left, cut: *cut, prune: *prune, best };
+    sweep(part, engine_pool, edge_store, saver, *watch)
 }
 
 #[cfg(test)]

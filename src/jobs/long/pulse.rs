@@ -31,11 +31,11 @@ impl WatchClock {
 #[derive(Debug)]
 pub(super) struct Pulse {
     clock: Arc<WatchClock>,
-    state: Mutex<State>,
+    state: Mutex<CallState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CallState {
     /// In a call, seconds that are expected until the engine calls back.
     expected: Option<f64>,
     /// When it was last heard.
@@ -55,7 +55,7 @@ impl Pulse {
         Pulse { clock: Arc::clone(clock), state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallState> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -96,7 +96,7 @@ impl Pulse {
     }
 
     /// Ends a time in which the engine worked.
-    fn rest(&self, state: &mut State) {
+    fn rest(&self, state: &mut CallState) {
         let now = self.clock.now();
         if state.inside == 0 {
             state.busy += now.saturating_sub(state.heard);

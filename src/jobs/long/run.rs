@@ -10,7 +10,7 @@ use super::edge_store::{EdgeStore, default_limit};
 use super::engine_pool::EnginePool;
 use super::grid::{Cut, EngineSizes};
 use super::panels::Watch;
-use super::parts::{Forbidden, JobParts, Pass};
+use super::parts::{Forbidden, JobShared, Pass};
 use super::walk::{Walk, WalkOptions};
 use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, StrandOf};
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
@@ -187,7 +187,7 @@ impl LongAlignment {
             summary.seconds = begin.elapsed().as_secs_f64();
             return Ok((hits, summary));
         }
-        let means = JobParts {
+        let shared = JobShared {
             engine_pool,
             edge_store: EdgeStore::new(memory, self.checkpoint.clone()),
             checkpoint,
@@ -198,17 +198,17 @@ impl LongAlignment {
             best: Arc::default(),
             watch: Watch { interrupt: &run.interrupt, progress: Some(&*run.progress) },
         };
-        let mut runner = Runner { job: self, walks, means, summary };
+        let mut runner = Runner { job: self, walks, shared, summary };
         let hits = if is_local { runner.local(sides)? } else { runner.global(sides)? };
-        let Runner { means, mut summary, .. } = runner;
-        if let Some(checkpoint) = &means.checkpoint {
+        let Runner { shared, mut summary, .. } = runner;
+        if let Some(checkpoint) = &shared.checkpoint {
             checkpoint.write(RESULT, &hits)?;
             checkpoint.clear();
         }
         run.progress.advance(1, 0);
-        summary.edge_bytes_peak = means.edge_store.peak();
-        summary.spilled_bytes = means.edge_store.spilled();
-        summary.engines = means.engine_pool.stats();
+        summary.edge_bytes_peak = shared.edge_store.peak();
+        summary.spilled_bytes = shared.edge_store.spilled();
+        summary.engines = shared.engine_pool.stats();
         summary.seconds = begin.elapsed().as_secs_f64();
         Ok((hits, summary))
     }
@@ -241,7 +241,7 @@ fn scores(scoring: &Scoring) -> String {
 struct Runner<'a> {
     job: &'a LongAlignment,
     walks: bool,
-    means: JobParts<'a>,
+    shared: JobShared<'a>,
     summary: LongSummary,
 }
 
@@ -250,7 +250,7 @@ impl Runner<'_> {
     fn sweep(&mut self, side: &mut Side) -> Result<()> {
         if side.pass.is_none() {
             let begin = Instant::now();
-            let pass = Pass::run(&side.pair, &side.forbidden, &side.name(), &mut self.means)?;
+            let pass = Pass::run(&side.pair, &side.forbidden, &side.name(), &mut self.shared)?;
             self.summary.sweep_seconds += begin.elapsed().as_secs_f64();
             self.summary.cells += pass.cells;
             self.summary.pruned_cells += pass.pruned_cells;
@@ -265,7 +265,7 @@ impl Runner<'_> {
         let walk_options =
             WalkOptions { method: self.job.method.unwrap_or_default(), strip: self.job.strip, chunk: self.job.chunk };
         let pass = side.pass.as_ref().ok_or_else(|| Error::Internal("a walk before the sweep".into()))?;
-        let (walk, to, cigar) = Walk::new(from).run(&side.pair, pass, walk_options, &side.name(), &mut self.means)?;
+        let (walk, to, cigar) = Walk::new(from).run(&side.pair, pass, walk_options, &side.name(), &mut self.shared)?;
         self.summary.trace_seconds += begin.elapsed().as_secs_f64();
         self.summary.traced_cells += walk.traced_cells;
         Ok((to, cigar))
@@ -308,10 +308,10 @@ impl Runner<'_> {
     }
 
     fn local(&mut self, mut sides: Vec<Side>) -> Result<Vec<LongHit>> {
-        if self.means.prune {
-            self.means.best.raise(self.job.min_score.min(i32::MAX.into()) as i32);
+        if self.shared.prune {
+            self.shared.best.raise(self.job.min_score.min(i32::MAX.into()) as i32);
         }
-        let earlier = self.means.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
+        let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
         let mut hits: Vec<LongHit> = earlier.unwrap_or_default();
         for hit in &hits {
             sides.iter_mut().filter(|side| side.strand == hit.strand).for_each(|side| side.forbid(hit));
@@ -336,7 +336,7 @@ impl Runner<'_> {
             let name = sides[index].name();
             sides[index].forbid(&hit);
             hits.push(hit);
-            if let Some(checkpoint) = &self.means.checkpoint {
+            if let Some(checkpoint) = &self.shared.checkpoint {
                 checkpoint.write(HITS, &hits)?;
                 checkpoint.forget(&name);
             }

@@ -14,7 +14,7 @@ const WAITING_MARKS: usize = 3;
 /// Takes what an engine hands on of a panel.
 pub(super) struct PanelSink<'a> {
     /// The sweep.
-    pub run: &'a SharedSweep,
+    pub sweep: &'a SharedSweep,
     /// The panel.
     pub index: usize,
     /// Its columns.
@@ -30,11 +30,11 @@ pub(super) struct PanelSink<'a> {
 impl PanelSink<'_> {
     /// Moves the row from which the panel can be begun again to the last mark, if all above it is known.
     fn settle(&self, panel: &mut Panel) {
-        let (Some(ready), last) = (self.column.last(), self.run.task.rows.1) else { return };
+        let (Some(ready), last) = (self.column.last(), self.sweep.part.rows.1) else { return };
         let row = panel.marks.iter().map(|mark| mark.0).filter(|&row| row <= ready && row < last).max();
         if let Some(row) = row.filter(|&row| row > panel.state.row) {
             panel.state.row = row;
-            if !self.run.keeps() {
+            if !self.sweep.keeps() {
                 panel.marks.retain(|mark| mark.0 >= row);
             }
         }
@@ -66,7 +66,7 @@ impl Sink for PanelSink<'_> {
 impl PanelSink<'_> {
     /// The engine hands something on.
     fn hear(&self, f: impl FnOnce() -> Result<()>) -> Result<()> {
-        self.pulse.hear(true, || if self.run.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
+        self.pulse.hear(true, || if self.sweep.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { f() })
     }
 
     fn add_mark(&self, row: u32, edge: Edge) -> Result<()> {
@@ -74,34 +74,34 @@ impl PanelSink<'_> {
         if edge.h.len() != entries || edge.gap.len() != entries {
             return Err(Error::Internal(format!("the edge along row {row} has not {entries} entries")));
         }
-        let piece = self.run.edge_store.put(edge)?;
+        let piece = self.sweep.edge_store.put(edge)?;
         {
-            let mut panel_table = self.run.panel_table();
+            let mut panel_table = self.sweep.panel_table();
             let panel = &mut panel_table.panels[self.index];
             panel.marks.retain(|mark| mark.0 < row);
             panel.marks.push((row, piece));
-            if !self.run.keeps() && panel.marks.len() > WAITING_MARKS {
+            if !self.sweep.keeps() && panel.marks.len() > WAITING_MARKS {
                 let begin = panel.state.row;
                 let surplus = panel.marks.iter().position(|mark| mark.0 > begin);
                 surplus.map(|surplus| panel.marks.remove(surplus));
             }
             // Of a local pair the best cell above the mark is to be known too.
-            if !self.run.task.pair.is_local() {
+            if !self.sweep.part.pair.is_local() {
                 self.settle(panel);
             }
         }
-        self.run.save(false)
+        self.sweep.save(false)
     }
 
     fn add_column(&self, column: u32, edge: Edge) -> Result<()> {
-        let (rows, entries) = (self.run.task.rows, (self.run.task.rows.1 - self.run.task.rows.0) as usize + 1);
+        let (rows, entries) = (self.sweep.part.rows, (self.sweep.part.rows.1 - self.sweep.part.rows.0) as usize + 1);
         let is_inside = self.columns.0 < column && column < self.columns.1;
         if !is_inside || edge.h.len() != entries || edge.gap.len() != entries || self.first != rows.0 {
             let columns = self.columns;
             return Err(Error::Internal(format!("column {column} of a panel {columns:?} has not {entries} entries")));
         }
-        let piece = self.run.edge_store.put(edge)?;
-        let mut panel_table = self.run.panel_table();
+        let piece = self.sweep.edge_store.put(edge)?;
+        let mut panel_table = self.sweep.panel_table();
         let inner = &mut panel_table.panels[self.index].inner;
         inner.retain(|there| there.0 != column);
         inner.push((column, piece));
@@ -109,10 +109,10 @@ impl PanelSink<'_> {
     }
 
     fn add_progress(&self, cells: u64, best: Option<Best>) {
-        self.run.cells.fetch_add(cells, Ordering::Relaxed);
+        self.sweep.cells.fetch_add(cells, Ordering::Relaxed);
         self.pulse.add_cells(cells);
         if best.is_some() {
-            let mut panel_table = self.run.panel_table();
+            let mut panel_table = self.sweep.panel_table();
             let panel = &mut panel_table.panels[self.index];
             panel.state.best = Best::better(panel.state.best, best);
             self.settle(panel);

@@ -16,12 +16,12 @@ pub(super) struct Spill {
     file: File,
     /// Where it was made, for messages.
     directory: PathBuf,
-    room: Mutex<Room>,
+    space: Mutex<FreeSpace>,
 }
 
 /// Which bytes of the file are free.
 #[derive(Debug, Default)]
-struct Room {
+struct FreeSpace {
     /// Free parts before the end, each with its length. No two touch, and none reaches the end.
     free: BTreeMap<u64, u64>,
     end: u64,
@@ -35,7 +35,7 @@ pub(super) struct Extent {
     bytes: u64,
 }
 
-impl Room {
+impl FreeSpace {
     /// The first part that is free and large enough.
     fn take(&mut self, bytes: u64) -> u64 {
         let found = self.free.iter().find(|(_, length)| **length >= bytes).map(|(&at, &length)| (at, length));
@@ -80,13 +80,13 @@ impl Spill {
     /// [`Error::Io`] if there can be none.
     pub(super) fn new(directory: PathBuf) -> Result<Spill> {
         match tempfile::tempfile_in(&directory) {
-            Ok(file) => Ok(Spill { file, directory, room: Mutex::default() }),
+            Ok(file) => Ok(Spill { file, directory, space: Mutex::default() }),
             Err(error) => Err(Error::io(directory, error)),
         }
     }
 
-    fn room(&self) -> MutexGuard<'_, Room> {
-        self.room.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn space(&self) -> MutexGuard<'_, FreeSpace> {
+        self.space.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Writes these bytes one after another.
@@ -95,7 +95,7 @@ impl Spill {
     /// [`Error::Io`].
     pub(super) fn write(self: Arc<Self>, parts: &[&[u8]]) -> Result<Extent> {
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
-        let at = self.room().take(bytes);
+        let at = self.space().take(bytes);
         let extent = Extent { at, bytes, spill: self };
         let mut at = extent.at;
         for part in parts {
@@ -123,10 +123,10 @@ impl Extent {
 
 impl Drop for Extent {
     fn drop(&mut self) {
-        let mut room = self.spill.room();
-        if room.give(self.at, self.bytes) {
-            // Only room on the disk is lost if that fails. Under the lock, so that nobody has written beyond meanwhile.
-            let _ = self.spill.file.set_len(room.end);
+        let mut space = self.spill.space();
+        if space.give(self.at, self.bytes) {
+            // Only space on the disk is lost if that fails. Under the lock, so that nobody has written beyond meanwhile.
+            let _ = self.spill.file.set_len(space.end);
         }
     }
 }
@@ -220,12 +220,12 @@ mod tests {
                     part.read(0, &mut read).unwrap();
                     prop_assert_eq!(&read, bytes);
                 }
-                let room = file.room();
+                let space = file.space();
                 let used: u64 = parts.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-                prop_assert_eq!(used + room.free.values().sum::<u64>(), room.end);
+                prop_assert_eq!(used + space.free.values().sum::<u64>(), space.end);
             }
             parts.clear();
-            prop_assert_eq!(file.room().end, 0);
+            prop_assert_eq!(file.space().end, 0);
         }
     }
 }

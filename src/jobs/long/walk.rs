@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::border::{Line, Part};
 use super::engine_pool::Member;
 use super::grid::{Cut, Framed, Grid};
-use super::panels::{Task, Watch, sweep};
-use super::parts::{JobParts, Pass};
+use super::panels::{MatrixPart, Watch, sweep};
+use super::parts::{JobShared, Pass};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::long::{LongPair, Method, Point, Region, State, Traced};
@@ -58,10 +58,10 @@ impl Walk {
         pass: &Pass,
         walk_options: WalkOptions,
         name: &str,
-        means: &mut JobParts,
+        shared: &mut JobShared,
     ) -> Result<(Walk, Point, Cigar)> {
         let note = format!("walk-{name}.json");
-        let earlier = means.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<Walk>(&note));
+        let earlier = shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read::<Walk>(&note));
         if let Some(earlier) = earlier.filter(|earlier| earlier.start == self.start) {
             self = earlier;
         }
@@ -70,11 +70,11 @@ impl Walk {
             let Point { i, j, .. } = self.at;
             let tile = pass.tiles.iter().find(|tile| tile.holds(i, j));
             match tile {
-                Some(tile) => self.step(pair, tile, walk_options, means)?,
+                Some(tile) => self.step(pair, tile, walk_options, shared)?,
                 None => self.border(pair)?,
             }
             if let Some(checkpoint) =
-                means.checkpoint.as_ref().filter(|checkpoint| saved.elapsed() >= checkpoint.every())
+                shared.checkpoint.as_ref().filter(|checkpoint| saved.elapsed() >= checkpoint.every())
             {
                 checkpoint.write(&note, &self)?;
                 saved = Instant::now();
@@ -94,9 +94,9 @@ impl Walk {
         self.runs.extend((length > 0).then_some((length, op.letter())));
     }
 
-    fn step(&mut self, pair: &LongPair, tile: &Grid, walk_options: WalkOptions, means: &mut JobParts) -> Result<()> {
+    fn step(&mut self, pair: &LongPair, tile: &Grid, walk_options: WalkOptions, shared: &mut JobShared) -> Result<()> {
         let framed = tile.region(pair, self.at.i, self.at.j)?;
-        let traced = self.trace(pair, framed, walk_options, means)?;
+        let traced = self.trace(pair, framed, walk_options, shared)?;
         let Traced { cigar, to: Some(to), ended, .. } = traced else {
             return Err(Error::Internal("a walk through a region ended nowhere".into()));
         };
@@ -137,33 +137,33 @@ impl Walk {
         pair: &LongPair,
         framed: Framed,
         walk_options: WalkOptions,
-        means: &mut JobParts,
+        shared: &mut JobShared,
     ) -> Result<Traced> {
         let (rows, columns) = (framed.rows, framed.columns);
         let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
         let framed = Arc::new(framed);
         let cells = u64::from(height) * u64::from(width);
-        let Watch { interrupt, .. } = means.watch;
+        let Watch { interrupt, .. } = shared.watch;
         // Engines that cannot trace this region after all; others they may.
         let mut refused: Vec<String> = Vec::new();
         loop {
             if interrupt.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            let mut members = means.engine_pool.by_speed();
+            let mut members = shared.engine_pool.by_speed();
             let can = |member: &mut &mut Member| {
                 !refused.contains(&member.stats.name)
                     && member.ask(|engine| engine.can_trace(height, width, walk_options.method)) == Some(true)
             };
             let Some(id) = members.iter_mut().find_map(|member| can(member).then_some(member.id)) else {
-                means.engine_pool.dismiss_lost();
-                let is_stuck = means.engine_pool.members.is_empty() || !refused.is_empty();
-                if is_stuck && means.engine_pool.call_reserve() {
+                shared.engine_pool.dismiss_lost();
+                let is_stuck = shared.engine_pool.members.is_empty() || !refused.is_empty();
+                if is_stuck && shared.engine_pool.call_reserve() {
                     continue;
                 }
                 break;
             };
-            match self.trace_by(pair, &framed, walk_options, id, means) {
+            match self.trace_by(pair, &framed, walk_options, id, shared) {
                 Some(Ok(traced)) => {
                     self.traced_cells += cells;
                     return Ok(traced);
@@ -173,25 +173,25 @@ impl Walk {
                     refused.push(name);
                 }
                 Some(Err((_, error))) => return Err(error),
-                None => means.engine_pool.dismiss_lost(),
+                None => shared.engine_pool.dismiss_lost(),
             }
         }
-        if means.engine_pool.members.is_empty() {
-            return Err(means.engine_pool.nobody());
+        if shared.engine_pool.members.is_empty() {
+            return Err(shared.engine_pool.nobody());
         }
         let cut = Cut::finer(height, width);
         if cut.mark_every >= height && cut.pitch.is_none_or(|pitch| pitch >= width) {
-            return Err(nobody_traces(means, height, width));
+            return Err(nobody_traces(shared, height, width));
         }
-        let edge_store = Arc::clone(&means.edge_store);
+        let edge_store = Arc::clone(&shared.edge_store);
         let line = |edge, places| edge_store.put(edge).map(|piece| Line::of(places, Part::Piece(piece)));
         // Only an engine that was left behind may still hold it.
         let Framed { top, left, .. } = Arc::unwrap_or_clone(framed);
         let (top, left) = (line(top, columns)?, line(left, rows)?);
         let (pair_too, best) = (pair.clone(), Arc::default());
-        let task = Task { pair: pair_too, rows, columns, top, left, cut, prune: false, best };
+        let part = MatrixPart { pair: pair_too, rows, columns, top, left, cut, prune: false, best };
         let watch = Watch { interrupt, progress: None };
-        let grid = sweep(task, &mut means.engine_pool, &edge_store, None, watch)?.grid;
+        let grid = sweep(part, &mut shared.engine_pool, &edge_store, None, watch)?.grid;
         self.traced_cells += cells;
         // Through all of its regions, for they are at hand; each from where the last one ended.
         let mut whole: Vec<(u32, Op)> = Vec::new();
@@ -201,9 +201,9 @@ impl Walk {
             let framed = grid.region(pair, self.at.i, self.at.j)?;
             if (framed.rows, framed.columns) == (rows, columns) {
                 // No line was kept inside, as all of it was to be small enough.
-                return Err(nobody_traces(means, height, width));
+                return Err(nobody_traces(shared, height, width));
             }
-            let traced = self.trace(pair, framed, walk_options, means)?;
+            let traced = self.trace(pair, framed, walk_options, shared)?;
             let Some(to) = traced.to else {
                 return Err(Error::Internal("a walk through a region ended nowhere".into()));
             };
@@ -227,10 +227,10 @@ impl Walk {
         framed: &Arc<Framed>,
         walk_options: WalkOptions,
         id: usize,
-        means: &mut JobParts,
+        shared: &mut JobShared,
     ) -> Option<Result<Traced, (String, Error)>> {
         let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
-        let (interrupt, flag) = (means.watch.interrupt, Arc::clone(means.watch.interrupt));
+        let (interrupt, flag) = (shared.watch.interrupt, Arc::clone(shared.watch.interrupt));
         let task = move |member: &mut Member| {
             let Framed { rows, columns, ref top, ref left } = *framed;
             let WalkOptions { method, strip, chunk } = walk_options;
@@ -242,13 +242,13 @@ impl Walk {
                 Err(error) => Some(Err((member.stats.name.clone(), error))),
             }
         };
-        means.engine_pool.work(&[id], task, |_| (), || interrupt.load(Ordering::Relaxed)).pop().flatten()
+        shared.engine_pool.work(&[id], task, |_| (), || interrupt.load(Ordering::Relaxed)).pop().flatten()
     }
 }
 
 /// Engines broke their promise that they can trace through a region of 1,024 x 1,024 cells.
-fn nobody_traces(means: &JobParts, rows: u32, columns: u32) -> Error {
-    let names: Vec<&str> = means.engine_pool.members.iter().map(|member| &*member.stats.name).collect();
+fn nobody_traces(shared: &JobShared, rows: u32, columns: u32) -> Error {
+    let names: Vec<&str> = shared.engine_pool.members.iter().map(|member| &*member.stats.name).collect();
     let names = names.join(", ");
     Error::Internal(format!("{names}: cannot trace through {rows} x {columns} cells, which are not cut further"))
 }

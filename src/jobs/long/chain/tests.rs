@@ -11,7 +11,7 @@ fn two_panels() -> SharedSweep {
     let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps { first: 11, next: 1 }, EndGaps::Charged);
     let pair = LongPair { query: [1; 100].into(), target: [2; 128].into(), scoring: Arc::new(scoring.unwrap()) };
     let (rows, columns) = ((0, 100), (0, 128));
-    let task = Task {
+    let part = MatrixPart {
         pair,
         rows,
         columns,
@@ -39,7 +39,7 @@ fn two_panels() -> SharedSweep {
     };
     let panel_table = PanelTable { panels: vec![panel(0), panel(1)], next: 128, ..PanelTable::default() };
     SharedSweep {
-        task,
+        part,
         edge_store,
         saver: None,
         interrupt: Arc::default(),
@@ -56,28 +56,28 @@ fn engine_pool() -> EnginePool {
 
 #[test]
 fn a_left_neighbour_that_was_put_away_is_an_error() {
-    let run = two_panels();
+    let sweep = two_panels();
     let mut engine_pool = engine_pool();
     {
-        let mut panel_table = run.panel_table();
+        let mut panel_table = sweep.panel_table();
         let first = &mut panel_table.panels[0];
         (first.state.done, first.right) = (true, Known::Dropped);
     }
-    run.work(&mut engine_pool.members[0]);
-    let mut panel_table = run.panel_table();
+    sweep.work(&mut engine_pool.members[0]);
+    let mut panel_table = sweep.panel_table();
     assert!(!panel_table.panels[1].state.done, "it was computed from a wrong left edge");
     assert!(matches!(panel_table.failure.take(), Some(Error::Internal(_))));
 }
 
 #[test]
 fn what_an_engine_releases_another_takes() {
-    let run = two_panels();
+    let sweep = two_panels();
     let mut engine_pool = engine_pool();
-    assert_eq!(run.take(&mut engine_pool.members[0]), Some(0));
-    assert_eq!(run.take(&mut engine_pool.members[0]), Some(1));
-    run.release(7);
-    assert!(run.panel_table().panels.iter().all(|panel| panel.taken == Some(0)), "they are not his");
-    run.panel_table().panels[0].state.done = true;
-    run.release(0);
-    assert_eq!(run.take(&mut engine_pool.members[0]), Some(1), "what is done stays done");
+    assert_eq!(sweep.take(&mut engine_pool.members[0]), Some(0));
+    assert_eq!(sweep.take(&mut engine_pool.members[0]), Some(1));
+    sweep.release(7);
+    assert!(sweep.panel_table().panels.iter().all(|panel| panel.taken == Some(0)), "they are not his");
+    sweep.panel_table().panels[0].state.done = true;
+    sweep.release(0);
+    assert_eq!(sweep.take(&mut engine_pool.members[0]), Some(1), "what is done stays done");
 }
