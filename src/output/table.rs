@@ -4,6 +4,8 @@
 
 use std::fmt::Write;
 
+use comfy_table::CellAlignment;
+
 /// All that one run measured.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measurements {
@@ -223,30 +225,29 @@ pub fn text(measurements: &Measurements) -> String {
     }
     for table in &measurements.tables {
         writeln!(out, "\n{}: {}\n{}", table.name, table.title, table.device).expect("a string takes all");
-        let names = table.columns.iter().map(|column| column.name.to_owned()).collect();
-        let units = table.columns.iter().map(|column| column.unit.to_owned()).collect();
-        let row = |row: &Row| row.cells.iter().map(|cell| shown(cell, row.status)).collect();
-        let lines: Vec<Vec<String>> = [names, units].into_iter().chain(table.rows.iter().map(row)).collect();
-        // A column of numbers may be blank where there can be none.
-        let has_words = |cell: &Cell| matches!(cell, Cell::Text(text) if !text.is_empty());
-        let is_word = |place: usize| table.rows.iter().any(|row| has_words(&row.cells[place]));
-        let width = |place: usize| lines.iter().map(|line| line[place].chars().count()).max().unwrap_or(0);
-        let shape: Vec<(usize, bool)> = (0..table.columns.len()).map(|place| (width(place), is_word(place))).collect();
-        for line in &lines {
-            let mut text = String::new();
-            for (cell, &(width, is_word)) in line.iter().zip(&shape) {
-                // Words to the left, numbers to the right.
-                let space = " ".repeat(width - cell.chars().count());
-                let (before, after) = if is_word { ("", space.as_str()) } else { (space.as_str(), "") };
-                write!(text, "  {before}{cell}{after}").expect("a string takes all");
-            }
-            writeln!(out, "{}", text.trim_end()).expect("a string takes all");
-        }
+        out.push_str(&columns(table));
         for note in &table.notes {
             writeln!(out, "  * {note}").expect("a string takes all");
         }
     }
     out
+}
+
+/// A table's rows in aligned columns, below their names and units: words to the left, numbers to the right.
+fn columns(table: &Table) -> String {
+    // A column of numbers may be blank where there can be none.
+    let has_words = |cell: &Cell| matches!(cell, Cell::Text(text) if !text.is_empty());
+    let mut text = comfy_table::Table::new();
+    text.load_style(comfy_table::presets::NOTHING);
+    text.add_row(table.columns.iter().map(|column| column.name));
+    text.add_row(table.columns.iter().map(|column| column.unit));
+    text.add_rows(table.rows.iter().map(|row| row.cells.iter().map(|cell| shown(cell, row.status))));
+    for (place, column) in text.column_iter_mut().enumerate() {
+        let is_word = table.rows.iter().any(|row| has_words(&row.cells[place]));
+        column.set_padding((2, 0));
+        column.set_cell_alignment(if is_word { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    text.trim_fmt() + "\n"
 }
 
 /// All tables as one table for programs: the columns of all, empty where a table has none, and how each row came about.
