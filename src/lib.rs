@@ -311,7 +311,7 @@ mod tests {
         proteins.push_letters("a", b"MKV").unwrap();
         let job = AllPairs::new(proteins.build().into(), Scoring::dna().into());
         let error = job.run(&Run::default(), |_| Ok(())).unwrap_err();
-        assert_eq!(error.to_string(), "the scoring is for Dna, but there are Protein sequences");
+        assert_eq!(error.to_string(), "queries: these are Protein sequences, but the scores are for Dna");
     }
 
     #[test]
