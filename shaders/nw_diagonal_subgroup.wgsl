@@ -42,7 +42,7 @@ fn main(
         for (var pass_index = params.slice_begin; pass_index < passes; pass_index++) {
             // Safe: the column border that the last lane wrote is lane 0's from here on.
             storageBarrier();
-            scan(task, slot, sg_lane, sg_lanes, pass_index, 0u, task.rows_words * 4u, FREE_ENDS, 0u);
+            scan(task, slot, sg_lane, sg_lanes, pass_index, 0u, task.rows_words * 4u, OWN_ENDS, 0u);
         }
     }
 }

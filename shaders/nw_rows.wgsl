@@ -58,12 +58,12 @@ fn main(
         var v: array<i32, SLICE>;
         var f: array<i32, SLICE>;
         for (var c = 0u; c < SLICE; c++) {
-            v[c] = edge(column_begin + i32(c) + 1);
+            v[c] = rim(column_begin + i32(c) + 1, row_pad);
             if (AFFINE) {
                 f[c] = NEVER;
             }
         }
-        var corner = edge(column_begin);
+        var corner = rim(column_begin, row_pad);
 
         // Phase 3: the rows, four at a time.
         for (var w = 0u; w < task.rows_words; w++) {
@@ -71,7 +71,7 @@ fn main(
             var left_e = vec4<i32>(0);
             if (s == 0u) {
                 let i = i32(w * 4u) - row_pad + 1;
-                left = vec4<i32>(edge(i), edge(i + 1), edge(i + 2), edge(i + 3));
+                left = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
                 left_e = left - params.opening;
             } else {
                 left = load(border, w * PLANES);
@@ -133,6 +133,16 @@ fn main(
                     // Four rows become a quad; by shifting, since an index that is not constant would put it in memory.
                     words[q_word] = vec4<u32>(words[q_word].yzw, word);
                 }
+                if (END_OPENING && s == 0u && i32(w * 4u + k) == row_pad - 1) {
+                    // The corner, if there is one within.
+                    for (var c4 = 0u; c4 < SLICE4; c4++) {
+                        for (var q = 0u; q < 4u; q++) {
+                            let c = c4 * 4u + q;
+                            v[c] -= select(0, params.edge_opening, i32(c) == column_pad - 1);
+                        }
+                    }
+                    near = v[SLICE - 1u];
+                }
                 left[k] = near;
                 left_e[k] = e;
             }
@@ -147,7 +157,7 @@ fn main(
                 store(border, w * PLANES + 1u, left_e);
             }
         }
-        if (FREE_ENDS) {
+        if (OWN_ENDS) {
             for (var c4 = 0u; c4 < SLICE4; c4++) {
                 let c = c4 * 4u;
                 store(below, (s * SLICE4 + c4) * PLANES, vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]));

@@ -134,7 +134,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         let slice_end = min(select(params.slice_end, slices, params.ticketed != 0u), slices);
 
         var best = NEVER;
-        if (FREE_ENDS && params.slice_begin > 0u && params.ticketed == 0u) {
+        if (OWN_ENDS && params.slice_begin > 0u && params.ticketed == 0u) {
             best = scratch[state_index].x;
         }
         var last = NEVER;
@@ -148,12 +148,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             var v: array<i32, SLICE>;
             var f: array<i32, SLICE>;
             for (var c = 0u; c < SLICE; c++) {
-                v[c] = edge(column_begin + i32(c) + 1);
+                v[c] = rim(column_begin + i32(c) + 1, row_pad);
                 if (AFFINE) {
                     f[c] = NEVER;
                 }
             }
-            var corner = edge(column_begin);
+            var corner = rim(column_begin, row_pad);
 
             // Phase 3: the rows, four at a time.
             for (var w = 0u; w < task.rows_words; w++) {
@@ -162,7 +162,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 var left_e = vec4<i32>(0);
                 if (s == 0u) {
                     let i = i32(w * 4u) - row_pad + 1;
-                    left = vec4<i32>(edge(i), edge(i + 1), edge(i + 2), edge(i + 3));
+                    left = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
                     left_e = left - params.opening;
                 } else {
                     left = scratch[index];
@@ -199,6 +199,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                             diagonal = up;
                         }
                     }
+                    if (END_OPENING && s == 0u && i32(w * 4u + k) == row_pad - 1) {
+                        // The corner, if there is one within. (In loops as short as those above, which are unrolled:
+                        // llvmpipe counts a loop that is not, entered or not.)
+                        for (var c4 = 0u; c4 < SLICE4; c4++) {
+                            for (var q = 0u; q < 4u; q++) {
+                                let c = c4 * 4u + q;
+                                v[c] -= select(0, params.edge_opening, i32(c) == column_pad - 1);
+                            }
+                        }
+                        near = v[SLICE - 1u];
+                    }
                     left[k] = near;
                     left_e[k] = e;
                 }
@@ -208,13 +219,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 }
             }
             last = v[SLICE - 1u];
-            if (FREE_ENDS) {
-                // The last row: a free gap takes in the query symbols that are left.
+            if (OWN_ENDS) {
+                // The last row: an end gap takes in the query symbols that are left.
                 for (var c = 0u; c < SLICE; c++) {
                     let j = column_begin + i32(c) + 1;
-                    best = max(best, select(NEVER, v[c] + params.edge_step * (i32(m) - j), j >= 0));
+                    best = max(best, select(NEVER, v[c] + edge(i32(m) - j), j >= 0));
                 }
-                best = max(best, select(NEVER, edge(i32(n)) + params.edge_step * i32(m), s == 0u));
+                best = max(best, select(NEVER, edge(i32(n)) + edge(i32(m)), s == 0u));
             }
         }
 
@@ -222,14 +233,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         let begun = params.ticketed != 0u || params.slice_begin < slices;
         if (slice_end == slices && begun) {
             var value = last;
-            if (FREE_ENDS) {
-                // The last column: a free gap takes in the target symbols that are left.
-                best = max(best, params.edge_step * i32(n) + edge(i32(m)));
+            if (OWN_ENDS) {
+                // The last column: an end gap takes in the target symbols that are left.
+                best = max(best, edge(i32(n)) + edge(i32(m)));
                 for (var w = 0u; w < task.rows_words; w++) {
                     let column = scratch[slot_base + w * PLANES * WG];
                     for (var k = 0u; k < 4u; k++) {
                         let i = i32(w * 4u + k) - row_pad + 1;
-                        best = max(best, select(NEVER, column[k] + params.edge_step * (i32(n) - i), i >= 0));
+                        best = max(best, select(NEVER, column[k] + edge(i32(n) - i), i >= 0));
                     }
                 }
                 value = best;
@@ -247,7 +258,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             if (t == 0u) {
                 out.data[task_index] = TASK_DONE;
             }
-        } else if (FREE_ENDS && begun) {
+        } else if (OWN_ENDS && begun) {
             scratch[state_index] = vec4<i32>(best);
         }
         if (params.ticketed == 0u) {

@@ -142,7 +142,7 @@ fn main(
     var i = n;
     var j = m;
     var value = load(border, (task.rows_words - 1u) * PLANES).w;
-    if (FREE_ENDS) {
+    if (OWN_ENDS) {
         // The corner, then the last row and column, from their ends; the one in which the reported target ends goes first.
         for (var turn = 0u; turn < 2u; turn++) {
             if ((turn == 0u) != turned) {
@@ -153,7 +153,7 @@ fn main(
                         let place = column - 1u + column_pad;
                         here = load(below, (place >> 2u) * PLANES)[place & 3u];
                     }
-                    here += params.edge_step * i32(k);
+                    here += edge(i32(k));
                     if (here > value) {
                         value = here;
                         i = n;
@@ -168,7 +168,7 @@ fn main(
                         let place = row - 1u + row_pad;
                         here = load(border, (place >> 2u) * PLANES)[place & 3u];
                     }
-                    here += params.edge_step * i32(k);
+                    here += edge(i32(k));
                     if (here > value) {
                         value = here;
                         i = row;

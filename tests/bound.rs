@@ -145,6 +145,22 @@ fn pair(alphabet: Alphabet) -> impl Strategy<Value = (Vec<Code>, Vec<Code>)> {
     )
 }
 
+/// What end gaps cost beside inner gaps: the same, nothing, or a part in thousandths of each of the two numbers.
+fn end_gaps() -> impl Strategy<Value = (EndGaps, u32, u32)> {
+    let priced = EndGaps::Priced(Gaps::linear(0));
+    (select(vec![EndGaps::Charged, EndGaps::Free, priced, priced]), part_of(1000), part_of(1000))
+}
+
+/// These costs, where inner gaps cost `gaps`.
+fn end_gaps_of((end_gaps, first, next): (EndGaps, u32, u32), gaps: Gaps) -> EndGaps {
+    let part = |most: i32, part: u32| (i64::from(most) * i64::from(part) / 1000) as i32;
+    let next = part(gaps.next, next);
+    match end_gaps {
+        EndGaps::Priced(_) => EndGaps::Priced(Gaps { first: next + part(gaps.first - next, first), next }),
+        other => other,
+    }
+}
+
 /// Schemes in use and odd ones: free gaps, a mismatch that costs exactly two gaps, mismatches that score, matches of
 /// different scores, tables without any order at all.
 fn scoring() -> impl Strategy<Value = Scoring> {
@@ -152,7 +168,6 @@ fn scoring() -> impl Strategy<Value = Scoring> {
         (0..13).prop_map(Gaps::linear),
         (0..13, 0..13).prop_map(|(open, extend)| Gaps::from_blast(open, extend)),
     ];
-    let end_gaps = select(vec![EndGaps::Charged, EndGaps::Free]);
     let table = prop_oneof![
         (-3..10, 0..13, select(vec![Ambiguity::Overlap, Ambiguity::Mismatch, Ambiguity::Zero])).prop_map(
             |(high, less, ambiguity)| {
@@ -173,10 +188,10 @@ fn scoring() -> impl Strategy<Value = Scoring> {
             Scoring { substitution, ..Scoring::dna() }
         }),
     ];
-    (table, gaps, end_gaps, any::<bool>()).prop_map(|(scoring, gaps, end_gaps, mismatch_is_two_gaps)| {
+    (table, gaps, end_gaps(), any::<bool>()).prop_map(|(scoring, gaps, end_gaps, mismatch_is_two_gaps)| {
         let mismatch = scoring.substitution.min_score();
         let gaps = if mismatch_is_two_gaps && mismatch < 0 { Gaps::linear(-mismatch / 2) } else { gaps };
-        Scoring { gaps, end_gaps, ..scoring }
+        Scoring { gaps, end_gaps: end_gaps_of(end_gaps, gaps), ..scoring }
     })
 }
 
@@ -214,15 +229,14 @@ fn extreme_scoring() -> impl Strategy<Value = Scoring> {
     let number = || (-30i32..=30, select(vec![1, 97, MAX_SCORE / 30])).prop_map(|(number, factor)| number * factor);
     let cost = || prop_oneof![Just(0), (0i32..=30, select(vec![1, 83, MAX_SCORE / 60])).prop_map(|(a, b)| a * b)];
     let tables = (number(), number(), number(), number(), any::<bool>(), any::<bool>());
-    (tables, cost(), cost(), select(vec![EndGaps::Charged, EndGaps::Free])).prop_map(
-        |((a, b, c, d, one_match, one_mismatch), open, extend, end_gaps)| {
-            let substitution = Substitution::from_fn(Alphabet::Dna, |x, y| match (x == y, x.min(y) == 1) {
-                (true, first) => (if first || one_match { a.min(b) } else { a.max(b) }, true),
-                (false, first) => (if first || one_mismatch { c.min(d) } else { c.max(d) }, false),
-            });
-            Scoring { substitution, gaps: Gaps::from_blast(open, extend), end_gaps, ..Scoring::dna() }
-        },
-    )
+    (tables, cost(), cost(), end_gaps()).prop_map(|((a, b, c, d, one_match, one_mismatch), open, extend, end_gaps)| {
+        let substitution = Substitution::from_fn(Alphabet::Dna, |x, y| match (x == y, x.min(y) == 1) {
+            (true, first) => (if first || one_match { a.min(b) } else { a.max(b) }, true),
+            (false, first) => (if first || one_mismatch { c.min(d) } else { c.max(d) }, false),
+        });
+        let gaps = Gaps::from_blast(open, extend);
+        Scoring { substitution, gaps, end_gaps: end_gaps_of(end_gaps, gaps), ..Scoring::dna() }
+    })
 }
 
 /// An alignment of any size by its numbers of columns, with a score that such columns can have.
@@ -251,12 +265,11 @@ fn counted_case() -> impl Strategy<Value = (Scoring, AlignmentCounts, Seen)> {
                 (low as i128 * count as i128 + spread) as i64
             };
             let mut score = between(true, matches, match_part) + between(false, mismatches, mismatch_part);
-            let charged = |count: u32, end_count: u32| match scoring.end_gaps {
-                EndGaps::Charged => (count + end_count) as i64,
-                EndGaps::Free => count as i64,
-            };
-            score -= charged(inner_gap_columns, end_gap_columns) * scoring.gaps.next as i64;
-            score -= charged(openings, end_openings) * scoring.gaps.opening() as i64;
+            for (costs, columns, openings) in
+                [(scoring.gaps, inner_gap_columns, openings), (scoring.end_costs(), end_gap_columns, end_openings)]
+            {
+                score -= costs.next as i64 * columns as i64 + costs.opening() as i64 * openings as i64;
+            }
             let counts = AlignmentCounts {
                 matches: matches as u64,
                 mismatches: mismatches as u64,
@@ -377,13 +390,17 @@ fn nearly_all_unrelated_pairs_are_dropped() {
     let linear = Scoring::dna();
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() };
     let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
+    let ends = EndGaps::Priced(Gaps::from_blast(2, 1));
+    let priced = Scoring::nucleotide(2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), ends).expect("a valid scheme");
     for definition in definitions() {
-        for scoring in [&linear, &affine, &free] {
+        for scoring in [&linear, &affine, &free, &priced] {
             let [host, device] = dropped(scoring, definition, 0.97, true);
-            // Free end gaps are two differences at most, so nearly everything has this identity under definition 3.
-            let decides = (definition, scoring.end_gaps) != (IdentityDefinition::Mbl, EndGaps::Free);
+            // Cheap end gaps are two differences at most, so nearly everything has this identity under definition 3.
+            let decides = definition != IdentityDefinition::Mbl || !scoring.has_own_ends();
             let scheme = format!("{definition:?}, {:?}, {:?}", scoring.gaps, scoring.end_gaps);
-            assert!(!decides || host.min(device) >= 0.98, "{scheme}: {host} by the host, {device} by a kernel");
+            // Where end gaps are cheap, the best alignment of two may be a few symbols that happen to match.
+            let most = if scoring.has_own_ends() { 0.95 } else { 0.98 };
+            assert!(!decides || host.min(device) >= most, "{scheme}: {host} by the host, {device} by a kernel");
         }
         // Without the matches two long end gaps could explain any score where they do not count or count as two.
         let [host, device] = dropped(&linear, definition, 0.97, false);

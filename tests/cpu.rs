@@ -38,8 +38,12 @@ fn times(scoring: &Scoring, factor: i32) -> Scoring {
     let substitution = Substitution::from_fn(scoring.alphabet, |a, b| {
         (scoring.substitution.score(a, b) * factor, scoring.substitution.is_match(a, b))
     });
-    let gaps = Gaps { first: scoring.gaps.first * factor, next: scoring.gaps.next * factor };
-    Scoring { substitution, gaps, ..scoring.clone() }
+    let times = |gaps: Gaps| Gaps { first: gaps.first * factor, next: gaps.next * factor };
+    let end_gaps = match scoring.end_gaps {
+        EndGaps::Priced(ends) => EndGaps::Priced(times(ends)),
+        other => other,
+    };
+    Scoring { substitution, gaps: times(scoring.gaps), end_gaps, ..scoring.clone() }
 }
 
 const FACTORS: [i32; 4] = [1, 30, 3_000, 10_000_000];
@@ -86,10 +90,12 @@ fn groups_of_every_size_fill_the_lanes() {
     let mut rng = rng(0x607);
     for count in [2, 3, 15, 17, 33, 64, 65, 66, 70] {
         let lengths: Vec<usize> = (0..count).map(|index| (index * 5) % 13).collect();
-        let scoring = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::dna() };
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
-        for (_, mut workspace) in workspaces() {
-            check_hits(&store, &scoring, &hits(&mut workspace, &store, &scoring, Want::Scores), false);
+        for end_gaps in [EndGaps::Free, EndGaps::Priced(Gaps { first: 9, next: 0 })] {
+            let scoring = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps, ..Scoring::dna() };
+            for (_, mut workspace) in workspaces() {
+                check_hits(&store, &scoring, &hits(&mut workspace, &store, &scoring, Want::Scores), false);
+            }
         }
     }
 }
@@ -146,9 +152,12 @@ fn local_scores_equal_the_textbook_and_widen_where_they_must() {
 fn long_pairs_equal_each_other() {
     let mut rng = rng(0x1049);
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
-        for (mode, end_gaps) in
-            [(Mode::Global, EndGaps::Charged), (Mode::Global, EndGaps::Free), (Mode::Local, EndGaps::Charged)]
-        {
+        for (mode, end_gaps) in [
+            (Mode::Global, EndGaps::Charged),
+            (Mode::Global, EndGaps::Free),
+            (Mode::Global, EndGaps::Priced(Gaps { first: 5, next: 1 })),
+            (Mode::Local, EndGaps::Charged),
+        ] {
             let ancestor = random_codes(&mut rng, Alphabet::Dna, 3_000);
             let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 10);
             let store = store(Alphabet::Dna, &[ancestor, relative, random_codes(&mut rng, Alphabet::Dna, 2_500)]);

@@ -195,7 +195,11 @@ on_every_engine! {
 #[test]
 fn nw_slice_long_pairs_equal_the_cpu() {
     let mut rng = rng(0x1046);
-    for (gaps, end_gaps) in [(Gaps::linear(10), EndGaps::Charged), (Gaps::from_blast(10, 1), EndGaps::Free)] {
+    for (gaps, end_gaps) in [
+        (Gaps::linear(10), EndGaps::Charged),
+        (Gaps::from_blast(10, 1), EndGaps::Free),
+        (Gaps::from_blast(20, 2), EndGaps::Priced(Gaps::from_blast(2, 1))),
+    ] {
         let scoring = Scoring { gaps, end_gaps, ..Scoring::dna() };
         let ancestor = random_codes(&mut rng, Alphabet::Dna, 4600);
         let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 3);

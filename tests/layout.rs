@@ -4,7 +4,7 @@ use pairwave::edit::kernels::myers::{self, Cooperation};
 use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Program, of_kind};
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
-use pairwave::pairs::kernels::layout::{Params, Target, Task};
+use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
 use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
 use pairwave::pairs::kernels::nw_slice;
 use pairwave::score::EditMode;
@@ -15,7 +15,7 @@ fn parsed(source: &str) -> naga::Module {
 
 fn slice() -> naga::Module {
     parsed(
-        &nw_slice::Variant { slice: 12, workgroup: 16, codes: 16, affine: true, free_ends: true }
+        &nw_slice::Variant { slice: 12, workgroup: 16, codes: 16, affine: true, ends: Ends::Affine }
             .source()
             .expect("its parts are there"),
     )
@@ -31,7 +31,7 @@ fn variant(scan: Scan) -> matrix::Variant {
         subgroup_sizes: [4, 16],
         codes: 16,
         affine: true,
-        free_ends: true,
+        ends: Ends::Affine,
         directions: true,
         tags: true,
     }

@@ -232,6 +232,8 @@ fn scorings() -> Vec<Scoring> {
         dna(Gaps::linear(0), EndGaps::Charged, Mode::Global),
         dna(Gaps::linear(0), EndGaps::Charged, Mode::Local),
         dna(Gaps { first: 6, next: 0 }, EndGaps::Free, Mode::Global),
+        dna(affine, EndGaps::Priced(Gaps { first: 5, next: 1 }), Mode::Global),
+        dna(Gaps::linear(3), EndGaps::Priced(Gaps { first: 3, next: 0 }), Mode::Global),
         Scoring { mode: Mode::Local, ..Scoring::protein() },
         Scoring::protein(),
     ]

@@ -30,7 +30,7 @@ fn lengths(count: usize) -> impl Strategy<Value = Vec<usize>> {
 /// Schemes whose scores leave 32 bits at some dozen symbols, some thousand or never here.
 fn scoring() -> impl Strategy<Value = Scoring> {
     let gaps = select(vec![Gaps::linear(10), Gaps::from_blast(10, 1), Gaps::linear(0)]);
-    let end_gaps = select(vec![EndGaps::Charged, EndGaps::Free]);
+    let end_gaps = select(vec![EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps::linear(0))]);
     (select(vec![1, 100, 10_000, 1_000_000]), gaps, end_gaps).prop_map(|(factor, gaps, end_gaps)| {
         let dna = Scoring::dna();
         let table = |a, b| (dna.substitution.score(a, b) * factor, dna.substitution.is_match(a, b));

@@ -9,6 +9,7 @@ use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::gpu::tune::{SLICES, WORKGROUPS};
 use pairwave::pairs::gpu::{Config, MatrixShape};
+use pairwave::pairs::kernels::layout::Ends;
 use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
 use pairwave::pairs::kernels::nw_slice;
 use pairwave::score::{EditMode, Reach};
@@ -25,6 +26,11 @@ struct Text {
     workgroup_bytes: u32,
 }
 
+/// Linear and affine gaps, each with all kinds of end gaps.
+fn gap_kinds() -> impl Iterator<Item = (bool, Ends)> {
+    [false, true].into_iter().flat_map(|affine| Ends::ALL.map(|ends| (affine, ends)))
+}
+
 /// Every set of constants of `nw_slice` that the host can ask for.
 fn slices() -> Vec<nw_slice::Variant> {
     let mut all = Vec::new();
@@ -32,8 +38,8 @@ fn slices() -> Vec<nw_slice::Variant> {
     let tuned = SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
     for (slice, workgroup) in tuned.chain(defaults) {
         for codes in [16, 28] {
-            for (affine, free_ends) in [(false, false), (false, true), (true, false), (true, true)] {
-                all.push(nw_slice::Variant { slice, workgroup, codes, affine, free_ends });
+            for (affine, ends) in gap_kinds() {
+                all.push(nw_slice::Variant { slice, workgroup, codes, affine, ends });
             }
         }
     }
@@ -62,7 +68,7 @@ fn matrices() -> Vec<matrix::Variant> {
     let mut all = Vec::new();
     let mut rest = (0..).map(|index| ([1, 2, 16][index % 3], [[4, 4], [8, 32], [32, 32], [64, 128]][index % 4]));
     for scan in KERNELS.iter().filter_map(|kernel| kernel.scan()) {
-        for (affine, free_ends) in [(false, false), (false, true), (true, false), (true, true)] {
+        for (affine, ends) in gap_kinds() {
             for (directions, tags) in [(true, true), (true, false), (false, true), (false, false)] {
                 for codes in [16, 28] {
                     for (workgroup, columns) in shapes(scan, affine) {
@@ -77,7 +83,7 @@ fn matrices() -> Vec<matrix::Variant> {
                             subgroup_sizes,
                             codes,
                             affine,
-                            free_ends,
+                            ends,
                             directions,
                             tags,
                         });

@@ -34,6 +34,22 @@ static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
         let ednafull = SubstitutionMatrix::built_in("EDNAFULL").unwrap();
         schemes.push(Scoring::matrix(Alphabet::Dna, &ednafull, Gaps::from_emboss(10, 1), end_gaps).unwrap());
     }
+    // End gaps with costs of their own: vsearch's, the same for all symbols, one of the two as inside.
+    for (match_score, mismatch_score, ambiguity, gaps, first, next) in [
+        (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 3, 1),
+        (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 2, 2),
+        (2, -4, Ambiguity::Overlap, Gaps::from_blast(20, 2), 22, 1),
+        (2, -4, Ambiguity::Overlap, Gaps::from_blast(20, 2), 22, 0),
+        (5, -4, Ambiguity::Overlap, Gaps::linear(10), 10, 0),
+        (5, -4, Ambiguity::Overlap, Gaps::linear(10), 3, 3),
+        (1, -2, Ambiguity::Overlap, Gaps::linear(1), 1, 0),
+        (1, -1, Ambiguity::Overlap, Gaps::from_blast(1, 1), 1, 1),
+        (-1, -3, Ambiguity::Overlap, Gaps::from_blast(3, 1), 2, 1),
+        (1_000_000, -1_000_000, Ambiguity::Overlap, Gaps::from_blast(400_000, 600_000), 600_001, 599_999),
+    ] {
+        let ends = EndGaps::Priced(Gaps { first, next });
+        schemes.push(Scoring::nucleotide(match_score, mismatch_score, ambiguity, gaps, ends).unwrap());
+    }
     schemes
 });
 
@@ -46,7 +62,8 @@ static PROTEIN: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
         ("BLOSUM45", Gaps::linear(0)),
     ] {
         let matrix = SubstitutionMatrix::built_in(name).unwrap();
-        for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+        let priced = EndGaps::Priced(Gaps { first: gaps.first / 2, next: gaps.next / 2 });
+        for end_gaps in [EndGaps::Charged, EndGaps::Free, priced] {
             schemes.push(Scoring::matrix(Alphabet::Protein, &matrix, gaps, end_gaps).unwrap());
         }
     }
@@ -177,6 +194,35 @@ fn all_equal_and_all_different() {
         check(&[1; 30], &[2; 30], scoring).unwrap();
         check(&[1; 5], &[2; 90], scoring).unwrap();
     }
+}
+
+/// What can be said in two ways is the same: nothing, and what inner gaps cost.
+#[test]
+fn end_gaps_of_either_extreme_are_free_or_charged() {
+    let seed = 0xe4d5;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut differ = 0;
+    for _ in 0..300 {
+        let codes = |random: &mut fastrand::Rng| -> Vec<Code> {
+            let length = random.usize(..30);
+            (0..length).map(|_| 1 << random.u32(..3)).collect()
+        };
+        let (query, target) = (codes(&mut random), codes(&mut random));
+        let next = random.i32(0..4);
+        let gaps = Gaps { first: next + random.i32(0..4), next };
+        let align = |end_gaps| {
+            let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, end_gaps).unwrap();
+            let found = traceback(&query, &target, &scoring, Hint::NONE, &mut Workspace::new()).unwrap();
+            judge(&found, &oracle::align(&query, &target, &scoring)).unwrap();
+            found
+        };
+        let (charged, free) = (align(EndGaps::Charged), align(EndGaps::Free));
+        assert_eq!(align(EndGaps::Priced(gaps)), charged, "{query:?} {target:?} {gaps:?}");
+        assert_eq!(align(EndGaps::Priced(Gaps::linear(0))), free, "{query:?} {target:?} {gaps:?}");
+        differ += u32::from(charged != free);
+    }
+    assert!(differ > 100, "{differ}");
 }
 
 #[test]

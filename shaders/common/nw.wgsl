@@ -1,8 +1,10 @@
-// Common to the nw_ kernels: parameters, tasks, sequences and borders. Constants: CODES (alphabet size), AFFINE and FREE_ENDS
-// (booleans), PLANES (numbers that a border cell keeps: 2 if affine, else 1), and each kernel's own.
+// Common to the nw_ kernels: parameters, tasks, sequences and borders. Constants: CODES (alphabet size), AFFINE, OWN_ENDS (end
+// gaps have costs of their own) and END_OPENING (whose first symbol costs more than the others) as booleans, PLANES (numbers
+// that a border cell keeps: 2 if affine, else 1), and each kernel's own.
 //
 // Sequences are padded at the front with code 0, so that every pair of a task ends in the same row and column; padded
-// cells repeat the border (src/score/offset.rs).
+// cells repeat the border (src/score/offset.rs). With END_OPENING those before both sequences hold edge_opening, and the
+// last of them, the corner, is lifted to 0 by the kernel.
 
 // Stands for minus infinity.
 const NEVER: i32 = -1073741824;
@@ -76,7 +78,16 @@ struct Target {
 @group(0) @binding(4) var<storage, read> tasks: array<Task>;
 @group(0) @binding(5) var<storage, read> table: array<i32>;
 
-// Value of a border cell after k real symbols; padded cells (k <= 0) count as the corner.
+// Value of a border cell after k real symbols, and what an end gap of so many adds; of none (k <= 0) it is the corner's.
 fn edge(k: i32) -> i32 {
     return select(0, params.edge_opening + params.edge_step * k, k > 0);
+}
+
+// Value of a cell of the first row (or column) after k real symbols, where `pad` rows (columns) of padding begin: the
+// corner is there only if there are none.
+fn rim(k: i32, pad: i32) -> i32 {
+    if (END_OPENING && k <= 0) {
+        return select(params.edge_opening, 0, k == 0 && pad == 0);
+    }
+    return edge(k);
 }

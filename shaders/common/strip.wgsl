@@ -58,10 +58,10 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         }
     }
     let column_begin = i32(first_column) - column_pad;
-    var corner = edge(column_begin);
+    var corner = rim(column_begin, row_pad);
     if (row_begin == 0u) {
         for (var c = 0u; c < CELLS; c++) {
-            v[c] = edge(column_begin + i32(c) + 1);
+            v[c] = rim(column_begin + i32(c) + 1, row_pad);
             f[c] = NEVER;
         }
     } else {
@@ -81,7 +81,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
         } else if (strip > 0u) {
             corner = load(tile_corners, ((diagonal_of_tiles + 1u) % 3u) * (task.columns / (lanes * CELLS)) + strip - 1u).x;
         } else {
-            corner = edge(i32(row_begin) - row_pad);
+            corner = rim(i32(row_begin) - row_pad, column_pad);
         }
     }
 
@@ -135,7 +135,7 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
             var e = received.y;
             if (lane == 0u) {
                 if (strip == 0u) {
-                    near = edge(i32(row) - row_pad + 1);
+                    near = rim(i32(row) - row_pad + 1, column_pad);
                     e = near - params.opening;
                 } else {
                     near = current[row & 3u];
@@ -178,6 +178,13 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
                 }
                 v[c] = near;
                 diagonal = up;
+            }
+            if (END_OPENING && i32(row) == row_pad - 1) {
+                // The corner, if it is in one of the lane's columns.
+                for (var c = 0u; c < CELLS; c++) {
+                    v[c] -= select(0, params.edge_opening, i32(first_column + c) == column_pad - 1);
+                }
+                near = v[CELLS - 1u];
             }
             sent = vec2<i32>(near, e);
             // Four rows become a quad.

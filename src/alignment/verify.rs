@@ -6,7 +6,7 @@
 use super::Alignment;
 use super::cigar::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::score::{EndGaps, Mode, Scoring};
+use crate::score::{Mode, Scoring};
 use crate::seq::{Code, PAD};
 
 /// Checks that `cigar` aligns all of `query` with all of `target`, that each `=` and `X` says what
@@ -16,10 +16,10 @@ use crate::seq::{Code, PAD};
 /// # Errors
 /// [`Error::Internal`] with what is wrong: an alignment that fails here was made by a fault of ours.
 ///
-/// Under [`Mode::Local`] the two sequences are the two parts that are aligned, and no gap is free.
+/// Under [`Mode::Local`] the two sequences are the two parts that are aligned, and no gap is an end gap.
 pub fn verify(cigar: &Cigar, query: &[Code], target: &[Code], scoring: &Scoring) -> Result<i64> {
     let runs: Vec<(u32, Op)> = cigar.iter().collect();
-    let free = scoring.mode == Mode::Global && scoring.end_gaps == EndGaps::Free;
+    let end_costs = if scoring.mode == Mode::Global { scoring.end_costs() } else { scoring.gaps };
     let (mut i, mut j) = (0usize, 0usize);
     let mut score = 0i64;
     for (position, &(length, op)) in runs.iter().enumerate() {
@@ -38,9 +38,8 @@ pub fn verify(cigar: &Cigar, query: &[Code], target: &[Code], scoring: &Scoring)
         }
         if op.is_gap() {
             let is_end_gap = position == 0 || number == runs.len();
-            if !(free && is_end_gap) {
-                score -= scoring.gaps.cost(u64::from(length));
-            }
+            let costs = if is_end_gap { end_costs } else { scoring.gaps };
+            score -= costs.cost(u64::from(length));
         } else {
             for (offset, (&a, &b)) in query[i..query_end].iter().zip(&target[j..target_end]).enumerate() {
                 let size = scoring.substitution.size();
@@ -105,7 +104,7 @@ fn wrong(cigar: &Cigar, message: String) -> Result<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::{Gaps, Substitution};
+    use crate::score::{EndGaps, Gaps, Substitution};
     use crate::seq::Alphabet;
 
     fn scoring(gaps: Gaps, end_gaps: EndGaps) -> Scoring {
@@ -139,6 +138,19 @@ mod tests {
         assert_eq!(run("2I1D1=", "CCA", "GA", &free).unwrap(), 5 - 10);
         assert_eq!(run("2I3D", "CC", "GGG", &free).unwrap(), 0);
         assert_eq!(run("3D", "", "GGG", &free).unwrap(), 0);
+    }
+
+    #[test]
+    fn end_gaps_with_costs_of_their_own() {
+        let priced = scoring(Gaps::from_blast(5, 2), EndGaps::Priced(Gaps { first: 4, next: 1 }));
+        assert_eq!(run("2I1=3D", "CCA", "AGGG", &priced).unwrap(), 5 - 5 - 6);
+        assert_eq!(run("2I1D1=", "CCA", "GA", &priced).unwrap(), 5 - 5 - 7);
+        assert_eq!(run("1=2I1=", "ACCA", "AA", &priced).unwrap(), 10 - 9);
+        assert_eq!(run("2I3D", "CC", "GGG", &priced).unwrap(), -5 - 6);
+        // One run that begins and ends the alignment is one gap.
+        assert_eq!(run("3D", "", "GGG", &priced).unwrap(), -6);
+        let local = Scoring { mode: Mode::Local, ..priced };
+        assert_eq!(run("2I1=", "CCA", "A", &local).unwrap(), 5 - 9);
     }
 
     #[test]

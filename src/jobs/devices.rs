@@ -175,7 +175,7 @@ fn test_cpu() -> Vec<KernelTest> {
 fn test_scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
-        for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+        for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 3, next: 1 })] {
             all.push(Scoring { gaps, end_gaps, ..Scoring::dna() });
             all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
         }

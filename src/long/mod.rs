@@ -17,8 +17,8 @@
 //! # The alignment that is found
 //!
 //! Long pairs have a rule of their own, since counting the matches of all paths, as the rule of [`crate::trace`] asks,
-//! would double the work. A global alignment walks back from the corner (with free end gaps, from the cell that rule 3 of
-//! [`crate::trace`] names); a local one from the first cell with the best score: the least i, among these the least j. At
+//! would double the work. A global alignment walks back from the corner (where end gaps have costs of their own, from the cell
+//! that rule 3 of [`crate::trace`] names); a local one from the first cell with the best score: the least i, among these the least j. At
 //! a cell in state H the walk takes two symbols if H\[i-1,j-1\] + sub gives H\[i,j\], else the query symbol against a gap if
 //! I\[i,j\] does, else the target symbol. Inside a gap it leaves (`first`) rather than extends (`next`) if both give the
 //! value. A local walk ends at the first cell in state H where H is 0; other walks go along row 0 or column 0 to the
@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use crate::alignment::Cigar;
 use crate::error::Result;
-use crate::score::{EndGaps, Mode, Scoring};
+use crate::score::{Mode, Scoring};
 use crate::seq::Code;
 
 /// Stands for minus infinity in edges. Low enough that no path has it, and that subtracting a cost does not wrap.
@@ -70,9 +70,8 @@ impl LongPair {
     }
 
     fn border(&self, places: Range<u32>) -> Edge {
-        let free = self.is_local() || self.scoring.end_gaps == EndGaps::Free;
-        let gaps = self.scoring.gaps;
-        let value = |k: u32| if free { 0 } else { -i32::try_from(gaps.cost(k.into())).unwrap_or(-NEVER) };
+        let (local, gaps, ends) = (self.is_local(), self.scoring.gaps, self.scoring.end_costs());
+        let value = |k: u32| if local { 0 } else { -i32::try_from(ends.cost(k.into())).unwrap_or(-NEVER) };
         let h: Vec<i32> = (places.start..=places.end).map(value).collect();
         let gap = h.iter().map(|h| h - gaps.first).collect();
         Edge { h, gap }

@@ -1,5 +1,5 @@
 //! One long pair, from the textbook: the three states of Gotoh 1982 (J. Mol. Biol. 162:705-708) in full, and the walk
-//! back that [`crate::long`] prescribes. Global, with free end gaps, and local.
+//! back that [`crate::long`] prescribes. Global, with any costs of end gaps, and local.
 //!
 //! ```text
 //! I[i,j] = max(H[i-1,j] - first, I[i-1,j] - next)       the last column is query symbol i against a gap
@@ -7,12 +7,11 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j]), and in local mode at least 0
 //! ```
 //!
-//! Row 0 and column 0 of H are 0 in local mode and with free end gaps, else what one gap costs; I\[0,j\] and D\[i,0\]
-//! are reached by nothing.
+//! Row 0 and column 0 of H are 0 in local mode, else what an end gap costs; I\[0,j\] and D\[i,0\] are reached by nothing.
 
 use super::{Edge, NEVER, Point, State};
 use crate::alignment::{Cigar, Op};
-use crate::score::{EndGaps, Mode, Scoring};
+use crate::score::{Mode, Scoring};
 use crate::seq::Code;
 
 /// What no path reaches: far below every score, and far from overflow.
@@ -82,7 +81,7 @@ pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceLon
     walk.cigar().iter().for_each(|(length, op)| cigar.push(length, op));
     cigar.push((m - i) as u32, Op::Insertion);
     cigar.push((n - j) as u32, Op::Deletion);
-    ReferenceLongAlignment { score: matrices.h[i][j], start: (0, 0), end: (m, n), cigar }
+    ReferenceLongAlignment { score: matrices.end_score(i, j), start: (0, 0), end: (m, n), cigar }
 }
 
 /// The matrices, each `[i][j]` for 0 <= i <= query length, 0 <= j <= target length.
@@ -105,10 +104,7 @@ impl LongMatrices {
         let (m, n) = (query.len(), target.len());
         let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
         let is_local = scoring.mode == Mode::Local;
-        let border = |length: usize| match is_local || scoring.end_gaps == EndGaps::Free {
-            true => 0,
-            false => -scoring.gaps.cost(length as u64),
-        };
+        let border = |length: usize| if is_local { 0 } else { -scoring.end_costs().cost(length as u64) };
         let mut h = vec![vec![0; n + 1]; m + 1];
         let mut insertion = vec![vec![UNREACHABLE; n + 1]; m + 1];
         let mut deletion = insertion.clone();
@@ -155,15 +151,19 @@ impl LongMatrices {
     pub fn last_cell(&self) -> (usize, usize) {
         let (m, n) = (self.query.len(), self.target.len());
         let mut last = (m, n);
-        if self.scoring.end_gaps == EndGaps::Free {
-            let column = (0..m).rev().map(|i| (i, n));
-            for (i, j) in column.chain((0..n).rev().map(|j| (m, j))) {
-                if self.h[i][j] > self.h[last.0][last.1] {
-                    last = (i, j);
-                }
+        let column = (0..m).rev().map(|i| (i, n));
+        for (i, j) in column.chain((0..n).rev().map(|j| (m, j))) {
+            if self.end_score(i, j) > self.end_score(last.0, last.1) {
+                last = (i, j);
             }
         }
         last
+    }
+
+    /// The score of a global alignment that ends in a cell of the last row or column, with the end gap that follows.
+    pub fn end_score(&self, i: usize, j: usize) -> i64 {
+        let left = self.query.len() - i + self.target.len() - j;
+        self.h[i][j] - self.scoring.end_costs().cost(left as u64)
     }
 
     /// The edge along row `i`, for columns `columns.start..=columns.end`.

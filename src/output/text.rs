@@ -49,7 +49,7 @@ fn header(context: &Context, pair: &Pair<'_>, (index, of): (usize, usize), outpu
     let Scoring { gaps, mode, end_gaps, .. } = context.scoring;
     let mode = match (mode, end_gaps) {
         (Mode::Local, _) => "local",
-        (Mode::Global, EndGaps::Charged) => "global",
+        (Mode::Global, EndGaps::Charged | EndGaps::Priced(_)) => "global",
         (Mode::Global, EndGaps::Free) => "semi-global",
     };
     let strand = if pair.hit.is_some_and(|hit| hit.is_reverse) { " (reverse complement)" } else { "" };
@@ -65,7 +65,11 @@ fn header(context: &Context, pair: &Pair<'_>, (index, of): (usize, usize), outpu
     line(out, format_args!("# 1: {}{strand}", context.queries.name(pair.query)));
     line(out, format_args!("# 2: {}", context.targets.name(pair.target)));
     line(out, format_args!("# Alignment: {} of {of}, {mode}", index + 1));
-    line(out, format_args!("# Gap_penalty: {}\n# Extend_penalty: {}\n#", gaps.first, gaps.next));
+    line(out, format_args!("# Gap_penalty: {}\n# Extend_penalty: {}", gaps.first, gaps.next));
+    if let (Mode::Global, EndGaps::Priced(ends)) = (context.scoring.mode, end_gaps) {
+        line(out, format_args!("# End_gap_penalty: {}\n# End_extend_penalty: {}", ends.first, ends.next));
+    }
+    line(out, format_args!("#"));
     line(out, format_args!("# Length: {total}"));
     line(out, format_args!("# Identity:   {}", share(columns.counts.matches)));
     line(out, format_args!("# Similarity: {}", share(similar)));

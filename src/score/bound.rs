@@ -34,10 +34,19 @@
 //!   own there, so they are also at least M + (p' M - S' - 2 opening) / w.
 //! - 3: mismatches and openings are at least X_min + O_min, and at least (p' M - S') / w.
 //!
-//! A pair is dropped only if this bound is below the identity asked for. With free end gaps only inner gaps are charged,
-//! and S' is greater than the same columns would give it above: the right side of (1) fails, so X_min = 0, and the left
-//! side holds all the more. For definition 2, `S >= p M - w (X + inner gap columns)`, where w is the greatest cost of a
-//! column (-q or `first`), so the columns without end gaps are at least M + (p M - S) / w.
+//! A pair is dropped only if this bound is below the identity asked for. Where end gaps have costs of their own, `first`
+//! and `next` primed, which are not above the inner ones, S' is greater than the same columns would give it above: the right
+//! side of (1) fails, so X_min = 0, and the left side holds all the more. For definition 2, let E be the columns of end
+//! gaps, `m + n = 2 (M + X) + E + I` with I inner gap columns, and opening'' = first'' - next''. End gaps cost at most
+//! `2 opening'' + next'' E`, so
+//!
+//! ```text
+//! p M - S - 2 opening'' - next'' (m + n - 2 M)  <=  (-q - 2 next'') X + (cost of inner gaps - next'' I)
+//! ```
+//!
+//! and the right side is at most w'' a column, w'' = max(-q - 2 next'', first - next''): the columns without end gaps are
+//! at least M + the left side / w''. (With next'' = next and opening'' = opening that is the bound above; with free end
+//! gaps both are 0.)
 //!
 //! With the score alone, (1) still says `S' >= p' M + q' X - opening O` with `O <= m + n - 2 (M + X)`: linear in M and X.
 //! Each definition confines (M, X) to a polygon, and S' is at least the least of its corners. The corners are linear in
@@ -47,7 +56,7 @@
 //! so that any score above 0 may have any identity. They are all kept, but for empty ones, whose identity is 0. There is
 //! no form for kernels of that.
 
-use super::gaps::{EndGaps, Mode};
+use super::gaps::Mode;
 use super::identity::IdentityDefinition;
 use super::scoring::Scoring;
 
@@ -59,7 +68,11 @@ pub struct IdentityFilter {
     /// next + opening: what a gap's first symbol costs.
     next: i64,
     opening: i64,
-    free_ends: bool,
+    /// What an end gap's further symbols cost, and its first one beside that.
+    end_next: i64,
+    end_opening: i64,
+    /// Whether these are not those of inner gaps.
+    own_ends: bool,
     local: bool,
     /// p, P, q, Q of the module's text.
     match_low: i64,
@@ -76,9 +89,9 @@ pub struct DeviceFilter {
     pub mode: u32,
     /// P', added to nothing: what a match explains of the offset score at most.
     pub match_score: i32,
-    /// Q', or 0 with free end gaps.
+    /// Q', or 0 where end gaps have costs of their own.
     pub mismatch_score: i32,
-    /// What unequal lengths pay at least, and half of what end gaps pay at most: the opening, or 0 if they are free.
+    /// What unequal lengths pay at least, and half of what openings of end gaps pay at most: that of an end gap.
     pub unequal: i32,
     /// The identity; for definition 3 one minus it.
     pub threshold: f32,
@@ -88,7 +101,8 @@ pub struct DeviceFilter {
     pub match_low: i32,
     /// w, or 0 if there is no such bound.
     pub dearest: i32,
-    /// What the offset adds for each symbol that is in no match and may be in a free end gap; 0 if it need not be told.
+    /// What the offset adds, beyond what an end gap costs, for each symbol that is in no match and may be in an end gap; 0
+    /// if it need not be told.
     pub free_step: i32,
     /// Coefficients of min(m, n) and max(m, n) in the three lower bounds; the score must reach the least. (A kernel
     /// allows for its rounding: a millionth of the two products, since their sum may be nearly 0, and 1.)
@@ -110,7 +124,9 @@ impl IdentityFilter {
             threshold,
             next: scoring.gaps.next as i64,
             opening: scoring.gaps.opening() as i64,
-            free_ends: scoring.end_gaps == EndGaps::Free,
+            end_next: scoring.end_costs().next as i64,
+            end_opening: scoring.end_costs().opening() as i64,
+            own_ends: scoring.has_own_ends(),
             local: scoring.mode == Mode::Local,
             match_low: match_low as i64,
             match_high: match_high as i64,
@@ -181,7 +197,7 @@ impl IdentityFilter {
     fn least_mismatches(&self, score: i64, matches: i64, m: u32, n: u32) -> i64 {
         let mismatch = self.mismatch_high + 2 * self.next;
         let rest = self.rest(score, matches, m, n);
-        if self.free_ends || mismatch <= 0 || rest <= 0 { 0 } else { (rest + mismatch - 1) / mismatch }
+        if self.own_ends || mismatch <= 0 || rest <= 0 { 0 } else { (rest + mismatch - 1) / mismatch }
     }
 
     /// X_max.
@@ -198,34 +214,31 @@ impl IdentityFilter {
         let mut lacking = (self.match_low + 2 * self.next) * matches - (score + self.next * m_plus_n);
         if self.definition == IdentityDefinition::InnerColumns {
             lacking += self.free_step() * (m_plus_n - 2 * matches);
-            lacking -= if self.free_ends { 0 } else { 2 * self.opening };
+            lacking -= 2 * self.end_opening;
         }
         let dearest = self.dearest();
         if dearest <= 0 || lacking <= 0 { 0 } else { (lacking + dearest - 1) / dearest }
     }
 
-    /// Whether only the columns between free end gaps count, so that their cost does.
-    fn counts_columns_between_free_ends(&self) -> bool {
-        self.free_ends && self.definition == IdentityDefinition::InnerColumns
+    /// What a further symbol costs in the gaps that explain nothing: end gaps where only the columns between them count.
+    fn least_step(&self) -> i64 {
+        if self.definition == IdentityDefinition::InnerColumns { self.end_next } else { self.next }
     }
 
-    /// What takes the offset off every symbol that is in no match.
+    /// What takes off every symbol that is in no match what the offset adds beyond that.
     fn free_step(&self) -> i64 {
-        if self.counts_columns_between_free_ends() { self.next } else { 0 }
+        self.next - self.least_step()
     }
 
     /// w.
     fn dearest(&self) -> i64 {
-        if self.counts_columns_between_free_ends() {
-            (-self.mismatch_low).max(self.next + self.opening).max(0)
-        } else {
-            (-self.mismatch_low - 2 * self.next).max(self.opening).max(0)
-        }
+        let step = self.least_step();
+        (-self.mismatch_low - 2 * step).max(self.next + self.opening - step).max(0)
     }
 
     /// q' where (1) bounds X from above with M known exactly: linear gaps, charged everywhere, one score for matches.
     fn device_mismatch_low(&self) -> i64 {
-        let usable = self.opening == 0 && !self.free_ends && self.match_low == self.match_high;
+        let usable = self.opening == 0 && !self.own_ends && self.match_low == self.match_high;
         if usable { (self.mismatch_low + 2 * self.next).max(0) } else { 0 }
     }
 
@@ -276,12 +289,12 @@ impl IdentityFilter {
             IdentityDefinition::Mbl => (1.0 - self.threshold) * (1.0 + SLACK) + 1e-6,
             _ => self.threshold * (1.0 - SLACK) - 1e-6,
         };
-        let charged = !self.free_ends as i64;
+        let charged = !self.own_ends as i64;
         DeviceFilter {
             mode,
             match_score: (self.match_high + 2 * self.next) as i32,
             mismatch_score: (charged * (self.mismatch_high + 2 * self.next)) as i32,
-            unequal: (charged * self.opening) as i32,
+            unequal: self.end_opening as i32,
             threshold: threshold as f32,
             mismatch_low: self.device_mismatch_low() as i32,
             match_low: (self.match_low + 2 * self.next) as i32,

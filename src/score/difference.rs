@@ -19,7 +19,6 @@
 //! To carry the matches every score is multiplied by a weight that is greater than any number of matches, and a match
 //! adds 1: the greatest sum is the greatest score and, among equal scores, the most matches.
 
-use super::gaps::EndGaps;
 use super::scoring::Scoring;
 
 /// Codes a side of the table of steps: those of every alphabet, filled up.
@@ -68,7 +67,7 @@ pub struct DifferenceScoring<E> {
     opening: i64,
     edge_opening: i64,
     edge_step: i64,
-    free_ends: bool,
+    own_ends: bool,
 }
 
 impl<E: Element> DifferenceScoring<E> {
@@ -79,7 +78,10 @@ impl<E: Element> DifferenceScoring<E> {
     /// `max(s, 2 next)`: an alignment of (i, j) without its last diagonal step and moved by one is one of (i-1, j-1).
     /// z is at least `max(t, -2 o)`, dv and dh at least `-o`, e and f at least `-2 o`, and `z - opening` is the least
     /// number that is compared. What is only added and subtracted may wrap. A step below `-2 o` is never taken, since a
-    /// gap in either sequence is better, and is raised to it.
+    /// gap in either sequence is better, and is raised to it. End gaps with costs of their own change none of this: a path
+    /// without its last diagonal step has no gap that costs more than before, along a border dv and dh are `edge_step`, the
+    /// first one less the end gap's opening, which is `-o` at least; only the corner's is that opening
+    /// ([`DifferenceScoring::corner_difference`]).
     pub fn new(scoring: &Scoring, shorter: u64, carry_matches: bool) -> Option<Self> {
         // At least 2: a weight of 1 says that there are none.
         let weight = if carry_matches { i64::try_from(shorter.max(1)).ok()?.checked_add(1)? } else { 1 };
@@ -87,7 +89,9 @@ impl<E: Element> DifferenceScoring<E> {
         let next = scoring.gaps.next as i64;
         let linear = scoring.gaps.is_linear();
         let opening = weighted(scoring.gaps.opening() as i64)?;
-        let free = scoring.end_gaps == EndGaps::Free;
+        let (ends, own_ends) = (scoring.end_costs(), scoring.has_own_ends());
+        let end_opening = weighted(ends.opening() as i64)?;
+        let edge_step = weighted(next - ends.next as i64)?;
         let substitution = &scoring.substitution;
         let step = |score: i32| score as i64 + 2 * next;
         let greatest = weighted(step(substitution.max_score()).max(2 * next))?.checked_add(1)?;
@@ -97,13 +101,13 @@ impl<E: Element> DifferenceScoring<E> {
             // Compared without a sign.
             greatest <= E::GREATEST.saturating_mul(2)
         } else {
-            greatest <= E::GREATEST && floor >= E::LEAST && least.checked_sub(opening)? >= E::LEAST
+            greatest.max(end_opening) <= E::GREATEST && floor >= E::LEAST && least.checked_sub(opening)? >= E::LEAST
         };
         if !fits {
             return None;
         }
         let size = substitution.size();
-        let gap = E::of(if free { weighted(next)? } else { floor });
+        let gap = E::of(if own_ends { edge_step } else { floor });
         let mut table = vec![[E::of(floor); STEPS]; size];
         table[0][..size].fill(gap);
         table[0][0] = E::of(0);
@@ -115,16 +119,7 @@ impl<E: Element> DifferenceScoring<E> {
                 *entry = E::of((score + is_match as i64).max(floor));
             }
         }
-        Some(DifferenceScoring {
-            size,
-            table,
-            weight,
-            next,
-            opening,
-            edge_opening: if free { 0 } else { -opening },
-            edge_step: if free { weighted(next)? } else { 0 },
-            free_ends: free,
-        })
+        Some(DifferenceScoring { size, table, weight, next, opening, edge_opening: -end_opening, edge_step, own_ends })
     }
 
     /// Codes, [`crate::seq::PAD`] included.
@@ -143,17 +138,12 @@ impl<E: Element> DifferenceScoring<E> {
         self.opening
     }
 
-    /// Whether end gaps are free.
-    pub fn free_ends(&self) -> bool {
-        self.free_ends
+    /// Whether end gaps have costs of their own.
+    pub fn own_ends(&self) -> bool {
+        self.own_ends
     }
 
-    /// What a free end gap adds a symbol; 0 if end gaps are charged.
-    pub fn edge_step(&self) -> i64 {
-        self.edge_step
-    }
-
-    /// Value of the border after `symbols` real symbols.
+    /// Value of the border after `symbols` real symbols. Also what a gap of so many adds at the end, its offset with it.
     pub fn edge(&self, symbols: usize) -> i64 {
         if symbols == 0 { 0 } else { self.edge_opening + self.edge_step * symbols as i64 }
     }
@@ -161,6 +151,17 @@ impl<E: Element> DifferenceScoring<E> {
     /// By how much the border's value changes with its `symbols`-th real symbol; 0 within the padding (`symbols` 0).
     pub fn edge_difference(&self, symbols: usize) -> E {
         E::of(if symbols == 0 { 0 } else { self.edge(symbols) - self.edge(symbols - 1) })
+    }
+
+    /// By how much the corner's value is above that of the padding before it, which is the border's without a symbol
+    /// ([`super::OffsetScoring::table`]); 0 if end gaps cost what inner gaps cost.
+    pub fn corner_difference(&self) -> E {
+        E::of(if self.own_ends { -self.edge_opening } else { 0 })
+    }
+
+    /// By how much the value changes with every real symbol along padding, and along the border with each but the first.
+    pub fn edge_step(&self) -> i64 {
+        self.edge_step
     }
 
     /// What a dv or dh that was stored in its low bits is: it is `-opening` at least.
@@ -180,7 +181,7 @@ impl<E: Element> DifferenceScoring<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::Gaps;
+    use crate::score::{EndGaps, Gaps};
 
     fn scoring(gaps: Gaps, end_gaps: EndGaps) -> Scoring {
         Scoring { gaps, end_gaps, ..Scoring::dna() }
@@ -211,5 +212,15 @@ mod tests {
         assert_eq!(form.decode(form.edge(1), 1, 0), (-10, Some(0)));
         let free = DifferenceScoring::<i8>::new(&scoring(Gaps::from_blast(10, 1), EndGaps::Free), 9, false).unwrap();
         assert_eq!(free.decode(free.edge(7), 7, 0), (0, None));
+        let ends = EndGaps::Priced(Gaps::from_blast(2, 1));
+        let priced = DifferenceScoring::<i8>::new(&scoring(Gaps::from_blast(20, 2), ends), 9, false).unwrap();
+        assert_eq!(priced.decode(priced.edge(7), 7, 0), (-9, None));
+        assert_eq!([1, 2, 3].map(|k| priced.edge_difference(k)), [-1, 1, 1]);
+        assert_eq!((priced.corner_difference(), priced.edge_step()), (2, 1));
+        // An opening that 8 bits do not hold.
+        let ends = EndGaps::Priced(Gaps { first: 130, next: 0 });
+        let inner = Gaps { first: 130, next: 120 };
+        assert!(DifferenceScoring::<i8>::new(&scoring(inner, ends), 9, false).is_none());
+        assert!(DifferenceScoring::<i16>::new(&scoring(inner, ends), 9, false).is_some());
     }
 }

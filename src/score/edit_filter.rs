@@ -10,10 +10,12 @@
 //!   the score bounds E: the alignment scores at least what aligning both without inner gaps does,
 //!   s_min min(m, n) - first |m - n|, and at most s_max (M + X) - next G, hence
 //!   G <= (s_max (m + n) - 2 s_min min(m, n) + 2 first |m - n|) / (s_max + 2 next).
+//!   Here first and next are the costs of end gaps, which inner gaps cost at least: the cheaper they are, the shorter an
+//!   overlap may be the best alignment of two unrelated sequences, and the less there is to tell.
 //! - Definition 3 counts gaps, not their symbols: no distance bounds it.
 
 use super::edit::{EditMode, EditScheme, Equality, Limit, Reach};
-use super::gaps::{EndGaps, Mode};
+use super::gaps::Mode;
 use super::identity::IdentityDefinition;
 use super::scoring::Scoring;
 
@@ -37,12 +39,10 @@ pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scor
 
 /// How many symbols an alignment of best score can leave out.
 fn reach(scoring: &Scoring) -> Option<Reach> {
-    if scoring.end_gaps == EndGaps::Free {
-        return None;
-    }
     let most = scoring.substitution.max_score().max(0) as u32;
     let least = scoring.substitution.min_score().min(0).unsigned_abs();
-    let (first, next) = (scoring.gaps.first as u32, scoring.gaps.next as u32);
+    let ends = scoring.end_costs();
+    let (first, next) = (ends.first as u32, ends.next as u32);
     let reach = Reach { sum: most, shorter: 2 * least, difference: 2 * first, divisor: most + 2 * next };
     let enough = reach.divisor > 0 && {
         let long = 1 << 20;
@@ -55,7 +55,7 @@ fn reach(scoring: &Scoring) -> Option<Reach> {
 mod tests {
     use super::*;
     use crate::pairs::oracle;
-    use crate::score::{Ambiguity, Gaps, SubstitutionMatrix};
+    use crate::score::{Ambiguity, EndGaps, Gaps, SubstitutionMatrix};
     use crate::seq::{Alphabet, Code};
 
     #[test]
@@ -71,6 +71,13 @@ mod tests {
         assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));
         let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &free), None);
+        // Ends that are cheaper than inner gaps: those of vsearch let unrelated sequences overlap as little as they like.
+        let priced = |inner, ends| Scoring { gaps: inner, end_gaps: EndGaps::Priced(ends), ..Scoring::dna() };
+        let cheap = priced(Gaps::from_emboss(20, 2), Gaps::from_emboss(2, 1));
+        assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
+        assert_eq!(of(IdentityDefinition::Columns, &cheap), Some(EditMode::Global));
+        let dear = priced(Gaps::from_blast(20, 11), Gaps::linear(10));
+        assert_eq!(of(IdentityDefinition::InnerColumns, &dear), inner);
     }
 
     /// No pair whose best alignment reaches an identity may be beyond the distance that belongs to it.
@@ -86,6 +93,16 @@ mod tests {
             Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::dna() },
             Scoring { gaps: Gaps::linear(1), ..Scoring::dna() },
             Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() },
+            Scoring {
+                gaps: Gaps::from_blast(9, 12),
+                end_gaps: EndGaps::Priced(Gaps::from_blast(2, 9)),
+                ..Scoring::dna()
+            },
+            Scoring {
+                gaps: Gaps::from_emboss(20, 2),
+                end_gaps: EndGaps::Priced(Gaps::from_emboss(2, 1)),
+                ..Scoring::dna()
+            },
             Scoring::nucleotide(1, -1, Ambiguity::Mismatch, Gaps::linear(2), EndGaps::Charged).unwrap(),
             Scoring::matrix(Alphabet::Protein, &blosum, Gaps::linear(9), EndGaps::Charged).unwrap(),
         ];

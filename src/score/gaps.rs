@@ -41,15 +41,30 @@ impl Gaps {
     }
 }
 
-/// Whether gaps at the ends of an alignment cost what inner gaps cost.
+/// What gaps at the ends of an alignment cost: its first run and its last run, if these are gaps, at both ends of both
+/// sequences.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EndGaps {
-    /// They do: a global alignment in Needleman and Wunsch's sense.
+    /// What inner gaps cost: a global alignment in Needleman and Wunsch's sense.
     #[default]
     Charged,
-    /// They are free, at both ends of both sequences (EMBOSS needle's default; "overlap" alignment).
+    /// Nothing (EMBOSS needle's default; "overlap" alignment).
     Free,
+    /// Costs of their own (vsearch's default). Neither number is above that of inner gaps: else a gap at an end would pay
+    /// for being split, or for a symbol aligned beyond it.
+    Priced(Gaps),
+}
+
+impl EndGaps {
+    /// The costs of an end gap, where inner gaps cost `inner`.
+    pub const fn costs(self, inner: Gaps) -> Gaps {
+        match self {
+            EndGaps::Charged => inner,
+            EndGaps::Free => Gaps { first: 0, next: 0 },
+            EndGaps::Priced(costs) => costs,
+        }
+    }
 }
 
 /// Which parts of two sequences an alignment covers.

@@ -15,7 +15,6 @@
 //! [`crate::seq::PAD`]; the table's PAD row and column make padded cells repeat row and column 0 (proved in
 //! [`OffsetScoring::table`]), so that every pair of a batch ends in the same place, the last row and column.
 
-use super::gaps::EndGaps;
 use super::scoring::Scoring;
 
 /// Bits of a device's value without the sign.
@@ -33,13 +32,13 @@ fn match_bits(shorter: u64) -> u32 {
 pub fn fits(scoring: &Scoring, shorter: u64, sum: u64, carry_matches: bool, bits: u32) -> bool {
     let next = scoring.gaps.next as i128;
     let substitution = &scoring.substitution;
-    // Greatest value: `shorter` diagonal steps of the best score; free end gaps keep their offset besides.
+    let ends = scoring.end_costs();
+    // Greatest value: `shorter` diagonal steps of the best score; end gaps keep what they cost less than inner ones.
     let best_step = (substitution.max_score() as i128 + 2 * next).max(0);
-    let free = if scoring.end_gaps == EndGaps::Free { next * sum as i128 } else { 0 };
-    let greatest = best_step * shorter as i128 + free;
+    let greatest = best_step * shorter as i128 + (next - ends.next as i128) * sum as i128;
     // Least value: H >= -2 * opening by aligning nothing, E and F one opening less, and a diagonal step from there.
     let worst_step = (substitution.min_score() as i128 + 2 * next).min(0).abs();
-    let least = 4 * scoring.gaps.opening() as i128 + worst_step;
+    let least = 4 * scoring.gaps.opening().max(ends.opening()) as i128 + worst_step;
     let matches = if carry_matches { match_bits(shorter) } else { 0 };
     let Some(left) = bits.checked_sub(matches) else {
         return false;
@@ -66,7 +65,7 @@ pub struct OffsetScoring {
     opening: i32,
     edge_opening: i32,
     edge_step: i32,
-    free_ends: bool,
+    own_ends: bool,
 }
 
 impl OffsetScoring {
@@ -78,15 +77,16 @@ impl OffsetScoring {
         }
         let match_bits = if carry_matches { match_bits(shorter) } else { 0 };
         let (next, opening) = (scoring.gaps.next as i64, scoring.gaps.opening() as i64);
-        let free = scoring.end_gaps == EndGaps::Free;
+        let (ends, own_ends) = (scoring.end_costs(), scoring.has_own_ends());
+        let edge_step = ((next - ends.next as i64) << match_bits) as i32;
         let substitution = &scoring.substitution;
         let size = substitution.size();
         let mut table = vec![NEVER; size * size];
         table[0] = 0;
         for code in 1..size {
-            if free {
-                table[code] = (next << match_bits) as i32;
-                table[code * size] = (next << match_bits) as i32;
+            if own_ends {
+                table[code] = edge_step;
+                table[code * size] = edge_step;
             }
             for other in 1..size {
                 let score = substitution.score(code as u8, other as u8) as i64 + 2 * next;
@@ -100,9 +100,9 @@ impl OffsetScoring {
             match_bits,
             next,
             opening: (opening << match_bits) as i32,
-            edge_opening: if free { 0 } else { -(opening << match_bits) as i32 },
-            edge_step: if free { (next << match_bits) as i32 } else { 0 },
-            free_ends: free,
+            edge_opening: -((ends.opening() as i64) << match_bits) as i32,
+            edge_step,
+            own_ends,
         })
     }
 
@@ -115,12 +115,16 @@ impl OffsetScoring {
     ///
     /// Entries of [`crate::seq::PAD`] (code 0) make padded cells repeat the border. Write B(k) for the border's value
     /// after k real symbols: B(0) = 0, and B(k) = `edge_opening + k * edge_step` otherwise.
-    /// - PAD against PAD adds 0: the corner before both sequences stays 0.
-    /// - Charged end gaps, PAD against a symbol: never taken. A padded row keeps B in every real column, since left of
-    ///   it stand a 0 (paying the opening gives B(1) = B(k)) and then B itself; likewise down a padded column. Values
-    ///   below B that a gap from a border cell leaves in E or F are what the first real cell would get from it anyway.
-    /// - Free end gaps, PAD against a symbol adds `next`: the diagonal step from B(k - 1) gives B(k) exactly, and no
-    ///   other step gives more, since B does not fall along a border.
+    /// - PAD against PAD adds 0: what is before both sequences stays as it is.
+    /// - End gaps that cost what inner ones cost, PAD against a symbol: never taken. A padded row keeps B in every real
+    ///   column, since left of it stand a 0 (paying the opening gives B(1) = B(k)) and then B itself; likewise down a padded
+    ///   column. Values below B that a gap from a border cell leaves in E or F are what the first real cell would get from
+    ///   it anyway.
+    /// - End gaps with costs of their own, PAD against a symbol adds `edge_step`: the diagonal step from B(k - 1) gives B(k)
+    ///   exactly, for k = 1 if the padding before both sequences holds `edge_opening`. No other step gives more: B does not
+    ///   fall after B(1), and a gap that opens from the corner gives `-opening`, which is at most B(1), as an end gap's first
+    ///   symbol costs no more than an inner one's. Only the corner itself, the last padded cell before both sequences, must
+    ///   be 0: where [`OffsetScoring::edge_opening`] is not, kernels take that off it once, when they have come to it.
     pub fn table(&self) -> &[i32] {
         &self.table
     }
@@ -145,17 +149,18 @@ impl OffsetScoring {
         self.edge_opening
     }
 
-    /// Growth of the border's value a symbol; 0 if end gaps are charged. Also what a free gap at the end adds a symbol.
+    /// Growth of the border's value a symbol: by how much a further symbol of an end gap is cheaper than an inner one's.
     pub fn edge_step(&self) -> i32 {
         self.edge_step
     }
 
-    /// Whether end gaps are free: the value is then the best of the last row and column, each with its end gap's offset.
-    pub fn free_ends(&self) -> bool {
-        self.free_ends
+    /// Whether end gaps have costs of their own: the value is then the best of the last row and column, each with
+    /// [`OffsetScoring::edge`] of the symbols that are left.
+    pub fn own_ends(&self) -> bool {
+        self.own_ends
     }
 
-    /// Value of the border after `symbols` real symbols.
+    /// Value of the border after `symbols` real symbols. Also what a gap of so many adds at the end, its offset with it.
     pub fn edge(&self, symbols: u32) -> i32 {
         if symbols == 0 {
             return 0;
@@ -176,7 +181,7 @@ impl OffsetScoring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::Gaps;
+    use crate::score::{EndGaps, Gaps};
 
     fn scoring(gaps: Gaps, end_gaps: EndGaps) -> Scoring {
         Scoring { gaps, end_gaps, ..Scoring::dna() }
@@ -200,6 +205,8 @@ mod tests {
             (Gaps::linear(10), EndGaps::Charged, -70),
             (Gaps::from_blast(11, 1), EndGaps::Charged, -18),
             (Gaps::from_blast(11, 1), EndGaps::Free, 0),
+            (Gaps::from_blast(20, 2), EndGaps::Priced(Gaps::from_blast(2, 1)), -9),
+            (Gaps::linear(10), EndGaps::Priced(Gaps { first: 9, next: 0 }), -9),
         ] {
             for carry in [false, true] {
                 let offset = OffsetScoring::new(&scoring(gaps, end_gaps), 50, 100, carry).unwrap();
@@ -222,13 +229,18 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_never_a_step_under_charged_end_gaps_and_a_gap_under_free_ones() {
+    fn padding_is_never_a_step_under_charged_end_gaps_and_a_gap_under_others() {
         let charged = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Charged), 9, 18, true).unwrap();
         let free = OffsetScoring::new(&scoring(Gaps::linear(10), EndGaps::Free), 9, 18, true).unwrap();
+        let ends = EndGaps::Priced(Gaps::from_blast(2, 1));
+        let priced = OffsetScoring::new(&scoring(Gaps::linear(10), ends), 9, 18, true).unwrap();
         for code in 1..16 {
             assert_eq!((charged.table()[code], charged.table()[code * 16]), (NEVER, NEVER));
-            assert_eq!((free.table()[code], free.table()[code * 16]), (free.edge_step(), free.edge_step()));
+            for own in [&free, &priced] {
+                assert_eq!((own.table()[code], own.table()[code * 16]), (own.edge_step(), own.edge_step()));
+            }
         }
-        assert_eq!((charged.table()[0], free.table()[0]), (0, 0));
+        assert_eq!((charged.table()[0], free.table()[0], priced.table()[0]), (0, 0, 0));
+        assert_eq!((free.edge_step(), priced.edge_step(), priced.edge_opening()), (10 << 4, 9 << 4, -2 << 4));
     }
 }

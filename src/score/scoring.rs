@@ -100,7 +100,7 @@ pub struct Scoring {
     pub substitution: Substitution,
     /// Costs of gaps.
     pub gaps: Gaps,
-    /// Whether end gaps are charged; of no account in local alignments.
+    /// What end gaps cost; of no account in local alignments.
     pub end_gaps: EndGaps,
     /// What is aligned.
     pub mode: Mode,
@@ -121,11 +121,23 @@ impl Scoring {
             .expect("the defaults are valid")
     }
 
+    /// The costs of an end gap.
+    pub fn end_costs(&self) -> Gaps {
+        self.end_gaps.costs(self.gaps)
+    }
+
+    /// Whether end gaps have costs of their own. If not, they cost what inner gaps cost, and every best alignment ends in
+    /// the corner of the matrix.
+    pub fn has_own_ends(&self) -> bool {
+        self.end_costs() != self.gaps
+    }
+
     /// Match/mismatch scores for DNA and RNA.
     ///
     /// # Errors
     /// [`Error::Usage`] that names the field, if `match_score` is below `mismatch_score`, a gap cost is negative, a
-    /// gap's first symbol costs less than the next, or a number is beyond [`MAX_SCORE`].
+    /// gap's first symbol costs less than the next, an end gap's symbol costs more than an inner one's, or a number is
+    /// beyond [`MAX_SCORE`].
     pub fn nucleotide(
         match_score: i32,
         mismatch_score: i32,
@@ -166,6 +178,15 @@ impl Scoring {
         Self::checked(alphabet, matrix.substitution(alphabet)?, gaps, end_gaps)
     }
 
+    /// The same scores with other costs of gaps.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for gap costs as in [`Scoring::nucleotide`].
+    pub fn with_gaps(self, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
+        let mode = self.mode;
+        Ok(Scoring { mode, ..Self::checked(self.alphabet, self.substitution, gaps, end_gaps)? })
+    }
+
     fn checked(alphabet: Alphabet, substitution: Substitution, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
         let Gaps { first, next } = gaps;
         if first < 0 || next < 0 {
@@ -183,8 +204,35 @@ impl Scoring {
         }
         within_bounds(next).map_err(|wrong| Error::usage_value("gaps.next", next, wrong))?;
         within_bounds(first).map_err(|wrong| Error::usage_value("gaps.first", first, wrong))?;
+        if let EndGaps::Priced(ends) = end_gaps {
+            check_ends(ends, gaps)?;
+        }
         Ok(Scoring { alphabet, substitution, gaps, end_gaps, mode: Mode::Global })
     }
+}
+
+/// Whether end gaps of such costs are what engines take them to be: `0 <= next <= first`, and neither above that of inner
+/// gaps.
+fn check_ends(ends: Gaps, inner: Gaps) -> Result<()> {
+    let Gaps { first, next } = ends;
+    if next < 0 || first < next {
+        return Err(Error::usage_of(
+            "end_gaps",
+            format!(
+                "these are costs that are subtracted, and not negative: an end gap's first symbol costs {first}, each \
+                 further one {next}"
+            ),
+        ));
+    }
+    if first > inner.first {
+        let wrong = format!("an end gap's first symbol must not cost more than an inner gap's, which costs {}", inner.first);
+        return Err(Error::usage_value("end_gaps.first", first, wrong));
+    }
+    if next > inner.next {
+        let wrong = format!("an end gap's further symbols must not cost more than an inner gap's, which cost {}", inner.next);
+        return Err(Error::usage_value("end_gaps.next", next, wrong));
+    }
+    Ok(())
 }
 
 /// Says what is wrong with a number that is too large.
@@ -254,5 +302,30 @@ mod tests {
             assert!(error.to_string().starts_with(message), "{error}");
         }
         make(1_000_000, -1_000_000, Gaps::from_blast(0, 0)).unwrap();
+    }
+
+    #[test]
+    fn end_gaps_cost_no_more_than_inner_ones() {
+        let make = |first, next| {
+            let ends = EndGaps::Priced(Gaps { first, next });
+            Scoring::nucleotide(2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), ends)
+        };
+        for (first, next, part) in [
+            (23, 1, "--end-gap-open + --end-gap-extend 23: an end gap's first symbol"),
+            (22, 3, "--end-gap-extend 3: an end gap's further symbols"),
+            (1, 2, "first symbol costs 1, each further one 2"),
+            (1, -1, "first symbol costs 1, each further one -1"),
+            (-1, -1, "are costs that are subtracted"),
+        ] {
+            let error = make(first, next).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        for (first, next) in [(0, 0), (3, 1), (22, 0), (22, 2), (2, 2)] {
+            let scoring = make(first, next).unwrap();
+            assert_eq!(scoring.end_costs(), Gaps { first, next });
+            assert_eq!(scoring.has_own_ends(), (first, next) != (22, 2));
+        }
+        assert!(!Scoring::dna().has_own_ends() && Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() }.has_own_ends());
     }
 }

@@ -23,11 +23,14 @@
 //! for d < 0 likewise `P <= min(m, n + d)`. As `score <= s P` and P >= M, all diagonals of alignments with P at least
 //! `max(score / s, M)` are from `P - n` to `m - P`.
 //!
+//! With end gaps that have other costs both limits hold: the last one, since no gap is a gain, and the others with the end
+//! gaps' costs for all gaps, which is what a gap costs at least.
+//!
 //! **Why a band gives the same walk.** Let B be a set of cells that holds every cell of every alignment with the best
 //! (score, matches), and let a value within B be the best over paths that stay in B. Such a value is never above the
 //! true one. It equals the true one in each state of each cell that some best alignment passes: the part of that
 //! alignment up to there is best for that state (else the whole could be bettered) and lies in B. The walk back
-//! starts at (m, n), or at an end of a best alignment if end gaps are free, and keeps to states on best alignments. There it asks whether a predecessor's value and the step
+//! starts at (m, n), or at an end of a best alignment if end gaps have costs of their own, and keeps to states on best alignments. There it asks whether a predecessor's value and the step
 //! between give this state's value. If the true values agree, the predecessor is on a best alignment too (its best
 //! prefix, the step, and what was walked already), so its value within B is true and they agree within B. If the
 //! values within B agree, the predecessor's cannot be below its true value, for then a path through it would beat this
@@ -35,7 +38,7 @@
 //! greater set than B does no harm: the argument asks only that B hold those cells.
 
 use super::traceback::Hint;
-use crate::score::{EndGaps, Gaps, Scoring, Substitution};
+use crate::score::{Gaps, Scoring, Substitution};
 use crate::seq::Code;
 
 /// What the scores of the codes that occur in two sequences are like.
@@ -110,13 +113,15 @@ impl ScoreRange {
 
     /// The diagonals of all canonical alignments of `m` and `n` symbols, as far as the hint says.
     pub(super) fn band(&self, m: usize, n: usize, scoring: &Scoring, hint: Hint) -> Band {
-        match scoring.end_gaps {
-            EndGaps::Charged => Band::of_gap_columns(m, n, self.gap_limit(m, n, scoring.gaps, hint)),
-            EndGaps::Free => Band::of_pairs(m, n, self.least_pairs(m, n, hint)),
+        let band = Band::of_gap_columns(m, n, self.gap_limit(m, n, scoring.end_costs(), hint));
+        if !scoring.has_own_ends() {
+            return band;
         }
+        let other = Band::of_pairs(m, n, self.least_pairs(m, n, hint));
+        Band { low: band.low.max(other.low), high: band.high.min(other.high) }
     }
 
-    /// The least number of columns with two symbols of an alignment with free end gaps, with a score of at least
+    /// The least number of columns with two symbols of an alignment with any end gaps, with a score of at least
     /// `hint.score` and, if these are given, `hint.matches` matches.
     fn least_pairs(&self, m: usize, n: usize, hint: Hint) -> u64 {
         let Some(score) = hint.score else { return 0 };
@@ -126,7 +131,8 @@ impl ScoreRange {
     }
 
     /// The most gap columns that an alignment of `m` and `n` symbols with a score of at least `hint.score` can have,
-    /// and exactly `hint.matches` matches if these are given. (With matches the score must be exact.)
+    /// and exactly `hint.matches` matches if these are given, where a gap costs `gaps` or more. (With matches the score must
+    /// be exact.)
     fn gap_limit(&self, m: usize, n: usize, gaps: Gaps, hint: Hint) -> u64 {
         let (total, next, opening) = ((m + n) as i64, i64::from(gaps.next), i64::from(gaps.opening()));
         let mut limit = total;
@@ -174,7 +180,7 @@ impl Band {
         Band { low: ((m - n).min(0) - spare).max(-n), high: ((m - n).max(0) + spare).min(m) }
     }
 
-    /// The diagonals of alignments with free end gaps and at least so many columns with two symbols.
+    /// The diagonals of alignments with at least so many columns with two symbols.
     pub(super) fn of_pairs(m: usize, n: usize, pairs: u64) -> Self {
         Band { low: pairs as i64 - n as i64, high: m as i64 - pairs as i64 }
     }
@@ -202,7 +208,7 @@ impl Band {
 mod tests {
     use super::*;
 
-    use crate::score::Equality;
+    use crate::score::{EndGaps, Equality};
     use crate::seq::Alphabet;
 
     #[test]
@@ -226,8 +232,23 @@ mod tests {
         };
         assert_eq!(band(None, Some(90)), Band::full(100, 100));
         assert_eq!(band(Some(-3), None), Band::full(100, 100));
-        assert_eq!(band(Some(451), None), Band { low: -10, high: 10 });
+        assert_eq!(band(Some(451), None), Band { low: -9, high: 9 });
         assert_eq!(band(Some(451), Some(92)), Band { low: -8, high: 8 });
+    }
+
+    #[test]
+    fn bands_with_costs_of_end_gaps() {
+        let band = |first, next, score| {
+            let ends = EndGaps::Priced(Gaps { first, next });
+            let scoring = Scoring { end_gaps: ends, ..Scoring::dna() };
+            let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
+            range.band(100, 100, &scoring, Hint { score: Some(score), matches: None })
+        };
+        // Moved by three: 97 matches and two end gaps of three.
+        assert_eq!(band(3, 1, 485 - 10), Band { low: -3, high: 3 });
+        assert_eq!(band(9, 0, 485 - 18), Band { low: -3, high: 3 });
+        assert_eq!(band(9, 9, 485 - 54), Band { low: -3, high: 3 });
+        assert_eq!(band(3, 1, -1), Band { low: -71, high: 71 });
     }
 
     #[test]

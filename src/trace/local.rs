@@ -70,7 +70,7 @@ pub(super) fn traceback(
     let charged;
     let scoring = match scoring.end_gaps {
         EndGaps::Charged => scoring,
-        EndGaps::Free => {
+        EndGaps::Free | EndGaps::Priced(_) => {
             charged = Scoring { end_gaps: EndGaps::Charged, ..scoring.clone() };
             &charged
         }

@@ -9,9 +9,10 @@
 //!    beginnings. Where several steps lead to the same score and number of matches, two symbols are aligned before a
 //!    query symbol is set against a gap (I), and this before a target symbol (D). Inside a gap, leaving it (so that the
 //!    symbol at hand is the gap's first) is preferred to extending it. At the border, the rest is one end gap.
-//! 3. With free end gaps the walk starts from the best cell of the last row and the last column: from the corner if
-//!    this is among the best, else from the last column's best cell with the longest part of the query, else from the
-//!    last row's with the longest part of the target. What lies beyond is one end gap.
+//! 3. Where end gaps have costs of their own, or none, the walk starts from the cell of the last row and the last column
+//!    that is best when the end gap from there is paid: from the corner if this is among the best, else from the last
+//!    column's best cell with the longest part of the query, else from the last row's with the longest part of the target.
+//!    What lies beyond is one end gap. (If they cost what inner gaps cost, that is always the corner.)
 //!
 //! A local alignment ([`Mode::Local`](crate::score::Mode::Local)) is one of two parts:
 //!

@@ -31,7 +31,8 @@ pub(super) const INSERTION_LEAVES: u8 = 4;
 /// The cell's D leaves its gap.
 pub(super) const DELETION_LEAVES: u8 = 8;
 
-/// The best values on the last column and the last row but for their common corner; ties go to the later cell.
+/// The best values on the last column and the last row but for their common corner, with the end gap that follows; ties go
+/// to the later cell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends<T> {
     pub column: (T, Cell),
@@ -89,11 +90,42 @@ impl<T: Value> Sweep<'_, T> {
         out: &mut Directions,
         mut ends: Option<&mut Ends<T>>,
     ) {
-        let Sweep { symbols, costs, geometry, apex, .. } = *self;
+        let geometry = self.geometry;
         out.restart(steps.from + 1);
-        let is_narrow = geometry.lanes <= K::NARROW_LANES && ends.is_none();
-        let rows_to = if is_narrow { geometry.last_border_step().clamp(steps.from, steps.to) } else { steps.to };
-        for step in steps.from + 1..=rows_to {
+        // In a narrow band, between the last border cell and the first cell that may be an end, there is nothing to look at.
+        let is_narrow = geometry.lanes <= K::NARROW_LANES;
+        let first = if is_narrow { geometry.last_border_step() } else { steps.to }.clamp(steps.from, steps.to);
+        let last = if ends.is_some() { self.first_end_step() - 1 } else { steps.to }.clamp(first, steps.to);
+        let mut from = steps.from;
+        for (to, at_once) in [(first, false), (last, true), (steps.to, false)] {
+            let part = Steps { from, to, ..steps };
+            if from < to && at_once {
+                K::narrow::<AFFINE, SCORES>(self, wave, part, out);
+            } else if from < to {
+                self.rows::<K, AFFINE, SCORES>(wave, part, out, ends.as_deref_mut());
+            }
+            from = to;
+        }
+    }
+
+    /// The first step that has a cell of the last column or the last row within the band.
+    fn first_end_step(&self) -> i64 {
+        let Sweep { symbols: Symbols { m, n, .. }, geometry, .. } = *self;
+        let high = geometry.low + 2 * geometry.lanes as i64 - 1;
+        (2 * n + geometry.low).min(2 * m - high)
+    }
+
+    /// Step by step.
+    #[inline(always)]
+    fn rows<K: Rows<T>, const AFFINE: bool, const SCORES: u8>(
+        &self,
+        wave: &mut Wave<T>,
+        steps: Steps,
+        out: &mut Directions,
+        mut ends: Option<&mut Ends<T>>,
+    ) {
+        let Sweep { symbols, costs, geometry, apex, .. } = *self;
+        for step in steps.from + 1..=steps.to {
             let phase = geometry.phase(step);
             let (this, other) = if phase == 0 { (&mut wave.even, &wave.odd) } else { (&mut wave.odd, &wave.even) };
 
@@ -146,7 +178,8 @@ impl<T: Value> Sweep<'_, T> {
             }
             if let Some(ends) = ends.as_deref_mut() {
                 let (m, n) = (symbols.m, symbols.n);
-                let offset = T::from_wide(costs.step.to_wide() * i128::from(step));
+                // Taking off the offset of the whole, of which the end gap brings its part.
+                let offset = T::from_wide(costs.step.to_wide() * i128::from(m + n)).minus(costs.border(m + n - step));
                 let note = |best: &mut (T, Cell), cell: Cell| {
                     if geometry.contains(cell.diagonal()) {
                         let value = this.h[1 + geometry.lane(step, cell.diagonal())].minus(offset);
@@ -160,9 +193,6 @@ impl<T: Value> Sweep<'_, T> {
                     note(&mut ends.row, Cell { i: m, j: step - m });
                 }
             }
-        }
-        if is_narrow {
-            K::narrow::<AFFINE, SCORES>(self, wave, Steps { from: rows_to, ..steps }, out);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::walk::{Tracer, Walk};
 use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, TABLE_SIDE, Value, Wave};
 use crate::alignment::{Alignment, Cigar, Op};
 use crate::error::{Error, Result};
-use crate::score::{EndGaps, Mode, Scoring};
+use crate::score::{Mode, Scoring};
 use crate::seq::Code;
 use crate::simd::Level;
 
@@ -155,11 +155,7 @@ fn one_is_empty(m: usize, n: usize, scoring: &Scoring) -> Alignment {
     let mut cigar = Cigar::new();
     cigar.push(run_length(m), Op::Insertion);
     cigar.push(run_length(n), Op::Deletion);
-    let score = match scoring.end_gaps {
-        EndGaps::Charged => -scoring.gaps.cost((m + n) as u64),
-        EndGaps::Free => 0,
-    };
-    Alignment::whole(score, cigar)
+    Alignment::whole(-scoring.end_costs().cost((m + n) as u64), cigar)
 }
 
 fn run_length(symbols: usize) -> u32 {
@@ -185,7 +181,8 @@ impl<'a> Pair<'a> {
 
     /// A bound on every packed, offset value that a path inside the matrices has, with an opening to spare: diagonal
     /// steps number min(m, n) at most, gap steps only cost openings, of which the best path to a cell in the band has
-    /// at most two; free end gaps start at the offset of their border cell.
+    /// at most two; border cells keep of their offset what end gaps cost less, and lack no more than an inner gap's first
+    /// symbol.
     fn magnitude(&self) -> i128 {
         let (m, n) = (self.query.len() as i128, self.target.len() as i128);
         let gaps = self.scoring.gaps;
@@ -204,7 +201,7 @@ impl<'a> Pair<'a> {
     }
 
     fn costs<T: Value>(&self) -> Costs<T> {
-        let gaps = self.scoring.gaps;
+        let (gaps, ends) = (self.scoring.gaps, self.scoring.end_costs());
         let packed = |score: i32, is_match: bool| {
             let offset = i128::from(score) + 2 * i128::from(gaps.next);
             T::from_wide(self.weight * offset + i128::from(is_match))
@@ -231,7 +228,9 @@ impl<'a> Pair<'a> {
             opening: T::from_wide(self.weight * i128::from(gaps.opening())),
             step: T::from_wide(self.weight * i128::from(gaps.next)),
             affine: !gaps.is_linear(),
-            free_end_gaps: self.scoring.end_gaps == EndGaps::Free,
+            end_opening: T::from_wide(self.weight * i128::from(ends.opening())),
+            end_step: T::from_wide(self.weight * i128::from(gaps.next - ends.next)),
+            own_ends: self.scoring.has_own_ends(),
         }
     }
 
@@ -272,7 +271,7 @@ impl<'a> Pair<'a> {
         let geometry = Geometry::new(band);
         wave.start(geometry, costs.affine);
         let nowhere = (T::UNREACHABLE, corner);
-        let mut ends = costs.free_end_gaps.then_some(Ends { column: nowhere, row: nowhere });
+        let mut ends = costs.own_ends.then_some(Ends { column: nowhere, row: nowhere });
         let sweep = Sweep { symbols, costs, geometry, apex: corner, level: *level };
         let mut tracer = Tracer { sweep, wave, directions, budget_bytes: *budget_bytes };
         let parts = tracer.sweep_to(0, corner, ends.as_mut());
@@ -298,7 +297,7 @@ impl<'a> Pair<'a> {
 mod tests {
     use super::*;
     use crate::pairs::oracle;
-    use crate::score::{Ambiguity, Equality, Gaps};
+    use crate::score::{Ambiguity, EndGaps, Equality, Gaps};
     use crate::seq::Alphabet;
 
     #[test]
@@ -310,7 +309,8 @@ mod tests {
         (target[10], target[60]) = (15, 2);
         let mut scorings = vec![Equality::literal(Alphabet::Dna).scoring()];
         for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2)] {
-            for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+            let priced = EndGaps::Priced(Gaps { first: 7, next: 1 });
+            for end_gaps in [EndGaps::Charged, EndGaps::Free, priced] {
                 for ambiguity in [Ambiguity::Overlap, Ambiguity::Zero] {
                     scorings.push(Scoring::nucleotide(5, -4, ambiguity, gaps, end_gaps).unwrap());
                 }

@@ -95,7 +95,11 @@ pub(super) struct Costs<T> {
     /// What the offset adds for each symbol.
     pub step: T,
     pub affine: bool,
-    pub free_end_gaps: bool,
+    /// What the first symbol of an end gap costs more than each further one, and what the offset adds beyond these.
+    pub end_opening: T,
+    pub end_step: T,
+    /// Whether end gaps have costs of their own.
+    pub own_ends: bool,
 }
 
 impl<T: Value> Costs<T> {
@@ -103,12 +107,11 @@ impl<T: Value> Costs<T> {
         a as usize % TABLE_SIDE * TABLE_SIDE + b as usize % TABLE_SIDE
     }
 
-    /// Value of the border cell that `step` symbols of one sequence lead to.
+    /// Value of the border cell that `step` symbols of one sequence lead to, and what an end gap of so many adds.
     pub(super) fn border(&self, step: i64) -> T {
         match step {
             0 => T::from_wide(0),
-            _ if self.free_end_gaps => T::from_wide(self.step.to_wide() * i128::from(step)),
-            _ => T::from_wide(0).minus(self.opening),
+            _ => T::from_wide(self.end_step.to_wide() * i128::from(step)).minus(self.end_opening),
         }
     }
 }

@@ -52,10 +52,11 @@ fn assert_all_kernels(stamped: &[&str]) {
     assert_eq!(stems.collect::<Vec<_>>(), stamped);
 }
 
-/// Linear and affine gaps, end gaps charged and free.
-fn four_scorings(base: &Scoring) -> Vec<Scoring> {
+/// Linear and affine gaps, end gaps charged, free and with costs of their own.
+fn six_scorings(base: &Scoring) -> Vec<Scoring> {
+    let ends = [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 3, next: 1 })];
     let all = [Gaps::linear(10), Gaps::from_blast(10, 1)]
-        .map(|gaps| [EndGaps::Charged, EndGaps::Free].map(|end_gaps| Scoring { gaps, end_gaps, ..base.clone() }));
+        .map(|gaps| ends.map(|end_gaps| Scoring { gaps, end_gaps, ..base.clone() }));
     all.into_iter().flatten().collect()
 }
 

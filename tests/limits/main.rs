@@ -123,10 +123,13 @@ fn name(scoring: &Scoring) -> String {
     format!("scores {} to {}, {gaps:?}, {end_gaps:?}, {mode:?}", substitution.min_score(), substitution.max_score())
 }
 
-/// Whole and local alignments, with end gaps charged and free.
-fn with_ends(make: impl Fn(EndGaps) -> Scoring) -> [Scoring; 3] {
+/// Whole and local alignments, with end gaps charged, free, and as dear as inner ones in the first symbol but free in the
+/// others, or half as dear.
+fn with_ends(make: impl Fn(EndGaps) -> Scoring) -> [Scoring; 5] {
     let [charged, free] = [EndGaps::Charged, EndGaps::Free].map(make);
-    [charged.clone(), free, Scoring { mode: Mode::Local, ..charged }]
+    let Gaps { first, next } = charged.gaps;
+    let priced = |first, next| Scoring { end_gaps: EndGaps::Priced(Gaps { first, next }), ..charged.clone() };
+    [priced(first, 0), priced(first / 2, next / 2), charged.clone(), free, Scoring { mode: Mode::Local, ..charged }]
 }
 
 /// A sequence, all of one letter, a relative of it, or without anything in common with it.

@@ -52,7 +52,8 @@ fn check_bounds<E: Element>(rng: &mut Rng, carry: bool) -> usize {
         bounds += 1;
         let store = family(rng, Alphabet::Dna, &[LENGTH; 7]);
         for x in [x, x + 1] {
-            for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+            let first = make(x).gaps.first;
+            for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first, next: 0 })] {
                 check_scores(&store, &Scoring { end_gaps, ..make(x) });
             }
         }

@@ -21,7 +21,10 @@ pub(crate) fn scoring(rng: &mut Rng) -> Scoring {
         Gaps::from_blast(2, 1),
         Gaps::from_blast(11, 1),
     ]);
-    let end_gaps = rng.of(&[EndGaps::Charged, EndGaps::Free]);
+    let next = rng.below(gaps.next as usize + 1) as i32;
+    let first = next + rng.below((gaps.first - next) as usize + 1) as i32;
+    let priced = EndGaps::Priced(Gaps { first, next });
+    let end_gaps = rng.of(&[EndGaps::Charged, EndGaps::Free, priced, priced]);
     let scoring = match rng.below(4) {
         0 => {
             let matrix = SubstitutionMatrix::built_in(rng.of(&["BLOSUM62", "PAM30"])).unwrap();

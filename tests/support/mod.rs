@@ -17,7 +17,7 @@ use pairwave::pairs::cpu::{CpuWorker, Scratch};
 use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Hit, Report, Want};
-use pairwave::score::{EndGaps, Gaps, Scoring};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 pub(crate) use adapter::adapter;
@@ -123,7 +123,7 @@ pub(crate) fn mixed_store(rng: &mut Rng, alphabet: Alphabet, lengths: &[usize]) 
     store(alphabet, &sequences)
 }
 
-/// Linear and affine gaps, end gaps charged and free, DNA and protein, and the odd ones.
+/// Linear and affine gaps, end gaps charged, free and with costs of their own, DNA and protein, and the odd ones.
 pub(crate) fn scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
@@ -136,7 +136,33 @@ pub(crate) fn scorings() -> Vec<Scoring> {
         all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::dna() });
         all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::dna() });
     }
+    all.extend(priced());
     all
+}
+
+/// End gaps with costs of their own: vsearch's (with its 2 and -4), the same for every symbol, cheaper only in the first
+/// symbol or only in the further ones, as dear as can be beside linear gaps, and all that inner gaps cost but one.
+pub(crate) fn priced() -> Vec<Scoring> {
+    let scheme = |gaps, first, next| {
+        let end_gaps = EndGaps::Priced(Gaps { first, next });
+        Scoring::nucleotide(2, -4, Ambiguity::Zero, gaps, end_gaps).expect("a valid scheme")
+    };
+    let protein = |gaps, first, next| {
+        let end_gaps = EndGaps::Priced(Gaps { first, next });
+        Scoring { gaps, end_gaps, ..Scoring::protein() }
+    };
+    vec![
+        scheme(Gaps::from_emboss(20, 2), 2, 1),
+        scheme(Gaps::from_blast(20, 2), 2, 2),
+        scheme(Gaps::from_blast(20, 2), 22, 0),
+        scheme(Gaps::from_blast(20, 2), 3, 1),
+        scheme(Gaps::from_blast(2, 1), 2, 1),
+        scheme(Gaps::linear(3), 3, 0),
+        scheme(Gaps::linear(3), 2, 1),
+        scheme(Gaps::linear(3), 1, 1),
+        protein(Gaps::from_blast(11, 1), 5, 1),
+        protein(Gaps::linear(9), 8, 2),
+    ]
 }
 
 /// All pairs of a store as batches, one per length class and band.

@@ -10,6 +10,7 @@ use crate::output::table::{Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Want;
 use crate::pairs::gpu::tune::{SLICES, WORKGROUPS};
 use crate::pairs::gpu::{Config, GpuEngine};
+use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::nw_slice::Variant;
 
 /// Length of the paper's 16S genes, in symbols.
@@ -64,7 +65,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                     workgroup,
                     codes: scoring.alphabet.size() as u32,
                     affine: !scoring.gaps.is_linear(),
-                    free_ends: false,
+                    ends: Ends::Charged,
                 };
                 let is_allowed = workgroup <= found.description.max_workgroup_invocations
                     && variant.workgroup_bytes() <= found.description.workgroup_memory_bytes;

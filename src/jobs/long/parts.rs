@@ -15,8 +15,7 @@ use super::engine_pool::EnginePool;
 use super::grid::{Cut, Grid};
 use super::panels::{MatrixPart, Swath, Watch, sweep};
 use crate::error::Result;
-use crate::long::{Best, BestSoFar, LongPair, Point, State};
-use crate::score::EndGaps;
+use crate::long::{Best, BestSoFar, LongPair, NEVER, Point, State};
 
 /// Symbols of query and target that no alignment may pair or pass by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,21 +137,20 @@ impl Pass {
         }
     }
 
-    /// The score of a global pair, and the cell from which it is walked back: the corner, or with free end gaps that
-    /// which rule 3 of [`crate::trace`] names.
+    /// The score of a global pair, and the cell from which it is walked back: the corner, or where end gaps have costs of
+    /// their own that which rule 3 of [`crate::trace`] names.
     ///
     /// # Errors
     /// As [`Line::slice`].
     pub(super) fn end(&self, pair: &LongPair) -> Result<(i64, Point)> {
         let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
         let at = |i, j| Point { i, j, state: State::H };
-        let free = pair.scoring.end_gaps == EndGaps::Free;
         if m == 0 || n == 0 {
-            let score = if free { 0 } else { -pair.scoring.gaps.cost(u64::from(m) + u64::from(n)) };
+            let score = -pair.scoring.end_costs().cost(u64::from(m) + u64::from(n));
             return Ok((score, at(m, n)));
         }
         let corner = self.bottom.slice(pair, n, n)?.h[0];
-        if !free {
+        if !pair.scoring.has_own_ends() {
             return Ok((corner.into(), at(m, n)));
         }
         let (row, i) = greatest(&self.right, pair, m)?;
@@ -165,12 +163,17 @@ impl Pass {
     }
 }
 
-/// The greatest H of a line that begins at 0, and the last place that has it.
+/// The greatest H of a line that begins at 0, each less the end gap from there on, and the last place that has it.
 fn greatest(line: &Line, pair: &LongPair, last: u32) -> Result<(i32, u32)> {
+    let ends = pair.scoring.end_costs();
     let mut best = (i32::MIN, 0);
     for first in (0..=last).step_by(1 << 20) {
         let part = line.slice(pair, first, last.min(first.saturating_add((1 << 20) - 1)))?;
-        best = part.h.iter().copied().zip(first..).fold(best, |best, found| best.max(found));
+        for (&h, place) in part.h.iter().zip(first..) {
+            // Fits: no end gap costs more than the inner gap that LongPair::fits has room for.
+            let value = i64::from(h) - ends.cost(u64::from(last - place));
+            best = best.max((i32::try_from(value).unwrap_or(NEVER), place));
+        }
     }
     Ok(best)
 }

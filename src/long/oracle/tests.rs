@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::alignment::verify;
 use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
-use crate::score::{Ambiguity, Gaps};
+use crate::score::{Ambiguity, EndGaps, Gaps};
 use crate::seq::Alphabet;
 
 fn codes(letters: &str) -> Vec<Code> {
@@ -50,9 +50,18 @@ proptest! {
     fn scores_are_those_of_the_other_oracles_and_columns_have_them(
         query in sequence(), target in sequence(), next in 0..4, opening in 0..4,
         mode in prop::sample::select(vec![Mode::Global, Mode::Local]),
-        end_gaps in prop::sample::select(vec![EndGaps::Charged, EndGaps::Free]),
+        end_gaps in prop::sample::select(vec![EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps::linear(0))]),
+        end_part in 0i32..4, end_opening_part in 0i32..4,
     ) {
-        let scoring = scheme(mode, end_gaps, Gaps { first: next + opening, next });
+        let gaps = Gaps { first: next + opening, next };
+        let end_gaps = match end_gaps {
+            EndGaps::Priced(_) => {
+                let end_next = next.min(end_part);
+                EndGaps::Priced(Gaps { first: (end_next + end_opening_part).min(gaps.first), next: end_next })
+            }
+            other => other,
+        };
+        let scoring = scheme(mode, end_gaps, gaps);
         let found = align(&query, &target, &scoring);
         let expected = match mode {
             Mode::Global => needleman_wunsch::score_only(&query, &target, &scoring).0,

@@ -37,11 +37,19 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
             f[j * count..][..count].fill(W::Elem::of(above.number() - form.opening()));
         }
     }
+    if m > 0 && form.own_ends() {
+        // Where padding lies above, the first column is no first real one there.
+        for lane in (0..count).filter(|&lane| group.symbols(lane) < group.rows()) {
+            dh[lane] = W::Elem::of(form.edge_step());
+            if affine {
+                f[lane] = W::Elem::of(form.edge_step() - form.opening());
+            }
+        }
+    }
 
-    // With free end gaps: values of the last column, and the best end so far.
+    // Where end gaps have costs of their own: values of the last column, and the best end so far.
     let mut last: [i64; MAX_LANES] = [form.edge(m); MAX_LANES];
-    let mut best: [i64; MAX_LANES] =
-        std::array::from_fn(|lane| form.edge(m) + form.edge_step() * group.symbols(lane) as i64);
+    let mut best: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(m) + form.edge(group.symbols(lane)));
     let mut strip: Strip = [[0; MAX_LANES]; ROWS];
     let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
@@ -50,7 +58,10 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         if !inside {
             for (k, edges) in edges.iter_mut().enumerate() {
                 for (lane, edge) in edges[..count].iter_mut().enumerate() {
-                    *edge = form.edge_difference(group.done(r + k, lane));
+                    *edge = match group.done(r + k, lane) {
+                        0 if group.is_corner(r + k, lane) => form.corner_difference(),
+                        done => form.edge_difference(done),
+                    };
                 }
             }
             // From here on all lanes' border differences stay as they are.
@@ -71,13 +82,13 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
                 linear_rows::<W>(query, dh.as_mut_ptr(), profile.as_ptr(), &edges)
             }
         };
-        if form.free_ends() {
-            // A free gap takes in the target symbols that are left.
+        if form.own_ends() {
+            // An end gap takes in the target symbols that are left.
             for (k, column) in columns.iter().enumerate() {
                 for lane in 0..count {
                     last[lane] += form.difference(column[lane]);
                     let left = group.symbols(lane) - group.done(r + k, lane);
-                    best[lane] = best[lane].max(last[lane] + form.edge_step() * left as i64);
+                    best[lane] = best[lane].max(last[lane] + form.edge(left));
                 }
             }
         }
@@ -85,10 +96,10 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     // Along the last row.
     let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(group.symbols(lane)));
     for j in 0..=m {
-        if form.free_ends() {
-            // A free gap takes in the query symbols that are left.
+        if form.own_ends() {
+            // An end gap takes in the query symbols that are left.
             for (best, value) in best.iter_mut().zip(&value) {
-                *best = (*best).max(value + form.edge_step() * (m - j) as i64);
+                *best = (*best).max(value + form.edge(m - j));
             }
         }
         if j < m {
@@ -97,7 +108,13 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
             }
         }
     }
-    *values = if form.free_ends() { best } else { value };
+    *values = if form.own_ends() { best } else { value };
+    // Without a symbol on either side there is one gap, and no corner that was come to.
+    for (lane, value) in values.iter_mut().enumerate() {
+        if m == 0 || group.symbols(lane) == 0 {
+            *value = form.edge(m + group.symbols(lane));
+        }
+    }
 }
 
 /// dv of all lanes in each of the rows.

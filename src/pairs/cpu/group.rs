@@ -70,6 +70,11 @@ impl<'a> Group<'a> {
         (r + 1 + self.symbols(lane)).saturating_sub(self.rows)
     }
 
+    /// Whether row `r` is the last of a lane's padding.
+    pub(super) fn is_corner(&self, r: usize, lane: usize) -> bool {
+        r + 1 + self.symbols(lane) == self.rows
+    }
+
     /// Whether row `r` is the second real one, or a later one, of every target that has any.
     pub(super) fn is_inside(&self, r: usize) -> bool {
         self.targets.iter().all(|target| target.is_empty() || r > self.rows - target.len())
@@ -125,6 +130,8 @@ mod tests {
         group.strip(4, &mut strip);
         assert_eq!(rows(&strip), [[2, 0, 0, 0], [4, 0, 0, 0], [8, 3, 0, 0], [1, 5, 0, 0]]);
         assert_eq!((group.done(2, 0), group.done(3, 0), group.done(7, 0), group.done(7, 2)), (0, 1, 5, 0));
+        assert_eq!([1, 2, 3].map(|row| group.is_corner(row, 0)), [false, true, false]);
+        assert!(group.is_corner(5, 1) && group.is_corner(7, 2));
         assert!(!group.is_inside(6) && group.is_inside(7));
         assert!(Group::new(&targets[..1]).is_inside(4) && !Group::new(&targets[..1]).is_inside(3));
         assert_eq!(codes_of(&[8, 1, 8]), [1, 8]);

@@ -28,19 +28,32 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     // Before and behind the columns there is room for the other lanes of a vector.
     let dh = dh.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
+    if rows.is_empty() || n == 0 {
+        *value = form.edge(rows.len() + n);
+        return;
+    }
     for j in 0..n {
         let above = form.edge_difference(j + 1);
         dh[MAX_LANES + j] = above;
         f[MAX_LANES + j] = W::Elem::of(above.number() - form.opening());
     }
-    let mut best = form.edge(n) + form.edge_step() * rows.len() as i64;
+    if form.own_ends() && strips.done(0, W::COUNT - 1) == 0 {
+        // Where padding lies above, the first column is no first real one there.
+        dh[MAX_LANES] = W::Elem::of(form.edge_step());
+        f[MAX_LANES] = W::Elem::of(form.edge_step() - form.opening());
+    }
+    let mut best = form.edge(n) + form.edge(rows.len());
     let mut last = form.edge(n);
     let mut lanes = [0; MAX_LANES];
     let mut edges = [W::Elem::default(); MAX_LANES];
     for strip in 0..strips.count() {
         strips.codes(strip, &mut lanes);
         for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
-            *edge = form.edge_difference(strips.done(strip, lane));
+            *edge = match strips.done(strip, lane) {
+                // The last row of the padding: the next one, which is in the lane below or the next strip, is the first.
+                0 if strips.is_corner(strip, lane) => form.corner_difference(),
+                done => form.edge_difference(done),
+            };
         }
         // SAFETY: the caller's: W's instructions are there; dh and f have n columns and a vector's room on either side.
         unsafe {
@@ -51,25 +64,25 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
             } else {
                 strip_of::<W, true>(form, n, &edges, dh, f, &mut skew)
             };
-            if form.free_ends() {
-                // The last column, downwards: a free gap takes in the rows that are left.
+            if form.own_ends() {
+                // The last column, downwards: an end gap takes in the rows that are left.
                 for lane in (0..W::COUNT).rev() {
                     last += form.difference(ends[lane]);
                     let left = rows.len() - strips.done(strip, lane);
-                    best = best.max(last + form.edge_step() * left as i64);
+                    best = best.max(last + form.edge(left));
                 }
             }
         }
     }
     let mut along = form.edge(rows.len());
     for j in 0..=n {
-        // The last row: a free gap takes in the columns that are left.
-        best = best.max(along + form.edge_step() * (n - j) as i64);
+        // The last row: an end gap takes in the columns that are left.
+        best = best.max(along + form.edge(n - j));
         if j < n {
             along += form.difference(dh[MAX_LANES + j]);
         }
     }
-    *value = if form.free_ends() { best } else { along };
+    *value = if form.own_ends() { best } else { along };
 }
 
 /// One strip, in place: `dh` and `f` come in from the row above and leave with the last row. Gives dv of the last column,

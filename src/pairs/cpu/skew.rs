@@ -166,6 +166,11 @@ impl<'a> Strips<'a> {
         (strip * self.lanes + self.lanes - lane).saturating_sub(self.pad)
     }
 
+    /// Whether the row of this lane in this strip is the last of the padding.
+    pub(super) fn is_corner(&self, strip: usize, lane: usize) -> bool {
+        strip * self.lanes + self.lanes - lane == self.pad
+    }
+
     /// The codes of a strip's lanes.
     pub(super) fn codes(&self, strip: usize, codes: &mut [Code]) {
         for (lane, code) in codes[..self.lanes].iter_mut().enumerate() {

@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::kernels::Scan;
+use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::matrix::Variant;
 use crate::pairs::{Batch, Extent};
-use crate::score::EndGaps;
 use crate::score::offset::fits;
 
 /// Arenas at most: more than enough to fill any device.
@@ -150,7 +150,7 @@ impl MatrixShape {
             subgroup_sizes: adapter.subgroup_sizes.map(|size| size.clamp(4, 128)),
             codes: scoring.alphabet.size() as u32,
             affine,
-            free_ends: scoring.end_gaps == EndGaps::Free,
+            ends: Ends::of(scoring),
             directions,
             tags: fits(scoring, extent.shorter as u64, extent.sum, true, 31 - if affine { 4 } else { 2 }),
         };

@@ -11,10 +11,11 @@ use super::{PairsHost, is_filtered};
 use crate::error::Result;
 use crate::gpu::engine::Site;
 use crate::gpu::kernels::{Kernel, Scan};
+use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::matrix::{MatrixTasks, Walk};
 use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
 use crate::pairs::{Batch, Extent, Want};
-use crate::score::{EndGaps, OffsetScoring};
+use crate::score::OffsetScoring;
 
 impl PairsHost {
     fn variant(&self, batch: &Batch) -> Variant {
@@ -24,7 +25,7 @@ impl PairsHost {
             workgroup: self.config.workgroup,
             codes: scoring.alphabet.size() as u32,
             affine: !scoring.gaps.is_linear(),
-            free_ends: scoring.end_gaps == EndGaps::Free,
+            ends: Ends::of(scoring),
         }
     }
 

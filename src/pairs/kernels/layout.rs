@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::source::Constants;
+use crate::score::Scoring;
 
 /// `filter_mode`: keep every pair.
 pub const MODE_ALL: u32 = 6;
@@ -12,13 +13,44 @@ pub const fn planes(affine: bool) -> u32 {
     if affine { 2 } else { 1 }
 }
 
+/// What end gaps cost, as far as a shader's text depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ends {
+    /// What inner gaps cost.
+    Charged,
+    /// Costs of their own, or none, the same for every symbol.
+    Linear,
+    /// Costs of their own, the first symbol's above the others'.
+    Affine,
+}
+
+impl Ends {
+    /// All kinds.
+    pub const ALL: [Ends; 3] = [Ends::Charged, Ends::Linear, Ends::Affine];
+
+    /// Those of a scoring scheme.
+    pub fn of(scoring: &Scoring) -> Self {
+        match (scoring.has_own_ends(), scoring.end_costs().is_linear()) {
+            (false, _) => Ends::Charged,
+            (true, true) => Ends::Linear,
+            (true, false) => Ends::Affine,
+        }
+    }
+
+    /// Whether end gaps have costs of their own.
+    pub const fn are_own(self) -> bool {
+        !matches!(self, Ends::Charged)
+    }
+}
+
 /// The constants that the shared part asks for.
-pub fn constants(codes: u32, affine: bool, free_ends: bool) -> Constants {
+pub fn constants(codes: u32, affine: bool, ends: Ends) -> Constants {
     Constants::default()
         .number("CODES", codes)
         .number("PLANES", planes(affine))
         .flag("AFFINE", affine)
-        .flag("FREE_ENDS", free_ends)
+        .flag("OWN_ENDS", ends.are_own())
+        .flag("END_OPENING", ends == Ends::Affine)
 }
 
 /// `Params` of the shaders.

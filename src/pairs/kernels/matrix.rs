@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::layout::{self, Task};
+use super::layout::{self, Ends, Task};
 pub use crate::gpu::kernels::Scan;
 use crate::gpu::kernels::{Kernel, Kind, Program, binding, of_kind};
 use crate::gpu::source::{Constants, Supplied};
@@ -47,8 +47,8 @@ pub struct Variant {
     pub codes: u32,
     /// Affine gaps.
     pub affine: bool,
-    /// Free end gaps.
-    pub free_ends: bool,
+    /// What end gaps cost.
+    pub ends: Ends,
     /// Whether directions are stored.
     pub directions: bool,
     /// Whether values have room for the tags that say which candidate was taken; else that is found by comparing.
@@ -179,7 +179,7 @@ impl Variant {
     }
 
     fn constants_for(&self, workgroup: u32) -> Constants {
-        layout::constants(self.codes, self.affine, self.free_ends)
+        layout::constants(self.codes, self.affine, self.ends)
             .number("WG", workgroup)
             .number("SLOTS", self.slots())
             .flag("INTERLEAVED", self.interleaved())
@@ -242,7 +242,9 @@ impl Variant {
     /// Loop iterations that an invocation makes at most in a pass over so many rows, if no loop is unrolled.
     pub fn iterations_a_pass(&self, rows: u64) -> u64 {
         match self.scan {
-            Scan::Rows => rows * (2 + self.columns as u64 / 4 * 6) + 3 * self.columns as u64,
+            Scan::Rows => {
+                rows * (2 + self.columns as u64 / 4 * 6) + 3 * self.columns as u64 + self.iterations_at_corners(rows)
+            }
             Scan::TiledDiagonal => self.iterations_a_strip(rows.min(self.tile_rows as u64)),
             _ => self.iterations_a_strip(rows),
         }
@@ -253,7 +255,7 @@ impl Variant {
     /// in all, and once more for its end.
     pub const fn walk_iterations(&self, symbols: u64) -> u64 {
         // The search along both borders: other lanes may take them the other way round.
-        let search = if self.free_ends { 2 } else { 0 };
+        let search = if self.ends.are_own() { 2 } else { 0 };
         // A step, with a loop over the pieces of a run, which llvmpipe enters whether a run ends or not; and copying, less
         // than one a run.
         let walk = if self.directions { 1 + 2 + 1 } else { 0 };
@@ -261,7 +263,16 @@ impl Variant {
     }
 
     fn iterations_a_strip(&self, rows: u64) -> u64 {
-        (rows + self.most_lanes() as u64) * (self.columns as u64 + 6) + 4 * self.columns as u64 + 1000
+        let steps = rows + self.most_lanes() as u64;
+        let rest = 4 * self.columns as u64 + 1000 + self.iterations_at_corners(steps);
+        steps * (self.columns as u64 + 6) + rest
+    }
+
+    /// Those that lift corners to 0, which the invocations of a workgroup come to in different steps, and as many for a loop
+    /// that no lane enters as [`Self::walk_iterations`] says.
+    fn iterations_at_corners(&self, steps: u64) -> u64 {
+        let entered = steps.min(self.workgroup as u64) * 2 * self.columns as u64;
+        if self.ends == Ends::Affine { 2 * steps + entered } else { 0 }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Host half of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration, bindings, tasks.
 
-use super::layout::{self, Task};
+use super::layout::{self, Ends, Task};
 use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
 use crate::gpu::source::Constants;
 pub use crate::pairs::plan::LONG_PAIR_CELLS;
@@ -33,8 +33,8 @@ pub struct Variant {
     pub codes: u32,
     /// Affine gaps.
     pub affine: bool,
-    /// Free end gaps.
-    pub free_ends: bool,
+    /// What end gaps cost.
+    pub ends: Ends,
 }
 
 impl Program for Variant {
@@ -43,7 +43,7 @@ impl Program for Variant {
     }
 
     fn constants(&self) -> Constants {
-        layout::constants(self.codes, self.affine, self.free_ends)
+        layout::constants(self.codes, self.affine, self.ends)
             .number("SLICE", self.slice)
             .number("STRIDE4", self.stride4())
     }

@@ -1,5 +1,6 @@
 //! Some programs of every kernel of the room, whose texts together have all of its parts.
 
+use super::layout::Ends;
 use super::{matrix, nw_slice};
 use crate::gpu::kernels::{Kind, Program, Scan};
 
@@ -13,7 +14,7 @@ fn matrix_of(scan: Scan) -> matrix::Variant {
         subgroup_sizes: [4, 16],
         codes: 16,
         affine: true,
-        free_ends: true,
+        ends: Ends::Affine,
         directions: true,
         tags: true,
     }
@@ -23,8 +24,8 @@ fn matrix_of(scan: Scan) -> matrix::Variant {
 pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
     match kind {
         Kind::Slice => {
-            let (codes, affine, free_ends) = (16, true, true);
-            vec![Box::new(nw_slice::Variant { slice: 12, workgroup: 16, codes, affine, free_ends })]
+            let (codes, affine, ends) = (16, true, Ends::Affine);
+            vec![Box::new(nw_slice::Variant { slice: 12, workgroup: 16, codes, affine, ends })]
         }
         Kind::Scan(scan) => vec![Box::new(matrix_of(scan))],
         Kind::Walk => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],

@@ -8,10 +8,12 @@
 //! H[i,j] = max(H[i-1,j-1] + sub(query[i], target[j]), I[i,j], D[i,j])
 //! ```
 //!
-//! A value is a score and a number of matching columns, compared in this order. All matrices are kept in full.
+//! Row 0 and column 0 of H are what an end gap costs, and so much comes off the cells of the last row and column, of which
+//! the best is the score. A value is a score and a number of matching columns, compared in this order. All matrices are kept
+//! in full.
 
 use crate::alignment::{Cigar, Op};
-use crate::score::{EndGaps, Scoring};
+use crate::score::{Gaps, Scoring};
 use crate::seq::Code;
 
 /// Score and matches, compared in this order.
@@ -34,8 +36,7 @@ pub struct ReferenceAlignment {
 /// The best score and, among alignments with this score, the most matches.
 pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u64) {
     let matrices = Matrices::fill(query, target, scoring);
-    let (i, j) = matrices.last_cell(scoring.end_gaps);
-    let (score, matches) = matrices.h[i][j];
+    let ((score, matches), _) = matrices.last_cell(scoring.end_costs());
     (score, matches as u64)
 }
 
@@ -43,9 +44,8 @@ pub fn score_only(query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u
 pub fn align(query: &[Code], target: &[Code], scoring: &Scoring) -> ReferenceAlignment {
     let (m, n) = (query.len(), target.len());
     let matrices = Matrices::fill(query, target, scoring);
-    let (mut i, mut j) = matrices.last_cell(scoring.end_gaps);
+    let ((score, matches), (mut i, mut j)) = matrices.last_cell(scoring.end_costs());
     let Matrices { h, insertion, deletion } = &matrices;
-    let (score, matches) = h[i][j];
     let first = i64::from(scoring.gaps.first);
 
     let mut cigar = Cigar::new();
@@ -106,10 +106,7 @@ impl Matrices {
     pub(super) fn fill(query: &[Code], target: &[Code], scoring: &Scoring) -> Matrices {
         let (m, n) = (query.len(), target.len());
         let (first, next) = (i64::from(scoring.gaps.first), i64::from(scoring.gaps.next));
-        let end_gap = |length: usize| match scoring.end_gaps {
-            EndGaps::Charged => (-scoring.gaps.cost(length as u64), 0),
-            EndGaps::Free => (0, 0),
-        };
+        let end_gap = |length: usize| (-scoring.end_costs().cost(length as u64), 0);
         let mut h = vec![vec![UNREACHABLE; n + 1]; m + 1];
         let mut insertion = h.clone();
         let mut deletion = h.clone();
@@ -130,21 +127,16 @@ impl Matrices {
         Matrices { h, insertion, deletion }
     }
 
-    /// The cell where the walk back starts.
-    fn last_cell(&self, end_gaps: EndGaps) -> (usize, usize) {
+    /// The best value with the end gap that follows, and the cell where the walk back starts.
+    fn last_cell(&self, ends: Gaps) -> (Value, (usize, usize)) {
         let (m, n) = (self.h.len() - 1, self.h[0].len() - 1);
-        if end_gaps == EndGaps::Charged {
-            return (m, n);
-        }
-        let mut last = (m, n);
-        for i in (0..m).rev() {
-            if self.h[i][n] > self.h[last.0][last.1] {
-                last = (i, n);
-            }
-        }
-        for j in (0..n).rev() {
-            if self.h[m][j] > self.h[last.0][last.1] {
-                last = (m, j);
+        let column = (0..m).rev().map(|i| (i, n));
+        let row = (0..n).rev().map(|j| (m, j));
+        let mut last = (self.h[m][n], (m, n));
+        for (i, j) in column.chain(row) {
+            let value = minus(self.h[i][j], ends.cost((m - i + n - j) as u64));
+            if value > last.0 {
+                last = (value, (i, j));
             }
         }
         last

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::alignment::verify;
-use crate::score::{Ambiguity, Gaps};
+use crate::score::{Ambiguity, EndGaps, Gaps};
 use crate::seq::Alphabet;
 
 fn codes(letters: &str) -> Vec<Code> {
@@ -18,6 +18,7 @@ fn worked_by_hand() {
     let linear = |a, b, g| scheme(a, b, Gaps::linear(g), EndGaps::Charged);
     let affine = |a, b, open, extend| scheme(a, b, Gaps::from_blast(open, extend), EndGaps::Charged);
     let free = |a, b, g| scheme(a, b, Gaps::linear(g), EndGaps::Free);
+    let vsearch = || scheme(2, -4, Gaps::from_blast(20, 2), EndGaps::Priced(Gaps::from_blast(2, 1)));
     for (query, target, scoring, score, cigar) in [
         ("", "", linear(5, -4, 10), 0, ""),
         ("AC", "", linear(5, -4, 10), -20, "2I"),
@@ -38,6 +39,13 @@ fn worked_by_hand() {
         ("ACGTCC", "GGACGT", free(5, -4, 10), 20, "2D4=2I"),
         // Nothing in common: all cells of the last row and column that are on the border tie; the last column's wins.
         ("AA", "CCC", free(5, -4, 10), 0, "3D2I"),
+        // The same with ends that cost 2 + k.
+        ("CCCACGT", "ACGT", vsearch(), 8 - 5, "3I4="),
+        ("ACGTCC", "GGACGT", vsearch(), 8 - 4 - 4, "2D4=2I"),
+        ("AACCTT", "AATT", vsearch(), 4 - 8 - 4, "2I2X2="),
+        ("ACGTAACCGTAC", "ACGTCCGTAC", vsearch(), 20 - 24, "4=2I6="),
+        ("", "CCC", vsearch(), -5, "3D"),
+        ("AA", "CCC", vsearch(), -4 - 5, "3D2I"),
     ] {
         let found = align(&codes(query), &codes(target), &scoring);
         assert_eq!((found.score, found.cigar.to_string().as_str()), (score, cigar), "{query} {target}");
@@ -50,30 +58,30 @@ fn worked_by_hand() {
 struct Candidate {
     score: i64,
     matches: u64,
-    /// Which cell the walk starts from: 0 for (m,n), then by the length of the free run of I or of D at the end.
+    /// Which cell the walk starts from: 0 for (m,n), then by the length of the end gap of I or of D.
     start: (u8, usize),
     /// At each step back, the place of the chosen column in the rule's order of preference.
     choices: Vec<u8>,
     cigar: Cigar,
 }
 
-/// Every alignment of two sequences, by brute force: all strings of columns with the right spans. With free end gaps
-/// each counts once for every part of its last gap that may be the free one.
+/// Every alignment of two sequences, by brute force: all strings of columns with the right spans. Where end gaps have costs
+/// of their own, each counts once for every part of its last gap that may be the end gap.
 fn all_alignments(query: &[Code], target: &[Code], scoring: &Scoring) -> Vec<Candidate> {
     let mut strings = Vec::new();
     extend(query, target, scoring, &mut Vec::new(), &mut strings);
-    let free = scoring.end_gaps == EndGaps::Free;
     let mut candidates = Vec::new();
     for columns in strings {
         let last = columns.last().copied().filter(|op| op.is_gap());
         let tail = columns.iter().rev().take_while(|&&op| Some(op) == last).count();
-        for free_columns in 0..=(if free { tail } else { 0 }) {
-            let (inner, _) = columns.split_at(columns.len() - free_columns);
-            let (score, matches) = score_columns(inner, query, target, scoring, free);
+        for end_columns in 0..=(if scoring.has_own_ends() { tail } else { 0 }) {
+            let (inner, _) = columns.split_at(columns.len() - end_columns);
+            let (score, matches) = score_columns(inner, query, target, scoring);
+            let score = score - scoring.end_costs().cost(end_columns as u64);
             let start = match last {
-                _ if free_columns == 0 => (0, 0),
-                Some(Op::Insertion) => (1, free_columns),
-                _ => (2, free_columns),
+                _ if end_columns == 0 => (0, 0),
+                Some(Op::Insertion) => (1, end_columns),
+                _ => (2, end_columns),
             };
             let mut cigar = Cigar::new();
             columns.iter().for_each(|&op| cigar.push(1, op));
@@ -106,15 +114,15 @@ fn extend(query: &[Code], target: &[Code], scoring: &Scoring, columns: &mut Vec<
     }
 }
 
-/// Score and matches of columns from the first on; a first run of gaps is free if `free`.
-fn score_columns(columns: &[Op], query: &[Code], target: &[Code], scoring: &Scoring, free: bool) -> (i64, u64) {
+/// Score and matches of columns from the first on; a first run of gaps is an end gap.
+fn score_columns(columns: &[Op], query: &[Code], target: &[Code], scoring: &Scoring) -> (i64, u64) {
     let (mut i, mut j, mut score, mut matches) = (0, 0, 0, 0);
     let first_run = columns.iter().take_while(|&&op| op.is_gap() && op == columns[0]).count();
     for (position, &op) in columns.iter().enumerate() {
         if op.is_gap() {
             let opens = position == 0 || columns[position - 1] != op;
-            let cost = if opens { scoring.gaps.first } else { scoring.gaps.next };
-            score -= if free && position < first_run { 0 } else { i64::from(cost) };
+            let costs = if position < first_run { scoring.end_costs() } else { scoring.gaps };
+            score -= i64::from(if opens { costs.first } else { costs.next });
         } else {
             score += i64::from(scoring.substitution.score(query[i], target[j]));
             matches += u64::from(op == Op::Match);
@@ -170,6 +178,15 @@ fn all_tiny_pairs_agree_with_all_their_alignments() {
             schemes.extend(
                 [EndGaps::Charged, EndGaps::Free].map(|end_gaps| scheme(match_score, mismatch_score, gaps, end_gaps)),
             );
+            // All that end gaps can cost there, but for a few of those beside a cost of 10.
+            for (first, next) in
+                (0..=gaps.first).flat_map(|first| (0..=gaps.next.min(first)).map(move |next| (first, next)))
+            {
+                if gaps.first < 10 || (first, next) == (3, 1) || (first, next) == (10, 0) {
+                    let ends = EndGaps::Priced(Gaps { first, next });
+                    schemes.push(scheme(match_score, mismatch_score, gaps, ends));
+                }
+            }
         }
     }
     for (number, query) in pool.iter().enumerate() {
