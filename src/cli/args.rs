@@ -4,7 +4,9 @@ mod bench;
 mod edit;
 mod long;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
+use pairwave::score::SCHEMES;
 use std::path::PathBuf;
 
 pub(super) use bench::*;
@@ -60,7 +62,7 @@ pub(super) enum Command {
 #[command(override_usage = "pairwave allpairs [OPTIONS] <SEQS> [OTHER]", after_long_help = ALLPAIRS_EXAMPLES)]
 pub(super) struct AllPairsArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
-    #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
     pub seqs: Option<String>,
 
     /// Align every sequence of SEQS with every sequence of this file instead of with each other
@@ -87,6 +89,8 @@ pub(super) struct AllPairsArgs {
     pub scoring: ScoringArgs,
 
     /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing [default: charged]
+    ///
+    /// With --end-gap-open and --end-gap-extend they cost something else.
     #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, ignore_case = true)]
     pub end_gaps: Option<EndGapsName>,
 
@@ -188,6 +192,35 @@ pub(super) struct ScoringArgs {
     /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST.
     #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<i32>,
+
+    /// What a gap at an end of the alignment costs once [default: as --gap-open]
+    ///
+    /// Such a gap of k symbols costs OPEN + k * EXTEND, at both ends of both sequences. Neither its first symbol nor each
+    /// further one may cost more than an inner gap's.
+    #[arg(long, value_name = "OPEN", help_heading = SCORING, allow_negative_numbers = true)]
+    pub end_gap_open: Option<i32>,
+
+    /// What every symbol of a gap at an end of the alignment costs [default: as --gap-extend]
+    #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
+    pub end_gap_extend: Option<i32>,
+
+    /// All scores and costs by the name of a scheme ('help' lists them); options for single ones override it
+    #[arg(long, value_name = "NAME", help_heading = SCORING, value_parser = schemes(), ignore_case = true)]
+    #[arg(hide_possible_values = true)]
+    pub scheme: Option<String>,
+}
+
+impl ScoringArgs {
+    /// Whether the list of schemes was asked for.
+    pub(super) fn lists_schemes(&self) -> bool {
+        self.scheme.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("help"))
+    }
+}
+
+/// The names of schemes, and 'help'.
+fn schemes() -> PossibleValuesParser {
+    let names = SCHEMES.iter().map(|scheme| PossibleValue::new(scheme.name).help(scheme.source));
+    PossibleValuesParser::new(names.chain([PossibleValue::new("help").help("List the schemes")]))
 }
 
 // As above.

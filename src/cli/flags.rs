@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 37] = [
+const FLAGS: [(&str, &str); 40] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("candidates", "--pairs"),
@@ -12,6 +12,9 @@ const FLAGS: [(&str, &str); 37] = [
     ("chunk", "--chunk"),
     ("counts", "--counts"),
     ("definition", "--iddef"),
+    ("end_gaps", "--end-gap-open and --end-gap-extend"),
+    ("end_gaps.first", "--end-gap-open + --end-gap-extend"),
+    ("end_gaps.next", "--end-gap-extend"),
     ("fields", "--fields"),
     ("gaps", "--gap-open and --gap-extend"),
     ("gaps.first", "--gap-open + --gap-extend"),

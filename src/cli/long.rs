@@ -54,9 +54,9 @@ impl TryFrom<LongArgs> for Long {
     fn try_from(args: LongArgs) -> Result<Self> {
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
         let (mode, end_gaps) = match args.mode {
-            LongModeName::Local => (Mode::Local, EndGaps::Charged),
-            LongModeName::Global => (Mode::Global, EndGaps::Charged),
-            LongModeName::SemiGlobal => (Mode::Global, EndGaps::Free),
+            LongModeName::Local => (Mode::Local, None),
+            LongModeName::Global => (Mode::Global, None),
+            LongModeName::SemiGlobal => (Mode::Global, Some(EndGaps::Free)),
         };
         let scoring = ScoringChoice::new(&args.scoring, mode, end_gaps)?;
         let format = format(&args)?;

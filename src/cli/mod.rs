@@ -30,6 +30,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use options::{Action, Options};
 use pairwave::output::Field;
+use pairwave::score::NamedScheme;
 use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -73,6 +74,7 @@ fn execute(options: Options) -> Result<()> {
         Action::Fields => pages::print(flags::in_text(&Field::table())),
         Action::EditFields => pages::print(flags::in_text(&Field::edit_table())),
         Action::LongFields => pages::print(flags::in_text(&Field::long_table())),
+        Action::Schemes => pages::print(NamedScheme::list()),
     }
 }
 

@@ -41,6 +41,8 @@ pub(super) enum Action {
     EditFields,
     /// The same of `long`.
     LongFields,
+    /// The list of scoring schemes.
+    Schemes,
 }
 
 /// All pairs of one file, or of one file against another.
@@ -91,6 +93,8 @@ impl TryFrom<Args> for Options {
         let action = match args.command {
             _ if args.citation => Action::Citation,
             None => return Err(Error::usage("a command is missing; see 'pairwave --help'")),
+            Some(Command::Allpairs(args)) if args.scoring.lists_schemes() => Action::Schemes,
+            Some(Command::Long(args)) if args.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Allpairs(args)) if args.fields.as_deref() == Some("help") => Action::Fields,
             Some(Command::Allpairs(args)) => Action::AllPairs(Box::new(AllPairs::try_from(*args)?)),
             Some(Command::Edit(args)) if args.fields.as_deref() == Some("help") => Action::EditFields,
@@ -149,7 +153,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
 }
 
 /// What is aligned, and what the ends cost: two options that can say the same, or contradict each other.
-fn mode(mode: Option<ModeName>, end_gaps: Option<EndGapsName>) -> Result<(Mode, EndGaps)> {
+fn mode(mode: Option<ModeName>, end_gaps: Option<EndGapsName>) -> Result<(Mode, Option<EndGaps>)> {
     match (mode, end_gaps) {
         (Some(ModeName::Local), Some(_)) => {
             Err(Error::usage("--end-gaps with --mode local: a local alignment has no end gaps, leave it out"))
@@ -160,9 +164,9 @@ fn mode(mode: Option<ModeName>, end_gaps: Option<EndGapsName>) -> Result<(Mode, 
         (Some(ModeName::Global), Some(EndGapsName::Free)) => Err(Error::usage(
             "--mode global charges end gaps, --end-gaps free does not: use --mode semi-global, or leave --mode out",
         )),
-        (Some(ModeName::Local), None) => Ok((Mode::Local, EndGaps::Charged)),
-        (Some(ModeName::SemiGlobal), _) => Ok((Mode::Global, EndGaps::Free)),
-        (_, end_gaps) => Ok((Mode::Global, end_gaps.map_or(EndGaps::default(), EndGaps::from))),
+        (Some(ModeName::Local), None) => Ok((Mode::Local, None)),
+        (Some(ModeName::SemiGlobal), _) => Ok((Mode::Global, Some(EndGaps::Free))),
+        (_, end_gaps) => Ok((Mode::Global, end_gaps.map(EndGaps::from))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The scoring that was asked for. It is complete only when the alphabet is known, which may take reading the input.
 
 use super::args::ScoringArgs;
-use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, Scoring, SubstitutionMatrix};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, NamedScheme, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
 
@@ -11,8 +11,13 @@ pub(super) struct ScoringChoice {
     table: Option<Table>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
+    end_gap_open: Option<i32>,
+    end_gap_extend: Option<i32>,
+    /// What fills in the rest.
+    named: Option<&'static NamedScheme>,
     mode: Mode,
-    end_gaps: EndGaps,
+    /// Whether all of end gaps are charged or free, if that was said.
+    end_gaps: Option<EndGaps>,
 }
 
 /// How two symbols are scored.
@@ -22,6 +27,8 @@ pub(super) enum Table {
     Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity },
     /// By a substitution matrix: a built-in name or a file.
     Matrix(String),
+    /// As a scheme that has a name has them.
+    Named(&'static NamedScheme),
 }
 
 /// A scoring scheme with every default filled in.
@@ -38,15 +45,31 @@ const MATCH: i32 = 5;
 const MISMATCH: i32 = -4;
 
 impl ScoringChoice {
-    /// Checks what does not depend on the alphabet.
-    pub(super) fn new(args: &ScoringArgs, mode: Mode, end_gaps: EndGaps) -> Result<Self> {
+    /// Checks what does not depend on the alphabet. `end_gaps` is what was said of them but for their costs.
+    pub(super) fn new(args: &ScoringArgs, mode: Mode, end_gaps: Option<EndGaps>) -> Result<Self> {
         let ambiguity = args.ambiguity.map(Ambiguity::from);
+        let named = args.scheme.as_deref().and_then(NamedScheme::find);
         if let Some(score) = args.mismatch.filter(|&score| score > 0) {
             return Err(Error::usage(format!(
                 "--mismatch {score} would reward mismatches: a score is added, so did you mean --mismatch -{score}?"
             )));
         }
-        for (option, cost) in [("--gap-open", args.gap_open), ("--gap-extend", args.gap_extend)] {
+        let end_costs = [("--end-gap-open", args.end_gap_open), ("--end-gap-extend", args.end_gap_extend)];
+        if let Some((option, _)) = end_costs.iter().find(|(_, cost)| cost.is_some()) {
+            let against = match (mode, end_gaps) {
+                (Mode::Local, _) => "a local alignment has no end gaps: leave it out, or take --mode global",
+                (Mode::Global, Some(EndGaps::Free)) => "but all end gaps were asked to be free: leave one of them out",
+                (Mode::Global, Some(_)) => {
+                    "but all end gaps were asked to cost what inner ones do: leave one of them out"
+                }
+                (Mode::Global, None) => "",
+            };
+            if !against.is_empty() {
+                return Err(Error::usage(format!("{option} says what end gaps cost, {against}")));
+            }
+        }
+        let costs = [("--gap-open", args.gap_open), ("--gap-extend", args.gap_extend)].into_iter().chain(end_costs);
+        for (option, cost) in costs.clone() {
             if let Some(cost) = cost.filter(|&cost| cost < 0) {
                 return Err(Error::usage(format!(
                     "{option} {cost} would reward gaps: a cost is subtracted, so did you mean {option} {}?",
@@ -54,13 +77,8 @@ impl ScoringChoice {
                 )));
             }
         }
-        let numbers = [
-            ("--match", args.match_score),
-            ("--mismatch", args.mismatch),
-            ("--gap-open", args.gap_open),
-            ("--gap-extend", args.gap_extend),
-        ];
-        for (option, number) in numbers {
+        for (option, number) in [("--match", args.match_score), ("--mismatch", args.mismatch)].into_iter().chain(costs)
+        {
             if let Some(number) = number.filter(|number| number.unsigned_abs() > MAX_SCORE.unsigned_abs()) {
                 return Err(Error::usage(format!("{option} {number}: scores and costs go up to {MAX_SCORE}")));
             }
@@ -75,11 +93,15 @@ impl ScoringChoice {
                 return Err(Error::usage(format!("{option} and --matrix exclude each other: a matrix has all scores")));
             }
             (Some(matrix), None) => Some(Table::Matrix(matrix.clone())),
-            (None, Some(_)) => Some(Table::Nucleotide {
-                match_score: args.match_score.unwrap_or(MATCH),
-                mismatch: args.mismatch.unwrap_or(MISMATCH),
-                ambiguity: ambiguity.unwrap_or_default(),
-            }),
+            (None, Some(_)) => {
+                let named = named.and_then(NamedScheme::nucleotide);
+                let (match_score, mismatch, rule) = named.unwrap_or((MATCH, MISMATCH, Ambiguity::default()));
+                Some(Table::Nucleotide {
+                    match_score: args.match_score.unwrap_or(match_score),
+                    mismatch: args.mismatch.unwrap_or(mismatch),
+                    ambiguity: ambiguity.unwrap_or(rule),
+                })
+            }
             (None, None) => None,
         };
         if let Some(Table::Nucleotide { match_score, mismatch, .. }) = table
@@ -87,13 +109,22 @@ impl ScoringChoice {
         {
             return Err(Error::usage(format!("a match ({match_score}) must score more than a mismatch ({mismatch})")));
         }
-        Ok(ScoringChoice { table, gap_open: args.gap_open, gap_extend: args.gap_extend, mode, end_gaps })
+        Ok(ScoringChoice {
+            table,
+            gap_open: args.gap_open,
+            gap_extend: args.gap_extend,
+            end_gap_open: args.end_gap_open,
+            end_gap_extend: args.end_gap_extend,
+            named,
+            mode,
+            end_gaps,
+        })
     }
 
     /// The scheme for sequences of this alphabet.
     ///
     /// Nucleotides: match 5 and mismatch -4, as EDNAFULL has them, and 10 for every symbol of a gap: linear, as in
-    /// Truong et al. 2014. Proteins: BLOSUM62 with 11 + k, as BLASTP.
+    /// Truong et al. 2014. Proteins: BLOSUM62 with 11 + k, as BLASTP. A scheme that was named takes their place.
     pub(super) fn resolve(&self, alphabet: Alphabet) -> Result<Scheme> {
         let table = match (&self.table, alphabet) {
             (_, Alphabet::Bytes) => {
@@ -106,17 +137,33 @@ impl ScoringChoice {
                 ));
             }
             (Some(table), _) => table.clone(),
+            (None, _) if let Some(named) = self.named => Table::Named(named),
             (None, Alphabet::Dna) => {
                 Table::Nucleotide { match_score: MATCH, mismatch: MISMATCH, ambiguity: Ambiguity::default() }
             }
             (None, Alphabet::Protein) => Table::Matrix("BLOSUM62".into()),
         };
-        let (open, extend) = match alphabet {
-            Alphabet::Dna => (0, 10),
-            Alphabet::Protein | Alphabet::Bytes => (11, 1),
+        let named = self.named.map(|named| named.scoring(alphabet)).transpose()?;
+        let default = match (&named, alphabet) {
+            (Some(named), _) => named.gaps,
+            (None, Alphabet::Dna) => Gaps::linear(10),
+            (None, Alphabet::Protein | Alphabet::Bytes) => Gaps::from_blast(11, 1),
         };
-        let gaps = Gaps::from_blast(self.gap_open.unwrap_or(open), self.gap_extend.unwrap_or(extend));
-        Ok(Scheme { alphabet, table, gaps, mode: self.mode, end_gaps: self.end_gaps })
+        let costs = |open: Option<i32>, extend: Option<i32>, default: Gaps| {
+            Gaps::from_blast(open.unwrap_or(default.opening()), extend.unwrap_or(default.next))
+        };
+        let gaps = costs(self.gap_open, self.gap_extend, default);
+        let end_gaps = match (self.end_gaps, named) {
+            _ if self.mode == Mode::Local => EndGaps::Charged,
+            (Some(end_gaps), _) => end_gaps,
+            (None, Some(named)) => named.end_gaps,
+            (None, None) => EndGaps::default(),
+        };
+        let end_gaps = match (self.end_gap_open, self.end_gap_extend) {
+            (None, None) => end_gaps,
+            (open, extend) => EndGaps::Priced(costs(open, extend, end_gaps.costs(gaps))),
+        };
+        Ok(Scheme { alphabet, table, gaps, mode: self.mode, end_gaps })
     }
 }
 
@@ -130,6 +177,7 @@ impl Scheme {
             Table::Matrix(name) => {
                 Scoring::matrix(self.alphabet, &SubstitutionMatrix::open(name)?, self.gaps, self.end_gaps)?
             }
+            Table::Named(named) => named.scoring(self.alphabet)?.with_gaps(self.gaps, self.end_gaps)?,
         };
         Ok(Scoring { mode: self.mode, ..scoring })
     }
@@ -140,7 +188,7 @@ mod tests {
     use super::*;
 
     fn choice(args: ScoringArgs) -> Result<ScoringChoice> {
-        ScoringChoice::new(&args, Mode::Global, EndGaps::Charged)
+        ScoringChoice::new(&args, Mode::Global, None)
     }
 
     #[test]
@@ -159,6 +207,59 @@ mod tests {
         let scheme = choice(args).unwrap().resolve(Alphabet::Dna).unwrap();
         let table = Table::Nucleotide { match_score: 5, mismatch: -2, ambiguity: Ambiguity::Overlap };
         assert_eq!((scheme.table, scheme.gaps), (table, Gaps { first: 13, next: 10 }));
+    }
+
+    #[test]
+    fn end_gaps_cost_what_was_said_or_what_inner_ones_do() {
+        let ends = |open, extend| {
+            let args = ScoringArgs {
+                gap_open: Some(20),
+                gap_extend: Some(2),
+                end_gap_open: open,
+                end_gap_extend: extend,
+                ..Default::default()
+            };
+            choice(args).unwrap().resolve(Alphabet::Dna).unwrap().scoring().map(|scoring| scoring.end_gaps)
+        };
+        assert_eq!(ends(None, None).unwrap(), EndGaps::Charged);
+        assert_eq!(ends(Some(2), Some(1)).unwrap(), EndGaps::Priced(Gaps { first: 3, next: 1 }));
+        assert_eq!(ends(Some(2), None).unwrap(), EndGaps::Priced(Gaps { first: 4, next: 2 }));
+        assert_eq!(ends(None, Some(1)).unwrap(), EndGaps::Priced(Gaps { first: 21, next: 1 }));
+        assert!(ends(Some(2), Some(3)).unwrap_err().to_string().contains("--end-gap-extend 3"));
+        for (mode, end_gaps, part) in [
+            (Mode::Local, None, "a local alignment has no end gaps"),
+            (Mode::Global, Some(EndGaps::Free), "asked to be free"),
+            (Mode::Global, Some(EndGaps::Charged), "asked to cost what inner ones do"),
+        ] {
+            let args = ScoringArgs { end_gap_open: Some(2), ..Default::default() };
+            let error = ScoringChoice::new(&args, mode, end_gaps).unwrap_err().to_string();
+            assert!(error.contains("--end-gap-open") && error.contains(part), "{error}");
+        }
+        let negative = ScoringArgs { end_gap_extend: Some(-1), ..Default::default() };
+        assert!(choice(negative).unwrap_err().to_string().contains("did you mean --end-gap-extend 1?"));
+    }
+
+    #[test]
+    fn single_costs_go_before_those_of_a_scheme() {
+        let vsearch = NamedScheme::find("vsearch");
+        let of = |args: ScoringArgs, mode, end_gaps| {
+            let args = ScoringArgs { scheme: Some("VSEARCH".into()), ..args };
+            let choice = ScoringChoice::new(&args, mode, end_gaps).unwrap();
+            choice.resolve(Alphabet::Dna).unwrap().scoring().unwrap()
+        };
+        let plain = of(ScoringArgs::default(), Mode::Global, None);
+        assert_eq!(plain, vsearch.unwrap().scoring(Alphabet::Dna).unwrap());
+        let free = of(ScoringArgs::default(), Mode::Global, Some(EndGaps::Free));
+        assert_eq!(free, Scoring { end_gaps: EndGaps::Free, ..plain.clone() });
+        let local = of(ScoringArgs::default(), Mode::Local, None);
+        assert_eq!(local, Scoring { mode: Mode::Local, end_gaps: EndGaps::Charged, ..plain.clone() });
+        let args = ScoringArgs { match_score: Some(3), gap_open: Some(9), end_gap_open: Some(5), ..Default::default() };
+        let changed = of(args, Mode::Global, None);
+        assert_eq!((changed.gaps, changed.end_costs()), (Gaps { first: 11, next: 2 }, Gaps { first: 6, next: 1 }));
+        assert_eq!((changed.substitution.max_score(), changed.substitution.min_score()), (3, -4));
+        assert_eq!(changed.substitution.score(1, 15), 0);
+        let args = ScoringArgs { scheme: Some("vsearch".into()), ..Default::default() };
+        assert!(matches!(choice(args).unwrap().resolve(Alphabet::Protein), Err(Error::Usage(_))));
     }
 
     #[test]

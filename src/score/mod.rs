@@ -13,6 +13,7 @@ pub mod local;
 pub mod matrix;
 #[doc(hidden)]
 pub mod offset;
+pub mod schemes;
 pub mod scoring;
 
 pub use bound::IdentityFilter;
@@ -24,4 +25,5 @@ pub use identity::{AlignmentCounts, IdentityDefinition};
 pub use local::LocalScoring;
 pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;
+pub use schemes::{NamedScheme, SCHEMES};
 pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};

@@ -225,11 +225,13 @@ fn check_ends(ends: Gaps, inner: Gaps) -> Result<()> {
         ));
     }
     if first > inner.first {
-        let wrong = format!("an end gap's first symbol must not cost more than an inner gap's, which costs {}", inner.first);
+        let wrong =
+            format!("an end gap's first symbol must not cost more than an inner gap's, which costs {}", inner.first);
         return Err(Error::usage_value("end_gaps.first", first, wrong));
     }
     if next > inner.next {
-        let wrong = format!("an end gap's further symbols must not cost more than an inner gap's, which cost {}", inner.next);
+        let wrong =
+            format!("an end gap's further symbols must not cost more than an inner gap's, which cost {}", inner.next);
         return Err(Error::usage_value("end_gaps.next", next, wrong));
     }
     Ok(())

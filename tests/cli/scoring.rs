@@ -28,6 +28,60 @@ fn free_end_gaps() {
     assert_snapshot!(genes(&["--end-gaps", "free"]));
 }
 
+/// By numbers and by the name of the scheme, every alignment rescored.
+#[test]
+fn end_gaps_with_costs_of_their_own() {
+    let numbers =
+        "--match 2 --mismatch -4 --ambiguity zero --gap-open 18 --gap-extend 2 --end-gap-open 1 --end-gap-extend 1";
+    let by_numbers = genes(&numbers.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(by_numbers, genes(&["--scheme", "vsearch"]));
+    assert_snapshot!(by_numbers);
+    let folder = folder();
+    let of_short = short(&folder, &numbers.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(of_short, short(&folder, &["--scheme", "VSEARCH"]));
+    // The two extremes can be said in two ways.
+    let affine = ["--gap-open", "5", "--gap-extend", "2"];
+    for (ends, rule) in [("0", "free"), ("5", "charged")] {
+        let extend = if rule == "free" { "0" } else { "2" };
+        let priced = short(&folder, &[&affine[..], &["--end-gap-open", ends, "--end-gap-extend", extend]].concat());
+        assert_eq!(priced, short(&folder, &[&affine[..], &["--end-gaps", rule]].concat()));
+    }
+}
+
+/// The scheme of that name gives vsearch's own scores.
+#[test]
+fn scores_are_those_of_vsearch() {
+    let ours = allpairs(&[GENES, "--scheme", "vsearch", "--score-only", "--fields", "query,target,score"]);
+    let sorted = |table: &str| {
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for row in cells(table).into_iter().skip(1) {
+            let (first, second) = (row[0].min(row[1]), row[0].max(row[1]));
+            rows.push([first, second, row[2]].map(str::to_owned).to_vec());
+        }
+        rows.sort();
+        rows
+    };
+    let theirs = sorted(include_str!("vsearch.tsv"));
+    assert_eq!(theirs.len(), 66);
+    assert_eq!(sorted(&ours), theirs);
+}
+
+#[test]
+fn schemes_that_have_names() {
+    let help = pairwave(&["allpairs", "--scheme", "help"]).assert().success().stderr("");
+    let list = String::from_utf8(help.get_output().stdout.clone()).expect("text");
+    for name in ["truong", "vsearch", "needle", "blastn", "blastn-short", "megablast", "blastp"] {
+        assert!(list.contains(&format!("\n{name} ")), "{list}");
+    }
+    let folder = folder();
+    assert_eq!(short(&folder, &["--scheme", "truong"]), short(&folder, &[]));
+    let doubled = short(&folder, &["--scheme", "megablast"]);
+    let numbers = "--match 2 --mismatch -4 --ambiguity mismatch --gap-extend 5";
+    assert_eq!(doubled, short(&folder, &numbers.split_whitespace().collect::<Vec<_>>()));
+    let wrong = wrong::refused_by("allpairs", &folder, "in.fa --scheme clustal");
+    assert!(wrong.contains("clustal") && wrong.contains("vsearch"), "{wrong}");
+}
+
 /// A built-in matrix and the same one as a file.
 #[test]
 fn a_matrix_for_nucleotides() {
@@ -90,7 +144,9 @@ fn lengths_of_every_kind() {
     let folder = folder();
     let lengths: Vec<usize> = (1..40).chain([63, 64, 65, 127, 128, 300]).collect();
     let input = file(&folder, "lengths.fa", random_fasta(0x1e46, Alphabet::Dna, &lengths));
-    for arguments in [&[][..], &["--gap-open", "4", "--gap-extend", "1"], &["--end-gaps", "free"]] {
+    for arguments in
+        [&[][..], &["--gap-open", "4", "--gap-extend", "1"], &["--end-gaps", "free"], &["--scheme", "vsearch"]]
+    {
         let table = allpairs_each(ALL_WAYS, &[&[input.as_str(), "--check"], FIELDS, arguments].concat());
         assert_eq!(table.lines().count(), 1 + 45 * 44 / 2);
         let filtered =
