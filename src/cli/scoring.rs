@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(ends(Some(2), Some(1)).unwrap(), EndGaps::Priced(Gaps { first: 3, next: 1 }));
         assert_eq!(ends(Some(2), None).unwrap(), EndGaps::Priced(Gaps { first: 4, next: 2 }));
         assert_eq!(ends(None, Some(1)).unwrap(), EndGaps::Priced(Gaps { first: 21, next: 1 }));
-        assert!(ends(Some(2), Some(3)).unwrap_err().to_string().contains("--end-gap-extend 3"));
+        assert!(ends(Some(2), Some(3)).unwrap_err().to_string().contains("end_gaps.next 3"));
         for (mode, end_gaps, part) in [
             (Mode::Local, None, "a local alignment has no end gaps"),
             (Mode::Global, Some(EndGaps::Free), "asked to be free"),

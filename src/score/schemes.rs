@@ -44,7 +44,7 @@ pub const SCHEMES: &[NamedScheme] = &[
     },
     NamedScheme {
         name: "vsearch",
-        source: "vsearch: --gapopen 20I/2E --gapext 2I/1E, an opening with its first symbol; ambiguous symbols score 0",
+        source: "vsearch: gapopen 20I/2E, gapext 2I/1E, an opening with its first symbol; ambiguous symbols score 0",
         table: nucleotide(2, -4, Ambiguity::Zero),
         gaps: Gaps::from_emboss(20, 2),
         end_gaps: EndGaps::Priced(Gaps::from_emboss(2, 1)),

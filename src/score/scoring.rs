@@ -313,8 +313,8 @@ mod tests {
             Scoring::nucleotide(2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), ends)
         };
         for (first, next, part) in [
-            (23, 1, "--end-gap-open + --end-gap-extend 23: an end gap's first symbol"),
-            (22, 3, "--end-gap-extend 3: an end gap's further symbols"),
+            (23, 1, "end_gaps.first 23: an end gap's first symbol"),
+            (22, 3, "end_gaps.next 3: an end gap's further symbols"),
             (1, 2, "first symbol costs 1, each further one 2"),
             (1, -1, "first symbol costs 1, each further one -1"),
             (-1, -1, "are costs that are subtracted"),
