@@ -317,7 +317,7 @@ fn errors_are_one_line_on_standard_error_and_exit_code_2() {
     let wrong = program(&["allpairs", "none.fa", "--min-identity", "97"]).assert().code(2).stdout("");
     wrong.stderr("pairwave: error: --min-identity 97: identities are fractions from 0 to 1; did you mean 0.97?\n");
     let unknown = program(&["allpairs", "none.fa", "--nonsense"]).assert().code(2).stdout("");
-    unknown.stderr("pairwave: error: unexpected argument '--nonsense' found; tip: to pass '--nonsense' as a value, use '-- --nonsense'\n");
+    unknown.stderr("pairwave: error: unexpected argument '--nonsense' found; see 'pairwave allpairs --help'\n");
     program(&[]).assert().code(2).stdout("").stderr(predicates::str::contains("Usage: pairwave"));
 }
 
@@ -336,10 +336,10 @@ fn what_is_asked_for_goes_to_standard_output() {
     let directory = tempfile::tempdir().unwrap();
     program(&["man", directory.path().to_str().unwrap()]).assert().success().stdout("");
     assert!(directory.path().join("pairwave-devices.1").is_file());
-    program(&["man", "no/such/directory"])
+    program(&["man", "Cargo.toml/pages"])
         .assert()
         .code(2)
-        .stderr(predicates::str::starts_with("pairwave: error: no/"));
+        .stderr(predicates::str::starts_with("pairwave: error: Cargo.toml/pages: "));
 }
 
 #[cfg(unix)]

@@ -1,7 +1,7 @@
 //! `pairwave bench`: what is valid, and its run.
 
 use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName};
-use super::common::{is_same_file, positive};
+use super::common::{is_same_file, threads};
 use super::device::DeviceChoice;
 use super::runner::{chosen, kernel_called};
 use super::{flags, interrupt, log};
@@ -106,7 +106,7 @@ impl TryFrom<BenchArgs> for Bench {
             format: args.format,
             plot: args.plot,
             devices: DeviceChoice::parse_all(&args.device)?,
-            threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
+            threads: args.threads.map(threads).transpose()?,
         })
     }
 }

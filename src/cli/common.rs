@@ -35,7 +35,7 @@ pub(super) fn machine(args: MachineArgs) -> Result<(Compute, Option<PathBuf>)> {
         devices: DeviceChoice::parse_all(&args.device)?,
         kernel: None,
         memory: args.memory.as_deref().map(size::memory).transpose()?,
-        threads: args.threads.map(|threads| positive("--threads", threads)).transpose()?,
+        threads: args.threads.map(threads).transpose()?,
         tune: false,
         check: args.check,
     };
@@ -73,6 +73,17 @@ pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&
 pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
     let positive = |hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing"));
     hits.map(positive).transpose()
+}
+
+/// Threads for each processor at most, of as many as are allowed at least: more only wait for each other.
+const MOST_THREADS_A_PROCESSOR: usize = 4;
+const ALLOWED_THREADS: usize = 64;
+
+/// `--threads`.
+pub(super) fn threads(threads: usize) -> Result<NonZeroUsize> {
+    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let most = (processors * MOST_THREADS_A_PROCESSOR).max(ALLOWED_THREADS);
+    positive("--threads", threads.min(most))
 }
 
 /// A number that may not be 0.

@@ -94,7 +94,10 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     }
-    let message = one_line(&error.render().to_string());
+    let mut message = one_line(&error.render().to_string());
+    if is_part_of_a_score(error) {
+        message.push_str("; scores and costs are whole numbers: multiply all of them, by 2 for halves");
+    }
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => {
             misspelt(typed, &message, option)
@@ -104,6 +107,17 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Whether a score or a cost was given as a fraction, as in EMBOSS's `-gapextend 0.5`.
+fn is_part_of_a_score(error: &clap::Error) -> bool {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let options = ["--match", "--mismatch", "--gap", "--end-gap"];
+    options.iter().any(|option| text(ContextKind::InvalidArg).starts_with(option))
+        && text(ContextKind::InvalidValue).parse::<f64>().is_ok_and(|value| value.fract() != 0.0)
 }
 
 /// Reports an option that there is not, with what to type instead where that is known.

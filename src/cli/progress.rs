@@ -119,8 +119,9 @@ pub(super) fn summary_lines(summary: &Summary, is_filtered: bool) -> Vec<String>
 fn summary_line(summary: &Summary, is_filtered: bool) -> String {
     let seconds = summary.seconds.max(1e-6);
     let mut line = format!(
-        "{} pairs in {:.3} s: {} pairs/s, {}",
+        "{} {} in {:.3} s: {} pairs/s, {}",
         HumanCount(summary.pairs),
+        if summary.pairs == 1 { "pair" } else { "pairs" },
         summary.seconds,
         HumanCount((summary.pairs as f64 / seconds).round() as u64),
         gcups(summary.cells as f64 / seconds)
@@ -196,6 +197,8 @@ mod tests {
             imbalance: 0.01,
         };
         insta::assert_snapshot!(summary_line(&summary, true), @"13,418,790 pairs in 4.250 s: 3,157,362 pairs/s, 6727 GCUPS (kernels 3.875 s, 7378 GCUPS); 41,223 aligned, 13,377,567 (99.7%) saved by the filter, 40,112 written; NVIDIA H200 97.9%, cpu 2.1%");
+        let one = Summary { pairs: 1, cells: 900, seconds: 1.0, ..Summary::default() };
+        assert!(summary_line(&one, false).starts_with("1 pair in 1.000 s: "));
         let small = Summary { pairs: 3, cells: 900, written: 3, ..Summary::default() };
         insta::assert_snapshot!(summary_line(&small, false), @"3 pairs in 0.000 s: 3,000,000 pairs/s, 0.900 GCUPS; 0 aligned, 3 written");
     }

@@ -128,6 +128,7 @@ fn options() {
             "@good.fa --iddef 5",
             "@good.fa --threads many",
             "@good.fa --threads 0",
+            "@good.fa --gap-extend 0.5",
             "@good.fa --memory 8X",
             "@good.fa --memory 1M",
             "@good.fa --min-identity 97",
