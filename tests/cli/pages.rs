@@ -148,38 +148,111 @@ fn shells_complete_options() {
     }
 }
 
-/// What README.md shows of the program's output is what it writes. (`pairwave devices` is left out: every machine has
-/// its own.)
+/// The files that commands of the documentation name, in a directory.
+#[cfg(unix)]
+fn files_of_the_documentation(folder: &TempDir) {
+    let root = env!("CARGO_MANIFEST_DIR");
+    std::os::unix::fs::symlink(format!("{root}/assets"), path(folder, "assets")).expect("a link can be made");
+    file(folder, "broken.fa", ">a\nGATTACA\n>b\nGATT\nAC7A\n");
+    let genes = std::fs::read_to_string(format!("{root}/assets/16s/gold12.fasta")).expect("it is there");
+    let primers = std::fs::read_to_string(format!("{root}/assets/16s/primers.fasta")).expect("it is there");
+    let proteins = ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n>p2\nMKTAYIAKQRQISFVKSFSRQLEDRLGLIEVQ\n";
+    let gene =
+        |index: usize| genes.split('>').nth(index + 1).and_then(|record| record.split_once('\n')).expect("a gene").1;
+    let [one, other] = [0, 1].map(|index| format!(">chr1\n{}", gene(index)));
+    for (name, text) in [("genes.fa", &genes), ("primers.fa", &primers), ("barcodes.fa", &primers)] {
+        file(folder, name, text);
+    }
+    for name in ["proteins.fa", "p.fa", "q.fa"] {
+        file(folder, name, proteins);
+    }
+    for (name, text) in [("a.fa", &one), ("b.fa", &other), ("genome.fa", &one)] {
+        file(folder, name, text);
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut encoder, text.as_bytes()).expect("a vector takes all");
+        file(folder, &format!("{name}.gz"), encoder.finish().expect("a vector takes all"));
+    }
+    let read: String = gene(0).chars().filter(|letter| letter.is_ascii_alphabetic()).skip(100).take(80).collect();
+    file(folder, "reads.fq", format!("@r\n{read}\n+\n{}\n", "I".repeat(read.len())));
+    file(folder, "probe.fa", format!(">probe\n{}\n", &read[..20]));
+    file(folder, "candidates.tsv", "r\tchr1\t90\t190\n");
+}
+
+/// Every command of README.md and docs/ runs, and what is shown of its output is what it writes. (`pairwave devices` is left
+/// out: every machine has its own; and `pairwave bench`, which takes a while.)
 #[cfg(unix)]
 #[test]
-fn the_readme_shows_what_is_written() {
+fn the_documentation_shows_what_is_written() {
     let folder = folder();
+    files_of_the_documentation(&folder);
     let root = env!("CARGO_MANIFEST_DIR");
-    std::os::unix::fs::symlink(format!("{root}/assets"), path(&folder, "assets")).expect("a link can be made");
-    let proteins = ">p1\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n>p2\nMKTAYIAKQRQISFVKSFSRQLEDRLGLIEVQ\n";
-    file(&folder, "proteins.fa", proteins);
-    file(&folder, "genes.fa", ">a\nGATTACA\n>b\nGATT\nAC7A\n");
     let mut directories = program().parent().expect("the program is in a directory").as_os_str().to_owned();
     directories.push(":");
     directories.push(std::env::var_os("PATH").expect("there is a PATH"));
+    let run = |command: &str| {
+        let mut shell = std::process::Command::new("bash");
+        let shell =
+            shell.args(["-c", command]).current_dir(&folder).env("PATH", &directories).env("HOME", folder.path());
+        shell.env("PAIRWAVE_CACHE_DIR", "no such directory").output().expect("there is a shell")
+    };
 
-    let text = std::fs::read_to_string(format!("{root}/README.md")).expect("it is there");
-    let mut seen = 0;
-    for block in text.split("```console\n$ ").skip(1) {
-        let block = block.split("```").next().expect("the block ends");
-        let (command, expected) = block.split_once('\n').expect("the command is a line");
-        if command == "pairwave devices" {
-            continue;
+    let documents = std::fs::read_dir(format!("{root}/docs")).expect("it is there");
+    let mut documents: Vec<PathBuf> = documents.map(|entry| entry.expect("an entry").path()).collect();
+    documents.sort();
+    documents.insert(0, format!("{root}/README.md").into());
+    let (mut shown, mut run_alone) = (0, 0);
+    for document in documents.iter().filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
+        let text = std::fs::read_to_string(document).expect("it is there");
+        for block in text.split("```console\n$ ").skip(1) {
+            let block = block.split("```").next().expect("the block ends");
+            let (command, expected) = block.split_once('\n').expect("the command is a line");
+            if command == "pairwave devices" {
+                continue;
+            }
+            let output = run(command);
+            let written = if output.status.success() { output.stdout } else { output.stderr };
+            assert_eq!(String::from_utf8_lossy(&written), expected, "{command}");
+            shown += 1;
         }
-        let mut shell = std::process::Command::new("sh");
-        let run = shell.args(["-c", command]).current_dir(&folder).env("PATH", &directories);
-        let output = run.env("PAIRWAVE_CACHE_DIR", "no such directory").output().expect("there is a shell");
-        let shown = if output.status.success() { output.stdout } else { output.stderr };
-        assert_eq!(String::from_utf8_lossy(&shown), expected, "{command}");
-        seen += 1;
+        let in_blocks = text.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines());
+        let in_tables =
+            text.lines().filter(|line| line.starts_with("| ")).flat_map(|line| line.split('`').skip(1).step_by(2));
+        let jobs = ["allpairs ", "edit ", "long ", "man ", "completions "];
+        let is_whole = |command: &&str| {
+            let rest = command.strip_prefix("pairwave ");
+            rest.is_some_and(|rest| jobs.iter().any(|job| rest.starts_with(job)) && !rest.contains("..."))
+        };
+        for command in in_blocks.chain(in_tables).filter(|line| is_whole(line) || line.starts_with("mkdir ")) {
+            let output = run(command);
+            assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+            run_alone += 1;
+        }
     }
-    assert_eq!(seen, 9);
-    assert_eq!(entries(folder.path()), ["assets", "best.tsv.gz", "genes.fa", "genes.phy", "proteins.fa"]);
+    assert!(shown >= 9 && run_alone >= 18, "{shown} {run_alone}");
+    for written in ["best.tsv.gz", "genes.phy", "path.svg", "hits.sam", "chr1.paf", ".local/share/man/man1/pairwave.1"]
+    {
+        assert!(folder.path().join(written).is_file(), "{written}");
+    }
+}
+
+/// Links between the documents lead to files that are there.
+#[test]
+fn links_of_the_documentation_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let documents = std::fs::read_dir(root.join("docs")).expect("it is there");
+    let documents = documents.map(|entry| entry.expect("an entry").path()).chain([root.join("README.md")]);
+    let mut links = 0;
+    for document in documents.filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
+        let text = std::fs::read_to_string(&document).expect("it is there");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            if !link.contains("://") && !file.is_empty() {
+                assert!(document.with_file_name(file).exists(), "{}: {link}", document.display());
+                links += 1;
+            }
+        }
+    }
+    assert!(links > 9, "{links}");
 }
 
 /// Runs an example. They are built by whoever builds the tests.
