@@ -142,12 +142,19 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Option<f64> {
         }));
     }
     engine_pool.dismiss_lost();
-    if suits.len() < 2 {
-        return None;
-    }
+    paced(f64::from(columns), &suits)
+}
+
+/// The same of engines of these speeds that suit so many columns at most, the fastest first; `None` of one.
+fn paced(columns: f64, suits: &[(f64, f64)]) -> Option<f64> {
+    let (&(fastest, suited), _) = suits.split_first().filter(|(_, others)| !others.is_empty())?;
     let speeds: f64 = suits.iter().map(|(speed, _)| speed).sum();
     let widths = suits.iter().map(|(speed, columns)| columns / speed.max(f64::MIN_POSITIVE));
-    Some(widths.fold(f64::from(columns) / speeds.max(f64::MIN_POSITIVE) / ROUNDS, f64::min))
+    let widest = widths.fold(f64::INFINITY, f64::min);
+    let rounds = columns / speeds.max(f64::MIN_POSITIVE) / ROUNDS;
+    // A panel that is too narrow to fill a device takes as long as a wide one.
+    let fills = suited / fastest.max(f64::MIN_POSITIVE) / 2.0;
+    Some(rounds.max(fills).min(widest))
 }
 
 /// Puts the panels' edges together.
@@ -176,4 +183,20 @@ fn gather(part: &MatrixPart, panels: Vec<Panel>) -> Result<Swath> {
         return Ok(Swath { grid, best, pruned_cells });
     }
     Err(Error::Internal("a sweep ended without its last row or column".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panels_follow_speeds_and_fill_devices() {
+        assert_eq!(paced(1e6, &[(1.0, 1e6)]), None);
+        // Wide matrices: four rounds, or what suits the one that suits least for its speed.
+        assert_eq!(paced(1.6e6, &[(1.0, 3e5), (1.0, 3e5)]), Some(2e5));
+        assert_eq!(paced(4.8e6, &[(1.0, 2.7e5), (1.0, 2.7e5)]), Some(2.7e5));
+        assert_eq!(paced(8e5, &[(4.0, 3e5), (1.0, 1e4)]), Some(1e4));
+        // A narrow one, all of which one device could take at once: half each, not eight slivers.
+        assert_eq!(paced(1e5, &[(1.0, 1e5), (1.0, 1e5)]), Some(5e4));
+    }
 }
