@@ -115,7 +115,7 @@ fn two_engines_of_one_adapter_give_what_one_gives() {
 
 #[test]
 fn a_device_that_is_lost_leaves_the_other_going_with_one_warning() {
-    warnings::record();
+    warnings::record("warn");
     let all = Arc::new(Barrier::new(2));
     let mut doomed = Met::new(gpu_called("the doomed one"), &all);
     doomed.destroyed_at = 1;

@@ -2,8 +2,7 @@
 
 mod support;
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::{AllPairs, EditFilter, Job, PairResult, Run, Summary};
@@ -112,21 +111,6 @@ fn a_small_job_goes_without() {
     assert_eq!(summary.engines.len(), 1);
 }
 
-/// Lines that were logged.
-#[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// What is measured of a device when it is opened has to pay for the pairs that are left.
 #[test]
 fn devices_are_opened_for_what_the_filter_left() {
@@ -134,15 +118,10 @@ fn devices_are_opened_for_what_the_filter_left() {
         min_identity: Some(0.97),
         ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::dna()))
     };
-    let tape = Tape::default();
-    let writer = tape.clone();
-    let lines = tracing_subscriber::fmt().with_env_filter("pairwave=debug").with_ansi(false);
-    // For all tests of this file: what a thread alone records is not heard while others run.
-    lines.with_writer(move || writer.clone()).init();
+    warnings::record("debug");
     let (_, summary) = run(&job, EditFilter::On, gpu());
     let left: u64 = summary.engines[1..].iter().map(|engine| engine.cells).sum();
     assert!(left > 0 && left < summary.cells, "{left} of {}", summary.cells);
-    let tape = String::from_utf8(tape.0.lock().unwrap().clone()).unwrap();
-    let opened: Vec<&str> = tape.lines().filter(|line| line.contains("opened adapters=1")).collect();
+    let opened = warnings::about("opened adapters=1");
     assert!(opened.iter().any(|line| line.contains(&format!("cells={left} "))), "{left}: {opened:#?}");
 }

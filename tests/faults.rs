@@ -129,7 +129,7 @@ fn faulty(name: &str, gives_up: bool, script: impl Fn() -> Vec<Act>) {
 }
 
 fn faulty_in(which: &[&str], patience: Option<Duration>, name: &str, gives_up: bool, script: impl Fn() -> Vec<Act>) {
-    warnings::record();
+    warnings::record("warn");
     let jobs = jobs();
     let named = jobs.iter().zip(["scores", "filter", "alignments"]);
     for (job, what) in named.filter(|(_, what)| which.contains(what)) {

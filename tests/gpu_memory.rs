@@ -259,7 +259,7 @@ fn run(job: &AllPairs, engine: Box<dyn Engine<Pairs>>) -> (Vec<PairResult>, Summ
 
 #[test]
 fn a_job_is_right_though_memory_is_short() {
-    warnings::record();
+    warnings::record("warn");
     let mut rng = rng(0x5707);
     let lengths: Vec<usize> = (0..40).map(|index| 5 + (index * 7) % 60).collect();
     let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);

@@ -124,7 +124,7 @@ fn the_same_comes_out_whoever_computes() {
 
 #[test]
 fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
-    warnings::record();
+    warnings::record("warn");
     let job = jobs().remove(3);
     let found = adapter();
     let mut engines = mixed(gpu_default(), 2, Some(0));

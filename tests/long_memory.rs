@@ -42,7 +42,7 @@ fn local_case(seed: u64, rows: usize) -> LongCase {
 
 /// Has every buffer refused once that `check` takes, each with a new engine; gives how many there are.
 fn each_buffer_refused(name: &str, check: impl Fn(&mut GpuLong)) -> u64 {
-    warnings::record();
+    warnings::record("warn");
     for after in 0.. {
         let mut engine = open(&format!("{name} {after}"));
         engine.gpu().feign_shortage("", after, 1);

@@ -138,7 +138,8 @@ impl Output {
 fn open_file(path: &Path) -> io::Result<Base> {
     // A link is followed: its target is what gets replaced, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    match fs::metadata(&target) {
+    let found = fs::metadata(&target);
+    match &found {
         Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         Ok(found) if !found.is_file() => return Ok(Base::Device(File::options().write(true).open(&target)?)),
         _ => {}
@@ -162,7 +163,7 @@ fn open_file(path: &Path) -> io::Result<Base> {
         opened.inspect_err(|error| code = error.raw_os_error())
     });
     let file = file.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))?;
-    if let Ok(found) = fs::metadata(&target) {
+    if let Ok(found) = found {
         file.as_file().set_permissions(found.permissions())?;
     }
     Ok(Base::Temporary { file, target })

@@ -40,16 +40,15 @@ pub(super) fn table(alphabet: Alphabet, degap: bool) -> Table {
         b'\r' => CARRIAGE_RETURN,
         b' ' | b'\t' if alphabet != Alphabet::Bytes => SKIPPED,
         b'-' | b'.' | b'~' if degap && alphabet != Alphabet::Bytes => SKIPPED,
-        INOSINE | INOSINE_LOWER if alphabet == Alphabet::Dna => u16::from(N),
+        byte if alphabet == Alphabet::Dna => dna(byte).map_or(ILLEGAL, u16::from),
         byte => alphabet.encode(byte).map_or(ILLEGAL, u16::from),
     })
 }
 
-/// A base of primers that pairs with A, C and T, and hardly worse with G: read as N.
-const INOSINE: u8 = b'I';
-const INOSINE_LOWER: u8 = b'i';
-/// The DNA code of N.
-const N: Code = 15;
+/// The DNA code of a letter in a file. Inosine, a base of primers that pairs with A, C and T and hardly worse with G, is N.
+fn dna(letter: u8) -> Option<Code> {
+    Alphabet::Dna.encode(if letter.eq_ignore_ascii_case(&b'I') { b'N' } else { letter })
+}
 
 /// Writes the codes of `raw`, line ends left out, to the front of `codes`, which must be at least as long. Returns
 /// their number and the union of all marks seen; with [`ILLEGAL`] among them the codes mean nothing.
@@ -122,16 +121,12 @@ pub(super) fn is_nucleotide(protein: Code) -> bool {
 
 /// Whether a byte is a letter that a file of nucleotides cannot have.
 pub(super) fn is_foreign(byte: u8) -> bool {
-    let is_letter = Alphabet::Protein.encode(byte).is_some();
-    is_letter && Alphabet::Dna.encode(byte).is_none() && byte.to_ascii_uppercase() != INOSINE
+    Alphabet::Protein.encode(byte).is_some() && dna(byte).is_none()
 }
 
 /// Protein codes to DNA codes; letters that DNA lacks, and padding, become [`PAD`](super::PAD).
 pub(super) fn protein_to_dna() -> [Code; LETTERS] {
-    std::array::from_fn(|code| match Alphabet::Protein.decode(code as Code) {
-        INOSINE => N,
-        letter => Alphabet::Dna.encode(letter).unwrap_or(super::PAD),
-    })
+    std::array::from_fn(|code| dna(Alphabet::Protein.decode(code as Code)).unwrap_or(super::PAD))
 }
 
 #[cfg(test)]

@@ -178,6 +178,18 @@ fn files_of_the_documentation(folder: &TempDir) {
     file(folder, "candidates.tsv", "r\tchr1\t90\t190\n");
 }
 
+/// README.md and the pages of docs/, each with its text.
+fn documents() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = std::fs::read_dir(root.join("docs")).expect("it is there");
+    let mut paths: Vec<PathBuf> = pages.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+    paths.sort();
+    paths.insert(0, root.join("README.md"));
+    let text = |path: &PathBuf| std::fs::read_to_string(path).expect("it is there");
+    paths.into_iter().map(|path| (path.clone(), text(&path))).collect()
+}
+
 /// Every command of README.md and docs/ runs, and what is shown of its output is what it writes. (`pairwave devices` is left
 /// out: every machine has its own; and `pairwave bench`, which takes a while.)
 #[cfg(unix)]
@@ -185,7 +197,6 @@ fn files_of_the_documentation(folder: &TempDir) {
 fn the_documentation_shows_what_is_written() {
     let folder = folder();
     files_of_the_documentation(&folder);
-    let root = env!("CARGO_MANIFEST_DIR");
     let mut directories = program().parent().expect("the program is in a directory").as_os_str().to_owned();
     directories.push(":");
     directories.push(std::env::var_os("PATH").expect("there is a PATH"));
@@ -196,13 +207,8 @@ fn the_documentation_shows_what_is_written() {
         shell.env("PAIRWAVE_CACHE_DIR", "no such directory").output().expect("there is a shell")
     };
 
-    let documents = std::fs::read_dir(format!("{root}/docs")).expect("it is there");
-    let mut documents: Vec<PathBuf> = documents.map(|entry| entry.expect("an entry").path()).collect();
-    documents.sort();
-    documents.insert(0, format!("{root}/README.md").into());
     let (mut shown, mut run_alone) = (0, 0);
-    for document in documents.iter().filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
-        let text = std::fs::read_to_string(document).expect("it is there");
+    for (_, text) in documents() {
         for block in text.split("```console\n$ ").skip(1) {
             let block = block.split("```").next().expect("the block ends");
             let (command, expected) = block.split_once('\n').expect("the command is a line");
@@ -238,12 +244,8 @@ fn the_documentation_shows_what_is_written() {
 /// Links between the documents lead to files that are there.
 #[test]
 fn links_of_the_documentation_lead_somewhere() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let documents = std::fs::read_dir(root.join("docs")).expect("it is there");
-    let documents = documents.map(|entry| entry.expect("an entry").path()).chain([root.join("README.md")]);
     let mut links = 0;
-    for document in documents.filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
-        let text = std::fs::read_to_string(&document).expect("it is there");
+    for (document, text) in documents() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let file = link.split('#').next().unwrap_or_default();
             if !link.contains("://") && !file.is_empty() {

@@ -84,18 +84,26 @@ impl Sink for HookedSink<'_> {
     }
 }
 
+/// What a wrapped engine says of itself.
+macro_rules! as_inner {
+    () => {
+        fn label(&self) -> &str {
+            self.inner.label()
+        }
+
+        fn speed(&self) -> f64 {
+            self.inner.speed()
+        }
+
+        fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
+            self.inner.panel_columns(rows, columns)
+        }
+    };
+}
+pub(crate) use as_inner;
+
 impl LongEngine for Hooked {
-    fn label(&self) -> &str {
-        &self.inner.label
-    }
-
-    fn speed(&self) -> f64 {
-        self.inner.speed()
-    }
-
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.inner.panel_columns(rows, columns)
-    }
+    as_inner!();
 
     fn keeps_columns(&self) -> bool {
         self.inner.keeps_columns()

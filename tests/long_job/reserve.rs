@@ -12,7 +12,7 @@ use pairwave::seq::Alphabet;
 use pairwave::{Error, Result, Run};
 
 use super::support::{LongResult, run_long};
-use super::{GAPS, Hooked, MODES, dna, expected, job, related, textbook};
+use super::{GAPS, Hooked, MODES, as_inner, dna, expected, job, related, textbook};
 
 fn lost() -> Error {
     Error::Device { device: "weak".into(), message: "lost".into() }
@@ -31,17 +31,7 @@ struct Traceless {
 }
 
 impl LongEngine for Traceless {
-    fn label(&self) -> &str {
-        self.inner.label()
-    }
-
-    fn speed(&self) -> f64 {
-        self.inner.speed()
-    }
-
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.inner.panel_columns(rows, columns)
-    }
+    as_inner!();
 
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
         self.inner.sweep(sweep, left, sink)
@@ -106,17 +96,7 @@ struct Useless {
 }
 
 impl LongEngine for Useless {
-    fn label(&self) -> &str {
-        &self.inner.label
-    }
-
-    fn speed(&self) -> f64 {
-        self.inner.speed()
-    }
-
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.inner.panel_columns(rows, columns)
-    }
+    as_inner!();
 
     fn keeps_columns(&self) -> bool {
         self.keeps_columns

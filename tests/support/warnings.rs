@@ -1,4 +1,4 @@
-//! The warnings of all tests of a file, on tape.
+//! What all tests of a file log, on tape.
 
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -12,8 +12,8 @@ fn lock() -> MutexGuard<'static, Vec<String>> {
     tape().lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Begins to record; once is enough.
-pub(crate) fn record() {
+/// Begins to record all from this level on; once is enough, and the first one counts.
+pub(crate) fn record(level: &str) {
     struct Tape;
     impl Write for Tape {
         fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
@@ -26,11 +26,12 @@ pub(crate) fn record() {
     }
     static STARTED: OnceLock<()> = OnceLock::new();
     STARTED.get_or_init(|| {
-        tracing_subscriber::fmt().with_env_filter("pairwave=warn").with_ansi(false).with_writer(|| Tape).init();
+        let lines = tracing_subscriber::fmt().with_env_filter(format!("pairwave={level}")).with_ansi(false);
+        lines.with_writer(|| Tape).init();
     });
 }
 
-/// The warnings with this text so far.
+/// The lines with this text so far.
 pub(crate) fn about(text: &str) -> Vec<String> {
     lock().iter().filter(|line| line.contains(text)).cloned().collect()
 }
