@@ -32,7 +32,7 @@ fn main(
     var key = select(pair.m << POSITION_BITS, 0u, IS_OVERLAP);
     var best = 0xffffffffu;
     // The first column that may end an overlap.
-    let first_end = max(unaligned(pair.m, pair.n), pair.n) - unaligned(pair.m, pair.n);
+    let first_end = max(unaligned(pair.n, pair.m), pair.n) - unaligned(pair.n, pair.m);
     for (var j = 0u; j < pair.n; j += SYMBOLS) {
         var symbols = symbols_from(pair.at + j);
         for (var left = min(SYMBOLS, pair.n - j); left > 0u; left--) {

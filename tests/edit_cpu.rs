@@ -282,6 +282,37 @@ fn groups_of_every_size() {
     }
 }
 
+/// Rows beyond the limit are left out, in groups whose texts end at different columns.
+#[test]
+fn overlaps_within_a_limit() {
+    let mut rng = rng(0x0EA);
+    let ancestor = random_codes(&mut rng, Alphabet::Dna, 800);
+    let part = |rng: &mut support::Rng, edits: usize| {
+        let (begin, end) = (rng.below(500usize), 600 + rng.below(200usize));
+        let mut part = ancestor[begin..end].to_vec();
+        for _ in 0..edits {
+            let at = rng.below(part.len());
+            match rng.below(3u32) {
+                0 => part[at] = 1 << rng.below(4u32),
+                1 => part.insert(at, 1 << rng.below(4u32)),
+                _ => drop(part.remove(at)),
+            }
+        }
+        part
+    };
+    let mut patterns: Vec<Vec<Code>> = (0..4).map(|edits| part(&mut rng, 3 * edits)).collect();
+    patterns.push(random_codes(&mut rng, Alphabet::Dna, 577));
+    let mut texts: Vec<Vec<Code>> = (0..24).map(|edits| part(&mut rng, edits)).collect();
+    texts.extend((0..20).map(|more| random_codes(&mut rng, Alphabet::Dna, 300 + 17 * more)));
+    let case = Case::all(patterns, texts);
+    for (shorter, constant, divisor) in [(0, 0, 1), (9, 0, 25), (9, 11, 11), (1, 0, 1)] {
+        let mode = EditMode::Overlap(Reach { shorter, constant, divisor });
+        for limit in [Limit::Shorter(0.03, 0.0), Limit::Shorter(0.2, 0.1), Limit::Distance(9)] {
+            check(&case, &scheme(mode, &Equality::dna(Ambiguity::Overlap, true), limit));
+        }
+    }
+}
+
 /// Sequences of thousands of symbols: forms equal each other, and the textbook where it takes no long time.
 #[test]
 fn overlaps() {
@@ -290,8 +321,8 @@ fn overlaps() {
     let mut texts: Vec<Vec<Code>> = edges.iter().map(|pattern| pattern[pattern.len() / 3..].to_vec()).collect();
     texts.extend(edges.iter().map(|pattern| [&edges[3][..40], pattern].concat()));
     let case = Case::all(edges.to_vec(), texts);
-    for (sum, shorter, difference, divisor) in [(0, 0, 0, 1), (5, 8, 20, 25), (1, 0, 0, 1)] {
-        let mode = EditMode::Overlap(Reach { sum, shorter, difference, divisor });
+    for (shorter, constant, divisor) in [(0, 0, 1), (9, 0, 25), (9, 11, 21), (1, 0, 1)] {
+        let mode = EditMode::Overlap(Reach { shorter, constant, divisor });
         for equality in [Equality::literal(Alphabet::Dna), Equality::dna(Ambiguity::Overlap, true)] {
             check(&case, &scheme(mode, &equality, Limit::None));
             check(&case, &scheme(mode, &equality, Limit::Shorter(0.1, 0.0)));

@@ -160,12 +160,10 @@ fn params_of_distances() {
             text_words,
             limit,
             groups,
-            spare,
-            sets,
-            reach_sum,
-            reach_shorter,
-            reach_difference,
             reach_divisor,
+            sets,
+            reach_shorter,
+            reach_constant,
         ]
     );
     // A run is four words of `runs`.

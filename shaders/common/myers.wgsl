@@ -34,14 +34,12 @@ struct Params {
     limit: u32,
     // Workgroups of the batch.
     groups: u32,
-    spare: u32,
+    // How many symbols may follow an overlap (see `unaligned`).
+    reach_divisor: u32,
     // Of what bases a code is made up, 4 bits a code.
     sets: vec2<u32>,
-    // How many symbols an overlap may leave out (see `unaligned`).
-    reach_sum: u32,
     reach_shorter: u32,
-    reach_difference: u32,
-    reach_divisor: u32,
+    reach_constant: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -95,10 +93,8 @@ fn symbols_from(at: u32) -> u32 {
     return texts[index] >> shift | texts[index + 1u] << 1u << (31u - shift);
 }
 
-// Symbols of one sequence that may follow the parts that overlap: Reach of src/score/edit.rs.
-fn unaligned(m: u32, n: u32) -> u32 {
-    let shorter = min(m, n);
-    let all = params.reach_sum * (m + n) + params.reach_shorter * shorter
-        + params.reach_difference * (max(m, n) - shorter);
-    return all / params.reach_divisor;
+// Symbols of a sequence of `own` that may follow its part that overlaps one of `other`: Reach of src/score/edit.rs.
+fn unaligned(own: u32, other: u32) -> u32 {
+    let shorter = min(own, other);
+    return (params.reach_shorter * shorter + params.reach_constant) / params.reach_divisor + own - shorter;
 }

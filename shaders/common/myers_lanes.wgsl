@@ -24,7 +24,7 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
     let count = columns_of(pair);
     let is_last = lane == LANES - 1u;
     // The first column that may end an overlap.
-    let first_end = max(unaligned(pair.m, pair.n), pair.n) - unaligned(pair.m, pair.n);
+    let first_end = max(unaligned(pair.n, pair.m), pair.n) - unaligned(pair.n, pair.m);
     let border = (task - params.first_workgroup * (WG / LANES)) * params.scratch_words;
     let kept = border + params.kept + lane * (2u * WORDS + 3u);
     for (var pass_index = params.pass_begin; pass_index < params.pass_end; pass_index++) {

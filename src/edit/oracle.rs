@@ -42,7 +42,8 @@ pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
 /// The least distance of parts of which one begins its sequence and one ends it, before at most `reach.unaligned` symbols of
 /// the other.
 fn overlap(pattern: &[Code], text: &[Code], reach: Reach, scheme: &EditScheme) -> u32 {
-    let unaligned = reach.unaligned(pattern.len() as u32, text.len() as u32);
+    let (m, n) = (pattern.len() as u32, text.len() as u32);
+    let (below_most, behind_most) = (reach.unaligned(m, n), reach.unaligned(n, m));
     let mut column = vec![0u32; pattern.len() + 1];
     let mut least = u32::MAX;
     for (j, &symbol) in text.iter().enumerate() {
@@ -52,11 +53,11 @@ fn overlap(pattern: &[Code], text: &[Code], reach: Reach, scheme: &EditScheme) -
             diagonal = column[i + 1];
             column[i + 1] = substituted.min(column[i] + 1).min(diagonal + 1);
         }
-        if (text.len() - j - 1) as u64 <= unaligned {
+        if (text.len() - j - 1) as u64 <= behind_most {
             least = least.min(column[pattern.len()]);
         }
     }
-    let ends = column.iter().enumerate().skip(1).filter(|&(i, _)| (pattern.len() - i) as u64 <= unaligned);
+    let ends = column.iter().enumerate().skip(1).filter(|&(i, _)| (pattern.len() - i) as u64 <= below_most);
     ends.map(|(_, &distance)| distance).min().map_or(0, |last| least.min(last))
 }
 

@@ -25,33 +25,30 @@ pub enum EditMode {
     Overlap(Reach),
 }
 
-/// How many symbols an overlap may leave out: `(sum * (m + n) + shorter * min(m, n) + difference * |m - n|) / divisor`.
+/// How many symbols may follow an overlap: of the shorter sequence `(shorter * min(m, n) + constant) / divisor`, rounded down;
+/// of the longer one as many more as it is longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Reach {
-    /// Of the sum of lengths.
-    pub sum: u32,
-    /// Of the shorter length.
+    /// For each symbol of the shorter sequence.
     pub shorter: u32,
-    /// Of the difference of lengths.
-    pub difference: u32,
+    /// For every pair.
+    pub constant: u32,
     /// Divides them; not 0.
     pub divisor: u32,
 }
 
 impl Reach {
-    /// Symbols of a pattern of m or of a text of n symbols that may follow the parts that overlap.
-    pub fn unaligned(self, m: u32, n: u32) -> u64 {
-        let of = |factor: u32, symbols: u64| u64::from(factor) * symbols;
-        let all = of(self.sum, u64::from(m) + u64::from(n))
-            + of(self.shorter, u64::from(m.min(n)))
-            + of(self.difference, u64::from(m.abs_diff(n)));
-        all / u64::from(self.divisor)
+    /// Symbols of a sequence of `own` that may follow its part that overlaps one of `other` symbols.
+    pub fn unaligned(self, own: u32, other: u32) -> u64 {
+        let of_shorter = u64::from(self.shorter) * u64::from(own.min(other)) + u64::from(self.constant);
+        of_shorter / u64::from(self.divisor) + u64::from(own.saturating_sub(other))
     }
 
     /// Whether no step of this sum passes 32 bits for sequences of at most so many symbols.
     pub fn fits(self, symbols: u32) -> bool {
-        let factors = 2 * u64::from(self.sum) + u64::from(self.shorter) + u64::from(self.difference);
-        u128::from(factors) * u128::from(symbols) <= u128::from(u32::MAX)
+        let of_shorter = u64::from(self.shorter) * u64::from(symbols);
+        of_shorter.saturating_add(u64::from(self.constant)) <= u64::from(u32::MAX)
+            && self.unaligned(symbols, symbols) + u64::from(symbols) <= u64::from(u32::MAX)
     }
 }
 

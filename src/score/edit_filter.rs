@@ -8,9 +8,11 @@
 //! - Definition 2, M / (M + X + G - E) >= t: what is left without the end gaps, parts of both of which one begins its
 //!   sequence and one ends it, is at a distance of at most k M. Such parts may be short, so that this says little unless
 //!   the score bounds E: the alignment scores at least what aligning both without inner gaps does,
-//!   s_min min(m, n) - first |m - n|, and at most s_max (M + X) - next G, hence
-//!   G <= (s_max (m + n) - 2 s_min min(m, n) + 2 first |m - n|) / (s_max + 2 next).
-//!   Here first and next are the costs of end gaps, which inner gaps cost at least: the cheaper they are, the shorter an
+//!   -q min(m, n) - opening - next |m - n| where no two symbols score less than -q, and at most s (M + X) - next G where
+//!   none score more than s. Hence G <= |m - n| + 2 ((s + q) min(m, n) + opening) / (s + 2 next). Of these symbols the
+//!   longer sequence has |m - n| more than the shorter one, which is left with half of the rest:
+//!   ((s + q) min(m, n) + opening) / (s + 2 next).
+//!   Here opening and next are the costs of end gaps, which inner gaps cost at least: the cheaper they are, the shorter an
 //!   overlap may be the best alignment of two unrelated sequences, and the less there is to tell.
 //! - Definition 3 counts gaps, not their symbols: no distance bounds it.
 
@@ -42,8 +44,8 @@ fn reach(scoring: &Scoring) -> Option<Reach> {
     let most = scoring.substitution.max_score().max(0) as u32;
     let least = scoring.substitution.min_score().min(0).unsigned_abs();
     let ends = scoring.end_costs();
-    let (first, next) = (ends.first as u32, ends.next as u32);
-    let reach = Reach { sum: most, shorter: 2 * least, difference: 2 * first, divisor: most + 2 * next };
+    let (opening, next) = (ends.opening() as u32, ends.next as u32);
+    let reach = Reach { shorter: most + least, constant: opening, divisor: most + 2 * next };
     let enough = reach.divisor > 0 && {
         let long = 1 << 20;
         reach.unaligned(long, long) as f64 <= MOST_UNALIGNED * f64::from(long)
@@ -65,7 +67,7 @@ mod tests {
         assert_eq!(of(IdentityDefinition::Columns, &dna), Some(EditMode::Global));
         assert_eq!(of(IdentityDefinition::Mbl, &dna), None);
         let inner = of(IdentityDefinition::InnerColumns, &dna);
-        assert_eq!(inner, Some(EditMode::Overlap(Reach { sum: 5, shorter: 8, difference: 20, divisor: 25 })));
+        assert_eq!(inner, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 25 })));
         let cheap = Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::dna() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
         assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));

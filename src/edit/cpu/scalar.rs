@@ -66,7 +66,7 @@ pub fn last_row(pattern: &[Code], text: &[Code], scheme: &EditScheme, mut visit:
 /// The distance of an overlap of sequences that are not empty ([`EditMode::Overlap`]); not compared with the limit.
 pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &Equality) -> Found {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
-    let unaligned = reach.unaligned(m, n);
+    let (below_most, behind_most) = (reach.unaligned(m, n), reach.unaligned(n, m));
     let profile = Profile::new(pattern, equality);
     let top = (pattern.len() - 1) % BITS;
     // Rows and columns begin at no cost.
@@ -80,13 +80,13 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &
             (up, down) = (hp >> (BITS - 1), hn >> (BITS - 1));
         }
         distance = distance + (hp >> top & 1) as u32 - (hn >> top & 1) as u32;
-        if u64::from(n) - j as u64 - 1 <= unaligned {
+        if u64::from(n) - j as u64 - 1 <= behind_most {
             least = least.min(distance);
         }
     }
     // Up the last column.
     for (below, row) in (0..pattern.len()).rev().enumerate() {
-        if below as u64 > unaligned {
+        if below as u64 > below_most {
             break;
         }
         least = least.min(distance);

@@ -35,7 +35,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan
     let reach = match variant.mode {
         EditMode::Overlap(reach) => reach,
         EditMode::Global | EditMode::Infix | EditMode::Prefix => {
-            Reach { sum: 0, shorter: 0, difference: 0, divisor: 1 }
+            Reach { shorter: 0, constant: 0, divisor: 1 }
         }
     };
     let base = Params {
@@ -50,12 +50,10 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan
         text_words: work.texts.words,
         limit: work.extent.limit,
         groups: list.workgroups,
-        spare: 0,
-        sets: work.texts.coding.sets,
-        reach_sum: reach.sum,
-        reach_shorter: reach.shorter,
-        reach_difference: reach.difference,
         reach_divisor: reach.divisor,
+        sets: work.texts.coding.sets,
+        reach_shorter: reach.shorter,
+        reach_constant: reach.constant,
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);

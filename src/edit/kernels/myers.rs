@@ -148,18 +148,14 @@ pub struct Params {
     pub limit: u32,
     /// Workgroups of the batch.
     pub groups: u32,
-    /// Fills up to 8 bytes.
-    pub spare: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_divisor: u32,
     /// Bases of every code, 4 bits a code.
     pub sets: [u32; 2],
     /// See [`crate::score::Reach`].
-    pub reach_sum: u32,
-    /// See [`crate::score::Reach`].
     pub reach_shorter: u32,
     /// See [`crate::score::Reach`].
-    pub reach_difference: u32,
-    /// See [`crate::score::Reach`].
-    pub reach_divisor: u32,
+    pub reach_constant: u32,
 }
 
 /// How symbols of texts are coded on the device.
