@@ -86,8 +86,9 @@ pub(super) fn run_until(
             None => pairs.push((index, Pair { pattern, text, limit })),
         }
     }
-    let is_overlap = matches!(scheme.mode, EditMode::Overlap(_));
-    let Some(relation) = Relation::of(&scheme.equality).filter(|_| !is_overlap) else {
+    // No overlap has its rows in all lanes.
+    let is_scalar = matches!(scheme.mode, EditMode::Overlap(_)) && workspace.form == Form::Rows;
+    let Some(relation) = Relation::of(&scheme.equality).filter(|_| !is_scalar) else {
         for (index, pair) in pairs {
             if is_over() {
                 return None;
@@ -154,6 +155,7 @@ impl Workspace {
         let fitting = |(_, pair): &&(usize, Pair<'_>)| is_global || words(pair) == words(first);
         let group = &pairs[..pairs.iter().take(lanes).take_while(fitting).count()];
         let is_alone = match self.form {
+            _ if matches!(scheme.mode, EditMode::Overlap(_)) => false,
             Form::Rows => true,
             Form::Pairs => false,
             Form::Cheaper if words(first) > MOST_WORDS => true,

@@ -1,5 +1,5 @@
-//! Where a pattern may end anywhere in a text, rows that are above the limit are left out (Ukkonen 1985): of a cell
-//! within the limit, all cells up its diagonal are within it, too.
+//! Where a pattern may end anywhere in a text, or begin and end in it with a part, rows that are above the limit are left out
+//! (Ukkonen 1985): of a cell within the limit, all cells up its diagonal are within it, too.
 
 use super::Pair;
 use super::side::{Layout, MAX_PAIRS};
@@ -18,7 +18,8 @@ pub(super) struct CutOff {
     begin_costs: i64,
     /// Of each pair; spare lanes have limits that nothing reaches.
     limits: [i64; MAX_PAIRS],
-    patterns: [i64; MAX_PAIRS],
+    /// The least row that counts in a text's last column.
+    least_rows: [i64; MAX_PAIRS],
     paddings: [i64; MAX_PAIRS],
 }
 
@@ -30,6 +31,12 @@ impl CutOff {
             all.iter_mut().zip(pairs).for_each(|(to, pair)| *to = value(pair));
             all
         };
+        let mut least_rows = of(0, |pair| pair.pattern.len() as i64);
+        if let EditMode::Overlap(reach) = mode {
+            for (row, pair) in least_rows.iter_mut().zip(pairs) {
+                *row -= reach.unaligned(pair.pattern.len() as u32, pair.text.len() as u32) as i64;
+            }
+        }
         let is_limited = |pair: &Pair<'_>| (pair.limit as usize) + 2 * BITS < pair.pattern.len();
         CutOff {
             pays: mode != EditMode::Global && pairs.iter().all(is_limited),
@@ -37,7 +44,7 @@ impl CutOff {
             all: words,
             begin_costs: i64::from(mode == EditMode::Prefix),
             limits: of(i64::MIN / 2, |pair| i64::from(pair.limit)),
-            patterns: of(0, |pair| pair.pattern.len() as i64),
+            least_rows,
             paddings: of(0, |pair| pair.padding() as i64),
         }
     }
@@ -76,7 +83,7 @@ impl CutOff {
             let rows = (BITS as i64 * active[lane] - self.paddings[lane]).max(0);
             let columns = texts[lane] as i64 - before as i64;
             let begins = self.begin_costs * before as i64 <= self.limits[lane];
-            let can_come = columns > 0 && rows + columns >= self.patterns[lane] && (active[lane] > 0 || begins);
+            let can_come = columns > 0 && rows + columns >= self.least_rows[lane] && (active[lane] > 0 || begins);
             needed = needed.max(if can_come { active[lane] as usize + 1 } else { 0 });
         }
         if needed == 0 {

@@ -45,6 +45,29 @@ impl<const L: usize> Least<L> {
         self.distance = distance;
     }
 
+    /// The least distances.
+    pub(super) fn least(&self) -> [i64; L] {
+        self.least
+    }
+
+    /// As [`Least::advance`], but so many of the first columns count for no least distance. No later one may be told of
+    /// where columns before it do not count.
+    pub(super) fn advance_after(&mut self, skipped: [usize; L], steps: Steps<L>, before: usize, columns: [usize; L]) {
+        if skipped == [0; L] {
+            return self.advance(steps, before, columns);
+        }
+        self.advance(steps, before, skipped);
+        let mut rest = (steps, columns);
+        for (lane, &skipped) in skipped.iter().enumerate().filter(|(_, skipped)| **skipped > 0) {
+            self.least[lane] = i64::MAX / 2;
+            // In two steps, as no shift is by all 64 bits.
+            let behind = |bits: u64| bits << (skipped / 2) << (skipped - skipped / 2);
+            (rest.0.up[lane], rest.0.down[lane]) = (behind(rest.0.up[lane]), behind(rest.0.down[lane]));
+            rest.1[lane] -= skipped;
+        }
+        self.advance(rest.0, before, rest.1);
+    }
+
     /// Goes over as many columns as `columns` says, at most 64, the first of which is number `before + 1`: steps beyond
     /// the columns do not matter.
     #[inline(always)]
@@ -149,6 +172,15 @@ mod tests {
         row.advance(steps(0, 1), 134, [64, 3]);
         let found = [Found { distance: 3, end: 198 }, Found { distance: 1001, end: 71 }];
         assert_eq!((row.distance(), row.found()), ([3, 1067], found));
+    }
+
+    #[test]
+    fn skipped_columns_have_no_least() {
+        let steps = |up, down| Steps { up: [up; 3], down: [down; 3] };
+        // 4 3 4 5 4, of which nothing, one and all count.
+        let mut row = Least::new([5; 3]);
+        row.advance_after([0, 4, 64], steps(0b0011 << 60, 0b1100_1 << 59), 0, [5, 5, 64]);
+        assert_eq!((row.distance(), row.least()), ([4; 3], [3, 4, i64::MAX / 2]));
     }
 
     #[test]

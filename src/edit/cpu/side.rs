@@ -120,6 +120,9 @@ unsafe fn go_on<V: Words, M: Matcher>(
 unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
     let SideTask { pairs, planes, mode, buffers, found } = task;
     let is_global = mode == EditMode::Global;
+    let reach = if let EditMode::Overlap(reach) = mode { Some(reach) } else { None };
+    // Whether something is told of a text's last column.
+    let is_read_down = is_global || reach.is_some();
     let words = pairs.iter().map(|pair| pair.pattern.len().div_ceil(BITS)).max().unwrap_or(0);
     let n = pairs.iter().map(|pair| pair.text.len()).max().unwrap_or(0);
     let at = Layout { lanes: VECTORS * V::COUNT, planes: M::PLANES };
@@ -154,7 +157,8 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
             for (plane, bits) in bits[..M::PLANES].iter().enumerate() {
                 buffer[at.plane(word, plane) + lane] = *bits;
             }
-            buffer[at.pv(word) + lane] = !below(rows_before, word);
+            // An overlap begins in any row at no cost.
+            buffer[at.pv(word) + lane] = if reach.is_some() { 0 } else { !below(rows_before, word) };
         }
     }
     let band = Diagonals::around(pairs);
@@ -164,13 +168,24 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
         lengths
     };
     let (patterns, texts) = (lengths(|pair| pair.pattern.len()), lengths(|pair| pair.text.len()));
-    let mut rows = Least::new(patterns.map(|m| m as i64));
+    let mut rows = Least::new(if reach.is_some() { [0; MAX_PAIRS] } else { patterns.map(|m| m as i64) });
+    // Columns of each text that end no overlap, and rows of each pattern.
+    let (mut open_columns, mut open_rows) = ([0; MAX_PAIRS], [0; MAX_PAIRS]);
+    if let Some(reach) = reach {
+        for (lane, (&m, &n)) in patterns.iter().zip(&texts).enumerate().take(pairs.len()) {
+            let before = |own: usize, other: usize| {
+                let last = own as u64 - 1;
+                last.saturating_sub(reach.unaligned(own as u32, other as u32)) as usize
+            };
+            (open_rows[lane], open_columns[lane]) = (before(m, n), before(n, m));
+        }
+    }
     let mut text = [0u64; MAX_PLANES * MAX_PAIRS];
     // SAFETY: the caller's: V's instructions are there. The buffer has all words; the arrays have MAX_PAIRS lanes, and
     // the layout no more.
     unsafe {
         // A text's begin costs in all modes but one. There, padding matches, so that it is free as well.
-        let is_free = mode == EditMode::Infix;
+        let is_free = mode == EditMode::Infix || reach.is_some();
         let beginning: [Horizontal<V>; VECTORS] = std::array::from_fn(|v| Horizontal {
             hp: V::splat(if is_free { 0 } else { u64::MAX }),
             hn: V::splat(0),
@@ -194,8 +209,8 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
             let (mut up, mut down) = ([V::splat(0); VECTORS], [V::splat(0); VECTORS]);
             let mut c = 0;
             while c < columns {
-                // In global mode a text's last column is the one where the distance is.
-                let ends = texts[..pairs.len()].iter().filter(|&&end| is_global && end > before + c);
+                // In global mode a text's last column is the one where the distance is; an overlap may end in it.
+                let ends = texts[..pairs.len()].iter().filter(|&&end| is_read_down && end > before + c);
                 let until = *ends.min().unwrap_or(&n).min(&(before + columns)) - before;
                 for c in c..until {
                     let mut symbols = [[V::splat(0); MAX_PLANES]; VECTORS];
@@ -224,14 +239,20 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
                     }
                 }
                 c = until;
-                for lane in (0..pairs.len()).filter(|&lane| is_global && texts[lane] == before + c) {
+                for lane in (0..pairs.len()).filter(|&lane| is_read_down && texts[lane] == before + c) {
+                    let word = |word| (*buffer.add(at.pv(word) + lane), *buffer.add(at.mv(word) + lane));
+                    if reach.is_some() {
+                        let first = open_rows[lane] + pairs[lane].padding();
+                        found[lane].distance = least_down((0..cut.words).map(word), first);
+                        continue;
+                    }
                     let end = texts[lane] as u32;
                     // All words are as in the text's last column, or as they were when the band left them; from then
                     // on, each column adds one.
-                    let distance = (0..words).fold(end, |distance, word| {
-                        let own = below(patterns[lane], word);
-                        let (pv, mv) = (*buffer.add(at.pv(word) + lane) & own, *buffer.add(at.mv(word) + lane) & own);
-                        distance + pv.count_ones() - mv.count_ones()
+                    let distance = (0..words).fold(end, |distance, number| {
+                        let own = below(patterns[lane], number);
+                        let (pv, mv) = word(number);
+                        distance + (pv & own).count_ones() - (mv & own).count_ones()
                     });
                     found[lane] = Found { distance, end };
                 }
@@ -245,11 +266,35 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
                 // The first column's bit came in first.
                 steps.up = steps.up.map(|bits| bits << (BITS - columns));
                 steps.down = steps.down.map(|bits| bits << (BITS - columns));
-                rows.advance(steps, before, texts.map(|end| end.saturating_sub(before).min(BITS)));
+                let columns = texts.map(|end| end.saturating_sub(before).min(BITS));
+                let mut skipped = columns;
+                skipped.iter_mut().zip(open_columns).for_each(|(to, open)| *to = open.saturating_sub(before).min(*to));
+                rows.advance_after(skipped, steps, before, columns);
             }
         }
     }
-    if !is_global {
-        found.iter_mut().zip(rows.found()).for_each(|(to, found)| *to = found);
+    match reach {
+        Some(_) => {
+            let least = rows.least();
+            for (found, least) in found.iter_mut().zip(least) {
+                let distance = u32::try_from(least).map_or(found.distance, |least| found.distance.min(least));
+                *found = Found { distance, end: 0 };
+            }
+        }
+        None if is_global => {}
+        None => found.iter_mut().zip(rows.found()).for_each(|(to, found)| *to = found),
     }
+}
+
+/// The least value of a column in the rows from number `first` (from 0) on, given by the differences of its words; row -1 is
+/// at 0.
+#[inline(always)]
+fn least_down(words: impl Iterator<Item = (u64, u64)>, first: usize) -> u32 {
+    let mut column = Least::new([0]);
+    for (number, (pv, mv)) in words.enumerate() {
+        // Steps go from the highest bit on, rows from the lowest.
+        let steps = Steps { up: [pv.reverse_bits()], down: [mv.reverse_bits()] };
+        column.advance_after([first.saturating_sub(number * BITS).min(BITS)], steps, 0, [BITS]);
+    }
+    u32::try_from(column.least()[0]).unwrap_or(u32::MAX)
 }
