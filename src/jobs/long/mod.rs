@@ -54,6 +54,8 @@ use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
 use crate::seq::{SequenceId, SequenceStore};
 
+pub use crate::seq::{Strand, StrandOf};
+
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -63,29 +65,6 @@ pub enum LongWant {
     /// Alignments too.
     #[default]
     Alignment,
-}
-
-/// Which strands of the query are aligned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Strand {
-    /// As it was read.
-    #[default]
-    Forward,
-    /// Its reverse complement.
-    Reverse,
-    /// Both; what scores better comes first.
-    Both,
-}
-
-/// The strand of a hit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StrandOf {
-    /// The query as it was read.
-    Plus,
-    /// Its reverse complement.
-    Minus,
 }
 
 /// How finely the work is cut. None of it changes the result; the defaults suit all but tests.

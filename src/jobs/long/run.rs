@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::jobs::Run;
 use crate::long::{LongPair, Point, State};
 use crate::score::{Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, reverse_complement};
 
 /// Time between saves, if none is given.
 const SAVE_EVERY: Duration = Duration::from_secs(30);
@@ -57,11 +57,6 @@ impl Side {
         self.forbidden.push(Forbidden { query, target: target.clone() });
         self.pass = None;
     }
-}
-
-/// The reverse complement of DNA codes, which are sets of bases: A = 1 faces T = 8, C = 2 faces G = 4.
-pub(super) fn reverse_complement(codes: &[Code]) -> Vec<Code> {
-    codes.iter().rev().map(|code| code.reverse_bits() >> 4).collect()
 }
 
 impl LongAlignment {
@@ -372,17 +367,4 @@ fn agree(swept: i64, rescored: i64) -> Result<()> {
         return Ok(());
     }
     Err(Error::Internal(format!("an alignment scores {rescored}, but {swept} was found")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reverse_complements() {
-        let codes =
-            |letters: &str| letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect::<Vec<_>>();
-        assert_eq!(reverse_complement(&codes("AACGTNRKM")), codes("KMYNACGTT"));
-        assert!(reverse_complement(&[]).is_empty());
-    }
 }

@@ -1,0 +1,146 @@
+//! The two strands of nucleotides: reverse complements, and stores that hold them as queries.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::alphabet::{Alphabet, Code};
+use super::store::{SequenceId, SequenceStore};
+
+/// Which strands of the query are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strand {
+    /// As it was read.
+    #[default]
+    Forward,
+    /// Its reverse complement.
+    Reverse,
+    /// Both; what scores better comes first, or is the one that is handed over.
+    Both,
+}
+
+/// The strand of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StrandOf {
+    /// The query as it was read.
+    #[default]
+    Plus,
+    /// Its reverse complement.
+    Minus,
+}
+
+/// The reverse complement of nucleotides. An ambiguous letter becomes that of the complements of its bases.
+pub fn reverse_complement(codes: &[Code]) -> Vec<Code> {
+    codes.iter().rev().map(complement).collect()
+}
+
+/// A code is the set of bases A, C, G, T in this order: turned round it is that of their complements.
+fn complement(code: &Code) -> Code {
+    code.reverse_bits() >> 4
+}
+
+/// Which strands of each sequence stand in a store of queries, and which targets a query meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Strands {
+    /// The strands. Both of a sequence are neighbours, the forward one first.
+    pub strand: Strand,
+    /// Targets are the sequences of which the queries are strands, and each query meets only those after its own
+    /// sequence: an all-against-all of one store in which it matters who is the query.
+    pub later: bool,
+}
+
+impl Strands {
+    /// Queries a sequence: 1 or 2.
+    pub fn copies(self) -> u32 {
+        1 << self.shift()
+    }
+
+    /// The logarithm of that to base 2.
+    fn shift(self) -> u32 {
+        u32::from(self.strand == Strand::Both)
+    }
+
+    /// The sequence of a query, and its strand.
+    pub fn of(self, query: SequenceId) -> (SequenceId, StrandOf) {
+        let is_minus = match self.strand {
+            Strand::Forward => false,
+            Strand::Reverse => true,
+            Strand::Both => query % 2 == 1,
+        };
+        (query >> self.shift(), if is_minus { StrandOf::Minus } else { StrandOf::Plus })
+    }
+
+    /// The query that is this strand of a sequence.
+    pub fn query(self, sequence: SequenceId, strand: StrandOf) -> SequenceId {
+        let second = self.strand == Strand::Both && strand == StrandOf::Minus;
+        (sequence << self.shift()) + SequenceId::from(second)
+    }
+
+    /// The sequences of a range of queries, which holds all strands of each.
+    pub fn sequences(self, queries: Range<SequenceId>) -> Range<SequenceId> {
+        queries.start >> self.shift()..queries.end >> self.shift()
+    }
+
+    /// The queries that are strands of these nucleotides: the store itself if only the forward ones are asked for.
+    pub fn store(self, sequences: &Arc<SequenceStore>) -> Arc<SequenceStore> {
+        debug_assert!(self.strand == Strand::Forward || sequences.alphabet() == Alphabet::Dna);
+        if self.strand == Strand::Forward {
+            return Arc::clone(sequences);
+        }
+        let mut builder = SequenceStore::builder(sequences.alphabet());
+        for id in 0..sequences.len() as SequenceId {
+            let (name, codes) = (sequences.name(id), sequences.codes(id));
+            if self.strand == Strand::Both {
+                builder.push_valid(name, codes);
+            }
+            builder.push_valid(name, &reverse_complement(codes));
+        }
+        Arc::new(builder.build())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(letters: &str) -> Vec<Code> {
+        letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect()
+    }
+
+    #[test]
+    fn ambiguous_letters_become_those_of_the_complements() {
+        assert_eq!(reverse_complement(&codes("AACGTURYSWKMBDHVN")), codes("NBDHVKMWSRYAACGTT"));
+        assert!(reverse_complement(&[]).is_empty());
+    }
+
+    #[test]
+    fn queries_are_strands_of_sequences() {
+        let mut builder = SequenceStore::builder(Alphabet::Dna);
+        for (name, letters) in [("a", "ACR"), ("b", ""), ("c", "GGT")] {
+            builder.push_letters(name, letters.as_bytes()).unwrap();
+        }
+        let store = Arc::new(builder.build());
+        let letters = |strand| {
+            let strands = Strands { strand, later: false };
+            let queries = strands.store(&store);
+            for query in 0..queries.len() as SequenceId {
+                let (sequence, of) = strands.of(query);
+                assert_eq!(strands.query(sequence, of), query);
+                assert_eq!(queries.name(query), store.name(sequence));
+                let turned = reverse_complement(store.codes(sequence));
+                let expected = if of == StrandOf::Minus { &turned } else { store.codes(sequence) };
+                assert_eq!(queries.codes(query), expected);
+            }
+            assert_eq!(strands.sequences(0..queries.len() as u32), 0..3);
+            assert_eq!(queries.len() as u32, 3 * strands.copies());
+            (0..queries.len() as SequenceId).map(|query| queries.letters(query)).collect::<Vec<_>>()
+        };
+        assert_eq!(letters(Strand::Forward), ["ACR", "", "GGT"]);
+        assert_eq!(letters(Strand::Reverse), ["YGT", "", "ACC"]);
+        assert_eq!(letters(Strand::Both), ["ACR", "YGT", "", "", "GGT", "ACC"]);
+        assert!(Arc::ptr_eq(&Strands::default().store(&store), &store));
+    }
+}
