@@ -14,6 +14,7 @@ use pairwave::pairs::cpu::{Form, Workspace, compute};
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Want};
 use pairwave::score::{Gaps, Mode, Scoring};
+use pairwave::seq::Strands;
 use pairwave::simd::Level;
 
 /// Lengths in symbols: a protein, a gene.
@@ -40,7 +41,8 @@ fn batch(scoring: &Scoring, want: Want, length: usize, count: usize) -> Batch {
     let sequences: Vec<Vec<u8>> =
         (0..count).map(|_| support::random_codes(&mut rng, scoring.alphabet, length)).collect();
     let store = support::store(scoring.alphabet, &sequences);
-    let job = Job { queries: Arc::clone(&store), against: Some(store), scoring: Arc::new(scoring.clone()), want };
+    let (scoring, strands) = (Arc::new(scoring.clone()), Strands::default());
+    let job = Job { queries: Arc::clone(&store), against: Some(store), scoring, want, strands };
     let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
     Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
 }

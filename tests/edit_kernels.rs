@@ -11,7 +11,7 @@ use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracl
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, find};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
-use pairwave::seq::{Alphabet, Code, SequenceStore};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
 
@@ -111,6 +111,7 @@ fn check(
         patterns: Arc::clone(patterns),
         against: Against::Texts(Arc::clone(texts)),
         scheme: Arc::new(scheme.clone()),
+        strands: Strands::default(),
     };
     for (_, band, mut blocks) in job.bands(u64::MAX) {
         while !blocks.is_empty() {
@@ -341,6 +342,7 @@ fn the_comparison_finds_a_wrong_result() {
         patterns: store(Alphabet::Dna, &patterns),
         against: Against::Texts(store(Alphabet::Dna, &texts)),
         scheme: Arc::new(scheme(EditMode::Infix, Equality::literal(Alphabet::Dna))),
+        strands: Strands::default(),
     };
     let (_, band, blocks) = job.bands(u64::MAX).next().expect("a band");
     let blocks: Vec<EditBlock> = blocks.into_iter().filter(|(class, _)| *class == 2).map(|(_, block)| block).collect();

@@ -4,7 +4,7 @@
 use pairwave::alignment::{Cigar, Op};
 use pairwave::output::{self, Context, Distance, FIELDS, Field, Format, MatrixShape, Output, Pair};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, Scoring, Substitution};
-use pairwave::seq::{Alphabet, SequenceStore};
+use pairwave::seq::{Alphabet, SequenceStore, StrandOf};
 use pairwave::{Error, Result};
 use proptest::prelude::*;
 use std::io::Write;
@@ -69,8 +69,18 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
     for &(query, target, score, cigar) in pairs {
         let cigar: Cigar = cigar.parse().expect("a CIGAR string");
         let alignment = with_alignment.then_some(&cigar);
-        let (query_start, target_start, counts, edits) = (0, 0, None, None);
-        writer.write(&Pair { query, target, score, alignment, query_start, target_start, counts, edits, hit: None })?;
+        writer.write(&Pair {
+            query,
+            target,
+            strand: StrandOf::Plus,
+            score,
+            alignment,
+            query_start: 0,
+            target_start: 0,
+            counts: None,
+            edits: None,
+            hit: None,
+        })?;
     }
     writer.finish()?;
     let bytes = tape.0.lock().unwrap().clone();
@@ -194,7 +204,7 @@ fn json_lines() {
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
         assert_eq!(object.len(), FIELDS.len());
         let text: Vec<&str> = object.iter().filter(|(_, value)| value.is_string()).map(|(key, _)| &**key).collect();
-        assert_eq!(text, ["cigar", "query", "query_row", "target", "target_row"]); // sorted by serde_json's map
+        assert_eq!(text, ["cigar", "query", "query_row", "strand", "target", "target_row"]); // sorted by serde_json's map
     }
 }
 

@@ -11,7 +11,7 @@ use pairwave::engine::Portion;
 use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
 use pairwave::pairs::{Batch, Block, Want};
 use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Scoring, Substitution};
-use pairwave::seq::{Alphabet, SequenceStore};
+use pairwave::seq::{Alphabet, SequenceStore, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -39,7 +39,8 @@ fn scoring() -> impl Strategy<Value = Scoring> {
 }
 
 fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> Job {
-    Job { queries: store_of(queries), against: against.map(store_of), scoring: Arc::new(scoring), want: Want::Scores }
+    let (scoring, strands) = (Arc::new(scoring), Strands::default());
+    Job { queries: store_of(queries), against: against.map(store_of), scoring, want: Want::Scores, strands }
 }
 
 /// A number from 1 up to about the greatest that matters, of any magnitude.
@@ -220,7 +221,8 @@ fn bands_of_a_rectangle_share_their_order() {
     assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
     let against = Against::Texts(Arc::clone(job.against.as_ref().unwrap()));
-    let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
+    let strands = Strands::default();
+    let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme), strands };
     let orders = edit.bands(1).map(|(_, band, _)| match &band.places {
         Places::Texts(order) => Arc::clone(order),
         Places::Regions(_) => panic!("texts are whole"),

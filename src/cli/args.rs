@@ -81,6 +81,13 @@ pub(super) struct AllPairsArgs {
     #[arg(long)]
     pub degap: bool,
 
+    /// Which strand of each query is aligned with the targets; DNA and RNA only [default: plus]
+    ///
+    /// Of both strands of a pair that reach --min-identity and --min-score the one that scores more is written, the plus
+    /// strand if they score the same. Both take twice the time. Positions are those of the sequences as they were read.
+    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
+    pub strand: Option<StrandName>,
+
     /// Which parts of two sequences are aligned [default: global]
     #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true)]
     pub mode: Option<ModeName>,
@@ -136,7 +143,7 @@ pub(super) struct AllPairsArgs {
     ///
     /// The default of tsv is query,target,identity,score,matches,columns,gaps,query_length,target_length, and
     /// query,target,score with --score-only; with --mode local query_start, query_end, target_start and target_end stand
-    /// before the lengths. BLAST's and vsearch's names of fields and vsearch's + between them are understood. Identities
+    /// before the lengths, and with --strand minus or both strand stands after target. BLAST's and vsearch's names of fields and vsearch's + between them are understood. Identities
     /// and coverages are fractions with six digits; positions count from 1 and include the last.
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,

@@ -1,10 +1,10 @@
 //! Options that several commands have, and what is valid of them.
 
-use super::args::{AlphabetName, ComputeArgs, MachineArgs};
+use super::args::{AlphabetName, ComputeArgs, MachineArgs, StrandName};
 use super::device::DeviceChoice;
 use super::size;
-use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{Alphabet, Strand};
 use pairwave::{Error, Result};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -69,6 +69,17 @@ pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&
     Ok(())
 }
 
+/// `--strand` of sequences that have two, or not.
+pub(super) fn check_strand(strand: Strand, alphabet: Alphabet) -> Result<()> {
+    if strand == Strand::Forward || alphabet == Alphabet::Dna {
+        return Ok(());
+    }
+    let letters = alphabet.letters();
+    Err(Error::usage(format!(
+        "--strand: {letters} have one strand; leave it out, or use --alphabet dna if they are not"
+    )))
+}
+
 /// `--max-hits`.
 pub(super) fn max_hits(hits: Option<u32>) -> Result<Option<NonZeroU32>> {
     let positive = |hits| NonZeroU32::new(hits).ok_or_else(|| Error::usage("--max-hits 0 would write nothing"));
@@ -96,6 +107,16 @@ pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     match (a.canonicalize(), b.canonicalize()) {
         (Ok(a), Ok(b)) => a == b && a.is_file(),
         _ => false,
+    }
+}
+
+impl From<StrandName> for Strand {
+    fn from(name: StrandName) -> Self {
+        match name {
+            StrandName::Plus => Strand::Forward,
+            StrandName::Minus => Strand::Reverse,
+            StrandName::Both => Strand::Both,
+        }
     }
 }
 

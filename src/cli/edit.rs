@@ -1,7 +1,7 @@
 //! `pairwave edit`: what is valid, and the job.
 
 use super::args::*;
-use super::common::{Compute, check_stats, compute, max_hits, output};
+use super::common::{Compute, check_stats, check_strand, compute, max_hits, output};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
 use pairwave::edit::Region;
@@ -10,10 +10,10 @@ use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
-use pairwave::output::{self, Context, EditDefaults, Edits, Field, Format, Output, Pair, Range32};
+use pairwave::output::{self, Context, EDIT_FIELDS, EditDefaults, Edits, Field, Format, Output, Pair, Range32};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, read_candidates, read_files};
+use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Strand, read_candidates, read_files};
 use pairwave::{Error, Result};
 use rayon::ThreadPool;
 use serde::Serialize;
@@ -30,6 +30,7 @@ pub(super) struct Edit {
     pub pairs: Option<String>,
     pub alphabet: AlphabetChoice,
     pub degap: bool,
+    pub strand: Strand,
     pub mode: EditMode,
     pub limit: Limit,
     pub equality: EqualityChoice,
@@ -56,9 +57,11 @@ impl TryFrom<EditArgs> for Edit {
 
     fn try_from(args: EditArgs) -> Result<Self> {
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        let strand = args.strand.map_or(Strand::Forward, Strand::from);
         let equality = EqualityChoice::new(args.ambiguity, args.n)?;
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             equality.resolve(alphabet)?;
+            check_strand(strand, alphabet)?;
         }
         let mode = EditMode::from(args.mode);
         let limit = args.max_distance.as_deref().map_or(Ok(Limit::None), limit)?;
@@ -89,7 +92,10 @@ impl TryFrom<EditArgs> for Edit {
             ends: all_ends,
         };
         let is_default = fields.is_none();
-        let fields = fields.unwrap_or_else(|| defaults.fields());
+        let fields = fields.unwrap_or_else(|| match strand {
+            Strand::Forward => defaults.fields(),
+            Strand::Reverse | Strand::Both => Field::with_strand(defaults.fields(), EDIT_FIELDS),
+        });
         let format = match args.format {
             EditFormatName::Tsv => Format::Tsv(fields),
             EditFormatName::Jsonl => Format::JsonLines(fields),
@@ -119,6 +125,7 @@ impl TryFrom<EditArgs> for Edit {
             pairs: args.pairs,
             alphabet,
             degap: args.degap,
+            strand,
             mode,
             limit,
             equality,
@@ -240,6 +247,7 @@ impl JobCommand for Edit {
             read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
         let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let texts = stores.next();
+        check_strand(self.strand, patterns.alphabet())?;
         let scheme =
             EditScheme { mode: self.mode, equality: self.equality.resolve(patterns.alphabet())?, limit: self.limit };
         let pool = thread_pool(run.threads)?;
@@ -263,6 +271,7 @@ impl JobCommand for Edit {
         let Sequences { patterns, against, scheme, pool } = input;
         let scoring = scheme.equality.scoring();
         let job = EditDistances {
+            strand: self.strand,
             align: self.align,
             all_ends: self.all_ends,
             max_hits: self.max_hits.map(|most| most.get() as usize),
@@ -277,7 +286,7 @@ impl JobCommand for Edit {
         };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
-        runner.show_progress(job.job().cells());
+        runner.show_progress(job.cells());
         let summary = job.run(&runner.run, |results| {
             let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
             pool.install(|| writer.write_all(&pairs))
@@ -302,6 +311,7 @@ fn pair(result: &EditResult) -> Pair<'_> {
     Pair {
         query: result.pattern,
         target: text,
+        strand: result.strand,
         score: -i64::from(result.distance),
         alignment: alignment.map(|alignment| &alignment.cigar),
         query_start: 0,

@@ -3,7 +3,7 @@
 mod run;
 
 use super::args::*;
-use super::common::{Compute, check_stats, is_same_file, machine, output, positive};
+use super::common::{Compute, check_stats, check_strand, is_same_file, machine, output, positive};
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
@@ -30,7 +30,8 @@ pub(super) struct Long {
     pub degap: bool,
     pub scoring: ScoringChoice,
     pub mode: Mode,
-    pub strand: Strand,
+    /// `None` is both of nucleotides, and what proteins have.
+    pub strand: Option<Strand>,
     pub top: u32,
     pub min_score: Option<i64>,
     pub score_only: bool,
@@ -62,7 +63,7 @@ impl TryFrom<LongArgs> for Long {
         let format = format(&args)?;
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             scoring.resolve(alphabet)?;
-            check_alphabet(alphabet, args.strand.into(), &format)?;
+            check_alphabet(alphabet, args.strand.map(Strand::from), &format)?;
         }
         check_mode(&args, mode)?;
         check_alignment(&args)?;
@@ -94,7 +95,7 @@ impl TryFrom<LongArgs> for Long {
             degap: args.degap,
             scoring,
             mode,
-            strand: args.strand.into(),
+            strand: args.strand.map(Strand::from),
             top,
             min_score: args.min_score,
             score_only: args.score_only,
@@ -229,29 +230,20 @@ fn plot(path: PathBuf, inputs: &[&str], others: [Option<&Path>; 2]) -> Result<(P
 }
 
 /// What is for nucleotides only.
-fn check_alphabet(alphabet: Alphabet, strand: Strand, format: &LongFormat) -> Result<()> {
-    if alphabet == Alphabet::Dna {
-        return Ok(());
-    }
-    let letters = alphabet.letters();
-    if strand != Strand::Forward {
-        return Err(Error::usage(format!(
-            "--strand: {letters} have one strand; leave it out, or use --alphabet dna if they are not"
-        )));
-    }
-    if matches!(format, LongFormat::Sam { .. }) {
+fn check_alphabet(alphabet: Alphabet, strand: Option<Strand>, format: &LongFormat) -> Result<()> {
+    check_strand(strand.unwrap_or_default(), alphabet)?;
+    if alphabet != Alphabet::Dna && matches!(format, LongFormat::Sam { .. }) {
+        let letters = alphabet.letters();
         return Err(Error::usage(format!("--format sam is for nucleotides, but these are {letters}: use paf")));
     }
     Ok(())
 }
 
-impl From<StrandName> for Strand {
-    fn from(name: StrandName) -> Self {
-        match name {
-            StrandName::Forward => Strand::Forward,
-            StrandName::Reverse => Strand::Reverse,
-            StrandName::Both => Strand::Both,
-        }
+impl Long {
+    /// The strands of sequences of this alphabet that are aligned.
+    fn strand(&self, alphabet: Alphabet) -> Strand {
+        let all = if alphabet == Alphabet::Dna { Strand::Both } else { Strand::Forward };
+        self.strand.unwrap_or(all)
     }
 }
 

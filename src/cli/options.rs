@@ -2,14 +2,15 @@
 
 use super::args::*;
 use super::bench::Bench;
-use super::common::{Compute, check_stats, compute, max_hits, output};
+use super::common::{Compute, check_stats, check_strand, compute, max_hits, output};
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::Long;
 use super::scoring::ScoringChoice;
 use pairwave::jobs::EditFilter;
-use pairwave::output::{Distance, Field, Format, MatrixShape};
+use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
 use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition, Mode};
+use pairwave::seq::Strand;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::{Error, Result};
 use std::num::NonZeroU32;
@@ -54,6 +55,7 @@ pub(super) struct AllPairs {
     pub alphabet: AlphabetChoice,
     pub degap: bool,
     pub scoring: ScoringChoice,
+    pub strand: Strand,
     pub selection: Selection,
     pub format: Format,
     /// `None` is standard output.
@@ -123,8 +125,10 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
         let (mode, end_gaps) = mode(args.mode, args.end_gaps)?;
         let scoring = ScoringChoice::new(&args.scoring, mode, end_gaps)?;
+        let strand = args.strand.map_or(Strand::Forward, Strand::from);
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             scoring.resolve(alphabet)?;
+            check_strand(strand, alphabet)?;
         }
         let selection = selection(&args, mode)?;
         let format = format(&args, mode)?;
@@ -143,6 +147,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
             alphabet,
             degap: args.degap,
             scoring,
+            strand,
             selection,
             format,
             output,
@@ -273,8 +278,11 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
                 None => Ok(fields),
             }
         }
-        None if is_local && !args.score_only => Ok(of_local()),
-        None => Ok(defaults(args.score_only)),
+        None => {
+            let defaults = if is_local && !args.score_only { of_local() } else { defaults(args.score_only) };
+            let has_strand = !matches!(args.strand, None | Some(StrandName::Plus));
+            Ok(if has_strand { Field::with_strand(defaults, FIELDS) } else { defaults })
+        }
     };
     Ok(match name {
         FormatName::Tsv => Format::Tsv(fields(Field::tsv_defaults, Field::local_tsv_defaults)?),

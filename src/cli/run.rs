@@ -1,6 +1,6 @@
 //! `pairwave allpairs` and `pairwave devices`: from valid options to the library and back.
 
-use super::common::Compute;
+use super::common::{Compute, check_strand};
 use super::options::{AllPairs, Devices};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner, chosen};
@@ -47,6 +47,7 @@ impl JobCommand for AllPairs {
             read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
+        check_strand(self.strand, queries.alphabet())?;
         Ok(Sequences { queries, against: stores.next(), scoring })
     }
 
@@ -59,6 +60,7 @@ impl JobCommand for AllPairs {
             queries: queries.clone(),
             against,
             scoring: Arc::new(scoring.clone()),
+            strand: self.strand,
             definition: selection.identity,
             min_identity: selection.min_identity,
             min_score: least_score(selection.min_score, &self.format, scoring.mode),
@@ -71,7 +73,7 @@ impl JobCommand for AllPairs {
         let context = Context { queries, targets, scoring, identity: selection.identity };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
-        runner.show_progress(job.job().cells());
+        runner.show_progress(job.cells());
         let summary =
             job.run(&runner.run, |results| results.iter().try_for_each(|result| writer.write(&pair(result))))?;
         writer.finish()?;
@@ -93,6 +95,7 @@ fn pair(result: &PairResult) -> Pair<'_> {
     Pair {
         query: result.query,
         target: result.target,
+        strand: result.strand,
         score: result.score,
         alignment: alignment.map(|alignment| &alignment.cigar),
         query_start: alignment.map_or(0, |alignment| alignment.query_start),

@@ -180,7 +180,7 @@ fn long_pairs() {
     long("q.fa t.fa --kernel sw_striped_score");
     let job = long("q.fa t.fa");
     assert_eq!((job.query.as_str(), job.target.as_str(), job.query_id, job.target_id), ("q.fa", "t.fa", None, None));
-    assert_eq!((job.mode, job.strand, job.top, job.min_score), (Mode::Local, Strand::Forward, 1, None));
+    assert_eq!((job.mode, job.strand, job.top, job.min_score), (Mode::Local, None, 1, None));
     assert_eq!((job.method, job.strip, job.chunk, job.prune), (None, None, None, true));
     assert_eq!((job.host_memory, job.checkpoint, job.plot, job.stats), (None, None, None, None));
     let LongFormat::Tsv(fields) = job.format else { panic!() };
@@ -192,7 +192,7 @@ fn long_pairs() {
          --plot Path.PNG --check --threads 2 -o out.txt --gap-open 5 --gap-extend 2",
     );
     assert_eq!((job.query_id.as_deref(), job.target_id.as_deref()), (Some("a"), Some("b")));
-    assert_eq!((job.strand, job.top, job.min_score, job.prune), (Strand::Both, 5, Some(100), false));
+    assert_eq!((job.strand, job.top, job.min_score, job.prune), (Some(Strand::Both), 5, Some(100), false));
     assert_eq!((job.method, job.strip, job.chunk), (Some(Method::Chunked1), Some(4096), Some(512)));
     assert_eq!((job.host_memory, job.compute.memory), (Some(2 << 30), Some(1 << 30)));
     assert_eq!(job.plot, Some(("Path.PNG".into(), Picture::Png)));

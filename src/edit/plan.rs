@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{Edit, EditBand, EditBlock, Places, Region, words};
 use crate::engine::queue::Planned;
 use crate::score::{EditMode, EditScheme};
-use crate::seq::{SequenceId, SequenceStore};
+use crate::seq::{SequenceId, SequenceStore, Strands};
 
 /// Candidates that one thread puts into blocks at a time.
 const CANDIDATES_AT_ONCE: usize = 1 << 15;
@@ -52,6 +52,8 @@ pub struct EditJob {
     pub against: Against,
     /// How.
     pub scheme: Arc<EditScheme>,
+    /// What the patterns are strands of, and which texts they meet.
+    pub strands: Strands,
 }
 
 impl EditJob {
@@ -60,11 +62,12 @@ impl EditJob {
         self.against.texts(&self.patterns)
     }
 
-    /// Number of pairs.
+    /// Number of pairs, of each strand.
     pub fn pairs(&self) -> u64 {
         let patterns = self.patterns.len() as u64;
         match &self.against {
             Against::Later => patterns * patterns.saturating_sub(1) / 2,
+            Against::Texts(texts) if self.strands.later => patterns * (texts.len() as u64).saturating_sub(1) / 2,
             Against::Texts(texts) => patterns * texts.len() as u64,
             Against::Candidates(_, candidates) => candidates.len() as u64,
         }
@@ -73,13 +76,13 @@ impl EditJob {
     /// Cells of all pairs; the greatest number if there are more than 2^64.
     pub fn cells(&self) -> u64 {
         let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| u128::from(length)).sum::<u128>();
-        let all = sum(&self.patterns);
         let cells = match &self.against {
-            Against::Later => {
-                let squares: u128 = self.patterns.lengths().iter().map(|&length| u128::from(length).pow(2)).sum();
-                (all * all - squares) / 2
+            Against::Texts(texts) if !self.strands.later => sum(&self.patterns) * sum(texts),
+            Against::Later | Against::Texts(_) => {
+                let all = sum(self.texts());
+                let squares: u128 = self.texts().lengths().iter().map(|&length| u128::from(length).pow(2)).sum();
+                (all * all - squares) / 2 * u128::from(self.strands.copies())
             }
-            Against::Texts(texts) => all * sum(texts),
             Against::Candidates(_, candidates) => candidates
                 .iter()
                 .map(|candidate| {
@@ -90,7 +93,8 @@ impl EditJob {
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
 
-    /// The bands, each of `pairs` pairs or a little more: of consecutive patterns, or of consecutive candidates.
+    /// The bands, each of `pairs` pairs or a little more: of all strands of consecutive patterns, or of consecutive
+    /// candidates.
     pub fn bands(&self, pairs: u64) -> EditBands {
         EditBands { job: self.clone(), next: 0, pairs: pairs.max(1), by_length: None }
     }
@@ -143,24 +147,29 @@ impl EditBands {
         if self.next >= total {
             return None;
         }
+        let strands = self.job.strands;
+        let (later, copies) = (triangle || strands.later, strands.copies());
         let begin = self.next;
         let (mut end, mut pairs) = (begin, 0u64);
         while end < total && (end == begin || pairs < self.pairs) {
-            pairs += if triangle { u64::from(total - end - 1) } else { texts.len() as u64 };
-            end += 1;
+            let met = if later { texts.len() - strands.of(end).0 as usize - 1 } else { texts.len() };
+            pairs += u64::from(copies) * met as u64;
+            end += copies;
         }
         self.next = end;
         let own = (end - begin) as usize;
-        let ByLength { order, symbols } = if triangle {
+        let ByLength { order, symbols } = if later {
             // The band's own sequences first: each meets those after it. A distance between wholes is the same from both
-            // sides, so that these may lie by length as well; else the earlier one has to be the pattern.
-            let mut order: Vec<SequenceId> = (begin..end).collect();
-            if matches!(self.job.scheme.mode, EditMode::Global | EditMode::Overlap(_)) {
+            // sides, so that these may lie by length as well; else, and where the pattern is a reverse complement, the
+            // earlier one has to be the pattern.
+            let band = strands.sequences(begin..end);
+            let mut rest: Vec<SequenceId> = (band.end..texts.len() as SequenceId).collect();
+            sort_by_length(&texts, &mut rest);
+            let mut order: Vec<SequenceId> = band.collect();
+            if triangle && matches!(self.job.scheme.mode, EditMode::Global | EditMode::Overlap(_)) {
                 sort_by_length(&patterns, &mut order);
             }
-            let mut later: Vec<SequenceId> = (end..total).collect();
-            sort_by_length(&patterns, &mut later);
-            order.extend(later);
+            order.extend(rest);
             ByLength::new(&texts, order)
         } else {
             let by_length = self.by_length.get_or_insert_with(|| {
@@ -171,7 +180,11 @@ impl EditBands {
             by_length.clone()
         };
         let blocks = (0..own).map(|place| {
-            let (pattern, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
+            let (pattern, first) = match later {
+                true if triangle => (order[place], place + 1),
+                true => (begin + place as SequenceId, place / copies as usize + 1),
+                false => (begin + place as SequenceId, 0),
+            };
             let m = patterns.length(pattern);
             let cells = u64::from(m) * symbols[first];
             (words(m), EditBlock { pattern, places: first as u32..order.len() as u32, cells })
@@ -182,7 +195,9 @@ impl EditBands {
 
     fn next_candidates(&mut self, candidates: &[Candidate]) -> Option<Planned<Edit>> {
         let begin = self.next;
-        let end = (u64::from(begin) + self.pairs).min(candidates.len() as u64) as u32;
+        // Both strands of a candidate are in one band.
+        let pairs = self.pairs.next_multiple_of(u64::from(self.job.strands.copies()));
+        let end = (u64::from(begin) + pairs).min(candidates.len() as u64) as u32;
         if begin >= end {
             return None;
         }

@@ -7,30 +7,30 @@
 //! Local alignments ([`Mode::Local`]) take the same way. No score bounds their identity, so that with an identity to reach
 //! every pair with a column is traced and tested. Pairs in which nothing scores more than 0 are handed over like others,
 //! with an empty alignment: [`AllPairs::min_score`] of 1 leaves them out.
+//!
+//! Of nucleotides the reverse complement of each query can be compared as well ([`AllPairs::strand`]). Engines see it as
+//! a query of its own; of the two results of a pair the better one is handed over.
+
+mod finish;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rayon::prelude::*;
-
+use self::finish::{Aligner, Finisher};
 use super::edit_filter::{self, EditFilter, Prefiltered};
 use super::{Job, Run, Summary};
-use crate::alignment::{Alignment, Cigar, verify_alignment};
-use crate::engine::ordered::Ordered;
-use crate::engine::owner::{self, Control, Outcome};
+use crate::alignment::Alignment;
+use crate::engine::owner::{self, Control};
 use crate::engine::stats::EngineStats;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
-use crate::pairs::Pairs;
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::selected::{selected_bands, selected_cells};
 use crate::pairs::plan::{self, PlannedBand};
-use crate::pairs::{Hit, Want};
+use crate::pairs::{Pairs, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
-use crate::seq::{Alphabet, SequenceId, SequenceStore};
-use crate::trace::{Hint, Workspace, traceback};
+use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
@@ -52,6 +52,10 @@ pub struct AllPairs {
     pub against: Option<Arc<SequenceStore>>,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,
+    /// Which strand of each query is aligned with the targets; of DNA only if not forward. Of both strands of a pair that
+    /// reach `min_identity` and `min_score`, the one that scores more is handed over, the forward one if they score the
+    /// same.
+    pub strand: Strand,
     /// How identity is defined.
     pub definition: IdentityDefinition,
     /// Hand over only pairs with at least this identity, a fraction.
@@ -76,9 +80,11 @@ pub struct PairResult {
     pub query: SequenceId,
     /// The target.
     pub target: SequenceId,
+    /// The query's strand.
+    pub strand: StrandOf,
     /// The score.
     pub score: i64,
-    /// The alignment, unless scores only were asked for.
+    /// The alignment, of the minus strand with the query's reverse complement, on which its positions are; unless scores only were asked for.
     pub alignment: Option<Alignment>,
     /// Its columns, counted; all 0 with scores only.
     pub counts: AlignmentCounts,
@@ -101,6 +107,7 @@ impl AllPairs {
             queries,
             against: None,
             scoring,
+            strand: Strand::default(),
             definition: IdentityDefinition::default(),
             min_identity: None,
             min_score: None,
@@ -122,18 +129,32 @@ impl AllPairs {
         Some(Arc::new(IdentityFilter::new(self.definition, threshold, &self.scoring)))
     }
 
-    /// The pairs and what engines are to report of them.
+    /// Cells of all pairs, of all strands that are aligned.
+    pub fn cells(&self) -> u64 {
+        let forward = AllPairs { strand: Strand::Forward, ..self.clone() }.job().cells();
+        forward.saturating_mul(u64::from(self.strands().copies()))
+    }
+
+    /// What the queries of [`AllPairs::job`] are strands of, and which targets they meet.
+    fn strands(&self) -> Strands {
+        Strands { strand: self.strand, later: self.against.is_none() && self.strand != Strand::Forward }
+    }
+
+    /// The pairs and what engines are to report of them. Makes the reverse complements of the queries if they are to be
+    /// aligned.
     pub fn job(&self) -> plan::Job {
         let want = match self.filter() {
             _ if self.score_only => Want::Scores,
             Some(filter) => Want::Reaching(filter),
             None => Want::Alignments,
         };
+        let strands = self.strands();
         plan::Job {
-            queries: Arc::clone(&self.queries),
-            against: self.against.clone(),
+            queries: strands.store(&self.queries),
+            against: if strands.later { Some(Arc::clone(&self.queries)) } else { self.against.clone() },
             scoring: Arc::clone(&self.scoring),
             want,
+            strands,
         }
     }
 
@@ -141,9 +162,10 @@ impl AllPairs {
         self.scoring.mode == Mode::Local
     }
 
-    /// Computes what a pass over edit distances left, or everything.
+    /// Computes what a pass over edit distances left, or everything. `job` is [`AllPairs::job`].
     pub(super) fn finish_on(
         &self,
+        job: &plan::Job,
         engines: Vec<Box<dyn Engine<Pairs>>>,
         prefiltered: Option<Prefiltered>,
         pool: &Arc<rayon::ThreadPool>,
@@ -151,8 +173,7 @@ impl AllPairs {
         rows: impl FnMut(&[PairResult]) -> Result<()>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let job = self.job();
-        let (pairs, mut cells) = (job.pairs(), job.cells());
+        let mut cells = job.cells();
         let at_once: u64 = engines.iter().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let band_pairs = match job.want {
             Want::Scores => BAND_PAIRS_SCORED,
@@ -167,21 +188,14 @@ impl AllPairs {
         };
         let is_told = selection.is_some();
         let band_cells = at_once.saturating_mul(BATCHES_A_BAND);
-        let mut finisher = Finisher {
-            aligner: Aligner { job: self, filter: self.filter(), interrupt: &run.interrupt },
-            pool,
-            rows,
-            bands: Ordered::new(),
-            summary: Summary { pairs, cells, ..Summary::default() },
-        };
+        let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, rows);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let ahead = finisher.bands.ahead();
-        let control = Control { ahead, ..run.control() };
+        let control = Control { ahead: finisher.ahead(), ..run.control() };
         let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
             None => Box::new(job.bands(band_cells, band_pairs)),
             Some(selection) => {
-                cells = selected_cells(&job, &selection);
-                Box::new(selected_bands(job, selection, band_pairs as usize))
+                cells = selected_cells(job, &selection);
+                Box::new(selected_bands(job.clone(), selection, band_pairs as usize))
             }
         };
         let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
@@ -243,6 +257,9 @@ impl Job for AllPairs {
         if self.scoring.alphabet == Alphabet::Bytes {
             return Err(Error::usage_of("scoring", "there are no scores for bytes, only distances"));
         }
+        if self.strand != Strand::Forward && self.scoring.alphabet != Alphabet::Dna {
+            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+        }
         let scored = self.scoring.alphabet;
         let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the scores are for {scored:?}");
         if self.queries.alphabet() != scored {
@@ -260,10 +277,11 @@ impl Job for AllPairs {
         self.validate()?;
         run.check_kernel(Family::Pairs)?;
         let pool = thread_pool(run.threads)?;
-        let prefiltered = edit_filter::run_if_it_pays(self, run)?;
+        let job = self.job();
+        let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
         let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
-        let engines = super::engines::open(run, pool.current_num_threads(), &self.job(), selection)?;
-        self.finish_on(engines, prefiltered, &pool, run, rows)
+        let engines = super::engines::open(run, pool.current_num_threads(), &job, selection)?;
+        self.finish_on(&job, engines, prefiltered, &pool, run, rows)
     }
 
     /// Tracebacks of what the engines did not trace are made on threads of the CPU. If they fail, so many CPU workers take
@@ -275,177 +293,6 @@ impl Job for AllPairs {
         rows: impl FnMut(&[PairResult]) -> Result<()>,
     ) -> Result<Summary> {
         self.validate()?;
-        self.finish_on(engines, None, &thread_pool(run.threads)?, run, rows)
+        self.finish_on(&self.job(), engines, None, &thread_pool(run.threads)?, run, rows)
     }
-}
-
-/// Turns an engine's result into the caller's.
-struct Aligner<'a> {
-    job: &'a AllPairs,
-    filter: Option<Arc<IdentityFilter>>,
-    interrupt: &'a AtomicBool,
-}
-
-impl Aligner<'_> {
-    /// In an all-against-all of one store the earlier sequence is the query.
-    fn orient(&self, hit: &Hit) -> (SequenceId, SequenceId) {
-        if self.job.against.is_none() && hit.query > hit.target {
-            (hit.target, hit.query)
-        } else {
-            (hit.query, hit.target)
-        }
-    }
-
-    /// Whether a pair's score is enough.
-    fn scores_enough(&self, hit: &Hit) -> bool {
-        self.job.min_score.is_none_or(|least| hit.score >= least)
-    }
-
-    /// A result without alignment.
-    fn scored(&self, hit: &Hit) -> PairResult {
-        let (query, target) = self.orient(hit);
-        PairResult {
-            query,
-            target,
-            score: hit.score,
-            alignment: None,
-            counts: AlignmentCounts::default(),
-            identity: 0.0,
-        }
-    }
-
-    /// Engines may keep more pairs than this exact test does; how many are aligned must not depend on the engine.
-    fn may_reach(&self, hit: &Hit) -> bool {
-        if !self.scores_enough(hit) {
-            return false;
-        }
-        let Some(filter) = &self.filter else { return true };
-        let (m, n) = (self.job.queries.length(hit.query), self.job.targets().length(hit.target));
-        filter.may_reach(hit.score, hit.matches, m, n)
-    }
-
-    /// The alignment of a pair, traced back here unless the engine did; `None` if it has not the identity asked for.
-    fn align(&self, hit: &Hit, traced: Option<Cigar>, workspace: &mut Workspace) -> Result<Option<PairResult>> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        let job = self.job;
-        let (query, target) = self.orient(hit);
-        let (a, b) = (job.queries.codes(query), job.targets().codes(target));
-        let alignment = match traced.filter(|_| !job.is_local()) {
-            Some(cigar) => Alignment::whole(hit.score, cigar),
-            None => {
-                // A local traceback that is told the score ends there; checked, it looks for a greater one.
-                let score = (!(job.is_local() && job.check)).then_some(hit.score);
-                // Fails if the engine's score or matches are not what the traceback finds.
-                traceback(a, b, &job.scoring, Hint { score, matches: hit.matches }, workspace)?
-            }
-        };
-        let counts = alignment.cigar.counts();
-        let (in_query, in_target) = (alignment.query_range(), alignment.target_range());
-        let fits = if job.is_local() {
-            in_query.end <= a.len() && in_target.end <= b.len()
-        } else {
-            (in_query, in_target) == (0..a.len(), 0..b.len())
-        };
-        if !fits || hit.matches.is_some_and(|matches| matches != counts.matches) {
-            let names = (job.queries.name(query), job.targets().name(target));
-            return Err(Error::Internal(format!("{} and {}: the device's alignment is damaged", names.0, names.1)));
-        }
-        if job.check {
-            let rescored = verify_alignment(&alignment, a, b, &job.scoring)?;
-            if rescored != hit.score {
-                let names = (job.queries.name(query), job.targets().name(target));
-                return Err(Error::Internal(format!(
-                    "{} and {}: the alignment has score {rescored}, not {}",
-                    names.0, names.1, hit.score
-                )));
-            }
-        }
-        let identity = job.definition.identity(&counts, a.len() as u32, b.len() as u32);
-        let keep = self.filter.as_ref().is_none_or(|filter| filter.passes(identity));
-        let result = PairResult { query, target, score: alignment.score, counts, identity, alignment: Some(alignment) };
-        Ok(keep.then_some(result))
-    }
-}
-
-/// Traces pairs back, puts bands together and hands them over in order.
-struct Finisher<'a, S> {
-    aligner: Aligner<'a>,
-    pool: &'a rayon::ThreadPool,
-    rows: S,
-    bands: Ordered<Vec<PairResult>>,
-    summary: Summary,
-}
-
-impl<S: FnMut(&[PairResult]) -> Result<()>> Finisher<'_, S> {
-    fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
-        let hits = outcome.report.hits;
-        let aligner = &self.aligner;
-        let results = if aligner.job.score_only {
-            hits.iter().filter(|hit| aligner.scores_enough(hit)).map(|hit| aligner.scored(hit)).collect()
-        } else {
-            let traced = outcome.report.traced;
-            let open: Vec<usize> = (0..hits.len()).filter(|&place| aligner.may_reach(&hits[place])).collect();
-            self.summary.aligned += open.len() as u64;
-            let align = |workspace: &mut Workspace, &place: &usize| {
-                aligner.align(&hits[place], traced.cigar(place), workspace).transpose()
-            };
-            let is_traced = |&place: &usize| traced.spans.get(place).is_some_and(Option::is_some);
-            let aligned: Result<Vec<PairResult>> = if open.len() <= FEW_RESULTS && open.iter().all(is_traced) {
-                // The threads of the CPU trace what they compute, and all of them may be at work.
-                let mut workspace = Workspace::default();
-                open.iter().filter_map(|place| align(&mut workspace, place)).collect()
-            } else {
-                let open = open.par_iter();
-                self.pool.install(|| open.map_init(Workspace::default, align).filter_map(|result| result).collect())
-            };
-            aligned?
-        };
-        self.bands.add(&outcome.band, outcome.pairs, Vec::new, |gathered| {
-            let bytes = results.iter().map(PairResult::bytes).sum();
-            gathered.extend(results);
-            Ok(bytes)
-        })?;
-        self.hand_over()
-    }
-
-    /// Hands over every complete band whose turn it is.
-    fn hand_over(&mut self) -> Result<()> {
-        while let Some((queries, mut results)) = self.bands.complete() {
-            results.sort_unstable_by_key(|result| (result.query, result.target));
-            if let Some(most) = self.aligner.job.max_hits {
-                keep_best(&mut results, most, self.aligner.job.is_local());
-            }
-            debug_assert!(results.iter().all(|result| queries.contains(&result.query)));
-            if !results.is_empty() {
-                (self.rows)(&results)?;
-            }
-            self.summary.written += results.len() as u64;
-        }
-        Ok(())
-    }
-
-    fn end(self) -> Result<Summary> {
-        self.bands.end().map(|()| self.summary)
-    }
-}
-
-/// Keeps at most `most` results of each query, in place and in order: the best by identity and then score, or by score
-/// and then identity (a local alignment of few symbols often has an identity of 1). `results` are sorted by query and
-/// target.
-fn keep_best(results: &mut Vec<PairResult>, most: usize, score_first: bool) {
-    let mut kept = Vec::with_capacity(results.len());
-    for hits in results.chunk_by_mut(|a, b| a.query == b.query) {
-        // Stable: equal hits stay in the order of their targets.
-        hits.sort_by(|a, b| {
-            let (by_identity, by_score) = (b.identity.total_cmp(&a.identity), b.score.cmp(&a.score));
-            if score_first { by_score.then(by_identity) } else { by_identity.then(by_score) }
-        });
-        let most = most.min(hits.len());
-        let best = &mut hits[..most];
-        best.sort_by_key(|result| result.target);
-        kept.extend(best.iter().cloned());
-    }
-    *results = kept;
 }

@@ -21,7 +21,7 @@ use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
 use crate::pairs::plan::Job;
 use crate::pairs::{Band, Batch, Hit, Want};
 use crate::score::{EndGaps, Gaps, Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::seq::{Alphabet, Code, SequenceStore, Strands};
 use crate::trace::{self, Hint};
 
 /// Sequence length of `--bench`, about a gene.
@@ -217,7 +217,8 @@ fn test_scored(engine: &mut dyn Engine<Pairs>, traces: bool, scorings: &[Scoring
     for scoring in scorings {
         let store = Arc::new(test_store(scoring.alphabet));
         let scoring = Arc::new(scoring.clone());
-        let job = Job { queries: Arc::clone(&store), against: None, scoring, want: Want::Alignments };
+        let (queries, want) = (Arc::clone(&store), Want::Alignments);
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
         for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
             let blocks = blocks.into_iter().map(|(_, block)| block).collect();
             let batch = Arc::new(Batch { band: Arc::clone(&band), blocks });
@@ -316,7 +317,8 @@ mod tests {
     fn a_wrong_alignment_is_seen() {
         let scoring = Arc::new(Scoring::dna());
         let store = Arc::new(test_store(scoring.alphabet));
-        let job = Job { queries: Arc::clone(&store), against: None, scoring, want: Want::Alignments };
+        let (queries, want) = (Arc::clone(&store), Want::Alignments);
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
         let (_, band, _) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
         // Lengths 3 and 13, by both numbers: the earlier one is the query.
         let best = needleman_wunsch::align(store.codes(2), store.codes(7), &band.scoring);

@@ -6,8 +6,11 @@
 //! before that by the rule of [`crate::edit::trace`].
 //!
 //! Engines are fastest where the candidates of a pattern follow each other. If they do not, they are computed in
-//! another order than they were given in; then, and where only the best candidates of each pattern are handed over, all
-//! distances are held until the end: 8 bytes a candidate. Else they are held band by band.
+//! another order than they were given in; then, and so in most cases if both strands are compared, and where only the best candidates of each pattern are handed over, all
+//! distances are held until the end: 8 bytes a candidate and strand. Else they are held band by band.
+//!
+//! Of nucleotides the reverse complement of each pattern can be compared as well ([`EditDistances::strand`]). Engines see it
+//! as a pattern of its own; of the two distances of a pair the lesser one is handed over.
 
 mod collect;
 mod delivery;
@@ -29,7 +32,7 @@ use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
-use crate::seq::{Alphabet, SequenceId, SequenceStore};
+use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands};
 
 /// Pairs whose distances are held until their band is complete.
 const BAND_PAIRS: u64 = 1 << 24;
@@ -45,6 +48,9 @@ pub struct EditDistances {
     pub against: Against,
     /// How. Pairs above its limit are not handed over.
     pub scheme: Arc<EditScheme>,
+    /// Which strand of each pattern is compared; of DNA only if not forward. Of both the nearer one is handed over, the
+    /// forward one if they are at the same distance. Positions in texts are as these were read.
+    pub strand: Strand,
     /// Align every pair that is handed over.
     pub align: bool,
     /// Find all ends within the limit, not only the first one of least distance. Needs a limit, and a text of which a
@@ -63,11 +69,13 @@ pub struct EditResult {
     pub pattern: SequenceId,
     /// The text, and the part of it where the pattern was looked for.
     pub region: Region,
+    /// The pattern's strand.
+    pub strand: StrandOf,
     /// The least distance.
     pub distance: u32,
     /// Where the first part of that distance ends: text symbols up to there, from the text's begin.
     pub end: u32,
-    /// The alignment with that part, if it was asked for.
+    /// The alignment with that part, of the minus strand that of the pattern's reverse complement; if it was asked for.
     pub alignment: Option<EditAlignment>,
     /// All ends within the limit, each with its distance, if these were asked for.
     pub ends: Vec<(u32, u32)>,
@@ -96,16 +104,45 @@ pub struct EditAlignment {
 impl EditDistances {
     /// All distances, no alignments.
     pub fn new(patterns: Arc<SequenceStore>, against: Against, scheme: Arc<EditScheme>) -> Self {
-        EditDistances { patterns, against, scheme, align: false, all_ends: false, max_hits: None, check: false }
+        EditDistances {
+            patterns,
+            against,
+            scheme,
+            strand: Strand::default(),
+            align: false,
+            all_ends: false,
+            max_hits: None,
+            check: false,
+        }
     }
 
-    /// The pairs, in the order in which they were given.
+    /// Cells of all pairs, of all strands that are compared.
+    pub fn cells(&self) -> u64 {
+        let copies = self.strands().copies();
+        EditDistances { strand: Strand::Forward, ..self.clone() }.job().cells().saturating_mul(u64::from(copies))
+    }
+
+    /// What the patterns of [`EditDistances::job`] are strands of, and which texts they meet.
+    fn strands(&self) -> Strands {
+        let is_triangle = matches!(self.against, Against::Later);
+        Strands { strand: self.strand, later: is_triangle && self.strand != Strand::Forward }
+    }
+
+    /// The pairs, in the order in which they were given: of both strands the reverse one after the forward one. Makes the
+    /// reverse complements of the patterns if they are to be compared.
     pub fn job(&self) -> EditJob {
-        EditJob {
-            patterns: Arc::clone(&self.patterns),
-            against: self.against.clone(),
-            scheme: Arc::clone(&self.scheme),
-        }
+        let strands = self.strands();
+        let against = match &self.against {
+            Against::Later if strands.later => Against::Texts(Arc::clone(&self.patterns)),
+            Against::Candidates(texts, candidates) if self.strand == Strand::Both => {
+                let strand = |of, one: &Candidate| Candidate { pattern: strands.query(one.pattern, of), ..*one };
+                let both = |one| [strand(StrandOf::Plus, one), strand(StrandOf::Minus, one)];
+                Against::Candidates(Arc::clone(texts), Arc::new(candidates.iter().flat_map(both).collect()))
+            }
+            against => against.clone(),
+        };
+        let (patterns, scheme) = (strands.store(&self.patterns), Arc::clone(&self.scheme));
+        EditJob { patterns, against, scheme, strands }
     }
 
     /// Where texts are.
@@ -131,18 +168,19 @@ impl EditDistances {
         let mut job = self.job();
         let (pairs, cells) = (job.pairs(), job.cells());
         let mut order = None;
-        if let Against::Candidates(texts, candidates) = &self.against {
-            order = by_pattern(candidates, self.patterns.len());
+        if let Against::Candidates(texts, candidates) = &job.against {
+            order = by_pattern(candidates, job.patterns.len());
             if let Some(order) = &order {
                 let moved = pool.install(|| order.par_iter().map(|&index| candidates[index as usize]).collect());
                 job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
             }
         }
+        let patterns = Arc::clone(&job.patterns);
         let mut bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
         let planning = Arc::clone(feeding);
         let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
         let mut collector = Collector::new(self, order);
-        let mut delivery = Delivery::new(self, pool, &run.interrupt, rows);
+        let mut delivery = Delivery::new((self, &patterns), pool, &run.interrupt, rows);
         let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
         let control = Control { ahead: collector.ahead(), pool: Some(Arc::clone(feeding)), ..run.control() };
         let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
@@ -181,6 +219,9 @@ impl Job for EditDistances {
             return Err(Error::usage_of("mode", "overlaps have no ends, and are computed to leave pairs out only"));
         }
         let compared = self.scheme.equality.alphabet();
+        if self.strand != Strand::Forward && compared != Alphabet::Dna {
+            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+        }
         let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the distance is for {compared:?}");
         if self.patterns.alphabet() != compared {
             return Err(Error::usage_of("patterns", wrong(self.patterns.alphabet())));
@@ -195,8 +236,9 @@ impl Job for EditDistances {
             return Err(Error::usage_of("all_ends", "without a `limit` every symbol of a text is an end"));
         }
         if let Against::Candidates(texts, candidates) = &self.against {
-            if u32::try_from(candidates.len()).is_err() {
-                return Err(Error::usage_of("candidates", format!("{} are more than 2^32 - 1", candidates.len())));
+            let most = u32::MAX / self.strands().copies();
+            if candidates.len() > most as usize {
+                return Err(Error::usage_of("candidates", format!("{} are more than {most}", candidates.len())));
             }
             let (patterns, texts) = (self.patterns.lengths(), texts.lengths());
             let fits = |candidate: &Candidate| {

@@ -15,7 +15,7 @@ use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
-use crate::pairs::plan::selected::Selection;
+use crate::pairs::plan::{self, selected::Selection};
 use crate::score::{self, EditMode, EditScheme, Found};
 
 /// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.
@@ -54,11 +54,12 @@ pub struct Prefiltered {
     pub told: (u64, u64),
 }
 
-/// Pairs that may reach the job's identity by their edit distances, if finding them is asked for or pays.
+/// Pairs that may reach the job's identity by their edit distances, if finding them is asked for or pays. `planned` is
+/// [`AllPairs::job`].
 ///
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; a wrong choice of devices.
-pub fn run_if_it_pays(job: &AllPairs, run: &Run) -> Result<Option<Prefiltered>> {
+pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
     let Some(identity) = job.min_identity.filter(|_| job.edit_filter != EditFilter::Off) else { return Ok(None) };
     let is_forced = job.edit_filter == EditFilter::On;
     let longest = [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
@@ -70,7 +71,7 @@ pub fn run_if_it_pays(job: &AllPairs, run: &Run) -> Result<Option<Prefiltered>> 
         }
         return Ok(None);
     };
-    let cells = job.job().cells();
+    let cells = planned.cells();
     // Whoever names a kernel wants to see that kernel.
     let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS[1] || run.kernel.is_some();
     if !is_forced && is_pointless {
@@ -86,7 +87,7 @@ pub fn run_if_it_pays(job: &AllPairs, run: &Run) -> Result<Option<Prefiltered>> 
     if engines.is_empty() {
         return Ok(None);
     }
-    let prefiltered = select_on(job, scheme, engines, &pool, run)?;
+    let prefiltered = select_on(planned, scheme, engines, &pool, run)?;
     if let Some(selection) = &prefiltered.selection {
         tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
     }
@@ -105,7 +106,7 @@ fn least_cells(devices: &[Device]) -> u64 {
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
 fn select_on(
-    job: &AllPairs,
+    job: &plan::Job,
     scheme: EditScheme,
     engines: Vec<Box<dyn Engine<Edit>>>,
     pool: &Arc<rayon::ThreadPool>,
@@ -116,7 +117,7 @@ fn select_on(
 
 /// [`select_on`], which holds at most so many selected pairs.
 fn select_within(
-    job: &AllPairs,
+    job: &plan::Job,
     (scheme, most): (EditScheme, usize),
     engines: Vec<Box<dyn Engine<Edit>>>,
     pool: &Arc<rayon::ThreadPool>,
@@ -124,7 +125,8 @@ fn select_within(
 ) -> Result<Prefiltered> {
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     let is_triangle = job.against.is_none();
-    let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme) };
+    let patterns = Arc::clone(&job.queries);
+    let edit = EditJob { patterns, against, scheme: Arc::new(scheme), strands: job.strands };
     let begin = Instant::now();
     let cells = edit.cells();
     let control = Control { pool: Some(Arc::clone(pool)), ..run.control() };
@@ -247,7 +249,8 @@ mod tests {
     fn progress_ends_at_all_pairs_also_if_too_many_are_selected() {
         let store = Arc::new(random_store(Alphabet::Dna, 60, 50, 7));
         let job = AllPairs { min_identity: Some(0.5), ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna())) };
-        let all = (job.job().pairs(), job.job().cells());
+        let planned = job.job();
+        let all = (planned.pairs(), planned.cells());
         let pool = thread_pool(2).unwrap();
         let mut results: Vec<Vec<PairResult>> = Vec::new();
         for (most, is_selected) in [(usize::MAX, true), (100, false), (0, false)] {
@@ -255,7 +258,7 @@ mod tests {
             let run = Run { progress: told.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
             let engines = edit_workers(2, &run.interrupt);
-            let prefiltered = select_within(&job, (scheme, most), engines, &pool, &run).unwrap();
+            let prefiltered = select_within(&planned, (scheme, most), engines, &pool, &run).unwrap();
             assert_eq!(prefiltered.selection.is_some(), is_selected);
             assert!(prefiltered.told.0 > 0);
             let engines = workers(2, &run.interrupt);
@@ -264,7 +267,7 @@ mod tests {
                 pairs.extend_from_slice(some);
                 Ok(())
             };
-            job.finish_on(engines, Some(prefiltered), &pool, &run, rows).unwrap();
+            job.finish_on(&planned, engines, Some(prefiltered), &pool, &run, rows).unwrap();
             assert_eq!((told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)), all, "{most}");
             results.push(pairs);
         }

@@ -168,7 +168,7 @@ pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(
 mod tests {
     use super::*;
     use crate::gpu::adapter::enumerate;
-    use crate::seq::Alphabet;
+    use crate::seq::{Alphabet, Strands};
 
     #[test]
     fn half_of_the_threads_take_over_what_gpus_align() {
@@ -185,7 +185,8 @@ mod tests {
         };
         let options = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
         let queries = Arc::new(tune::random_store(Alphabet::Dna, 20, 30, 1));
-        let job = Job { queries, against: None, scoring: Arc::new(Scoring::dna()), want: Want::Alignments };
+        let (scoring, want) = (Arc::new(Scoring::dna()), Want::Alignments);
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
         let cells = |selection: Option<&Selection>| {
             let mut heard = None;
             let tuned = |adapters: &[(FoundAdapter, u64)], _: &Arc<Scoring>, cells: u64| {

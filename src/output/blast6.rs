@@ -5,11 +5,13 @@
 //! A BLAST hit never begins or ends in a gap, so length, gapopen and the four positions are those of the part between
 //! the end gaps (positions count from 1; 0 and 0 where that part holds no symbol of a sequence). pident is the identity
 //! that was asked for, as a percentage with BLAST's three digits. A global alignment has no E-value and no bit score;
-//! they are -1 and 0, as vsearch writes them, because readers of the format parse numbers there.
+//! they are -1 and 0, as vsearch writes them, because readers of the format parse numbers there. Where the query's reverse
+//! complement is aligned, positions are those of the forward strands and sstart is the greater one, as BLAST writes it.
 
 use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Body, Context, Line, Pair};
 use crate::error::Result;
+use crate::seq::StrandOf;
 
 pub(super) struct Blast6;
 
@@ -25,7 +27,10 @@ impl Line for Blast6 {
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));
         let identity = context.identity.identity(&columns.counts, lengths.0, lengths.1);
         let (query_start, query_end) = columns.query.one_based();
-        let (target_start, target_end) = columns.target.one_based();
+        let (mut target_start, mut target_end) = columns.target.one_based();
+        if pair.strand == StrandOf::Minus {
+            std::mem::swap(&mut target_start, &mut target_end);
+        }
         out.extend_from_slice(context.queries.name(pair.query).as_bytes());
         out.push(b'\t');
         out.extend_from_slice(context.targets.name(pair.target).as_bytes());

@@ -33,6 +33,7 @@ pub struct Field {
 enum Value {
     Query,
     Target,
+    Strand,
     Score,
     QueryLength,
     TargetLength,
@@ -100,10 +101,12 @@ const fn also(blast: &'static str, field: Field) -> Field {
 pub const FIELDS: &[Field] = {
     use IdentityDefinition as Id;
     use Count::*;
-    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Target, TargetCoverage, TargetLength, TargetRow};
+    use Value::{Cigar, Identity, IdentityBy, Query, QueryCoverage, QueryLength, QueryRow, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the sequence that is first in the input", Query)),
         also("sseqid", field("target", None, "name of the other sequence", Target)),
+        field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
+                               sequences as they were read", Strand),
         field("identity", Some("id"), "identity as `definition` defines it, a fraction from 0 to 1", Identity),
         field("id0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
         field("id1", None, "matches / columns", IdentityBy(Id::Columns)),
@@ -171,7 +174,9 @@ impl Field {
     /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
     pub fn needs_alignment(&self) -> bool {
         match self.value {
-            Value::Query | Value::Target | Value::Score | Value::QueryLength | Value::TargetLength => false,
+            Value::Query | Value::Target | Value::Strand | Value::Score | Value::QueryLength | Value::TargetLength => {
+                false
+            }
             Value::Edits(what) => what == OfEdits::Start,
             Value::Hit(_) => false,
             _ => true,
@@ -196,6 +201,14 @@ impl Field {
     /// The fields that `jsonl` writes by default of local alignments.
     pub fn local_json_defaults() -> Vec<&'static Field> {
         defaults(LOCAL_JSON)
+    }
+
+    /// The fields that are written by default where the other strand is compared too: with the strand, after the target.
+    pub fn with_strand(mut defaults: Vec<&'static Field>, table: &'static [Field]) -> Vec<&'static Field> {
+        let place = defaults.iter().position(|field| field.value == Value::Target).map_or(0, |target| target + 1);
+        let is_strand = |field: &&Field| field.value == Value::Strand;
+        defaults.splice(place..place, table.iter().filter(is_strand));
+        defaults
     }
 
     /// Whether it says something of whole sequences, which a local alignment does not tell.
@@ -294,9 +307,12 @@ mod tests {
     #[test]
     fn wrong_lists_are_refused() {
         let message = |list: &str, score_only| Field::parse_list(list, score_only).unwrap_err().to_string();
-        assert!(message("query,evalue", false).contains("no field 'evalue'; there are query, target, identity, id0"));
+        assert!(
+            message("query,evalue", false)
+                .contains("no field 'evalue'; there are query, target, strand, identity, id0")
+        );
         assert!(message("", false).contains("no field ''"));
-        assert!(message("query,identity", true).ends_with("query, target, score, query_length, target_length"));
+        assert!(message("query,identity", true).ends_with("query, target, strand, score, query_length, target_length"));
         assert!(message("query,identity,id", false).contains("'id' is named twice"));
         assert!(Field::parse_list("query,query_length", true).is_ok());
     }

@@ -10,7 +10,7 @@ use super::{Body, Context, Hit, Output, Pair, Range32, jsonl, paf, sam, text, ts
 use crate::alignment::{Alignment, Cigar};
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, StrandOf};
 
 pub use super::sam::name_problem as sam_name_problem;
 
@@ -141,6 +141,7 @@ impl LongContext {
         let pair = Pair {
             query,
             target: self.target_id,
+            strand: StrandOf::Plus,
             score: found.score,
             alignment: found.cigar,
             query_start: start(part.start),

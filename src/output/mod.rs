@@ -34,8 +34,9 @@ mod tsv;
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
-use crate::seq::{SequenceId, SequenceStore};
+use crate::seq::{Code, SequenceId, SequenceStore, StrandOf, reverse_complement};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use columns::{Columns, Range32};
@@ -52,11 +53,14 @@ pub struct Pair<'a> {
     pub query: SequenceId,
     /// The other: an index into [`Context::targets`].
     pub target: SequenceId,
+    /// The query's strand that was compared, where [`Context::queries`] has the forward one. (Of a hit of a long pair it
+    /// is plus: [`Hit`] says which strand that is.)
+    pub strand: StrandOf,
     /// Score of the best alignment.
     pub score: i64,
     /// That alignment; `None` if only scores were asked for.
     pub alignment: Option<&'a Cigar>,
-    /// Query symbols before its first column; 0 unless it is local.
+    /// Query symbols before its first column, on the strand that was compared; 0 unless it is local.
     pub query_start: u32,
     /// Target symbols before its first column.
     pub target_start: u32,
@@ -120,7 +124,17 @@ impl Context {
         Arc::ptr_eq(&self.queries, &self.targets)
     }
 
-    /// The facts of one alignment of `pair`; an error if it was only scored.
+    /// The query's strand that was compared.
+    fn query_codes(&self, pair: &Pair<'_>) -> Cow<'_, [Code]> {
+        let forward = self.queries.codes(pair.query);
+        match pair.strand {
+            StrandOf::Plus => Cow::Borrowed(forward),
+            StrandOf::Minus => Cow::Owned(reverse_complement(forward)),
+        }
+    }
+
+    /// The facts of one alignment of `pair`, the query's span on the strand that its file has; an error if it was only
+    /// scored.
     fn columns(&self, pair: &Pair<'_>) -> Result<Columns> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let whole = |length| Range32 { start: 0, end: length };
@@ -132,7 +146,12 @@ impl Context {
             Mode::Global => (whole(self.queries.length(pair.query)), whole(self.targets.length(pair.target))),
             Mode::Local => (part(pair.query_start, cigar.query_span()), part(pair.target_start, cigar.target_span())),
         };
-        Ok(Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target))
+        let mut columns = Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target);
+        if pair.strand == StrandOf::Minus {
+            let (length, span) = (self.queries.length(pair.query), columns.query);
+            columns.query = Range32 { start: length - span.end, end: length - span.start };
+        }
+        Ok(columns)
     }
 }
 
@@ -296,6 +315,7 @@ mod tests {
         let pair = |score| Pair {
             query: (score % 3 == 0).into(),
             target: 1,
+            strand: StrandOf::Plus,
             score,
             alignment: (score % 7 > 0 || score < 15_000).then_some(&cigar),
             query_start: 0,

@@ -8,9 +8,9 @@
 //! A pattern in a text is all of the query; the target's span is the part where it was found. `NM` is the distance, and
 //! there is no `AS`.
 //!
-//! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is + but for a hit of a long
-//! pair on the query's other strand. `NM` counts
-//! mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
+//! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is - where the query's
+//! reverse complement is aligned: its span is then that on the strand that the file has, and `cg` goes along the target.
+//! `NM` counts mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
 //! mismatches + gap openings). Without a column there is no `de` and no `cg`.
 
 use super::columns::{Range32, push_runs};
@@ -18,6 +18,7 @@ use super::numbers::{push_fraction, push_integer, push_unsigned};
 use super::{Body, Context, Line, Pair};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
+use crate::seq::StrandOf;
 
 pub(super) struct Paf;
 
@@ -51,7 +52,7 @@ impl Line for Paf {
         // The span is that of the query as its file has it; `cg` goes along the target in any case.
         let (query, strand) = match pair.hit {
             Some(hit) => (hit.in_file(query, query_length), if hit.is_reverse { b'-' } else { b'+' }),
-            None => (query, b'+'),
+            None => (query, if pair.strand == StrandOf::Minus { b'-' } else { b'+' }),
         };
         out.extend_from_slice(context.queries.name(pair.query).as_bytes());
         push_span(out, query_length, query);

@@ -135,8 +135,8 @@ impl Body for Phylip {
         let found = match self.distance {
             Distance::Identity => Substitutions::default(),
             _ => {
-                let (query, target) = (context.queries.codes(pair.query), context.targets.codes(pair.target));
-                Substitutions::count(cigar, query, target, alphabet)
+                let (query, target) = (context.query_codes(pair), context.targets.codes(pair.target));
+                Substitutions::count(cigar, &query, target, alphabet)
             }
         };
         let lengths = (context.queries.length(pair.query), context.targets.length(pair.target));

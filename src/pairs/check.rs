@@ -117,7 +117,7 @@ mod tests {
     use crate::pairs::plan::Job;
     use crate::pairs::{Traced, mock};
     use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
-    use crate::seq::{Alphabet, SequenceStore};
+    use crate::seq::{Alphabet, SequenceStore, Strands};
     use std::sync::Arc;
 
     /// All pairs of six sequences as one batch, and a right report on it.
@@ -126,7 +126,8 @@ mod tests {
         for (index, letters) in ["ACGTACGT", "ACGTTT", "GGGTAC", "AC", "TTACGTA", "ACG"].iter().enumerate() {
             store.push_letters(format!("s{index}"), letters.as_bytes()).unwrap();
         }
-        let job = Job { queries: Arc::new(store.build()), against: None, scoring: Arc::new(Scoring::dna()), want };
+        let (queries, scoring) = (Arc::new(store.build()), Arc::new(Scoring::dna()));
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
         let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
         let batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let report = mock::compute_batch(&batch);
@@ -186,6 +187,7 @@ mod tests {
             against: None,
             scoring: Arc::clone(&batch.band.scoring),
             want: Want::Scores,
+            strands: Strands::default(),
         };
         let pairs = Arc::new(vec![(0, 3), (1, 2), (1, 3), (1, 5), (2, 5)]);
         let (_, band, blocks) = crate::pairs::plan::selected::selected_bands(job, pairs, 100).next().unwrap();

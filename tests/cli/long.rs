@@ -78,9 +78,14 @@ fn strands() {
     let folder = folder();
     let (query, turned) = (file(&folder, "query.fa", QUERY), file(&folder, "turned.fa", TURNED));
     let mut text = String::new();
-    for strand in ["forward", "reverse", "both"] {
+    for strand in ["plus", "minus", "both"] {
         writeln!(text, "{strand}\n{}", scored(&[&query, &turned, "--strand", strand, "--check"])).unwrap();
     }
+    // Both unless told otherwise; and older names.
+    let of = |more: &[&str]| scored(&[&[&*query, &*turned, "--check"], more].concat());
+    assert_eq!(of(&[]), of(&["--strand", "both"]));
+    assert_eq!(of(&["--strand", "reverse"]), of(&["--strand", "minus"]));
+    assert_ne!(of(&[]), of(&["--strand", "forward"]));
     for format in ["paf", "sam", "text"] {
         let arguments = [&*query, &turned, "--strand", "both", "--format", format, "--check"];
         writeln!(text, "{format}\n{}", scored(&arguments)).unwrap();
@@ -195,9 +200,10 @@ fn files_summaries_and_statistics() {
     let base = ["long", &query, &target, "--format", "sam", "--device", "cpu", "-o", &table];
     let run = pairwave(&[&base[..], &["--stats", &stats, "--plot", &svg]].concat()).assert().success().stdout("");
     let stderr = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-    assert!(stderr.starts_with("pairwave: 3,304 cells in ") && stderr.contains("; 1 alignment; "), "{stderr}");
+    // Of both strands.
+    assert!(stderr.starts_with("pairwave: 6,608 cells in ") && stderr.contains("; 1 alignment; "), "{stderr}");
     let stats: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(stats).unwrap()).unwrap();
-    assert_eq!((stats["cells"].as_u64(), stats["written"].as_u64()), (Some(3304), Some(1)));
+    assert_eq!((stats["cells"].as_u64(), stats["written"].as_u64()), (Some(6608), Some(1)));
     assert_eq!((stats["query_length"].as_u64(), stats["target_length"].as_u64()), (Some(56), Some(59)));
     assert!(stats["engines"][0]["name"].is_string() && stats["gcups"].is_number(), "{stats}");
     let svg = std::fs::read_to_string(svg).unwrap();

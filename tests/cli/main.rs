@@ -17,6 +17,7 @@ mod long;
 mod pages;
 mod scoring;
 mod stats;
+mod strands;
 mod streams;
 mod wrong;
 

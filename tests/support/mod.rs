@@ -18,7 +18,7 @@ use pairwave::pairs::gpu::{Config, GpuEngine, MatrixShape};
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Hit, Report, Want};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
-use pairwave::seq::{Alphabet, Code, SequenceStore};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 
 pub(crate) use adapter::adapter;
 #[allow(unused_imports)] // as above
@@ -207,5 +207,6 @@ pub(crate) fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batc
 
 /// A job for all pairs of a store.
 pub(crate) fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
-    Job { queries: Arc::clone(store), against: None, scoring: Arc::new(scoring), want }
+    let strands = Strands::default();
+    Job { queries: Arc::clone(store), against: None, scoring: Arc::new(scoring), want, strands }
 }

@@ -3,7 +3,7 @@
 use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{ComputeArgs, OUTPUT, SELECTION};
+use super::{ComputeArgs, OUTPUT, SELECTION, StrandName};
 
 const COMPARISON: &str = "Comparison";
 
@@ -40,6 +40,13 @@ pub(crate) struct EditArgs {
     /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
     #[arg(long)]
     pub degap: bool,
+
+    /// Which strand of each pattern is compared with the texts; DNA and RNA only [default: plus]
+    ///
+    /// Of both strands the nearer one is written, the plus strand if they are at the same distance: a primer is found where
+    /// its reverse complement is as well. Both take twice the time. Positions are those of the text as it was read.
+    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
+    pub strand: Option<StrandName>,
 
     /// Which part of the text the pattern is compared with
     #[arg(long, value_name = "MODE", help_heading = COMPARISON, value_enum, ignore_case = true, default_value_t)]
@@ -87,7 +94,8 @@ pub(crate) struct EditArgs {
     /// Fields of tsv and jsonl, separated by commas; --fields help lists them
     ///
     /// The default is query,target,distance; with --pairs region_start,region_end stand before the distance, in infix
-    /// and prefix mode target_end after it, and with --align target_start, identity and cigar in their places.
+    /// and prefix mode target_end after it, and with --align target_start, identity and cigar in their places; with
+    /// --strand minus or both strand stands after target.
     /// Positions count from 1 and include the last, but those of regions are written as --pairs has them.
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,
@@ -104,6 +112,8 @@ Examples:
     pairwave edit primers.fa genes.fa --mode infix --max-distance 3 --align
   Candidates of a read mapper, verified:
     pairwave edit reads.fq genome.fa --pairs candidates.tsv --mode infix --max-distance 0.05 --format paf
+  The same on both strands of the genes:
+    pairwave edit primers.fa genes.fa --mode infix --max-distance 3 --strand both
   Every place where a probe fits:
     pairwave edit probe.fa genome.fa --mode infix --max-distance 2 --all-ends";
 

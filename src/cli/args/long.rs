@@ -37,9 +37,11 @@ pub(crate) struct LongArgs {
     #[arg(long)]
     pub degap: bool,
 
-    /// Which strand of the query is aligned with the target; DNA and RNA only
-    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true, default_value_t)]
-    pub strand: StrandName,
+    /// Which strand of the query is aligned with the target [default: both for nucleotides, plus for proteins]
+    ///
+    /// Both take twice the time of one.
+    #[arg(long, value_name = "STRAND", value_enum, ignore_case = true)]
+    pub strand: Option<StrandName>,
 
     /// Which parts of the two sequences are aligned
     #[arg(long, value_name = "MODE", help_heading = SCORING, value_enum, ignore_case = true, default_value_t)]
@@ -135,7 +137,7 @@ Examples:
   Two genomes, their best local alignment, and a picture of it:
     pairwave long one.fa.gz other.fa.gz --match 1 --mismatch -3 --gap-open 5 --gap-extend 2 --plot path.svg
   The ten best, on both strands, for programs that read SAM:
-    pairwave long one.fa.gz other.fa.gz --strand both --top 10 --min-score 1000 --format sam -o hits.sam
+    pairwave long one.fa.gz other.fa.gz --top 10 --min-score 1000 --format sam -o hits.sam
   From end to end, to be read by people:
     pairwave long one.fa other.fa --mode global --format text
   One chromosome of each of two files, which may be interrupted:
@@ -155,16 +157,15 @@ pub(crate) enum LongModeName {
     SemiGlobal,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StrandName {
     /// The query as it is
-    #[default]
-    #[value(alias = "plus")]
-    Forward,
+    #[value(alias = "forward")]
+    Plus,
     /// Its reverse complement
-    #[value(alias = "minus")]
-    Reverse,
-    /// Whichever scores more
+    #[value(alias = "reverse")]
+    Minus,
+    /// Whichever is more alike
     Both,
 }
 

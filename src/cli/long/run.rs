@@ -141,9 +141,10 @@ impl JobCommand for Long {
 
     fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Took> {
         let Sequences { query: (query, query_id), target: (target, target_id), scoring } = input;
+        let strand = self.strand(query.alphabet());
         let job = LongAlignment {
             want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
-            strand: self.strand,
+            strand,
             top: self.top,
             min_score: self.min_score.unwrap_or(1).max(1),
             method: self.method,
@@ -155,7 +156,7 @@ impl JobCommand for Long {
             ..LongAlignment::new(query.clone(), query_id, target.clone(), target_id, scoring.clone())
         };
         let (m, n) = (query.length(query_id), target.length(target_id));
-        let strands = if self.strand == Strand::Both { 2 } else { 1 };
+        let strands = if strand == Strand::Both { 2 } else { 1 };
         // Further alignments take sweeps of their own, of which nobody knows the number.
         let cells = u64::from(m) * u64::from(n) * strands;
         runner.show_progress_long(cells);

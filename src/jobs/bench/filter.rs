@@ -186,7 +186,7 @@ impl SharedEngine {
             true => workers(bed.pool.current_num_threads(), &bed.bench.interrupt),
             false => vec![Box::new(lent) as Box<dyn Engine<Pairs>>],
         };
-        let mut summary = job.finish_on(engines, None, &bed.pool, &run, |pairs| {
+        let mut summary = job.finish_on(&job.job(), engines, None, &bed.pool, &run, |pairs| {
             rows(pairs);
             Ok(())
         })?;

@@ -18,7 +18,7 @@ use crate::jobs::bench::SEED;
 use crate::jobs::bench::reads::{CANDIDATES, Reads, Sample, genome, on_cpu, on_engine};
 use crate::pairs::gpu::tune::random_store;
 use crate::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
-use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::seq::{Alphabet, Code, SequenceStore, Strands};
 
 /// Lengths of patterns: at both ends of words, of lanes and, with [`TEST_LANES`] lanes, of strips.
 const PATTERNS: [usize; 11] = [1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257];
@@ -62,7 +62,8 @@ impl Expected {
                 for limit in [Limit::None, Limit::Rate(0.3)] {
                     let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit });
                     let against = Against::Texts(Arc::clone(&texts));
-                    let job = EditJob { patterns: Arc::clone(&patterns), against, scheme };
+                    let (patterns, strands) = (Arc::clone(&patterns), Strands::default());
+                    let job = EditJob { patterns, against, scheme, strands };
                     batches.extend(of_job(&job));
                 }
             }

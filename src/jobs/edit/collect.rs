@@ -10,11 +10,12 @@ use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::score::Found;
-use crate::seq::SequenceId;
+use crate::seq::{SequenceId, Strands};
 
 /// Puts what engines found in input order: band by band, or all of it.
 pub(super) struct Collector {
     layout: Layout,
+    strands: Strands,
     kept: Kept,
 }
 
@@ -40,7 +41,7 @@ enum Kept {
 
 /// Everything, where nothing can be handed over before the end.
 pub(super) struct Everything {
-    /// What was found, in input order.
+    /// What was found, in input order; of both strands the reverse one after the forward one.
     pub found: Vec<Found>,
     /// Which candidate stands at each place of the order of computing; `None` if that is the order of input.
     pub order: Option<Vec<u32>>,
@@ -49,10 +50,11 @@ pub(super) struct Everything {
 impl Collector {
     /// `order`: that in which candidates are computed, if it is not that of the input.
     pub(super) fn new(job: &EditDistances, order: Option<Vec<u32>>) -> Self {
+        let strands = job.strands();
         let (layout, candidates) = match &job.against {
             Against::Later => (Layout::Later(job.patterns.len()), 0),
             Against::Texts(texts) => (Layout::Texts(texts.len()), 0),
-            Against::Candidates(_, candidates) => (Layout::Candidates, candidates.len()),
+            Against::Candidates(_, candidates) => (Layout::Candidates, candidates.len() * strands.copies() as usize),
         };
         // The candidates of one pattern may be in several bands.
         let kept = if order.is_some() || matches!(layout, Layout::Candidates) && job.max_hits.is_some() {
@@ -61,7 +63,7 @@ impl Collector {
         } else {
             Kept::Bands(Ordered::new())
         };
-        Collector { layout, kept }
+        Collector { layout, strands, kept }
     }
 
     /// How far bands may be planned ahead: without bound where all is kept in any case.
@@ -76,7 +78,7 @@ impl Collector {
     pub(super) fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
         let info = &outcome.band;
         let begin = info.queries.start;
-        let layout = self.layout;
+        let (layout, strands) = (self.layout, self.strands);
         match &mut self.kept {
             Kept::All { all: Everything { found, order }, pairs_left } => {
                 for (block, own) in finished(outcome) {
@@ -103,8 +105,11 @@ impl Collector {
                     match &outcome.batch.band.places {
                         Places::Regions(_) => band[places].copy_from_slice(own),
                         Places::Texts(order) => {
+                            let copies = strands.copies() as usize;
+                            let first = strands.of(begin).0;
+                            let (pattern, copy) = (strands.of(block.pattern).0, block.pattern as usize % copies);
                             for (&text, &one) in order[places].iter().zip(own) {
-                                band[layout.place(begin, block.pattern, text)] = one;
+                                band[layout.place(first, pattern, text) * copies + copy] = one;
                             }
                         }
                     }
@@ -134,8 +139,8 @@ impl Collector {
 }
 
 impl Layout {
-    /// Place of a pair in its band, which begins with the pattern `begin`. An engine may have taken either of two
-    /// sequences of one store as the pattern.
+    /// Place of a pair in its band, which begins with the pattern `begin`; of its results, if both strands are compared.
+    /// An engine may have taken either of two sequences of one store as the pattern.
     #[inline]
     fn place(self, begin: SequenceId, pattern: SequenceId, text: SequenceId) -> usize {
         match self {

@@ -1,6 +1,7 @@
 //! Handing over: what is within the limit, in order, aligned if that was asked for.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -12,7 +13,7 @@ use crate::edit::plan::{Against, Candidate};
 use crate::edit::trace::{EditTracer, EditWorkspace};
 use crate::error::{Error, Result};
 use crate::score::{EditMode, Found, IdentityDefinition};
-use crate::seq::SequenceId;
+use crate::seq::{SequenceId, SequenceStore, StrandOf};
 
 /// Results that are aligned and handed over together.
 const CHUNK: usize = 1 << 15;
@@ -28,23 +29,31 @@ pub(super) struct Delivery<'a, S> {
 }
 
 impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
-    pub(super) fn new(job: &'a EditDistances, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, rows: S) -> Self {
-        let aligner = Aligner { job, tracer: EditTracer::new(&job.scheme), interrupt };
+    /// `patterns` are the strands of the job's.
+    pub(super) fn new(
+        (job, patterns): (&'a EditDistances, &'a Arc<SequenceStore>),
+        pool: &'a rayon::ThreadPool,
+        interrupt: &'a AtomicBool,
+        rows: S,
+    ) -> Self {
+        let aligner = Aligner { job, patterns, tracer: EditTracer::new(&job.scheme), interrupt };
         Delivery { aligner, pool, rows, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
     }
 
-    /// Hands over a band: `range` counts patterns, or candidates where these were given; `found` are its pairs in input
-    /// order.
+    /// Hands over a band: `range` counts patterns, or candidates where these were given, of each strand; `found` are its
+    /// pairs in input order.
     pub(super) fn band(&mut self, range: Range<u32>, found: &mut [Found]) -> Result<()> {
         let job = self.aligner.job;
+        let range = job.strands().sequences(range);
+        let (found, strands) = self.better(found);
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
         match &job.against {
             Against::Candidates(_, candidates) => {
-                self.candidates(&candidates[range.start as usize..range.end as usize], found)?;
+                self.candidates(&candidates[range.start as usize..range.end as usize], found, &strands)?;
             }
             Against::Later | Against::Texts(_) => {
                 let texts = job.texts().len() as SequenceId;
-                let mut rest = found;
+                let (mut rest, mut place) = (found, 0);
                 for pattern in range {
                     let first = if matches!(job.against, Against::Later) { pattern + 1 } else { 0 };
                     let (row, others) = rest.split_at_mut((texts - first) as usize);
@@ -53,17 +62,26 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
                         keep_least(row, most, 0..row.len() as u32);
                     }
                     for (text, &found) in (first..texts).zip(&*row).filter(|(_, found)| found.is_some()) {
-                        self.push(pattern, whole(text), found)?;
+                        let strand = strands.of(place + (text - first) as usize);
+                        self.push((pattern, strand), whole(text), found)?;
                     }
+                    place += row.len();
                 }
             }
         }
         self.flush()
     }
 
-    /// Hands over all candidates. `order` is one in which those of a pattern follow each other; `None` for that of the
-    /// input.
+    /// Hands over all candidates. `order` is one in which those of a strand of a pattern follow each other; `None` for that
+    /// of the input.
     pub(super) fn all(&mut self, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
+        let (found, strands) = self.better(found);
+        let copies = self.aligner.job.strands().copies();
+        // Each candidate once: as its forward strand stands there.
+        let forward: Option<Vec<u32>> = order
+            .filter(|_| copies > 1)
+            .map(|order| order.iter().filter(|&index| index % copies == 0).map(|index| index / copies).collect());
+        let order = forward.as_deref().or(order);
         let Against::Candidates(_, candidates) = &self.aligner.job.against else {
             return Err(Error::Internal("only candidates are held until the end".into()));
         };
@@ -85,18 +103,36 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
                 }
             }
         }
-        self.candidates(candidates, found)?;
+        self.candidates(candidates, found, &strands)?;
         self.flush()
     }
 
-    fn candidates(&mut self, candidates: &[Candidate], found: &[Found]) -> Result<()> {
-        for (candidate, &found) in candidates.iter().zip(found).filter(|(_, found)| found.is_some()) {
-            self.push(candidate.pattern, candidate.region, found)?;
+    /// Of both strands of each pair the nearer one, if both were compared.
+    fn better<'f>(&self, found: &'f mut [Found]) -> (&'f mut [Found], Chosen) {
+        let strands = self.aligner.job.strands();
+        if strands.copies() == 1 {
+            return (found, Chosen::All(strands.of(0).1));
+        }
+        let pairs = found.len() / 2;
+        let mut is_minus = Vec::with_capacity(pairs);
+        for pair in 0..pairs {
+            let (plus, minus) = (found[2 * pair], found[2 * pair + 1]);
+            is_minus.push(minus.distance < plus.distance);
+            found[pair] = if minus.distance < plus.distance { minus } else { plus };
+        }
+        (&mut found[..pairs], Chosen::Each(is_minus))
+    }
+
+    fn candidates(&mut self, candidates: &[Candidate], found: &[Found], strands: &Chosen) -> Result<()> {
+        for (place, (candidate, &found)) in candidates.iter().zip(found).enumerate() {
+            if found.is_some() {
+                self.push((candidate.pattern, strands.of(place)), candidate.region, found)?;
+            }
         }
         Ok(())
     }
 
-    fn push(&mut self, pattern: SequenceId, region: Region, found: Found) -> Result<()> {
+    fn push(&mut self, (pattern, strand): (SequenceId, StrandOf), region: Region, found: Found) -> Result<()> {
         let job = self.aligner.job;
         // Engines leave out what is above the limit; that they do must not decide on the result.
         if found.distance > job.scheme.limit(job.patterns.length(pattern), region.symbols()) {
@@ -104,7 +140,8 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
         }
         // Whichever of the two the engine took as the text.
         let end = if job.scheme.mode == EditMode::Global { region.end } else { region.start + found.end };
-        let result = EditResult { pattern, region, distance: found.distance, end, alignment: None, ends: Vec::new() };
+        let (distance, ends) = (found.distance, Vec::new());
+        let result = EditResult { pattern, region, strand, distance, end, alignment: None, ends };
         self.chunk.push(result);
         if self.chunk.len() == CHUNK { self.flush() } else { Ok(()) }
     }
@@ -135,9 +172,29 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
     }
 }
 
+/// The strand of each pair.
+enum Chosen {
+    /// The same of all.
+    All(StrandOf),
+    /// Whether it is the reverse one.
+    Each(Vec<bool>),
+}
+
+impl Chosen {
+    fn of(&self, place: usize) -> StrandOf {
+        match self {
+            Chosen::All(strand) => *strand,
+            Chosen::Each(is_minus) if is_minus[place] => StrandOf::Minus,
+            Chosen::Each(_) => StrandOf::Plus,
+        }
+    }
+}
+
 /// Adds what engines do not compute.
 struct Aligner<'a> {
     job: &'a EditDistances,
+    /// The strands of its patterns.
+    patterns: &'a SequenceStore,
     tracer: EditTracer<'a>,
     interrupt: &'a AtomicBool,
 }
@@ -148,7 +205,7 @@ impl Aligner<'_> {
             return Err(Error::Interrupted);
         }
         let Region { text, start, end } = result.region;
-        let pattern = self.job.patterns.codes(result.pattern);
+        let pattern = self.patterns.codes(self.job.strands().query(result.pattern, result.strand));
         let symbols = &self.job.texts().codes(text)[start as usize..end as usize];
         if self.job.all_ends {
             let limit = self.job.scheme.limit(pattern.len() as u32, end - start);

@@ -7,10 +7,12 @@ use crate::error::Result;
 #[rustfmt::skip]
 pub const EDIT_FIELDS: &[Field] = {
     use OfEdits::*;
-    use Value::{Cigar, Identity, Query, QueryLength, QueryRow, Target, TargetLength, TargetRow};
+    use Value::{Cigar, Identity, Query, QueryLength, QueryRow, Strand, Target, TargetLength, TargetRow};
     &[
         also("qseqid", field("query", None, "name of the pattern: with one file, of the earlier sequence", Query)),
         also("sseqid", field("target", None, "name of the text", Target)),
+        field("strand", None, "+, or - if the pattern's reverse complement is compared; positions in the text are \
+                               those of the text as it was read", Strand),
         field("distance", None, "the least number of edits", Value::Edits(Distance)),
         also("sstart", field("target_start", Some("tilo"), "first text symbol of the part where the pattern was found, \
                              from 1; one more than target_end if the part is empty", Value::Edits(Start))),
@@ -115,6 +117,6 @@ mod tests {
         let all = EditDefaults { regions: true, parts: true, aligned: true, ends: true };
         assert_eq!(names(all).len(), 10);
         let error = Field::parse_edit_list("query,score").unwrap_err().to_string();
-        assert!(error.contains("no field 'score'; there are query, target, distance, target_start"), "{error}");
+        assert!(error.contains("no field 'score'; there are query, target, strand, distance, target_start"), "{error}");
     }
 }

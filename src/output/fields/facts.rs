@@ -7,6 +7,7 @@ use crate::output::columns::{Columns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
 use crate::output::{Context, Edits, Hit, Pair, Range32};
 use crate::score::IdentityDefinition;
+use crate::seq::StrandOf;
 
 /// What the fields of one pair are taken from.
 pub(in crate::output) struct Facts<'a> {
@@ -42,6 +43,7 @@ impl<'a> Facts<'a> {
         match field.value {
             Value::Query => push_name(out, context.queries.name(pair.query), quotes),
             Value::Target => push_name(out, context.targets.name(pair.target), quotes),
+            Value::Strand => text(out, &|out| out.push(if pair.strand == StrandOf::Minus { b'-' } else { b'+' })),
             Value::Score => push_integer(out, pair.score),
             Value::QueryLength => push_unsigned(out, u64::from(query_length)),
             Value::TargetLength => push_unsigned(out, u64::from(target_length)),
@@ -76,13 +78,7 @@ impl<'a> Facts<'a> {
                     Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
                     Value::Cigar => text(out, &|out| push_runs(out, cigar.iter())),
                     Value::QueryRow => text(out, &|out| {
-                        push_row(
-                            out,
-                            cigar,
-                            (context.queries.codes(pair.query), pair.query_start),
-                            alphabet,
-                            Op::Deletion,
-                        );
+                        push_row(out, cigar, (&context.query_codes(pair), pair.query_start), alphabet, Op::Deletion);
                     }),
                     Value::TargetRow => text(out, &|out| {
                         push_row(

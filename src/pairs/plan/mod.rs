@@ -4,8 +4,11 @@
 //! any order and written when the band is complete, so that output follows input order while memory stays bounded.
 //! Within a band targets lie by falling length, so that neighbours, which share a workgroup or a vector, differ little
 //! in length.
+//!
+//! Where strands of queries are compared, the strands of a sequence are in one band.
 
 pub mod cost;
+mod later;
 pub mod selected;
 
 use std::ops::Range;
@@ -16,7 +19,7 @@ use crate::engine::Portion;
 use crate::engine::queue::Planned;
 use crate::score::Scoring;
 use crate::score::offset::fits;
-use crate::seq::{SequenceId, SequenceStore};
+use crate::seq::{SequenceId, SequenceStore, Strands};
 
 /// Pairs with more cells than this are long: a single invocation would hold a device for a second or more, and desktop
 /// drivers reset it then. Engines split them over several dispatches.
@@ -57,13 +60,21 @@ pub struct Job {
     pub scoring: Arc<Scoring>,
     /// What engines are to report.
     pub want: Want,
+    /// What the queries are strands of, and which targets they meet.
+    pub strands: Strands,
 }
 
 impl Job {
-    /// Number of pairs.
+    /// Where targets are.
+    pub fn targets(&self) -> &Arc<SequenceStore> {
+        self.against.as_ref().unwrap_or(&self.queries)
+    }
+
+    /// Number of pairs, of each strand.
     pub fn pairs(&self) -> u64 {
         let queries = self.queries.len() as u64;
         match &self.against {
+            Some(targets) if self.strands.later => queries * (targets.len() as u64).saturating_sub(1) / 2,
             Some(targets) => queries * targets.len() as u64,
             None => queries * queries.saturating_sub(1) / 2,
         }
@@ -72,12 +83,12 @@ impl Job {
     /// Cells of all pairs; the greatest number if there are more than 2^64.
     pub fn cells(&self) -> u64 {
         let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| length as u128).sum::<u128>();
-        let all = sum(&self.queries);
         let cells = match &self.against {
-            Some(targets) => all * sum(targets),
-            None => {
-                let squares: u128 = self.queries.lengths().iter().map(|&length| (length as u128).pow(2)).sum();
-                (all * all - squares) / 2
+            Some(targets) if !self.strands.later => sum(&self.queries) * sum(targets),
+            _ => {
+                let all = sum(self.targets());
+                let squares: u128 = self.targets().lengths().iter().map(|&length| (length as u128).pow(2)).sum();
+                (all * all - squares) / 2 * u128::from(self.strands.copies())
             }
         };
         u64::try_from(cells).unwrap_or(u64::MAX)
@@ -112,22 +123,33 @@ impl Iterator for Bands {
         if self.next >= total {
             return None;
         }
-        let targets = self.job.against.as_ref().unwrap_or(queries);
-        let triangle = self.job.against.is_none();
+        let targets = self.job.targets();
+        let (triangle, strands) = (self.job.against.is_none(), self.job.strands);
+        let (later, copies) = (triangle || strands.later, strands.copies());
         let target_symbols: u64 = targets.lengths().iter().map(|&length| length as u64).sum();
         let begin = self.next;
         let (mut end, mut cells, mut pairs) = (begin, 0u64, 0u64);
-        let mut left_symbols: u64 = queries.lengths()[begin as usize..].iter().map(|&length| length as u64).sum();
+        let sequence = |query: SequenceId| strands.of(query).0;
+        let left = if later { sequence(begin) } else { 0 };
+        let mut left_symbols: u64 = targets.lengths()[left as usize..].iter().map(|&length| length as u64).sum();
         while end < total && (end == begin || (cells < self.cells && pairs < self.pairs)) {
             let length = queries.length(end) as u64;
-            left_symbols -= length;
-            cells += length * if triangle { left_symbols } else { target_symbols };
-            pairs += if triangle { (total - end - 1) as u64 } else { targets.len() as u64 };
-            end += 1;
+            if later {
+                left_symbols -= length;
+            }
+            cells += u64::from(copies) * length * if later { left_symbols } else { target_symbols };
+            let met = if later { targets.len() - sequence(end) as usize - 1 } else { targets.len() };
+            pairs += u64::from(copies) * met as u64;
+            end += copies;
         }
         self.next = end;
 
-        let order: Arc<[SequenceId]> = if triangle {
+        let mut runs_of = Vec::new();
+        let order: Arc<[SequenceId]> = if strands.later {
+            let order;
+            (order, runs_of) = later::runs(targets, strands.sequences(begin..end));
+            order.into()
+        } else if triangle {
             // The band's own queries first: the one at place p meets everything after p, so that each pair within the
             // band comes once and a query's targets are one range.
             let mut order = sorted_by_length(queries, begin..end);
@@ -144,7 +166,11 @@ impl Iterator for Bands {
             let (query, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
             // Two runs, each by falling length, in a triangle; one in a rectangle.
             let runs = if triangle { [first..own, own..order.len()] } else { [0..order.len(), 0..0] };
-            for run in runs {
+            let runs = match runs_of.get(place / copies as usize) {
+                Some(runs) => runs.as_slice(),
+                None => &runs,
+            };
+            for run in runs.iter().cloned() {
                 cut_by_class(&self.job.scoring, queries.length(query), targets, &order, run, query, &mut blocks);
             }
         }

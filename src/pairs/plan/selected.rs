@@ -12,14 +12,14 @@ pub type Selection = Arc<Vec<(SequenceId, SequenceId)>>;
 
 /// Cells of selected pairs.
 pub fn selected_cells(job: &Job, selection: &[(SequenceId, SequenceId)]) -> u64 {
-    let targets = job.against.as_ref().unwrap_or(&job.queries);
+    let targets = job.targets();
     selection
         .iter()
         .map(|&(query, target)| u64::from(job.queries.length(query)) * u64::from(targets.length(target)))
         .fold(0, u64::saturating_add)
 }
 
-/// Bands of selected pairs, each of consecutive queries that have `pairs` pairs together or a little more. Every query's
+/// Bands of selected pairs, each of all strands of consecutive queries that have `pairs` pairs together or a little more. Every query's
 /// targets are a range of their own in [`Band::order`], by falling length.
 pub fn selected_bands(job: Job, selection: Selection, pairs: usize) -> impl Iterator<Item = PlannedBand> + Send {
     let mut next = 0;
@@ -28,6 +28,9 @@ pub fn selected_bands(job: Job, selection: Selection, pairs: usize) -> impl Iter
         let first = rest.first()?.0;
         // To the end of the query that the last pair belongs to.
         let last = rest[(pairs.max(1) - 1).min(rest.len() - 1)].0;
+        // All strands of a sequence are in one band.
+        let copies = job.strands.copies();
+        let (first, last) = (first / copies * copies, last / copies * copies + copies - 1);
         let own = &rest[..rest.partition_point(|&(query, _)| query <= last)];
         next += own.len();
         Some(band(&job, first..last + 1, own))
@@ -35,7 +38,7 @@ pub fn selected_bands(job: Job, selection: Selection, pairs: usize) -> impl Iter
 }
 
 fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedBand {
-    let targets = job.against.as_ref().unwrap_or(&job.queries);
+    let targets = job.targets();
     let (mut order, mut blocks) = (Vec::with_capacity(pairs.len()), Vec::new());
     for own in pairs.chunk_by(|one, other| one.0 == other.0) {
         let (query, begin) = (own[0].0, order.len());
@@ -61,7 +64,7 @@ mod tests {
     use super::*;
     use crate::pairs::Want;
     use crate::score::Scoring;
-    use crate::seq::{Alphabet, SequenceStore};
+    use crate::seq::{Alphabet, SequenceStore, Strand, Strands};
 
     #[test]
     fn every_selected_pair_comes_once() {
@@ -70,7 +73,8 @@ mod tests {
             store.push("s", &vec![1; length]).unwrap();
         }
         let scoring = Arc::new(Scoring::dna());
-        let job = Job { queries: Arc::new(store.build()), against: None, scoring, want: Want::Scores };
+        let strands = Strands::default();
+        let job = Job { queries: Arc::new(store.build()), against: None, scoring, want: Want::Scores, strands };
         let pairs = vec![(0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (3, 4)];
         for least in [1, 2, 4, 100] {
             let mut seen = Vec::new();
@@ -87,6 +91,12 @@ mod tests {
             seen.sort_unstable();
             assert_eq!((seen, cells), (pairs.clone(), selected_cells(&job, &pairs)));
         }
-        assert_eq!(selected_bands(job, Arc::default(), 1).count(), 0);
+        assert_eq!(selected_bands(job.clone(), Arc::default(), 1).count(), 0);
+        let strands = Strands { strand: Strand::Both, later: false };
+        let both =
+            Job { queries: strands.store(&job.queries), against: Some(Arc::clone(&job.queries)), strands, ..job };
+        let pairs = Arc::new(vec![(0, 1), (1, 4), (5, 0), (6, 0), (6, 2)]);
+        let bands = selected_bands(both, pairs, 1).map(|(queries, ..)| queries);
+        assert_eq!(bands.collect::<Vec<_>>(), [0..2, 4..6, 6..8]);
     }
 }
