@@ -11,7 +11,7 @@ use pairwave::engine::Portion;
 use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
 use pairwave::pairs::{Batch, Block, Want};
 use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Scoring, Substitution};
-use pairwave::seq::{Alphabet, SequenceStore, Strands};
+use pairwave::seq::{Alphabet, SequenceStore, Strand, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -43,6 +43,13 @@ fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> Job {
     Job { queries: store_of(queries), against: against.map(store_of), scoring, want: Want::Scores, strands }
 }
 
+/// The same with other strands of the queries.
+fn stranded(job: Job, strand: Strand) -> Job {
+    let strands = Strands { strand, later: job.against.is_none() && strand != Strand::Forward };
+    let against = if strands.later { Some(Arc::clone(&job.queries)) } else { job.against };
+    Job { queries: strands.store(&job.queries), against, strands, ..job }
+}
+
 /// A number from 1 up to about the greatest that matters, of any magnitude.
 fn limit() -> impl Strategy<Value = u64> {
     prop_oneof![Just(u64::MAX), (0..34u32, 1..8u64).prop_map(|(magnitude, factor)| factor << magnitude)]
@@ -59,6 +66,7 @@ struct Held {
 /// Goes through all bands and checks each as far as it can be checked alone.
 fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
     let triangle = job.against.is_none();
+    let copies = job.strands.copies();
     let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
     let mut next = 0;
     for (queries, band, blocks) in job.bands(cells, pairs) {
@@ -76,7 +84,7 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
                 assert!(!triangle || pair.0 < pair.1, "{pair:?} in a triangle");
                 *held.times.entry(pair).or_insert(0) += 1;
                 block_cells += m as u64 * n as u64;
-                if pair.0 == queries.end - 1 {
+                if pair.0 >= queries.end - copies {
                     of_last = (of_last.0 + m as u64 * n as u64, of_last.1 + 1);
                 }
             }
@@ -86,7 +94,8 @@ fn hold(job: &Job, cells: u64, pairs: u64) -> Held {
         let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         assert_eq!((batch.cells(), batch.pairs()), in_band);
         let before_last = (in_band.0 - of_last.0, in_band.1 - of_last.1);
-        let one = queries.len() == 1;
+        assert_eq!(queries.len() as u32 % copies, 0, "a band with one strand of a sequence");
+        let one = queries.len() as u32 == copies;
         assert!(one || (before_last.0 < cells && before_last.1 < pairs), "{queries:?} goes on beyond its limits");
         let full = in_band.0 >= cells || in_band.1 >= pairs;
         assert!(full || next as usize == job.queries.len(), "{queries:?} ends early");
@@ -102,7 +111,8 @@ fn all_pairs(job: &Job) -> Held {
     let mut held = Held { times: BTreeMap::new(), pairs: 0, cells: 0 };
     let targets = job.against.as_ref().unwrap_or(&job.queries);
     for query in 0..job.queries.len() as u32 {
-        let first = if job.against.is_none() { query + 1 } else { 0 };
+        let is_later = job.against.is_none() || job.strands.later;
+        let first = if is_later { job.strands.of(query).0 + 1 } else { 0 };
         for target in first..targets.len() as u32 {
             held.times.insert((query, target), 1);
             held.pairs += 1;
@@ -134,6 +144,18 @@ proptest! {
         queries in lengths(16), against in lengths(16), scoring in scoring(), cells in limit(), pairs in limit()
     ) {
         let job = job(&queries, Some(&against), scoring);
+        let all = all_pairs(&job);
+        prop_assert_eq!((job.pairs(), job.cells()), (all.pairs, all.cells));
+        prop_assert_eq!(hold(&job, cells, pairs), all);
+    }
+
+    #[test]
+    fn bands_of_strands_hold_every_pair_once(
+        queries in lengths(100), against in prop::option::of(lengths(16)), both in any::<bool>(), scoring in scoring(),
+        cells in limit(), pairs in limit()
+    ) {
+        let strand = if both { Strand::Both } else { Strand::Reverse };
+        let job = stranded(job(&queries, against.as_deref(), scoring), strand);
         let all = all_pairs(&job);
         prop_assert_eq!((job.pairs(), job.cells()), (all.pairs, all.cells));
         prop_assert_eq!(hold(&job, cells, pairs), all);

@@ -85,7 +85,8 @@ pub struct Band {
     pub queries: Arc<SequenceStore>,
     /// Where targets are; the same store in an all-against-all of one file.
     pub targets: Arc<SequenceStore>,
-    /// Targets in one or two runs by falling length: neighbours differ little in length, so that little is padded.
+    /// Targets in runs by falling length: neighbours differ little in length, so that little is padded. Where pairs cannot be
+    /// turned, a few are in input order.
     pub order: Arc<[SequenceId]>,
     /// The scoring scheme.
     pub scoring: Arc<Scoring>,

@@ -6,42 +6,34 @@ use std::ops::Range;
 use super::sorted_by_length;
 use crate::seq::{SequenceId, SequenceStore};
 
-/// So many sequences are not halved further: each has a list of its own of those that follow.
-const FEW: u32 = 16;
+/// Sequences that share a list of targets. In a band of n, which has no more than 2^26 pairs, lists have n / 64 times as many
+/// places as there are targets: a million at most.
+const TOGETHER: usize = 64;
 
-/// Targets in runs by falling length, and for each sequence of the band the runs that hold those after it, each once.
-///
-/// The band is halved again and again: what is in the first half meets all of the second, as one run. So a run is as long
-/// as the half, few are short, and a band of n sequences needs n log2 n places beside those of the targets after it.
-pub(super) fn runs(targets: &SequenceStore, band: Range<SequenceId>) -> (Vec<SequenceId>, Vec<Vec<Range<usize>>>) {
-    let mut order = Vec::new();
-    let mut runs = vec![Vec::new(); band.len()];
-    let mut parts = vec![band.clone()];
-    while let Some(part) = parts.pop() {
-        if part.len() <= FEW as usize {
-            for sequence in part.clone() {
-                let run = add(targets, sequence + 1..part.end, &mut order);
-                runs[(sequence - band.start) as usize].push(run);
-            }
-            continue;
-        }
-        let middle = part.start + part.len() as u32 / 2;
-        let run = add(targets, middle..part.end, &mut order);
-        for sequence in part.start..middle {
-            runs[(sequence - band.start) as usize].push(run.clone());
-        }
-        parts.extend([middle..part.end, part.start..middle]);
-    }
-    let rest = add(targets, band.end..targets.len() as SequenceId, &mut order);
-    runs.iter_mut().for_each(|runs| runs.push(rest.clone()));
-    (order, runs)
+/// The places of the targets after a sequence, which touch.
+#[derive(Debug, Clone)]
+pub(super) struct Later {
+    /// Those that share its list, in input order.
+    pub own: Range<usize>,
+    /// All others, by falling length.
+    pub others: Range<usize>,
 }
 
-/// Adds a run of these targets.
-fn add(targets: &SequenceStore, ids: Range<SequenceId>, order: &mut Vec<SequenceId>) -> Range<usize> {
-    let begin = order.len();
-    order.extend(sorted_by_length(targets, ids));
-    begin..order.len()
+/// Lists of targets, and the part of one for each sequence of the band that holds those after it, each once.
+///
+/// A part has to be in one piece, or the last targets of each piece would leave lanes empty; and by length, or neighbours
+/// would differ in it. Few share a list, so that few are out of order.
+pub(super) fn lists(targets: &SequenceStore, band: Range<SequenceId>) -> (Vec<SequenceId>, Vec<Later>) {
+    let (mut order, mut later) = (Vec::new(), Vec::with_capacity(band.len()));
+    for begin in band.clone().step_by(TOGETHER) {
+        let end = band.end.min(begin + TOGETHER as SequenceId);
+        let first = order.len();
+        order.extend(begin..end);
+        let middle = order.len();
+        order.extend(sorted_by_length(targets, end..targets.len() as SequenceId));
+        later.extend((first + 1..=middle).map(|own| Later { own: own..middle, others: middle..order.len() }));
+    }
+    (order, later)
 }
 
 #[cfg(test)]
@@ -51,18 +43,19 @@ mod tests {
     use std::cmp::Reverse;
 
     #[test]
-    fn every_later_target_is_in_one_run() {
+    fn every_later_target_is_in_its_part_once() {
         let mut store = SequenceStore::builder(Alphabet::Dna);
         for index in 0..200 {
             store.push("s", &vec![1; index * 7919 % 83]).unwrap();
         }
         let store = store.build();
-        for band in [0..0, 0..1, 3..200, 0..200, 100..117, 50..83, 199..200] {
-            let (order, runs) = runs(&store, band.clone());
-            assert_eq!(runs.len(), band.len());
-            for (sequence, runs) in band.zip(runs) {
-                assert!(runs.iter().all(|run| order[run.clone()].is_sorted_by_key(|&id| Reverse(store.length(id)))));
-                let mut met: Vec<SequenceId> = runs.into_iter().flat_map(|run| order[run].to_vec()).collect();
+        for band in [0..0, 0..1, 3..200, 0..200, 100..117, 50..183, 199..200] {
+            let (order, later) = lists(&store, band.clone());
+            assert_eq!(later.len(), band.len());
+            for (sequence, Later { own, others }) in band.zip(later) {
+                assert!(own.len() < TOGETHER && own.end == others.start);
+                assert!(order[others.clone()].is_sorted_by_key(|&id| Reverse(store.length(id))));
+                let mut met = order[own.start..others.end].to_vec();
                 met.sort_unstable();
                 assert!(met.into_iter().eq(sequence + 1..200), "{sequence}");
             }

@@ -14,6 +14,7 @@ pub mod selected;
 use std::ops::Range;
 use std::sync::Arc;
 
+use self::later::Later;
 use super::{Band, Block, Pairs, Want};
 use crate::engine::Portion;
 use crate::engine::queue::Planned;
@@ -144,10 +145,10 @@ impl Iterator for Bands {
         }
         self.next = end;
 
-        let mut runs_of = Vec::new();
+        let mut later_of = Vec::new();
         let order: Arc<[SequenceId]> = if strands.later {
             let order;
-            (order, runs_of) = later::runs(targets, strands.sequences(begin..end));
+            (order, later_of) = later::lists(targets, strands.sequences(begin..end));
             order.into()
         } else if triangle {
             // The band's own queries first: the one at place p meets everything after p, so that each pair within the
@@ -164,14 +165,16 @@ impl Iterator for Bands {
         let mut blocks = Vec::new();
         for place in 0..own {
             let (query, first) = if triangle { (order[place], place + 1) } else { (begin + place as SequenceId, 0) };
+            let symbols = queries.length(query);
+            let mut cut = |run| cut_by_class(&self.job.scoring, symbols, targets, &order, run, query, &mut blocks);
             // Two runs, each by falling length, in a triangle; one in a rectangle.
-            let runs = if triangle { [first..own, own..order.len()] } else { [0..order.len(), 0..0] };
-            let runs = match runs_of.get(place / copies as usize) {
-                Some(runs) => runs.as_slice(),
-                None => &runs,
-            };
-            for run in runs.iter().cloned() {
-                cut_by_class(&self.job.scoring, queries.length(query), targets, &order, run, query, &mut blocks);
+            match later_of.get(place / copies as usize) {
+                Some(Later { own, others }) => {
+                    own.clone().for_each(|place| cut(place..place + 1));
+                    cut(others.clone());
+                }
+                None if triangle => [first..own, own..order.len()].into_iter().for_each(cut),
+                None => cut(0..order.len()),
             }
         }
         // Long pairs first, then classes together; queries stay in order within a class.
@@ -218,7 +221,7 @@ fn cut_by_class(
     }
 }
 
-/// Joins blocks of one query that touch and share a class: the two runs of a triangle.
+/// Joins blocks of one query that touch and share a class: the two runs of a triangle, and targets in input order.
 fn merge_neighbours(blocks: &mut Vec<(LengthClass, Block)>) {
     blocks.dedup_by(|later, earlier| {
         let touch =
