@@ -148,7 +148,7 @@ fn the_table_of_fields() {
 
 #[test]
 fn identity_follows_the_definition() {
-    let fields = Field::parse_list("identity,id0,id1,id2,id3,id4", false).unwrap();
+    let fields = Field::parse_list("identity,identity0,identity1,identity2,identity3,identity4", false).unwrap();
     for number in 0..=4 {
         let mut context = dna(EndGaps::Charged);
         context.identity = IdentityDefinition::from_number(number).unwrap();
@@ -205,6 +205,15 @@ fn json_lines() {
         assert_eq!(object.len(), FIELDS.len());
         let text: Vec<&str> = object.iter().filter(|(_, value)| value.is_string()).map(|(key, _)| &**key).collect();
         assert_eq!(text, ["cigar", "query", "query_row", "strand", "target", "target_row"]); // sorted by serde_json's map
+    }
+    let theirs = "aln,caln,btop,qrow,trow,qseq,sseq,qstrand,tstrand,sstrand,qframe,tframe,qseqid,sacc";
+    let numbers = "id,id0,id1,id2,id3,id4,pctpv,pctgaps,qcov,tcov,pairs,pv,exts,qlo,qhi,tlo,thi,qs,ts,evalue,bits,pident,\
+                   positive,ppos,qcovs,qcovhsp,qcovus,bitscore,ql,mism,alnlen";
+    let fields = Field::parse_list(&format!("{theirs},{numbers}"), false).unwrap();
+    for line in written(&Format::JsonLines(fields), dna(EndGaps::Charged), PAIRS).lines() {
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        assert!(theirs.split(',').all(|name| object[name].is_string()), "{line}");
+        assert!(numbers.split(',').all(|name| object[name].is_number()), "{line}");
     }
 }
 

@@ -143,8 +143,9 @@ pub(super) struct AllPairsArgs {
     ///
     /// The default of tsv is query,target,identity,score,matches,columns,gaps,query_length,target_length, and
     /// query,target,score with --score-only; with --mode local query_start, query_end, target_start and target_end stand
-    /// before the lengths, and with --strand minus or both strand stands after target. BLAST's and vsearch's names of fields and vsearch's + between them are understood. Identities
-    /// and coverages are fractions with six digits; positions count from 1 and include the last.
+    /// before the lengths, and with --strand minus or both strand stands after target. vsearch's and BLAST's names of fields are
+    /// understood too, and give what these programs print: identity is a fraction with six digits, id and pident are
+    /// percentages. Positions count from 1 and include the last.
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,
 

@@ -102,7 +102,7 @@ fn formats_and_their_longer_names() {
     let matrix = Format::Phylip { distance: Distance::JukesCantor, shape: MatrixShape::Lower };
     assert_eq!(format("--format phylip --distance jc --matrix-shape lower"), matrix);
     let Format::Tsv(fields) = format("--fields query+target+id") else { panic!() };
-    assert_eq!(fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["query", "target", "identity"]);
+    assert_eq!(fields.iter().map(|field| field.name).collect::<Vec<_>>(), ["query", "target", "id"]);
 }
 
 #[test]
@@ -239,7 +239,10 @@ fn contradictions() {
         "allpairs s.fa --score-only --fields query,identity",
         "allpairs s.fa --score-only --format paf",
         "allpairs s.fa --score-only --format phylip",
-        "allpairs s.fa --fields query,evalue",
+        "allpairs s.fa --fields query,expect",
+        "allpairs s.fa --fields query,sgi",
+        "allpairs s.fa --score-only --fields query,btop",
+        "edit p.fa --alphabet bytes --fields query,btop",
         "allpairs s.fa --fields query,query",
         "allpairs s.fa --fields query --format paf",
         "allpairs s.fa --distance kimura",
@@ -295,7 +298,7 @@ fn contradictions() {
         "long q.fa t.fa --score-only --method striped",
         "long q.fa t.fa --score-only --strip 64",
         "long q.fa t.fa --score-only --fields query,identity",
-        "long q.fa t.fa --fields query,evalue",
+        "long q.fa t.fa --fields query,expect",
         "long q.fa t.fa --fields query --format sam",
         "long q.fa t.fa --alphabet protein --strand both",
         "long q.fa t.fa --alphabet protein --strand reverse",

@@ -1,6 +1,7 @@
 //! What an alignment's columns say, computed once a pair for whichever format asks.
 
 use super::numbers::push_unsigned;
+use super::{Context, Pair};
 use crate::alignment::{Cigar, Op};
 use crate::score::AlignmentCounts;
 use crate::seq::{Alphabet, Code};
@@ -20,6 +21,10 @@ pub struct Columns {
     pub query: Range32,
     /// Target symbols between the end gaps, counted from 0.
     pub target: Range32,
+    /// Query symbols of the alignment, end gaps included.
+    pub whole_query: Range32,
+    /// Target symbols of the alignment, end gaps included.
+    pub whole_target: Range32,
     /// Whether the first run is a gap.
     leading: bool,
     /// Whether the last run is a gap and not also the first.
@@ -57,6 +62,8 @@ impl Columns {
             inner_gap_openings: counts.gap_openings - u64::from(first.is_some()) - u64::from(last.is_some()),
             query: inner(Op::Insertion, query),
             target: inner(Op::Deletion, target),
+            whole_query: query,
+            whole_target: target,
             leading: first.is_some(),
             trailing: last.is_some(),
         }
@@ -103,11 +110,17 @@ pub(super) fn push_runs(out: &mut Vec<u8>, runs: impl Iterator<Item = (u32, Op)>
     }
 }
 
-/// Appends one row of the alignment: the letters of `codes` from position `at` on, with `-` in the columns where `gap`
+/// Appends one row of these runs of an alignment: the letters of `codes` from position `at` on, with `-` in the columns where `gap`
 /// says that this sequence has a gap.
-pub(super) fn push_row(out: &mut Vec<u8>, cigar: &Cigar, (codes, at): (&[Code], u32), alphabet: Alphabet, gap: Op) {
+pub(super) fn push_row(
+    out: &mut Vec<u8>,
+    runs: impl Iterator<Item = (u32, Op)>,
+    (codes, at): (&[Code], u32),
+    alphabet: Alphabet,
+    gap: Op,
+) {
     let mut at = at as usize;
-    for (length, op) in cigar.iter() {
+    for (length, op) in runs {
         let length = length as usize;
         if op == gap {
             out.extend(std::iter::repeat_n(b'-', length));
@@ -116,6 +129,15 @@ pub(super) fn push_row(out: &mut Vec<u8>, cigar: &Cigar, (codes, at): (&[Code], 
             at += length;
         }
     }
+}
+
+/// Columns of two symbols that match or score more than 0.
+pub(super) fn similar(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> u64 {
+    let query = &context.queries.codes(pair.query)[pair.query_start as usize..];
+    let target = &context.targets.codes(pair.target)[pair.target_start as usize..];
+    let substitution = &context.scoring.substitution;
+    let pairs = aligned_ranges(cigar).flat_map(|(i, j)| query[i].iter().zip(&target[j]));
+    pairs.filter(|&(&a, &b)| substitution.is_match(a, b) || substitution.score(a, b) > 0).count() as u64
 }
 
 /// Every column of two symbols: their positions in the query and in the target.
@@ -183,11 +205,12 @@ mod tests {
         let cigar: Cigar = "1I2=1D1X".parse().unwrap();
         let codes: Vec<Code> = b"ACGT".iter().map(|&letter| Alphabet::Dna.encode(letter).unwrap()).collect();
         let mut rows = (Vec::new(), Vec::new());
-        push_row(&mut rows.0, &cigar, (&codes, 0), Alphabet::Dna, Op::Deletion);
-        push_row(&mut rows.1, &cigar, (&codes, 0), Alphabet::Dna, Op::Insertion);
+        push_row(&mut rows.0, cigar.iter(), (&codes, 0), Alphabet::Dna, Op::Deletion);
+        push_row(&mut rows.1, cigar.iter(), (&codes, 0), Alphabet::Dna, Op::Insertion);
         assert_eq!((rows.0.as_slice(), rows.1.as_slice()), (b"ACG-T".as_slice(), b"-ACGT".as_slice()));
         let mut part = Vec::new();
-        push_row(&mut part, &"1=1D1=".parse().unwrap(), (&codes, 2), Alphabet::Dna, Op::Deletion);
+        let cigar: Cigar = "1=1D1=".parse().unwrap();
+        push_row(&mut part, cigar.iter(), (&codes, 2), Alphabet::Dna, Op::Deletion);
         assert_eq!(part, b"G-T");
     }
 }

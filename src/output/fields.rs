@@ -2,25 +2,30 @@
 //!
 //! Positions count from 1 and include the last one, as BLAST's do. A local alignment has no end gaps: what is said to
 //! lie between them is all of it.
+//!
+//! A field goes by our name, by those of vsearch and of BLAST for the same thing, and each program has names for things that
+//! only it prints so, as percentages (`borrowed`). What was typed is what stands above the column.
 
+mod borrowed;
 mod edit;
 mod facts;
 mod long;
+mod theirs;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::score::IdentityDefinition;
-use std::fmt::Write;
+use borrowed::Table;
+use theirs::Theirs;
 
 pub use edit::{EDIT_FIELDS, EditDefaults};
 pub(super) use facts::{Facts, Quotes};
 pub use long::LONG_FIELDS;
 /// One thing that `tsv` and `jsonl` can say of a pair.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     /// Its name: what `--fields` takes, the column's header, the JSON key.
     pub name: &'static str,
-    /// vsearch's name of the same thing, which `--fields` takes as well. (vsearch prints percentages; a fraction here
-    /// is a fraction under either name.)
+    /// vsearch's name of the same thing, which `--fields` takes as well.
     pub vsearch: Option<&'static str>,
     /// BLAST's name of the same thing (in `-outfmt 6`), which `--fields` takes as well.
     pub blast: Option<&'static str>,
@@ -48,6 +53,8 @@ enum Value {
     Cigar,
     QueryRow,
     TargetRow,
+    /// What only vsearch or BLAST calls so; some of it needs the alignment.
+    Theirs(Theirs),
 }
 
 /// What is known of a pattern in a text without an alignment, but for the start.
@@ -107,13 +114,13 @@ pub const FIELDS: &[Field] = {
         also("sseqid", field("target", None, "name of the other sequence", Target)),
         field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
                                sequences as they were read", Strand),
-        field("identity", Some("id"), "identity as `definition` defines it, a fraction from 0 to 1", Identity),
-        field("id0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
-        field("id1", None, "matches / columns", IdentityBy(Id::Columns)),
-        field("id2", None, "matches / columns between the end gaps (in a local alignment as id1)",
+        field("identity", None, "identity as `definition` defines it, a fraction from 0 to 1", Identity),
+        field("identity0", None, "matches / length of the shorter sequence", IdentityBy(Id::Shorter)),
+        field("identity1", None, "matches / columns", IdentityBy(Id::Columns)),
+        field("identity2", None, "matches / columns between the end gaps (in a local alignment as identity1)",
               IdentityBy(Id::InnerColumns)),
-        field("id3", None, "1 - (mismatches + gap openings) / length of the longer sequence", IdentityBy(Id::Mbl)),
-        field("id4", None, "as id1 (BLAST's)", IdentityBy(Id::Blast)),
+        field("identity3", None, "1 - (mismatches + gap openings) / length of the longer sequence", IdentityBy(Id::Mbl)),
+        field("identity4", None, "as identity1 (BLAST's)", IdentityBy(Id::Blast)),
         field("score", Some("raw"), "score of the alignment", Score),
         also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches))),
         also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
@@ -123,7 +130,7 @@ pub const FIELDS: &[Field] = {
         field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(GapOpenings)),
         also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps",
               Value::Count(InnerColumns))),
-        field("inner_gaps", None, "columns with a gap between the end gaps (vsearch calls these gaps)",
+        field("inner_gaps", None, "columns with a gap between the end gaps (gaps in vsearch and BLAST)",
               Value::Count(InnerGaps)),
         also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
               Value::Count(InnerGapOpenings))),
@@ -141,9 +148,9 @@ pub const FIELDS: &[Field] = {
         also("send",
              field("target_end", Some("tihi"), "last target symbol between the end gaps, from 1; 0 if there is none",
               Value::Count(TargetEnd))),
-        field("query_coverage", Some("qcov"), "(matches + mismatches) / query_length, a fraction from 0 to 1",
+        field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
-        field("target_coverage", Some("tcov"), "(matches + mismatches) / target_length, a fraction from 0 to 1",
+        field("target_coverage", None, "(matches + mismatches) / target_length, a fraction from 0 to 1",
               TargetCoverage),
         field("cigar", None, "the alignment, end gaps included: = match, X mismatch, I query symbol against a gap, D \
                               target symbol against a gap", Cigar),
@@ -166,9 +173,9 @@ const LOCAL_JSON: &str = "query,target,identity,score,matches,mismatches,columns
 const SCORES: &str = "query,target,score";
 
 impl Field {
-    /// The field of this name: ours, vsearch's or BLAST's.
+    /// The field of this name: ours, vsearch's or BLAST's. It has the name that was asked for.
     pub fn named(name: &str) -> Option<&'static Field> {
-        named(FIELDS, name)
+        ALLPAIRS.named(name)
     }
 
     /// Whether it can be said only of a pair that was aligned, not of one that was merely scored.
@@ -179,6 +186,7 @@ impl Field {
             }
             Value::Edits(what) => what == OfEdits::Start,
             Value::Hit(_) => false,
+            Value::Theirs(what) => what.needs_alignment(),
             _ => true,
         }
     }
@@ -213,59 +221,29 @@ impl Field {
 
     /// Whether it says something of whole sequences, which a local alignment does not tell.
     pub fn needs_whole_sequences(&self) -> bool {
-        self.value == Value::IdentityBy(IdentityDefinition::Mbl)
+        let mbl = IdentityDefinition::Mbl;
+        [Value::IdentityBy(mbl), Value::Theirs(Theirs::PercentBy(mbl))].contains(&self.value)
     }
 
-    /// The fields of a list of names separated by commas (or by `+`, as in vsearch).
+    /// The fields of a list of names separated by commas, by `+` as in vsearch, or by blanks as in BLAST, whose `std`
+    /// stands for its twelve columns.
     pub fn parse_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
         let usable = |field: &Field| !score_only || !field.needs_alignment();
-        parse(FIELDS, list, usable, "needs the alignment, which `score_only` leaves out")
+        ALLPAIRS.parse(list, usable, "needs the alignment, which `score_only` leaves out")
     }
 
     /// The table of fields as text, one field a line. What users choose is named as in the library, between backquotes.
     pub fn table() -> String {
-        table(FIELDS)
+        ALLPAIRS.text()
     }
 }
 
-/// The field of a table with this name: ours, vsearch's or BLAST's.
-fn named(fields: &'static [Field], name: &str) -> Option<&'static Field> {
-    fields.iter().find(|field| field.name == name || field.vsearch == Some(name) || field.blast == Some(name))
-}
-
-/// Reads a list of names; `why` says of a field why it is not usable.
-fn parse(
-    table: &'static [Field],
-    list: &str,
-    usable: impl Fn(&Field) -> bool,
-    why: &str,
-) -> Result<Vec<&'static Field>> {
-    let names = || table.iter().filter(|field| usable(field)).map(|field| field.name).collect::<Vec<_>>().join(", ");
-    let mut fields: Vec<&'static Field> = Vec::new();
-    for name in list.split([',', '+']).map(str::trim) {
-        let field = named(table, name)
-            .ok_or_else(|| Error::usage_of("fields", format!("there is no field '{name}'; there are {}", names())))?;
-        if !usable(field) {
-            return Err(Error::usage_of("fields", format!("'{name}' {why}; without it there are {}", names())));
-        }
-        if fields.contains(&field) {
-            return Err(Error::usage_of("fields", format!("'{name}' is named twice")));
-        }
-        fields.push(field);
-    }
-    Ok(fields)
-}
-
-fn table(fields: &[Field]) -> String {
-    let width = fields.iter().map(|field| field.name.len()).max().unwrap_or(0);
-    let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
-    for field in fields {
-        let (vsearch, blast) = (field.vsearch.unwrap_or(""), field.blast.unwrap_or(""));
-        writeln!(text, "{:width$}  {vsearch:8}  {blast:8}  {}", field.name, field.description)
-            .expect("a string takes all");
-    }
-    text
-}
+/// The fields of `pairwave allpairs`.
+static ALLPAIRS: Table = {
+    const COUNT: usize = borrowed::count(FIELDS);
+    static ALIASES: [Field; COUNT] = borrowed::aliases(FIELDS);
+    Table { fields: FIELDS, aliases: &ALIASES, job: borrowed::ALLPAIRS }
+};
 
 fn defaults(list: &str) -> Vec<&'static Field> {
     list.split(',').map(|name| Field::named(name).expect("the defaults are in the table")).collect()
@@ -291,7 +269,7 @@ mod tests {
             assert!(FIELDS[..at].iter().all(|other| other.value != field.value), "{} is a double", field.name);
         }
         for number in 0..=4 {
-            let field = Field::named(&format!("id{number}")).unwrap();
+            let field = Field::named(&format!("identity{number}")).unwrap();
             assert_eq!(field.value, Value::IdentityBy(IdentityDefinition::from_number(number).unwrap()));
         }
     }
@@ -300,20 +278,26 @@ mod tests {
     fn lists_take_commas_plus_signs_and_other_programs_names() {
         let names = |list: &str| Field::parse_list(list, false).unwrap().iter().map(|f| f.name).collect::<Vec<_>>();
         assert_eq!(names("query, target,cigar"), ["query", "target", "cigar"]);
-        assert_eq!(names("query+target+id+alnlen"), ["query", "target", "identity", "inner_columns"]);
-        assert_eq!(names("qstart,qend,sstart,send"), ["query_start", "query_end", "target_start", "target_end"]);
+        assert_eq!(names("query+target+id+alnlen"), ["query", "target", "id", "alnlen"]);
+        assert_eq!(names("qstart  qend sstart,send"), ["qstart", "qend", "sstart", "send"]);
+        assert_eq!(names("std slen").len(), 13);
+        let value = |name: &str| Field::named(name).unwrap().value;
+        assert_eq!((value("alnlen"), value("ids")), (value("inner_columns"), value("nident")));
     }
 
     #[test]
     fn wrong_lists_are_refused() {
         let message = |list: &str, score_only| Field::parse_list(list, score_only).unwrap_err().to_string();
-        assert!(
-            message("query,evalue", false)
-                .contains("no field 'evalue'; there are query, target, strand, identity, id0")
-        );
+        assert!(message("query,e", false).contains("no field 'e'; there are query, target, strand, identity, identity0"));
         assert!(message("", false).contains("no field ''"));
         assert!(message("query,identity", true).ends_with("query, target, strand, score, query_length, target_length"));
-        assert!(message("query,identity,id", false).contains("'id' is named twice"));
-        assert!(Field::parse_list("query,query_length", true).is_ok());
+        assert!(message("query,id,id", false).contains("'id' is named twice"));
+        assert!(Field::parse_list("query,query_length,evalue,ql,slen", true).is_ok());
+        for (name, why) in
+            [("sgi", "GI numbers"), ("staxids", "taxonomy"), ("stitle", "first blank"), ("frames", "frame")]
+        {
+            let message = message(&format!("query,{name}"), false);
+            assert!(message.contains(&format!("'{name}'")) && message.contains(why), "{message}");
+        }
     }
 }

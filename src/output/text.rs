@@ -54,7 +54,7 @@ fn header(context: &Context, pair: &Pair<'_>, (index, of): (usize, usize), outpu
     };
     let strand = if pair.hit.is_some_and(|hit| hit.is_reverse) { " (reverse complement)" } else { "" };
     let total = columns.total();
-    let similar = similar(context, pair, cigar);
+    let similar = super::columns::similar(context, pair, cigar);
     let digits = total.to_string().len();
     let share = |count: u64| {
         let percent = 100.0 * count as f64 / total.max(1) as f64;
@@ -80,15 +80,6 @@ fn header(context: &Context, pair: &Pair<'_>, (index, of): (usize, usize), outpu
 
 fn alignment<'a>(pair: &Pair<'a>) -> Result<&'a Cigar> {
     pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))
-}
-
-/// Columns of two symbols that match or score more than 0.
-fn similar(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> u64 {
-    let query = &context.queries.codes(pair.query)[pair.query_start as usize..];
-    let target = &context.targets.codes(pair.target)[pair.target_start as usize..];
-    let substitution = &context.scoring.substitution;
-    let pairs = super::columns::aligned_ranges(cigar).flat_map(|(i, j)| query[i].iter().zip(&target[j]));
-    pairs.filter(|&(&a, &b)| substitution.is_match(a, b) || substitution.score(a, b) > 0).count() as u64
 }
 
 /// An alignment that is cut into blocks.

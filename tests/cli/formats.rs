@@ -11,8 +11,8 @@ fn tsv() {
 
 #[test]
 fn tsv_with_chosen_fields() {
-    let fields = "query,target,id0,id1,id2,id3,id4,mismatches,gap_openings,inner_columns,query_start,query_end,\
-                  target_start,target_end,cigar";
+    let fields = "query,target,identity0,identity1,identity2,identity3,identity4,mismatches,gap_openings,inner_columns,\
+                  query_start,query_end,target_start,target_end,cigar";
     assert_snapshot!(allpairs(&[GENES, "--min-identity", "0.8", "--check", "--fields", fields]));
 }
 
@@ -115,7 +115,7 @@ fn max_hits() {
 /// Every definition of identity selects the pairs that have it.
 #[test]
 fn identity_definitions() {
-    let every = ["--fields", "query,target,id0,id1,id2,id3,id4"];
+    let every = ["--fields", "query,target,identity0,identity1,identity2,identity3,identity4"];
     let all = allpairs_each(&TWO_WAYS[..1], &[GENES, every[0], every[1]]);
     let mut text = String::new();
     for number in 0..=4 {

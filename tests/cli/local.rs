@@ -36,7 +36,7 @@ fn tsv() {
 
 #[test]
 fn tsv_with_chosen_fields() {
-    let fields = "query,target,id0,id1,id2,id4,qstart,qend,sstart,send,query_coverage,cigar";
+    let fields = "query,target,identity0,identity1,identity2,identity4,qstart,qend,sstart,send,query_coverage,cigar";
     assert_snapshot!(genes(&["--min-identity", "0.95", "--fields", fields]));
 }
 

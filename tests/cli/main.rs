@@ -10,6 +10,7 @@ mod support;
 mod bench;
 mod edit;
 mod ends;
+mod fields;
 mod formats;
 mod kernels;
 mod local;
@@ -31,6 +32,9 @@ use tempfile::TempDir;
 
 /// Twelve 16S genes.
 const GENES: &str = "assets/16s/gold12.fasta";
+
+/// Parts of six 16S genes that overlap, one with an ambiguous letter.
+const WINDOWS: &str = "tests/cli/windows.fa";
 
 /// Two device and thread choices that together have both of each.
 const TWO_WAYS: &[(&str, &str)] = &[("cpu", "1"), ("0", "2")];

@@ -1,6 +1,7 @@
 //! The table of fields of `pairwave edit`: what can be said of a pattern and the part of a text where it was found.
 
-use super::{Count, Field, OfEdits, Value, also, field, named, parse, table};
+use super::borrowed::{self, Table};
+use super::{Count, Field, OfEdits, Value, also, field};
 use crate::error::Result;
 
 /// Every field of `pairwave edit`, in the order in which help lists them.
@@ -24,7 +25,7 @@ pub const EDIT_FIELDS: &[Field] = {
         field("region_end", None, "text symbols up to the region's end, as in `candidates`", Value::Edits(RegionEnd)),
         also("qlen", field("query_length", Some("ql"), "length of the pattern in symbols", QueryLength)),
         also("slen", field("target_length", Some("tl"), "length of the text in symbols", TargetLength)),
-        field("identity", Some("id"), "matches / columns, a fraction from 0 to 1", Identity),
+        field("identity", None, "matches / columns, a fraction from 0 to 1", Identity),
         also("nident", field("matches", Some("ids"), "columns of two symbols that are equal",
              Value::Count(Count::Matches))),
         also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that are not equal",
@@ -37,6 +38,12 @@ pub const EDIT_FIELDS: &[Field] = {
         field("query_row", None, "the alignment's upper row: the pattern with its gaps", QueryRow),
         field("target_row", None, "the alignment's lower row: the part of the text with its gaps", TargetRow),
     ]
+};
+
+static EDIT: Table = {
+    const COUNT: usize = borrowed::count(EDIT_FIELDS);
+    static ALIASES: [Field; COUNT] = borrowed::aliases(EDIT_FIELDS);
+    Table { fields: EDIT_FIELDS, aliases: &ALIASES, job: borrowed::EDIT }
 };
 
 /// What is known of pairs, which decides what is written of them if no fields are named.
@@ -68,19 +75,19 @@ impl EditDefaults {
             ("cigar", self.aligned),
         ];
         let wanted = names.into_iter().filter(|(_, is_wanted)| *is_wanted);
-        wanted.map(|(name, _)| named(EDIT_FIELDS, name).expect("the defaults are in the table")).collect()
+        wanted.map(|(name, _)| EDIT.named(name).expect("the defaults are in the table")).collect()
     }
 }
 
 impl Field {
-    /// The fields of `pairwave edit` of a list of names separated by commas (or by `+`, as in vsearch).
+    /// The fields of `pairwave edit` of a list of names separated by commas (or as in [`Field::parse_list`]).
     pub fn parse_edit_list(list: &str) -> Result<Vec<&'static Field>> {
-        parse(EDIT_FIELDS, list, |_| true, "")
+        EDIT.parse(list, |_| true, "")
     }
 
     /// The table of fields of `pairwave edit` as text, one field a line.
     pub fn edit_table() -> String {
-        table(EDIT_FIELDS)
+        EDIT.text()
     }
 
     /// Whether it needs all ends, not only the first one of least distance.
@@ -90,7 +97,7 @@ impl Field {
 
     /// Whether it shows letters of sequences.
     pub fn shows_letters(&self) -> bool {
-        matches!(self.value, Value::QueryRow | Value::TargetRow)
+        matches!(self.value, Value::QueryRow | Value::TargetRow) || self.value.is_letters_of_theirs()
     }
 }
 

@@ -11,9 +11,9 @@ use crate::seq::StrandOf;
 
 /// What the fields of one pair are taken from.
 pub(in crate::output) struct Facts<'a> {
-    context: &'a Context,
-    pair: &'a Pair<'a>,
-    aligned: Option<(Columns, &'a Cigar)>,
+    pub(super) context: &'a Context,
+    pub(super) pair: &'a Pair<'a>,
+    pub(super) aligned: Option<(Columns, &'a Cigar)>,
 }
 
 /// How text is written.
@@ -64,6 +64,7 @@ impl<'a> Facts<'a> {
                     }
                 }
             }
+            Value::Theirs(what) => what.push(self, quotes, out)?,
             value => {
                 let (columns, cigar) = self.aligned.ok_or_else(|| {
                     Error::Internal(format!("field '{}' of a pair without its alignment", field.name))
@@ -78,12 +79,18 @@ impl<'a> Facts<'a> {
                     Value::TargetCoverage => push_fraction(out, covered / f64::from(target_length.max(1))),
                     Value::Cigar => text(out, &|out| push_runs(out, cigar.iter())),
                     Value::QueryRow => text(out, &|out| {
-                        push_row(out, cigar, (&context.query_codes(pair), pair.query_start), alphabet, Op::Deletion);
+                        push_row(
+                            out,
+                            cigar.iter(),
+                            (&context.query_codes(pair), pair.query_start),
+                            alphabet,
+                            Op::Deletion,
+                        );
                     }),
                     Value::TargetRow => text(out, &|out| {
                         push_row(
                             out,
-                            cigar,
+                            cigar.iter(),
                             (context.targets.codes(pair.target), pair.target_start),
                             alphabet,
                             Op::Insertion,

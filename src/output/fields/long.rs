@@ -3,7 +3,8 @@
 //! They are those of [`FIELDS`](super::FIELDS) with a strand, and with positions that are known, as far as they are, even if
 //! alignments were only scored.
 
-use super::{Count, Field, OfHit, Value, also, field, named, parse, table};
+use super::borrowed::{self, Table};
+use super::{Count, Field, OfHit, Value, also, field};
 use crate::error::Result;
 
 /// Every field of `pairwave long`, in the order in which help lists them.
@@ -14,10 +15,9 @@ pub const LONG_FIELDS: &[Field] = {
     &[
         also("qseqid", field("query", None, "name of the query", Query)),
         also("sseqid", field("target", None, "name of the target", Target)),
-        also("sstrand", field("strand", None, "+, or - if the query's reverse complement is aligned",
-             Value::Hit(Strand))),
+        field("strand", None, "+, or - if the query's reverse complement is aligned", Value::Hit(Strand)),
         field("score", Some("raw"), "score of the alignment", Score),
-        field("identity", Some("id"), "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
+        field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
         also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Count::Matches))),
         also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
              Value::Count(Count::Mismatches))),
@@ -39,15 +39,21 @@ pub const LONG_FIELDS: &[Field] = {
         also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps",
              Value::Hit(TargetEnd))),
         also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
-        field("query_coverage", Some("qcov"), "(matches + mismatches) / query_length, a fraction from 0 to 1",
+        field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),
-        field("target_coverage", Some("tcov"), "(matches + mismatches) / target_length, a fraction from 0 to 1",
+        field("target_coverage", None, "(matches + mismatches) / target_length, a fraction from 0 to 1",
               TargetCoverage),
         field("cigar", None, "the alignment along the target: = match, X mismatch, I query symbol against a gap, D \
                               target symbol against a gap", Cigar),
         field("query_row", None, "the alignment's upper row: the query's aligned strand with its gaps", QueryRow),
         field("target_row", None, "the alignment's lower row: the target with its gaps", TargetRow),
     ]
+};
+
+static LONG: Table = {
+    const COUNT: usize = borrowed::count(LONG_FIELDS);
+    static ALIASES: [Field; COUNT] = borrowed::aliases(LONG_FIELDS);
+    Table { fields: LONG_FIELDS, aliases: &ALIASES, job: borrowed::LONG }
 };
 
 const TSV: &str = "query,target,strand,score,identity,matches,mismatches,gaps,query_start,query_end,query_length,\
@@ -68,20 +74,20 @@ impl Field {
         defaults(if score_only { SCORES } else { JSON })
     }
 
-    /// The fields of `pairwave long` of a list of names separated by commas (or by `+`, as in vsearch).
+    /// The fields of `pairwave long` of a list of names separated by commas (or as in [`Field::parse_list`]).
     pub fn parse_long_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
         let usable = |field: &Field| !score_only || !field.needs_alignment();
-        parse(LONG_FIELDS, list, usable, "needs the alignment, which `score_only` leaves out")
+        LONG.parse(list, usable, "needs the alignment, which `score_only` leaves out")
     }
 
     /// The table of fields of `pairwave long` as text, one field a line.
     pub fn long_table() -> String {
-        table(LONG_FIELDS)
+        LONG.text()
     }
 }
 
 fn defaults(list: &str) -> Vec<&'static Field> {
-    list.split(',').map(|name| named(LONG_FIELDS, name).expect("the defaults are in the table")).collect()
+    list.split(',').map(|name| LONG.named(name).expect("the defaults are in the table")).collect()
 }
 
 #[cfg(test)]

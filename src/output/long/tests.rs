@@ -88,7 +88,7 @@ fn local_alignments_on_both_strands() {
     insta::assert_snapshot!(in_all_formats(&context, &found));
     let rows = LongFormat::Tsv(Field::parse_long_list("strand,qstart,qend,query_row,target_row", false).unwrap());
     insta::assert_snapshot!(written(&rows, &context, &found[..2]).unwrap(), @r"
-    strand	query_start	query_end	query_row	target_row
+    strand	qstart	qend	query_row	target_row
     +	3	14	GATTACAGGRTT	GATT-CAGGATT
     -	5	9	TGTAA	TGTAA
     ");

@@ -1,0 +1,279 @@
+//! Names of fields that vsearch and BLAST have: the same thing under another name, and what only they print so.
+//!
+//! `gaps` is ours, with end gaps; what vsearch and BLAST call so is `inner_gaps`.
+
+use std::fmt::Write;
+
+use super::theirs::{Part, Theirs};
+use super::{Count, Field, Value, field};
+use crate::error::{Error, Result};
+use crate::score::IdentityDefinition;
+
+/// Jobs, as bits of a set.
+pub(super) const ALLPAIRS: u8 = 1;
+pub(super) const EDIT: u8 = 2;
+pub(super) const LONG: u8 = 4;
+
+/// The fields of one job.
+pub(super) struct Table {
+    /// By our names.
+    pub fields: &'static [Field],
+    /// The same by the names that others have for them.
+    pub aliases: &'static [Field],
+    pub job: u8,
+}
+
+/// How many other names fields have.
+pub(super) const fn count(fields: &[Field]) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < fields.len() {
+        count += fields[at].vsearch.is_some() as usize + fields[at].blast.is_some() as usize;
+        at += 1;
+    }
+    count
+}
+
+/// A field of each of these names.
+pub(super) const fn aliases<const COUNT: usize>(fields: &[Field]) -> [Field; COUNT] {
+    let mut all = [fields[0]; COUNT];
+    let (mut at, mut filled) = (0, 0);
+    while at < fields.len() {
+        let Field { vsearch, blast, description, value, .. } = fields[at];
+        if let Some(name) = vsearch {
+            all[filled] = field(name, None, description, value);
+            filled += 1;
+        }
+        if let Some(name) = blast {
+            all[filled] = field(name, None, description, value);
+            filled += 1;
+        }
+        at += 1;
+    }
+    all
+}
+
+/// A program's own fields.
+struct Program {
+    name: &'static str,
+    /// What all of them have in common.
+    manner: &'static str,
+    /// Each with the jobs that have it.
+    fields: &'static [(u8, Field)],
+}
+
+const ALL: u8 = ALLPAIRS | EDIT | LONG;
+const SCORED: u8 = ALLPAIRS | LONG;
+
+const fn theirs(name: &'static str, description: &'static str, value: Theirs) -> Field {
+    field(name, None, description, Value::Theirs(value))
+}
+
+#[rustfmt::skip]
+const VSEARCH: Program = {
+    use IdentityDefinition as Id;
+    use Theirs::*;
+    Program {
+        name: "vsearch",
+        manner: "identities and coverages are percentages with one digit",
+        fields: &[
+            (ALL, theirs("id", "identity (in allpairs as `definition` defines it)", Percent)),
+            (SCORED, theirs("id0", "100 * matches / length of the shorter sequence", PercentBy(Id::Shorter))),
+            (SCORED, theirs("id1", "100 * matches / columns", PercentBy(Id::Columns))),
+            (SCORED, theirs("id2", "100 * matches / columns between the end gaps", PercentBy(Id::InnerColumns))),
+            (ALLPAIRS, theirs("id3", "100 * (1 - (mismatches + gap openings) / length of the longer sequence)", PercentBy(Id::Mbl))),
+            (SCORED, theirs("id4", "as id1", PercentBy(Id::Blast))),
+            (ALL, theirs("pctpv", "100 * matches / alnlen", PercentMatches)),
+            (ALL, theirs("pctgaps", "100 * columns with a gap / alnlen, between the end gaps", PercentGaps)),
+            (ALL, theirs("qcov", "100 * pairs / ql", QueryCovered)),
+            (ALL, theirs("tcov", "100 * pairs / tl", TargetCovered)),
+            (ALL, theirs("pairs", "columns of two symbols", Pairs)),
+            (ALL, field("pv", None, "as ids", Value::Count(Count::Matches))),
+            (ALL, theirs("exts", "columns with a gap less gap openings, between the end gaps", Extensions)),
+            (ALL, theirs("qlo", "first query symbol of the alignment with its end gaps; with qstrand - the last", Position(Part::QueryFirst))),
+            (ALL, theirs("qhi", "last query symbol of the alignment with its end gaps; with qstrand - the first", Position(Part::QueryLast))),
+            (ALL, theirs("tlo", "first target symbol of the alignment with its end gaps", Position(Part::TargetFirst))),
+            (ALL, theirs("thi", "last target symbol of the alignment with its end gaps", Position(Part::TargetLast))),
+            (EDIT, theirs("qilo", "first symbol of the pattern, from 1", Position(Part::QueryFirst))),
+            (EDIT, theirs("qihi", "last symbol of the pattern", Position(Part::QueryLast))),
+            (ALL, field("qs", None, "as ql", Value::QueryLength)),
+            (ALL, field("ts", None, "as tl", Value::TargetLength)),
+            (ALL, theirs("aln", "the alignment, a letter a column: M two symbols, D query symbol against a gap, I target \
+                                 symbol against a gap (in cigar I and D are the other way round)", Columns)),
+            (ALL, theirs("caln", "the same in runs, in which 1 is left out: 6I66MD", Runs)),
+            (ALL, theirs("qrow", "the query with its gaps, without end gaps", QueryRow)),
+            (ALL, theirs("trow", "the target with its gaps, without end gaps", TargetRow)),
+            (ALL, theirs("qstrand", "+, or - if the query's reverse complement is aligned", QueryStrand)),
+            (ALL, theirs("tstrand", "always +", Text("+"))),
+            (ALL, theirs("qframe", "always +0", Text("+0"))),
+            (ALL, theirs("tframe", "always +0", Text("+0"))),
+            (SCORED, theirs("evalue", "always -1: E-values are not computed", Number("-1"))),
+            (SCORED, theirs("bits", "always 0: bit scores are not computed", Number("0"))),
+        ],
+    }
+};
+
+#[rustfmt::skip]
+const BLAST: Program = {
+    use Theirs::*;
+    Program {
+        name: "BLAST",
+        manner: "percentages with BLAST's digits; std stands for the columns of blast6",
+        fields: &[
+            (ALL, theirs("pident", "identity, three digits (in allpairs as `definition` defines it)", PercentIdentical)),
+            (SCORED, theirs("positive", "columns of two symbols that match or score more than 0", Positives)),
+            (SCORED, theirs("ppos", "100 * positive / length, two digits", PercentPositives)),
+            (ALL, theirs("qcovhsp", "100 * (qend - qstart + 1) / qlen, a whole number, 100 only if all is covered", WholeCoverage)),
+            (ALL, theirs("qcovs", "as qcovhsp", WholeCoverage)),
+            (ALL, theirs("qcovus", "as qcovhsp", WholeCoverage)),
+            (EDIT, theirs("qstart", "first symbol of the pattern, from 1", Position(Part::QueryFirst))),
+            (EDIT, theirs("qend", "last symbol of the pattern", Position(Part::QueryLast))),
+            (ALL, theirs("qseq", "the query with its gaps, without end gaps", QueryRow)),
+            (ALL, theirs("sseq", "the target with its gaps, without end gaps", TargetRow)),
+            (ALL, theirs("btop", "the alignment without end gaps: a number of columns of the same letter, or a query \
+                                  and a target letter that differ: 7AG2C-", Btop)),
+            (ALL, theirs("sstrand", "plus, or minus if the query's reverse complement is aligned; N/A of proteins", SubjectStrand)),
+            (SCORED, theirs("bitscore", "always 0: bit scores are not computed", Number("0"))),
+            (ALL, field("qacc", None, "as query", Value::Query)),
+            (ALL, field("qaccver", None, "as query", Value::Query)),
+            (ALL, field("sacc", None, "as target", Value::Target)),
+            (ALL, field("saccver", None, "as target", Value::Target)),
+            (ALL, field("sallseqid", None, "as target", Value::Target)),
+            (ALL, field("sallacc", None, "as target", Value::Target)),
+        ],
+    }
+};
+
+const PROGRAMS: [Program; 2] = [VSEARCH, BLAST];
+/// The same for look-ups, which give out fields for good.
+static BORROWED: [&[(u8, Field)]; 2] = [VSEARCH.fields, BLAST.fields];
+
+/// What BLAST's `std` stands for.
+const STD: &str = "qaccver,saccver,pident,length,mismatch,gapopen,qstart,qend,sstart,send,evalue,bitscore";
+
+/// Fields of BLAST that need what is not there, and what that is.
+const REFUSED: &[(&[&str], &str)] = &[
+    (&["qgi", "sgi", "sallgi"], "GI numbers are not read; qseqid and sseqid are the names in the files"),
+    (
+        &[
+            "staxid",
+            "staxids",
+            "ssciname",
+            "sscinames",
+            "scomname",
+            "scomnames",
+            "sblastname",
+            "sblastnames",
+            "sskingdom",
+            "sskingdoms",
+        ],
+        "sequences come from files without a taxonomy",
+    ),
+    (&["stitle", "salltitles"], "a name ends at its first blank, and the title after it is not kept"),
+    (&["frames", "sframe"], "nothing is translated, so that there is no reading frame"),
+];
+
+impl Table {
+    /// The field of this name: ours, vsearch's or BLAST's.
+    pub(super) fn named(&self, name: &str) -> Option<&'static Field> {
+        let borrowed = || BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & self.job != 0);
+        let own = self.fields.iter().chain(self.aliases);
+        own.chain(borrowed().map(|(_, field)| field)).find(|field| field.name == name)
+    }
+
+    /// Reads a list of names; `why` says of a field why it is not usable.
+    pub(super) fn parse(&self, list: &str, usable: impl Fn(&Field) -> bool, why: &str) -> Result<Vec<&'static Field>> {
+        let wrong = |message: String| Err(Error::usage_of("fields", message));
+        let names = || {
+            let usable = self.fields.iter().filter(|field| usable(field));
+            usable.map(|field| field.name).collect::<Vec<_>>().join(", ")
+        };
+        let mut fields: Vec<&'static Field> = Vec::new();
+        for name in words(list) {
+            let Some(field) = self.named(name) else {
+                let refused = REFUSED.iter().find(|(names, _)| names.contains(&name));
+                return match refused {
+                    Some((_, why)) => wrong(format!("there is no field '{name}': {why}")),
+                    None => wrong(format!("there is no field '{name}'; there are {}", names())),
+                };
+            };
+            if !usable(field) {
+                return wrong(format!("'{name}' {why}; without it there are {}", names()));
+            }
+            if fields.contains(&field) {
+                return wrong(format!("'{name}' is named twice"));
+            }
+            fields.push(field);
+        }
+        Ok(fields)
+    }
+
+    /// All fields as text, one a line, the programs' own below ours. What users choose is named as in the library, between
+    /// backquotes.
+    pub(super) fn text(&self) -> String {
+        let width = self.fields.iter().map(|field| field.name.len()).max().unwrap_or(0);
+        let mut text = format!("{:width$}  {:8}  {:8}  {}\n", "FIELD", "VSEARCH", "BLAST", "MEANING");
+        for field in self.fields {
+            let (vsearch, blast) = (field.vsearch.unwrap_or(""), field.blast.unwrap_or(""));
+            writeln!(text, "{:width$}  {vsearch:8}  {blast:8}  {}", field.name, field.description)
+                .expect("a string takes all");
+        }
+        let ends = if self.job == EDIT { "; here all columns lie between the end gaps" } else { "" };
+        for Program { name, manner, fields } in PROGRAMS {
+            writeln!(text, "\nAs {name} has them ({manner}{ends}):").expect("a string takes all");
+            for (_, field) in fields.iter().filter(|(jobs, _)| jobs & self.job != 0) {
+                writeln!(text, "{:width$}  {}", field.name, field.description).expect("a string takes all");
+            }
+        }
+        text
+    }
+}
+
+/// The names of a list. An empty one between two commas is a name too, which no field has.
+fn words(list: &str) -> impl Iterator<Item = &str> {
+    let pieces = list.split([',', '+']).map(str::trim);
+    let names = pieces.flat_map(|piece| piece.split_whitespace().chain(piece.is_empty().then_some("")));
+    names.flat_map(|name| if name == "std" { STD } else { name }.split(','))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ALLPAIRS as ALLPAIRS_TABLE, EDIT_FIELDS, FIELDS, LONG_FIELDS};
+    use super::*;
+
+    #[test]
+    fn a_name_means_one_thing_in_a_job() {
+        for (job, fields) in [(ALLPAIRS, FIELDS), (EDIT, EDIT_FIELDS), (LONG, LONG_FIELDS)] {
+            let own = fields.iter().flat_map(|field| [Some(field.name), field.vsearch, field.blast]).flatten();
+            let theirs = BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & job != 0);
+            let mut names: Vec<&str> = own.chain(theirs.map(|(_, field)| field.name)).collect();
+            names.extend(REFUSED.iter().flat_map(|(names, _)| names.iter().copied()));
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "job {job}");
+        }
+    }
+
+    /// Every userfield of vsearch 2.22.1 and every column of BLAST 2.12.0 is a field, or it is said why it is none.
+    #[test]
+    fn every_name_of_theirs_is_known() {
+        let vsearch = "aln alnlen bits caln evalue exts gaps id id0 id1 id2 id3 id4 ids mism opens pairs pctgaps pctpv pv qcov \
+                       qframe qhi qihi qilo ql qlo qrow qs qstrand query raw target tcov tframe thi tihi tilo tl tlo trow \
+                       ts tstrand";
+        let blast = "qseqid qgi qacc qaccver qlen sseqid sallseqid sgi sallgi sacc saccver sallacc slen qstart qend sstart \
+                     send qseq sseq evalue bitscore score length pident nident mismatch positive gapopen gaps ppos frames \
+                     qframe sframe btop staxid ssciname scomname sblastname sskingdom staxids sscinames scomnames \
+                     sblastnames sskingdoms stitle salltitles sstrand qcovs qcovhsp qcovus";
+        for name in vsearch.split_whitespace().chain(blast.split_whitespace()) {
+            let is_refused = REFUSED.iter().any(|(names, _)| names.contains(&name));
+            assert_ne!(ALLPAIRS_TABLE.named(name).is_some(), is_refused, "{name}");
+        }
+    }
+
+    #[test]
+    fn blanks_and_std() {
+        assert_eq!(words("a, b+c d").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+        assert_eq!(words("a,,b").collect::<Vec<_>>(), ["a", "", "b"]);
+        assert_eq!(words("std,qlen").count(), 13);
+    }
+}

@@ -1,0 +1,85 @@
+//! Fields by the names of vsearch and BLAST, with their numbers.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+/// One value a line, so that a snapshot can be read.
+fn upright(table: &str) -> String {
+    let rows = cells(table);
+    let block = |row: &Vec<&str>| -> String {
+        rows[0].iter().zip(row).map(|(name, value)| format!("{name:8} {value}\n")).collect()
+    };
+    rows[1..].iter().map(block).collect::<Vec<_>>().join("\n")
+}
+
+/// Every userfield is what vsearch itself printed.
+#[test]
+fn userfields_are_those_of_vsearch() {
+    let recorded = include_str!("vsearch_fields.tsv");
+    let (comment, theirs) = recorded.split_once('\n').expect("a comment and lines");
+    let list = comment.rsplit(' ').next().expect("the last word");
+    let ours = allpairs(&[WINDOWS, "--scheme", "vsearch", "--check", "--fields", list]);
+    let ours = cells(&ours);
+    assert_eq!(ours[0].join("+"), list, "the names that were typed");
+    let theirs = cells(theirs);
+    assert_eq!((ours.len(), theirs.len()), (1 + 15, 15));
+    for row in &ours[1..] {
+        let same = theirs.iter().find(|other| other[..2] == row[..2]).expect("vsearch has this pair");
+        for (at, name) in ours[0].iter().enumerate() {
+            assert_eq!(row[at], same[at], "{name} of {} and {}", row[0], row[1]);
+        }
+    }
+}
+
+const BLAST: &str = "std qacc sacc sallseqid sallacc qlen slen qseq sseq score nident positive ppos qcovs qcovhsp qcovus btop \
+                     sstrand";
+
+/// The columns of BLAST, of nucleotides and of proteins. `std` is what the format blast6 has.
+#[test]
+fn columns_of_blast() {
+    let few = ["--scheme", "vsearch", "--min-identity", "0.8"];
+    let table = allpairs(&[&[WINDOWS, "--fields", BLAST], &few[..]].concat());
+    let columns = allpairs_each(&TWO_WAYS[..1], &[&[WINDOWS, "--format", "blast6"], &few[..]].concat());
+    let twelve: Vec<String> = cells(&table)[1..].iter().map(|row| row[..12].join("\t")).collect();
+    assert_eq!(twelve, columns.lines().collect::<Vec<_>>());
+    let json = ["--format", "jsonl", "--fields", "qseqid,pident,qcovs,btop,sstrand,evalue,qframe,caln"];
+    let json = allpairs_each(&TWO_WAYS[..1], &[&[WINDOWS], &json[..], &few[..]].concat());
+    let proteins = allpairs(&["tests/cli/proteins.fa", "--min-identity", "0.3", "--fields", BLAST]);
+    assert_snapshot!(upright(&table) + "\n" + &json + "\n" + &upright(&proteins));
+}
+
+/// The same of a pattern in a text, which counts all columns, and of a long pair on either strand.
+#[test]
+fn in_other_jobs() {
+    let folder = folder();
+    let text = "GTTTACCGATTACAGATTTCCAGGCTAACGTTGCAAACTGACCTAG";
+    let pattern = file(&folder, "pattern.fa", ">p\nACGATACAGATGTCCAGG\n");
+    let texts = file(&folder, "text.fa", format!(">t\n{text}\n"));
+    let list = "query,id,pident,ids,mism,opens,exts,gaps,alnlen,pairs,qcov,tcov,qlo,qhi,qilo,qihi,qstart,qend,tlo,thi,tilo,\
+                tihi,ql,qs,tl,ts,aln,caln,qrow,trow,qseq,sseq,btop,qcovhsp,sstrand";
+    let infix = ["--mode", "infix", "--max-distance", "4", "--align", "--fields", list];
+    let edit = each("edit", TWO_WAYS, &[&[&*pattern, &*texts], &infix[..]].concat());
+    let complement: String = "AGGACTTGCATTTGCAACGTTAGCCTGGAACTGTAATCGGTAAAC".into();
+    let reverse = file(&folder, "reverse.fa", format!(">r\n{complement}\n"));
+    let list = "query,strand,id,id1,id2,pident,positive,ppos,qlo,qhi,qilo,qihi,tlo,thi,tilo,tihi,caln,qrow,trow,btop,qstrand,\
+                tstrand,sstrand,qcov,qcovs,evalue,bitscore";
+    let long = each("long", TWO_WAYS, &[&reverse, &texts, "--strand", "both", "--fields", list]);
+    assert_snapshot!(upright(&edit) + "\n" + &upright(&long));
+}
+
+#[test]
+fn help_lists_them_by_program() {
+    for (command, ours, theirs) in
+        [("allpairs", "identity ", "id3"), ("edit", "distance ", "qilo"), ("long", "strand ", "id4")]
+    {
+        let help = pairwave(&[command, "--fields", "help"]).assert().success().stderr("");
+        let text = String::from_utf8(help.get_output().stdout.clone()).expect("text");
+        let (own, others) = text.split_once("\nAs vsearch has them").expect("a group of vsearch's");
+        let (vsearch, blast) = others.split_once("\nAs BLAST has them").expect("a group of BLAST's");
+        for (group, name) in [(own, ours), (vsearch, theirs), (vsearch, "caln"), (blast, "btop")] {
+            assert!(group.contains(&format!("\n{name} ")), "{command} {name}: {text}");
+        }
+        assert!(!text.contains('`'), "{text}");
+    }
+}
