@@ -186,6 +186,7 @@ fn a_missing_alignment_is_found_out() {
         Format::JsonLines(Field::json_defaults(false)),
         Format::Blast6,
         Format::Paf,
+        Format::Text { width: 60 },
         phylip(Distance::Kimura, MatrixShape::Square),
     ];
     for format in formats {

@@ -149,6 +149,10 @@ pub(super) struct AllPairsArgs {
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,
 
+    /// Columns of an alignment in a block of text [default: 60]
+    #[arg(long, value_name = "COLUMNS", help_heading = OUTPUT)]
+    pub width: Option<u32>,
+
     /// Distance in a phylip matrix [default: identity]
     #[arg(long, value_name = "DISTANCE", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub distance: Option<DistanceName>,
@@ -380,6 +384,11 @@ pub(super) enum FormatName {
     /// One JSON object a line
     #[value(alias = "json", alias = "json-lines", alias = "ndjson")]
     Jsonl,
+    /// The alignments in blocks under each other, for people (as EMBOSS's needle and water have them)
+    #[value(alias = "pair", alias = "blocks")]
+    Text,
+    /// SAM with = and X, soft clips and the tags NM and AS: queries are reads, targets are references; DNA and RNA only
+    Sam,
     /// PHYLIP distance matrix
     #[value(alias = "phylip-matrix", alias = "distance-matrix")]
     Phylip,

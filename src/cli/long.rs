@@ -205,7 +205,7 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
 }
 
 /// How the program was called, without its path.
-fn command_line() -> String {
+pub(super) fn command_line() -> String {
     let mut words = vec!["pairwave".to_owned()];
     words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")

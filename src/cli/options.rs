@@ -2,10 +2,10 @@
 
 use super::args::*;
 use super::bench::Bench;
-use super::common::{Compute, check_stats, check_strand, compute, max_hits, output};
+use super::common::{Compute, check_stats, check_strand, compute, max_hits, output, positive};
 use super::device::DeviceChoice;
 use super::edit::Edit;
-use super::long::Long;
+use super::long::{Long, command_line};
 use super::scoring::ScoringChoice;
 use pairwave::jobs::EditFilter;
 use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
@@ -238,6 +238,9 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
             return Err(Error::usage(format!("{option} is for --format phylip, but the format is {typed}")));
         }
     }
+    if args.width.is_some() && name != FormatName::Text {
+        return Err(Error::usage(format!("--width is for --format text, but the format is {typed}")));
+    }
     if args.score_only && !has_fields {
         return Err(Error::usage(format!(
             "--score-only leaves out the alignments that {typed} describes: use --format tsv or jsonl"
@@ -289,6 +292,11 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
         FormatName::Jsonl => Format::JsonLines(fields(Field::json_defaults, Field::local_json_defaults)?),
         FormatName::Blast6 => Format::Blast6,
         FormatName::Paf => Format::Paf,
+        FormatName::Sam => Format::Sam { command: command_line() },
+        FormatName::Text => {
+            let width = args.width.map_or(60, |width| width as usize);
+            Format::Text { width: positive("--width", width)?.get() as u32 }
+        }
         FormatName::Phylip => Format::Phylip {
             distance: args.distance.map_or(Distance::default(), Distance::from),
             shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),

@@ -109,7 +109,7 @@ fn pair(result: &PairResult) -> Pair<'_> {
 /// The least score of a pair that is written. A local alignment without a column is no hit: formats of hits, whose
 /// readers expect a place, leave it out.
 fn least_score(given: Option<i64>, format: &Format, mode: Mode) -> Option<i64> {
-    let has_hits = mode == Mode::Local && matches!(format, Format::Blast6 | Format::Paf);
+    let has_hits = mode == Mode::Local && format.lists_hits();
     if has_hits { Some(given.unwrap_or(1).max(1)) } else { given }
 }
 

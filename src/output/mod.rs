@@ -186,6 +186,16 @@ pub enum Format {
         /// Which half is written.
         shape: MatrixShape,
     },
+    /// SAM: targets are references, queries are reads.
+    Sam {
+        /// How the program was called, for the header.
+        command: String,
+    },
+    /// Blocks of alignment for people.
+    Text {
+        /// Columns of a block.
+        width: u32,
+    },
 }
 
 impl Format {
@@ -193,8 +203,13 @@ impl Format {
     pub fn needs_alignment(&self) -> bool {
         match self {
             Format::Tsv(fields) | Format::JsonLines(fields) => fields.iter().any(|field| field.needs_alignment()),
-            Format::Blast6 | Format::Paf | Format::Phylip { .. } => true,
+            Format::Blast6 | Format::Paf | Format::Phylip { .. } | Format::Sam { .. } | Format::Text { .. } => true,
         }
+    }
+
+    /// Whether it lists places where sequences are alike: there is none to write of a local alignment without a column.
+    pub fn lists_hits(&self) -> bool {
+        matches!(self, Format::Blast6 | Format::Paf | Format::Sam { .. } | Format::Text { .. })
     }
 
     /// Whether every pair must come: nothing may be filtered.
@@ -211,8 +226,37 @@ pub fn open(format: &Format, context: Context, output: Output) -> Result<Box<dyn
         Format::Paf => Box::new(paf::Paf),
         Format::JsonLines(fields) => Box::new(jsonl::JsonLines::new(fields)),
         Format::Phylip { distance, shape } => Box::new(phylip::Phylip::new(*distance, *shape, &context)?),
+        Format::Sam { command } => Box::new(sam::Sam::new(command, &context)?),
+        Format::Text { width } => Box::new(text::Text::new(*width)),
     };
     Ok(Box::new(Writer { context, body, output }))
+}
+
+/// Where a format's bytes go.
+trait Bytes {
+    fn buffer(&mut self) -> &mut Vec<u8>;
+    /// Hands on what is there, if it can be and pays.
+    fn pass_on(&mut self) -> Result<()>;
+}
+
+impl Bytes for Output {
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        Output::buffer(self)
+    }
+
+    fn pass_on(&mut self) -> Result<()> {
+        Output::pass_on(self)
+    }
+}
+
+impl Bytes for Vec<u8> {
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        self
+    }
+
+    fn pass_on(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A format: how pairs become bytes. It appends to the output's buffer, whole lines at a time.
@@ -225,7 +269,7 @@ trait Body: Send {
     fn lines(&self) -> Option<&dyn Line>;
 
     /// Takes a pair that does not become a line.
-    fn pair(&mut self, _context: &Context, _pair: &Pair<'_>) -> Result<()> {
+    fn pair(&mut self, _context: &Context, _pair: &Pair<'_>, _output: &mut Output) -> Result<()> {
         Err(Error::Internal("a format without lines has to take pairs".into()))
     }
 
@@ -256,7 +300,7 @@ impl PairWriter for Writer {
     fn write(&mut self, pair: &Pair<'_>) -> Result<()> {
         match self.body.lines() {
             Some(line) => line.push(&self.context, pair, self.output.buffer())?,
-            None => self.body.pair(&self.context, pair)?,
+            None => self.body.pair(&self.context, pair, &mut self.output)?,
         }
         self.output.pass_on()
     }

@@ -129,7 +129,7 @@ impl Body for Phylip {
         None
     }
 
-    fn pair(&mut self, context: &Context, pair: &Pair<'_>) -> Result<()> {
+    fn pair(&mut self, context: &Context, pair: &Pair<'_>, _output: &mut Output) -> Result<()> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
         let alphabet = context.queries.alphabet();
         let found = match self.distance {

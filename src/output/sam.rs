@@ -1,4 +1,5 @@
-//! `sam`: SAM 1.6 with one reference, the target, and one read, the query.
+//! `sam`: SAM 1.6. Of two very long sequences it has one reference, the target, and one read, the query; of many pairs see
+//! [`Sam`].
 //!
 //! Written by hand: it is three header lines and one line an alignment, and a library of formats would make a copy of every
 //! sequence and every CIGAR, which here are as long as genomes.
@@ -8,13 +9,17 @@
 //! one is supplementary if it aligns a part of the query that no earlier one does, else secondary and without SEQ, as in
 //! minimap2. Mapping quality is 255 (not available). If there is no alignment, the query is unmapped.
 
+mod pairs;
+
 use super::columns::push_runs;
 use super::long::{Found, LongContext};
 use super::numbers::{push_integer, push_unsigned};
-use super::{Context, Output, Pair, Range32};
+use super::{Bytes, Context, Output, Pair, Range32};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
 use crate::seq::{Alphabet, Code};
+
+pub(super) use pairs::Sam;
 
 const UNMAPPED: u64 = 4;
 const REVERSE: u64 = 16;
@@ -53,18 +58,7 @@ pub fn name_problem(name: &str, is_reference: bool) -> Option<String> {
 
 /// Writes the header and all alignments.
 pub(super) fn write(context: &LongContext, command: &str, found: &[Found<'_>], output: &mut Output) -> Result<()> {
-    let out = output.buffer();
-    out.extend_from_slice(b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n@SQ\tSN:");
-    out.extend_from_slice(context.target_name().as_bytes());
-    out.extend_from_slice(b"\tLN:");
-    push_unsigned(out, u64::from(context.target_length()));
-    out.extend_from_slice(
-        concat!("\n@PG\tID:pairwave\tPN:pairwave\tVN:", env!("CARGO_PKG_VERSION"), "\tCL:").as_bytes(),
-    );
-    // A tab would begin another tag.
-    let blank = |c: char| if c.is_control() { ' ' } else { c };
-    out.extend_from_slice(command.chars().map(blank).collect::<String>().as_bytes());
-    out.push(b'\n');
+    push_header(command, [(context.target_name(), context.target_length())].into_iter(), output)?;
     let mut earlier: Vec<Range32> = Vec::new();
     for found in found {
         record(context, found, &mut earlier, output)?;
@@ -77,6 +71,27 @@ pub(super) fn write(context: &LongContext, command: &str, found: &[Found<'_>], o
         push_letters(context.query_codes(), context.alphabet(), output)?;
         output.buffer().extend_from_slice(b"\t*\n");
     }
+    Ok(())
+}
+
+/// The header, with these references and their lengths.
+fn push_header<'a>(command: &str, references: impl Iterator<Item = (&'a str, u32)>, output: &mut Output) -> Result<()> {
+    output.buffer().extend_from_slice(b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n");
+    for (name, length) in references {
+        let out = output.buffer();
+        out.extend_from_slice(b"@SQ\tSN:");
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\tLN:");
+        push_unsigned(out, u64::from(length));
+        out.push(b'\n');
+        output.pass_on()?;
+    }
+    let out = output.buffer();
+    out.extend_from_slice(concat!("@PG\tID:pairwave\tPN:pairwave\tVN:", env!("CARGO_PKG_VERSION"), "\tCL:").as_bytes());
+    // A tab would begin another tag.
+    let blank = |c: char| if c.is_control() { ' ' } else { c };
+    out.extend_from_slice(command.chars().map(blank).collect::<String>().as_bytes());
+    out.push(b'\n');
     Ok(())
 }
 
@@ -160,7 +175,7 @@ fn push_clip(out: &mut Vec<u8>, symbols: u32) {
     }
 }
 
-fn push_letters(codes: &[Code], alphabet: Alphabet, output: &mut Output) -> Result<()> {
+fn push_letters(codes: &[Code], alphabet: Alphabet, output: &mut impl Bytes) -> Result<()> {
     for piece in codes.chunks(LETTERS_AT_ONCE) {
         output.buffer().extend(piece.iter().map(|&code| alphabet.decode(code)));
         output.pass_on()?;

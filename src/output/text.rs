@@ -3,11 +3,13 @@
 //! Between the rows `|` stands for a match, `:` for another pair of symbols that scores more than 0, `.` for one that does not,
 //! and a blank for a gap. The numbers beside a row are those of its first and its last symbol, from 1, in the sequence as its
 //! file has it: on the reverse strand they fall. A row without a symbol has the number of the last one before it.
+//!
+//! Many pairs follow each other in one file, each under a header of its own.
 
 use std::io::Write;
 
 use super::long::{Found, LongContext};
-use super::{Context, Output, Pair};
+use super::{Body, Bytes, Context, Line, Output, Pair};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode, Scoring};
@@ -21,21 +23,66 @@ const RULE: &str = "########################################";
 const LINE: &str = "#=======================================";
 const LAST: &str = "#---------------------------------------";
 
-/// Writes all alignments.
-pub(super) fn write(context: &LongContext, width: u32, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+/// The format of many pairs.
+pub(super) struct Text {
+    width: usize,
+}
+
+impl Text {
+    /// Columns of a block; at least one.
+    pub(super) fn new(width: u32) -> Self {
+        Text { width: width.max(1) as usize }
+    }
+}
+
+impl Body for Text {
+    fn begin(&mut self, _context: &Context, output: &mut Output) -> Result<()> {
+        top(output.buffer());
+        Ok(())
+    }
+
+    fn lines(&self) -> Option<&dyn Line> {
+        Some(self)
+    }
+
+    fn end(&mut self, _context: &Context, output: &mut Output) -> Result<()> {
+        bottom(output.buffer());
+        Ok(())
+    }
+}
+
+impl Line for Text {
+    fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
+        header(context, pair, None, out)?;
+        Blocks::new(context, pair, self.width)?.write(out)
+    }
+}
+
+/// What stands before the first alignment.
+fn top(out: &mut Vec<u8>) {
     let version = env!("CARGO_PKG_VERSION");
-    let out = output.buffer();
     line(out, format_args!("{RULE}\n# Program: pairwave {version}\n# Align_format: pair\n{RULE}"));
+}
+
+/// What stands after the last.
+fn bottom(out: &mut Vec<u8>) {
+    line(out, format_args!("{LAST}\n{LAST}"));
+}
+
+/// Writes all alignments of two very long sequences.
+pub(super) fn write(context: &LongContext, width: u32, found: &[Found<'_>], output: &mut Output) -> Result<()> {
+    let out = output.buffer();
+    top(out);
     if found.is_empty() {
         let (query, target) = (context.query_name(), context.target_name());
         line(out, format_args!("\n{LINE}\n#\n# 1: {query}\n# 2: {target}\n# There is no alignment.\n#\n{LINE}\n\n"));
     }
     for (index, one) in found.iter().enumerate() {
         let (context, pair) = context.pair(one)?;
-        header(context, &pair, (index, found.len()), output)?;
+        header(context, &pair, Some((index, found.len())), output.buffer())?;
         Blocks::new(context, &pair, width.max(1) as usize)?.write(output)?;
     }
-    line(output.buffer(), format_args!("{LAST}\n{LAST}"));
+    bottom(output.buffer());
     output.pass_on()
 }
 
@@ -43,7 +90,8 @@ fn line(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("a vector takes all");
 }
 
-fn header(context: &Context, pair: &Pair<'_>, (index, of): (usize, usize), output: &mut Output) -> Result<()> {
+/// What stands before an alignment, which of how many of the same two sequences if they are numbered.
+fn header(context: &Context, pair: &Pair<'_>, number: Option<(usize, usize)>, out: &mut Vec<u8>) -> Result<()> {
     let cigar = alignment(pair)?;
     let columns = context.columns(pair)?;
     let Scoring { gaps, mode, end_gaps, .. } = context.scoring;
@@ -60,11 +108,11 @@ fn header(context: &Context, pair: &Pair<'_>, (index, of): (usize, usize), outpu
         let percent = 100.0 * count as f64 / total.max(1) as f64;
         format!("{count:>digits$}/{total} ({percent:.1}%)")
     };
-    let out = output.buffer();
     line(out, format_args!("\n{LINE}\n#\n# Aligned_sequences: 2"));
     line(out, format_args!("# 1: {}{strand}", context.queries.name(pair.query)));
     line(out, format_args!("# 2: {}", context.targets.name(pair.target)));
-    line(out, format_args!("# Alignment: {} of {of}, {mode}", index + 1));
+    let place = number.map_or(String::new(), |(index, of)| format!("{} of {of}, ", index + 1));
+    line(out, format_args!("# Alignment: {place}{mode}"));
     line(out, format_args!("# Gap_penalty: {}\n# Extend_penalty: {}", gaps.first, gaps.next));
     if let (Mode::Global, EndGaps::Priced(ends)) = (context.scoring.mode, end_gaps) {
         line(out, format_args!("# End_gap_penalty: {}\n# End_extend_penalty: {}", ends.first, ends.next));
@@ -75,7 +123,7 @@ fn header(context: &Context, pair: &Pair<'_>, (index, of): (usize, usize), outpu
     line(out, format_args!("# Similarity: {}", share(similar)));
     line(out, format_args!("# Gaps:       {}", share(columns.counts.gap_columns)));
     line(out, format_args!("# Score: {}\n#\n#\n{LINE}\n", pair.score));
-    output.pass_on()
+    Ok(())
 }
 
 fn alignment<'a>(pair: &Pair<'a>) -> Result<&'a Cigar> {
@@ -123,7 +171,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    fn write(mut self, output: &mut Output) -> Result<()> {
+    fn write(mut self, output: &mut impl Bytes) -> Result<()> {
         for (length, op) in self.cigar.iter() {
             for _ in 0..length {
                 self.column(op);
@@ -160,7 +208,7 @@ impl<'a> Blocks<'a> {
         if side == 0 && self.is_reverse { (turned(first), turned(now)) } else { (first, now) }
     }
 
-    fn block(&mut self, output: &mut Output) -> Result<()> {
+    fn block(&mut self, output: &mut impl Bytes) -> Result<()> {
         let (name_width, position_width) = (self.name_width, self.position_width);
         let out = output.buffer();
         for side in 0..2 {

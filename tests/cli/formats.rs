@@ -132,3 +132,102 @@ fn identity_definitions() {
     }
     assert_snapshot!(text);
 }
+
+/// Blocks as EMBOSS has them, narrow ones too.
+#[test]
+fn text() {
+    let arguments = [WINDOWS, "--scheme", "vsearch", "--min-identity", "0.9", "--format", "text"];
+    let blocks = allpairs(&arguments);
+    let narrow = allpairs_each(&TWO_WAYS[..1], &[&arguments[..], &["--max-hits", "1", "--width", "25"]].concat());
+    let local =
+        ["tests/cli/proteins.fa", "--mode", "local", "--min-score", "60", "--max-hits", "1", "--format", "text"];
+    assert_snapshot!(blocks + &narrow + &allpairs(&local));
+}
+
+/// SAM without the line that says how the program was called.
+fn sam_lines(arguments: &[&str]) -> String {
+    let [first, second] = [0, 1].map(|way| {
+        let text = allpairs_each(&TWO_WAYS[way..=way], &[arguments, &["--format", "sam"]].concat());
+        assert_eq!(text.matches("\n@PG\tID:pairwave\tPN:pairwave\tVN:").count(), 1, "{text}");
+        text.split_inclusive('\n').filter(|line| !line.starts_with("@PG")).collect::<String>()
+    });
+    assert_eq!(first, second);
+    first
+}
+
+/// Lines of SAM whose numbers agree with the sequences: what is not clipped of SEQ and what lies below it in the reference
+/// are what the CIGAR says.
+#[test]
+fn sam() {
+    let text = sam_lines(&[WINDOWS, "--scheme", "vsearch"]);
+    let fasta = std::fs::read_to_string(WINDOWS).unwrap();
+    let sequences: Vec<(&str, &str)> =
+        fasta.split('>').skip(1).map(|record| record.trim_end().split_once('\n').expect("a name and a line")).collect();
+    let letters = |name: &str| sequences.iter().find(|(other, _)| *other == name).expect("it is there").1.as_bytes();
+    let mut primaries: Vec<&str> = Vec::new();
+    let lines: Vec<Vec<&str>> = cells(&text).into_iter().filter(|line| !line[0].starts_with('@')).collect();
+    for line in &lines {
+        let (query, target) = (letters(line[0]), letters(line[2]));
+        let score =
+            |line: &Vec<&str>| line[12].strip_prefix("AS:i:").expect("a score").parse::<i64>().expect("a number");
+        if line[1] == "0" {
+            primaries.push(line[0]);
+            assert_eq!(line[9].as_bytes(), query);
+            assert!(
+                lines.iter().filter(|other| other[0] == line[0]).all(|other| score(other) <= score(line)),
+                "{line:?}"
+            );
+        } else {
+            assert_eq!((line[1], line[9]), ("256", "*"));
+        }
+        let (mut i, mut j, mut edits) = (0, line[3].parse::<usize>().expect("a position") - 1, 0);
+        let mut ops = String::new();
+        for run in line[5].split_inclusive(|letter: char| !letter.is_ascii_digit()) {
+            let (length, op) = run.split_at(run.len() - 1);
+            for _ in 0..length.parse::<usize>().expect("a length") {
+                match op {
+                    "=" => assert!(query[i] == target[j] || [query[i], target[j]].contains(&b'N'), "{line:?}"),
+                    "X" => assert_ne!(query[i], target[j]),
+                    _ => {}
+                }
+                i += usize::from(op != "D");
+                j += usize::from(op == "D" || op == "=" || op == "X");
+                edits += usize::from(op != "=" && op != "S");
+            }
+            ops += op;
+        }
+        assert_eq!((i, j <= target.len()), (query.len(), true), "{line:?}");
+        assert_eq!(line[11], format!("NM:i:{edits}"));
+        assert!(
+            !ops.trim_matches('S').starts_with(['I', 'D']) && !ops.trim_matches('S').ends_with(['I', 'D']),
+            "{line:?}"
+        );
+    }
+    let mut distinct = primaries.clone();
+    distinct.dedup();
+    assert_eq!((primaries.len(), distinct.len(), lines.len()), (5, 5, 15));
+    let local = sam_lines(&[WINDOWS, "--mode", "local", "--min-score", "100", "--max-hits", "1"]);
+    assert_snapshot!(text + "\n" + &local);
+}
+
+/// What SAM has no place for is said before anything is computed.
+#[test]
+fn what_sam_does_not_have() {
+    let folder = folder();
+    file(&folder, "odd.fa", ">a(b)\nACGT\n>c\nACGA\n");
+    file(&folder, "at.fa", ">a@b\nACGT\n");
+    file(&folder, "twice.fa", ">a\nACGT\n>a\nACGA\n");
+    file(&folder, "protein.fa", ">a\nMKVLEF\n>b\nMKLLEF\n");
+    for (line, why) in [
+        ("@odd.fa --format sam", "record 'a(b)': SAM has no names of references with (; use paf"),
+        ("@at.fa @odd.fa --format sam", "record 'a@b': SAM has no names of reads with '@'; use paf"),
+        ("@twice.fa --format sam", "record 'a': SAM has no two references of one name; use paf"),
+        ("@protein.fa --format sam", "SAM is for nucleotides, but these are proteins; use paf"),
+    ] {
+        let said = wrong::refused_by("allpairs", &folder, line);
+        assert!(said.contains(why), "{said}");
+    }
+    // A read may have a name that no reference may.
+    let odd = path(&folder, "odd.fa");
+    assert!(sam_lines(&[&odd, WINDOWS]).contains("\na(b)\t"));
+}

@@ -136,6 +136,7 @@ fn options() {
             "@good.fa --score-only --format paf",
             "@good.fa --fields query,expect",
             "@good.fa --fields query,staxid",
+            "@good.fa --width 20",
             "@good.fa --match 1 --mismatch 1",
             "@good.fa --gap-open -5",
             "@good.fa --mode lokal",
