@@ -31,9 +31,9 @@ impl Line for Blast6 {
         if pair.strand == StrandOf::Minus {
             std::mem::swap(&mut target_start, &mut target_end);
         }
-        out.extend_from_slice(context.queries.name(pair.query).as_bytes());
+        out.extend_from_slice(context.queries.name_bytes(pair.query));
         out.push(b'\t');
-        out.extend_from_slice(context.targets.name(pair.target).as_bytes());
+        out.extend_from_slice(context.targets.name_bytes(pair.target));
         out.push(b'\t');
         // Five digits of the fraction are three digits of the percentage, and rounded once.
         push_units(out, to_units(identity, 5), 3);

@@ -191,6 +191,11 @@ impl Field {
         }
     }
 
+    /// Whether it is a name.
+    pub(super) fn is_name(&self) -> bool {
+        matches!(self.value, Value::Query | Value::Target)
+    }
+
     /// The fields that `tsv` writes by default.
     pub fn tsv_defaults(score_only: bool) -> Vec<&'static Field> {
         defaults(if score_only { SCORES } else { TSV })

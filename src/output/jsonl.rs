@@ -1,7 +1,7 @@
 //! `jsonl`: a JSON object a line and a line a pair, the keys in the order of the fields.
 
 use super::fields::{Facts, Field, Quotes};
-use super::{Body, Context, Line, Pair};
+use super::{Body, Context, Line, Output, Pair};
 use crate::error::Result;
 
 pub(super) struct JsonLines {
@@ -15,6 +15,16 @@ impl JsonLines {
 }
 
 impl Body for JsonLines {
+    fn begin(&mut self, context: &Context, _output: &mut Output) -> Result<()> {
+        let targets = if context.is_one_set() { 0 } else { context.targets.foreign_names() };
+        let count = context.queries.foreign_names() + targets;
+        if count > 0 && self.fields.iter().any(|field| field.is_name()) {
+            let names = if count == 1 { "1 name is" } else { &format!("{count} names are") };
+            tracing::warn!("{names} not UTF-8, as JSON has to be: U+FFFD stands for what is not; tsv has every byte");
+        }
+        Ok(())
+    }
+
     fn lines(&self) -> Option<&dyn Line> {
         Some(self)
     }

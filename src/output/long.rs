@@ -160,7 +160,7 @@ fn reversed(store: &SequenceStore, id: SequenceId) -> Arc<SequenceStore> {
     // A code is the set of bases A, C, G, T in this order: turned round it is that of their complements.
     let complement = |code: &Code| code.reverse_bits() >> 4;
     let codes: Vec<Code> = store.codes(id).iter().rev().map(complement).collect();
-    builder.push_valid(store.name(id), &codes);
+    builder.push_renamed((store, id), &codes);
     Arc::new(builder.build())
 }
 

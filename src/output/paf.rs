@@ -54,10 +54,10 @@ impl Line for Paf {
             Some(hit) => (hit.in_file(query, query_length), if hit.is_reverse { b'-' } else { b'+' }),
             None => (query, if pair.strand == StrandOf::Minus { b'-' } else { b'+' }),
         };
-        out.extend_from_slice(context.queries.name(pair.query).as_bytes());
+        out.extend_from_slice(context.queries.name_bytes(pair.query));
         push_span(out, query_length, query);
         out.extend_from_slice(&[b'\t', strand, b'\t']);
-        out.extend_from_slice(context.targets.name(pair.target).as_bytes());
+        out.extend_from_slice(context.targets.name_bytes(pair.target));
         push_span(out, target_length, target);
         out.push(b'\t');
         push_unsigned(out, counts.matches);

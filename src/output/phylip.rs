@@ -81,7 +81,7 @@ impl Phylip {
         output.buffer().push(b'\n');
         for row in 0..count {
             let out = output.buffer();
-            push_padded_name(out, context.queries.name(row as u32));
+            push_padded_name(out, context.queries.name_bytes(row as u32));
             for column in 0..row {
                 self.push_value(out, triangle(row) + column)?;
             }
@@ -108,12 +108,12 @@ impl Phylip {
             if column > 0 {
                 out.push(b' ');
             }
-            push_name(out, context.targets.name(column as u32));
+            push_name(out, context.targets.name_bytes(column as u32));
         }
         out.push(b'\n');
         for row in 0..rows {
             let out = output.buffer();
-            push_padded_name(out, context.queries.name(row as u32));
+            push_padded_name(out, context.queries.name_bytes(row as u32));
             for column in 0..columns {
                 self.push_value(out, row * columns + column)?;
             }
@@ -172,11 +172,11 @@ fn triangle(rows: usize) -> usize {
     rows * rows.saturating_sub(1) / 2
 }
 
-fn push_name(out: &mut Vec<u8>, name: &str) {
-    out.extend(name.bytes().map(|byte| if byte.is_ascii_whitespace() { b'_' } else { byte }));
+fn push_name(out: &mut Vec<u8>, name: &[u8]) {
+    out.extend(name.iter().map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte }));
 }
 
-fn push_padded_name(out: &mut Vec<u8>, name: &str) {
+fn push_padded_name(out: &mut Vec<u8>, name: &[u8]) {
     push_name(out, name);
     out.extend(std::iter::repeat_n(b' ', 10usize.saturating_sub(name.len())));
 }

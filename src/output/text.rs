@@ -109,8 +109,14 @@ fn header(context: &Context, pair: &Pair<'_>, number: Option<(usize, usize)>, ou
         format!("{count:>digits$}/{total} ({percent:.1}%)")
     };
     line(out, format_args!("\n{LINE}\n#\n# Aligned_sequences: 2"));
-    line(out, format_args!("# 1: {}{strand}", context.queries.name(pair.query)));
-    line(out, format_args!("# 2: {}", context.targets.name(pair.target)));
+    for (start, name, end) in [
+        ("# 1: ", context.queries.name_bytes(pair.query), strand),
+        ("# 2: ", context.targets.name_bytes(pair.target), ""),
+    ] {
+        out.extend_from_slice(start.as_bytes());
+        out.extend_from_slice(name);
+        line(out, format_args!("{end}"));
+    }
     let place = number.map_or(String::new(), |(index, of)| format!("{} of {of}, ", index + 1));
     line(out, format_args!("# Alignment: {place}{mode}"));
     line(out, format_args!("# Gap_penalty: {}\n# Extend_penalty: {}", gaps.first, gaps.next));
@@ -135,7 +141,8 @@ struct Blocks<'a> {
     context: &'a Context,
     cigar: &'a Cigar,
     width: usize,
-    names: [&'a str; 2],
+    /// With the blanks that make them equally wide.
+    names: [Vec<u8>; 2],
     name_width: usize,
     position_width: usize,
     codes: [&'a [Code]; 2],
@@ -151,7 +158,13 @@ struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     fn new(context: &'a Context, pair: &Pair<'a>, width: usize) -> Result<Self> {
         let names = [context.queries.name(pair.query), context.targets.name(pair.target)];
-        let name_width = names.iter().map(|name| name.chars().count()).fold(NAME_WIDTH, usize::max);
+        let width_of = |name: &str| name.chars().count();
+        let name_width = names.into_iter().map(width_of).fold(NAME_WIDTH, usize::max);
+        let padded = |bytes: &[u8], name: &str| [bytes, " ".repeat(name_width - width_of(name)).as_bytes()].concat();
+        let names = [
+            padded(context.queries.name_bytes(pair.query), names[0]),
+            padded(context.targets.name_bytes(pair.target), names[1]),
+        ];
         let longest = context.queries.length(pair.query).max(context.targets.length(pair.target));
         let start = [pair.query_start as usize, pair.target_start as usize];
         Ok(Blocks {
@@ -214,8 +227,8 @@ impl<'a> Blocks<'a> {
         for side in 0..2 {
             let (first, last) = self.positions(side);
             let row = String::from_utf8_lossy(if side == 0 { &self.upper } else { &self.lower });
-            let name = self.names[side];
-            line(out, format_args!("{name:<name_width$} {first:>position_width$} {row} {last:>position_width$}"));
+            out.extend_from_slice(&self.names[side]);
+            line(out, format_args!(" {first:>position_width$} {row} {last:>position_width$}"));
             if side == 0 {
                 let between = String::from_utf8_lossy(&self.between);
                 let text = format!("{:1$}{between}", "", name_width + position_width + 2);

@@ -217,7 +217,7 @@ impl<'a> Names<'a> {
     fn of(kind: &'static str, store: &'a SequenceStore) -> Self {
         let mut ids = HashMap::with_capacity(store.len());
         for id in 0..store.len() as SequenceId {
-            ids.entry(store.name(id).as_bytes()).and_modify(|known| *known = None).or_insert(Some(id));
+            ids.entry(store.name_bytes(id)).and_modify(|known| *known = None).or_insert(Some(id));
         }
         Names { kind, ids }
     }

@@ -11,7 +11,7 @@ use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, Sequence
 use super::alphabet::Alphabet;
 use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
 use super::input::{self, Input};
-use super::store::{SequenceStore, StoreBuilder};
+use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, Place, Result};
 
 /// How the alphabet is chosen.
@@ -226,7 +226,7 @@ impl Recorder {
         let takes_comments = self.choice != AlphabetChoice::Fixed(Alphabet::Bytes);
         let builder = &mut self.loaded.builder;
         let (mut count, mut seen) = (0, 0);
-        builder.push_with(name.as_ref(), raw.len(), |codes| {
+        builder.push_with(name_bytes, raw.len(), |codes| {
             (count, seen) = detect::encode(raw, &self.table, codes);
             if seen & ILLEGAL != 0 && takes_comments {
                 without_comments = blank_comments(raw);
@@ -304,9 +304,11 @@ impl Recorder {
 
     /// One warning for all names that occur more than once.
     fn warn_of_duplicates(&self) {
-        let names = self.loaded.builder.names();
-        let mut seen = HashSet::with_capacity(names.len());
-        let duplicates: Vec<&str> = names.iter().map(String::as_str).filter(|&name| !seen.insert(name)).collect();
+        let store = self.loaded.builder.so_far();
+        let mut seen = HashSet::with_capacity(store.len());
+        let is_double = |&id: &SequenceId| !seen.insert(store.name_bytes(id));
+        let ids = (0..store.len() as SequenceId).filter(is_double);
+        let duplicates: Vec<&str> = ids.map(|id| store.name(id)).collect();
         if duplicates.is_empty() {
             return;
         }

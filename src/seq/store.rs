@@ -1,5 +1,7 @@
 //! The sequence store: every sequence of a job, packed once, uploaded once.
 
+use std::collections::BTreeMap;
+
 use super::alphabet::{Alphabet, Code, PAD};
 
 /// Index of a sequence in its store, in input order.
@@ -13,6 +15,8 @@ pub type SequenceId = u32;
 pub struct SequenceStore {
     alphabet: Alphabet,
     names: Vec<String>,
+    /// The bytes of those names that are not UTF-8; few files have any.
+    raw_names: BTreeMap<SequenceId, Vec<u8>>,
     lengths: Vec<u32>,
     /// Offset in bytes just past each sequence's last symbol; a multiple of 4.
     ends: Vec<usize>,
@@ -26,6 +30,7 @@ impl SequenceStore {
             store: SequenceStore {
                 alphabet,
                 names: Vec::new(),
+                raw_names: BTreeMap::new(),
                 lengths: Vec::new(),
                 ends: Vec::new(),
                 codes: Vec::new(),
@@ -48,9 +53,19 @@ impl SequenceStore {
         self.lengths.is_empty()
     }
 
-    /// Name of a sequence: its header up to the first blank.
+    /// Name of a sequence: its header up to the first blank. What is not UTF-8 is U+FFFD here.
     pub fn name(&self, id: SequenceId) -> &str {
         &self.names[id as usize]
+    }
+
+    /// The same byte for byte as its file has it.
+    pub fn name_bytes(&self, id: SequenceId) -> &[u8] {
+        self.raw_names.get(&id).map_or(self.names[id as usize].as_bytes(), Vec::as_slice)
+    }
+
+    /// How many names are not UTF-8.
+    pub fn foreign_names(&self) -> usize {
+        self.raw_names.len()
     }
 
     /// Length of a sequence in symbols.
@@ -146,7 +161,7 @@ impl StoreBuilder {
     /// Adds a sequence of at most `at_most` codes in place: `fill` gets that many bytes, writes codes to their front
     /// and returns how many. Spares the readers a second copy of each record. They refuse a sequence of 2^32 symbols or
     /// more, which is recorded here with a length that is too small.
-    pub(super) fn push_with(&mut self, name: &str, at_most: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
+    pub(super) fn push_with(&mut self, name: &[u8], at_most: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
         let store = &mut self.store;
         let start = store.codes.len();
         store.codes.resize(start + at_most.next_multiple_of(4), PAD);
@@ -158,7 +173,18 @@ impl StoreBuilder {
         store.codes.truncate(start + padding + length);
         store.ends.push(store.codes.len());
         store.lengths.push(u32::try_from(length).unwrap_or(u32::MAX));
-        store.names.push(name.to_owned());
+        if std::str::from_utf8(name).is_err() {
+            store.raw_names.insert(store.names.len() as SequenceId, name.to_vec());
+        }
+        store.names.push(String::from_utf8_lossy(name).into_owned());
+    }
+
+    /// Adds codes that are known to be of the alphabet under the name of a sequence of another store.
+    pub(crate) fn push_renamed(&mut self, (store, id): (&SequenceStore, SequenceId), codes: &[Code]) {
+        self.push_valid(store.name(id), codes);
+        if let Some(name) = store.raw_names.get(&id) {
+            self.store.raw_names.insert(self.store.len() as SequenceId - 1, name.clone());
+        }
     }
 
     /// Codes of the sequence added last.
@@ -166,9 +192,9 @@ impl StoreBuilder {
         self.store.codes(self.store.len() as SequenceId - 1)
     }
 
-    /// Names of the sequences so far.
-    pub(super) fn names(&self) -> &[String] {
-        &self.store.names
+    /// The sequences so far.
+    pub(super) fn so_far(&self) -> &SequenceStore {
+        &self.store
     }
 
     /// Words so far.

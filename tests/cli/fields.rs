@@ -83,3 +83,31 @@ fn help_lists_them_by_program() {
         assert!(!text.contains('`'), "{text}");
     }
 }
+
+/// A name in Latin 1 leaves as it came, wherever a format can hold it.
+#[test]
+fn names_that_are_not_utf_8() {
+    let folder = folder();
+    let (first, second) = (&b"caf\xe9"[..], &b"caf\xe8"[..]);
+    let fasta = [b">", first, b" title\nACGTTGCAACGT\n>", second, b"\nACGTTGGAACGT\n"].concat();
+    let genes = file(&folder, "genes.fa", fasta);
+    let raw = |command: &str, arguments: &[&str]| {
+        let run = pairwave(&[command, "--device", "cpu", "--quiet"]).args(arguments).assert().success();
+        run.get_output().stdout.clone()
+    };
+    let has = |bytes: &[u8], name: &[u8]| bytes.windows(name.len()).any(|window| window == name);
+    for format in ["tsv", "blast6", "paf", "phylip", "text"] {
+        let bytes = raw("allpairs", &[&genes, "--format", format]);
+        assert!(has(&bytes, first) && has(&bytes, second), "{format}: {}", String::from_utf8_lossy(&bytes));
+    }
+    let pairs = file(&folder, "pairs.tsv", [second, b"\t", first, b"\n"].concat());
+    let table = raw("edit", &[&genes, &genes, "--pairs", &pairs]);
+    assert!(table.ends_with(&[second, b"\t", first, b"\t0\t12\t1\n"].concat()), "{}", String::from_utf8_lossy(&table));
+    // JSON is UTF-8: it says so, once.
+    let run = pairwave(&["allpairs", "--device", "cpu", &genes, "--format", "jsonl"]).assert().success();
+    let (json, said) = (&run.get_output().stdout, String::from_utf8_lossy(&run.get_output().stderr).into_owned());
+    assert!(String::from_utf8_lossy(json).contains("\"query\":\"caf\u{fffd}\""));
+    assert_eq!(said.matches("2 names are not UTF-8").count(), 1, "{said}");
+    // Names that differ in such bytes alone are two names.
+    assert!(!said.contains("name of an earlier one"), "{said}");
+}

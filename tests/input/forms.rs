@@ -125,6 +125,14 @@ fn names_end_at_the_first_blank() {
     let names: Vec<&str> = (0..3).map(|id| store.name(id)).collect();
     // What is not UTF-8 is shown as such.
     assert_eq!(names, ["sp|P1|X_Y", "b", "\u{FFFD}\u{E9}"]);
+    // It is not lost, and names that differ in it alone are two names.
+    let said = warnings(|| {
+        let store = read_bytes("f.fa", b">caf\xE9\nACGT\n>caf\xE8\nACGT\n>cafe\nACGT\n", &DETECT).unwrap();
+        assert_eq!([store.name(0), store.name(1), store.name(2)], ["caf\u{fffd}", "caf\u{fffd}", "cafe"]);
+        let bytes = [store.name_bytes(0), store.name_bytes(1), store.name_bytes(2)];
+        assert_eq!((bytes, store.foreign_names()), ([&b"caf\xE9"[..], b"caf\xE8", b"cafe"], 2));
+    });
+    assert_eq!(said, "");
 }
 
 #[test]

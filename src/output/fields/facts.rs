@@ -7,7 +7,7 @@ use crate::output::columns::{Columns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
 use crate::output::{Context, Edits, Hit, Pair, Range32};
 use crate::score::IdentityDefinition;
-use crate::seq::StrandOf;
+use crate::seq::{SequenceId, SequenceStore, StrandOf};
 
 /// What the fields of one pair are taken from.
 pub(in crate::output) struct Facts<'a> {
@@ -41,8 +41,8 @@ impl<'a> Facts<'a> {
             out.extend_from_slice(quote);
         };
         match field.value {
-            Value::Query => push_name(out, context.queries.name(pair.query), quotes),
-            Value::Target => push_name(out, context.targets.name(pair.target), quotes),
+            Value::Query => push_name(out, &context.queries, pair.query, quotes),
+            Value::Target => push_name(out, &context.targets, pair.target, quotes),
             Value::Strand => text(out, &|out| out.push(if pair.strand == StrandOf::Minus { b'-' } else { b'+' })),
             Value::Score => push_integer(out, pair.score),
             Value::QueryLength => push_unsigned(out, u64::from(query_length)),
@@ -104,11 +104,11 @@ impl<'a> Facts<'a> {
     }
 }
 
-fn push_name(out: &mut Vec<u8>, name: &str, quotes: Quotes) {
+fn push_name(out: &mut Vec<u8>, store: &SequenceStore, id: SequenceId, quotes: Quotes) {
     match quotes {
         // A name ends at the first blank, so it holds no tab and no line end.
-        Quotes::None => out.extend_from_slice(name.as_bytes()),
-        Quotes::Json => serde_json::to_writer(out, name).expect("a string is JSON and a vector takes all"),
+        Quotes::None => out.extend_from_slice(store.name_bytes(id)),
+        Quotes::Json => serde_json::to_writer(out, store.name(id)).expect("a string is JSON and a vector takes all"),
     }
 }
 
