@@ -133,7 +133,8 @@ pub(super) fn push_row(
 
 /// Columns of two symbols that match or score more than 0.
 pub(super) fn similar(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> u64 {
-    let query = &context.queries.codes(pair.query)[pair.query_start as usize..];
+    let query = context.query_codes(pair);
+    let query = &query[pair.query_start as usize..];
     let target = &context.targets.codes(pair.target)[pair.target_start as usize..];
     let substitution = &context.scoring.substitution;
     let pairs = aligned_ranges(cigar).flat_map(|(i, j)| query[i].iter().zip(&target[j]));

@@ -72,6 +72,13 @@ pub struct Pair<'a> {
     pub hit: Option<Hit>,
 }
 
+impl Pair<'_> {
+    /// Whether the query's reverse complement was compared.
+    fn is_reverse(&self) -> bool {
+        self.strand == StrandOf::Minus || self.hit.is_some_and(|hit| hit.is_reverse)
+    }
+}
+
 /// An alignment of two very long sequences: what is known of it even if it was only scored. The pair's query is the strand
 /// that was aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +140,7 @@ impl Context {
         }
     }
 
-    /// The facts of one alignment of `pair`, the query's span on the strand that its file has; an error if it was only
+    /// The facts of one alignment of `pair`, the query's spans on the strand that its file has; an error if it was only
     /// scored.
     fn columns(&self, pair: &Pair<'_>) -> Result<Columns> {
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
@@ -148,8 +155,10 @@ impl Context {
         };
         let mut columns = Columns::of(cigar, pair.counts.unwrap_or_else(|| cigar.counts()), query, target);
         if pair.strand == StrandOf::Minus {
-            let (length, span) = (self.queries.length(pair.query), columns.query);
-            columns.query = Range32 { start: length - span.end, end: length - span.start };
+            let length = self.queries.length(pair.query);
+            for span in [&mut columns.query, &mut columns.whole_query] {
+                *span = Range32 { start: length - span.end, end: length - span.start };
+            }
         }
         Ok(columns)
     }

@@ -6,6 +6,7 @@
 //!
 //! Many pairs follow each other in one file, each under a header of its own.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use super::long::{Found, LongContext};
@@ -100,7 +101,7 @@ fn header(context: &Context, pair: &Pair<'_>, number: Option<(usize, usize)>, ou
         (Mode::Global, EndGaps::Charged | EndGaps::Priced(_)) => "global",
         (Mode::Global, EndGaps::Free) => "semi-global",
     };
-    let strand = if pair.hit.is_some_and(|hit| hit.is_reverse) { " (reverse complement)" } else { "" };
+    let strand = if pair.is_reverse() { " (reverse complement)" } else { "" };
     let total = columns.total();
     let similar = super::columns::similar(context, pair, cigar);
     let digits = total.to_string().len();
@@ -145,7 +146,7 @@ struct Blocks<'a> {
     names: [Vec<u8>; 2],
     name_width: usize,
     position_width: usize,
-    codes: [&'a [Code]; 2],
+    codes: [Cow<'a, [Code]>; 2],
     is_reverse: bool,
     /// Symbols of the two before the block, and up to the column at hand.
     before: [usize; 2],
@@ -174,8 +175,8 @@ impl<'a> Blocks<'a> {
             names,
             name_width,
             position_width: longest.to_string().len().max(POSITION_WIDTH),
-            codes: [context.queries.codes(pair.query), context.targets.codes(pair.target)],
-            is_reverse: pair.hit.is_some_and(|hit| hit.is_reverse),
+            codes: [context.query_codes(pair), Cow::Borrowed(context.targets.codes(pair.target))],
+            is_reverse: pair.is_reverse(),
             before: start,
             now: start,
             upper: Vec::with_capacity(width),

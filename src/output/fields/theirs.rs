@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::output::columns::{Columns, push_row, similar};
 use crate::output::numbers::{push_units, push_unsigned, to_units};
 use crate::score::{AlignmentCounts, IdentityDefinition};
-use crate::seq::{Alphabet, Code};
+use crate::seq::{Alphabet, Code, StrandOf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Theirs {
@@ -79,7 +79,7 @@ impl Theirs {
     }
 
     fn push_constant(self, facts: &Facts<'_>, out: &mut Vec<u8>) {
-        let text = match (self, facts.is_reverse()) {
+        let text = match (self, facts.pair.is_reverse()) {
             (Theirs::Number(text) | Theirs::Text(text), _) => text,
             (Theirs::SubjectStrand, _) if facts.context.queries.alphabet() != Alphabet::Dna => "N/A",
             (Theirs::SubjectStrand, is_reverse) => {
@@ -116,9 +116,10 @@ impl Theirs {
         // Where the columns that are shown begin, in the query and in the target.
         let start = match is_edit {
             true => (pair.query_start, pair.target_start),
+            false if pair.strand == StrandOf::Minus => (lengths.0 - columns.query.end, columns.target.start),
             false => (columns.query.start, columns.target.start),
         };
-        let codes = (context.queries.codes(pair.query), context.targets.codes(pair.target));
+        let codes = (&*context.query_codes(pair), context.targets.codes(pair.target));
         let alphabet = context.queries.alphabet();
         let one_digit = |out: &mut Vec<u8>, percent: f64| push_units(out, to_units(percent, 1), 1);
         match self {
@@ -162,10 +163,6 @@ impl Theirs {
 }
 
 impl Facts<'_> {
-    fn is_reverse(&self) -> bool {
-        self.pair.hit.is_some_and(|hit| hit.is_reverse)
-    }
-
     /// A position in a file's strand, from 1; on the query's other strand its last symbol is the first.
     fn position(&self, part: Part, columns: &Columns) -> u32 {
         let mut query = columns.whole_query;
@@ -173,7 +170,7 @@ impl Facts<'_> {
             query = hit.in_file(query, self.context.queries.length(self.pair.query));
         }
         let ((first, last), target) = (query.one_based(), columns.whole_target.one_based());
-        let query = if self.is_reverse() { (last, first) } else { (first, last) };
+        let query = if self.pair.is_reverse() { (last, first) } else { (first, last) };
         match part {
             Part::QueryFirst => query.0,
             Part::QueryLast => query.1,

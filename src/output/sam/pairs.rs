@@ -15,7 +15,8 @@ use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::output::columns::push_runs;
 use crate::output::numbers::{push_integer, push_unsigned};
-use crate::seq::{Alphabet, SequenceId, SequenceStore};
+use crate::seq::{Alphabet, SequenceId, SequenceStore, reverse_complement};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 pub(in crate::output) struct Sam {
@@ -60,7 +61,11 @@ impl Sam {
             push_unsigned(out, if is_primary { 0 } else { SECONDARY } + if is_reverse { REVERSE } else { 0 });
             out.extend_from_slice(&self.text[ends[0]..ends[1]]);
             match is_primary {
-                true => push_letters(context.queries.codes(query), context.queries.alphabet(), output)?,
+                true => {
+                    let forward = context.queries.codes(query);
+                    let codes = if is_reverse { Cow::Owned(reverse_complement(forward)) } else { Cow::Borrowed(forward) };
+                    push_letters(&codes, context.queries.alphabet(), output)?;
+                }
                 false => out.push(b'*'),
             }
             output.buffer().extend_from_slice(&self.text[ends[1]..ends[2]]);
@@ -164,7 +169,7 @@ impl Body for Sam {
         out.extend_from_slice(b"\tAS:i:");
         push_integer(out, pair.score);
         out.push(b'\n');
-        let is_reverse = pair.hit.is_some_and(|hit| hit.is_reverse);
+        let is_reverse = pair.is_reverse();
         self.lines.push(Kept { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
         Ok(())
     }
@@ -177,6 +182,7 @@ impl Body for Sam {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seq::StrandOf;
 
     fn middle(cigar: &str, starts: (u32, u32), query_length: u32) -> Option<(String, [u32; 2], u32, u64)> {
         let cigar: Cigar = cigar.parse().unwrap();
@@ -184,6 +190,7 @@ mod tests {
         let pair = Pair {
             query: 0,
             target: 1,
+            strand: StrandOf::Plus,
             score: 0,
             alignment: Some(&cigar),
             query_start,
