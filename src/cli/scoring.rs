@@ -41,9 +41,6 @@ pub(super) struct Scheme {
     pub end_gaps: EndGaps,
 }
 
-const MATCH: i32 = 5;
-const MISMATCH: i32 = -4;
-
 impl ScoringChoice {
     /// Checks what does not depend on the alphabet. `end_gaps` is what was said of them but for their costs.
     pub(super) fn new(args: &ScoringArgs, mode: Mode, end_gaps: Option<EndGaps>) -> Result<Self> {
@@ -94,8 +91,9 @@ impl ScoringChoice {
             }
             (Some(matrix), None) => Some(Table::Matrix(matrix.clone())),
             (None, Some(_)) => {
-                let named = named.and_then(NamedScheme::nucleotide);
-                let (match_score, mismatch, rule) = named.unwrap_or((MATCH, MISMATCH, Ambiguity::default()));
+                let scores = |named: &NamedScheme| named.nucleotide();
+                let scores = named.and_then(scores).or_else(|| scores(NamedScheme::dna()));
+                let (match_score, mismatch, rule) = scores.unwrap_or_default();
                 Some(Table::Nucleotide {
                     match_score: args.match_score.unwrap_or(match_score),
                     mismatch: args.mismatch.unwrap_or(mismatch),
@@ -123,8 +121,8 @@ impl ScoringChoice {
 
     /// The scheme for sequences of this alphabet.
     ///
-    /// Nucleotides: match 5 and mismatch -4, as EDNAFULL has them, and 10 for every symbol of a gap: linear, as in
-    /// Truong et al. 2014. Proteins: BLOSUM62 with 11 + k, as BLASTP. A scheme that was named takes their place.
+    /// It is the alphabet's default or what was named, but for what was said beside it. Who gives costs of gaps gives them
+    /// for all gaps: end gaps with costs of their own then cost what inner ones do, unless something was said of them too.
     pub(super) fn resolve(&self, alphabet: Alphabet) -> Result<Scheme> {
         let table = match (&self.table, alphabet) {
             (_, Alphabet::Bytes) => {
@@ -138,26 +136,24 @@ impl ScoringChoice {
             }
             (Some(table), _) => table.clone(),
             (None, _) if let Some(named) = self.named => Table::Named(named),
-            (None, Alphabet::Dna) => {
-                Table::Nucleotide { match_score: MATCH, mismatch: MISMATCH, ambiguity: Ambiguity::default() }
-            }
-            (None, Alphabet::Protein) => Table::Matrix("BLOSUM62".into()),
+            (None, Alphabet::Dna) => Table::Named(NamedScheme::dna()),
+            (None, Alphabet::Protein) => Table::Named(NamedScheme::protein()),
         };
-        let named = self.named.map(|named| named.scoring(alphabet)).transpose()?;
-        let default = match (&named, alphabet) {
-            (Some(named), _) => named.gaps,
-            (None, Alphabet::Dna) => Gaps::linear(10),
-            (None, Alphabet::Protein | Alphabet::Bytes) => Gaps::from_blast(11, 1),
+        let default = match (self.named, alphabet) {
+            (Some(named), _) => named.scoring(alphabet)?,
+            (None, Alphabet::Dna) => Scoring::dna(),
+            (None, Alphabet::Protein | Alphabet::Bytes) => Scoring::protein(),
         };
         let costs = |open: Option<i32>, extend: Option<i32>, default: Gaps| {
             Gaps::from_blast(open.unwrap_or(default.opening()), extend.unwrap_or(default.next))
         };
-        let gaps = costs(self.gap_open, self.gap_extend, default);
-        let end_gaps = match (self.end_gaps, named) {
+        let gaps = costs(self.gap_open, self.gap_extend, default.gaps);
+        let gaps_were_given = self.gap_open.is_some() || self.gap_extend.is_some();
+        let end_gaps = match (self.end_gaps, default.end_gaps) {
             _ if self.mode == Mode::Local => EndGaps::Charged,
             (Some(end_gaps), _) => end_gaps,
-            (None, Some(named)) => named.end_gaps,
-            (None, None) => EndGaps::default(),
+            (None, EndGaps::Priced(_)) if gaps_were_given => EndGaps::Charged,
+            (None, end_gaps) => end_gaps,
         };
         let end_gaps = match (self.end_gap_open, self.end_gap_extend) {
             (None, None) => end_gaps,
@@ -195,10 +191,9 @@ mod tests {
     fn defaults_depend_on_the_alphabet() {
         let choice = choice(ScoringArgs::default()).unwrap();
         let dna = choice.resolve(Alphabet::Dna).unwrap();
-        let table = Table::Nucleotide { match_score: 5, mismatch: -4, ambiguity: Ambiguity::Overlap };
-        assert_eq!((dna.table, dna.gaps), (table, Gaps::linear(10)));
+        assert_eq!(dna.scoring().unwrap(), Scoring::dna());
         let protein = choice.resolve(Alphabet::Protein).unwrap();
-        assert_eq!((protein.table, protein.gaps), (Table::Matrix("BLOSUM62".into()), Gaps { first: 12, next: 1 }));
+        assert_eq!(protein.scoring().unwrap(), Scoring::protein());
     }
 
     #[test]
@@ -206,7 +201,11 @@ mod tests {
         let args = ScoringArgs { mismatch: Some(-2), gap_open: Some(3), ..Default::default() };
         let scheme = choice(args).unwrap().resolve(Alphabet::Dna).unwrap();
         let table = Table::Nucleotide { match_score: 5, mismatch: -2, ambiguity: Ambiguity::Overlap };
-        assert_eq!((scheme.table, scheme.gaps), (table, Gaps { first: 13, next: 10 }));
+        assert_eq!((scheme.table, scheme.gaps), (table, Gaps { first: 8, next: 5 }));
+        assert_eq!(scheme.end_gaps, EndGaps::Charged);
+        let scores_only = ScoringArgs { match_score: Some(4), ..Default::default() };
+        let scheme = choice(scores_only).unwrap().resolve(Alphabet::Dna).unwrap();
+        assert_eq!((scheme.gaps, scheme.end_gaps), (Scoring::dna().gaps, Scoring::dna().end_gaps));
     }
 
     #[test]
@@ -255,7 +254,7 @@ mod tests {
         assert_eq!(local, Scoring { mode: Mode::Local, end_gaps: EndGaps::Charged, ..plain.clone() });
         let args = ScoringArgs { match_score: Some(3), gap_open: Some(9), end_gap_open: Some(5), ..Default::default() };
         let changed = of(args, Mode::Global, None);
-        assert_eq!((changed.gaps, changed.end_costs()), (Gaps { first: 11, next: 2 }, Gaps { first: 6, next: 1 }));
+        assert_eq!((changed.gaps, changed.end_costs()), (Gaps { first: 11, next: 2 }, Gaps { first: 7, next: 2 }));
         assert_eq!((changed.substitution.max_score(), changed.substitution.min_score()), (3, -4));
         assert_eq!(changed.substitution.score(1, 15), 0);
         let args = ScoringArgs { scheme: Some("vsearch".into()), ..Default::default() };

@@ -1,4 +1,4 @@
-//! Pairs that cannot reach an identity, found by their edit distances on GPUs before anything is scored.
+//! Pairs that cannot reach an identity, found by their edit distances before anything is scored.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,14 +16,17 @@ use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
 use crate::pairs::plan::{self, selected::Selection};
-use crate::score::{self, EditMode, EditScheme, Found};
+use crate::score::{self, EditMode, EditScheme, Found, Scoring};
 
 /// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.
 const BAND_PAIRS: u64 = 1 << 26;
 /// Selected pairs that are held at most; where there are more, a filter by scores does as well.
 const MOST_SELECTED: usize = 1 << 26;
-/// Cells from which a pass of its own over all pairs pays: on a GPU, which is opened once more for it, and on the CPU.
-const LEAST_CELLS: [u64; 2] = [3_000_000_000_000, 100_000_000_000];
+/// Cells from which a pass of its own over all pairs pays on the CPU.
+const LEAST_CELLS: u64 = 2_000_000_000;
+/// The same on a GPU, which is opened once more for it: where scores tell which pairs to trace, and where end gaps have costs
+/// of their own and scores tell little.
+const LEAST_GPU_CELLS: [u64; 2] = [3_000_000_000_000, 500_000_000_000];
 /// Identity from which few enough pairs of a family pass.
 const LEAST_IDENTITY: f64 = 0.75;
 
@@ -73,13 +76,13 @@ pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<
     };
     let cells = planned.cells();
     // Whoever names a kernel wants to see that kernel.
-    let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS[1] || run.kernel.is_some();
+    let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS || run.kernel.is_some();
     if !is_forced && is_pointless {
         return Ok(None);
     }
     // What is not going to run opens no device.
-    let devices = edit_filter_devices(run, scheme.mode, is_forced)?;
-    if devices.is_empty() || !is_forced && cells < least_cells(&devices) {
+    let devices = edit_filter_devices(run, is_forced)?;
+    if devices.is_empty() || !is_forced && cells < least_cells(&devices, &job.scoring) {
         return Ok(None);
     }
     let pool = thread_pool(run.threads)?;
@@ -95,9 +98,9 @@ pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<
 }
 
 /// Cells from which a pass over all pairs pays on these devices.
-fn least_cells(devices: &[Device]) -> u64 {
+fn least_cells(devices: &[Device], scoring: &Scoring) -> u64 {
     let is_gpu = |device: &Device| matches!(device, Device::Adapter(_));
-    LEAST_CELLS[if devices.iter().any(is_gpu) { 0 } else { 1 }]
+    if devices.iter().any(is_gpu) { LEAST_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { LEAST_CELLS }
 }
 
 /// Computes the distances of all pairs on these engines and selects those within the limit. Where no engine can tell, a pair
@@ -230,7 +233,6 @@ mod tests {
     use crate::jobs::{PairResult, Progress};
     use crate::pairs::cpu::workers;
     use crate::pairs::gpu::tune::random_store;
-    use crate::score::Scoring;
     use crate::seq::Alphabet;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -280,7 +282,9 @@ mod tests {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
         let gpu = Device::Adapter(Box::new(found));
-        assert_eq!(least_cells(&[Device::Cpu]), LEAST_CELLS[1]);
-        assert_eq!(least_cells(&[Device::Cpu, gpu]), LEAST_CELLS[0]);
+        let devices = [Device::Cpu, gpu];
+        assert_eq!(least_cells(&devices[..1], &Scoring::dna()), LEAST_CELLS);
+        assert_eq!(least_cells(&devices, &Scoring::truong()), LEAST_GPU_CELLS[0]);
+        assert_eq!(least_cells(&devices, &Scoring::dna()), LEAST_GPU_CELLS[1]);
     }
 }

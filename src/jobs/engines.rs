@@ -17,7 +17,7 @@ use crate::pairs::cpu::workers;
 use crate::pairs::gpu::{GpuEngine, tune};
 use crate::pairs::plan::Job;
 use crate::pairs::plan::selected::{Selection, selected_cells};
-use crate::score::{EditMode, Mode, Scoring};
+use crate::score::{Mode, Scoring};
 
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
 /// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). A device that cannot be opened is left
@@ -82,16 +82,15 @@ pub(super) fn open_edit(options: &Run, pool: &Arc<rayon::ThreadPool>) -> Result<
     Ok(engines)
 }
 
-/// The devices on which pairs are found by their edit distance before they are scored: those of [`open_edit`], but where the
-/// distances are of overlaps, which the CPU computes slowly, GPUs only; without `software`, of adapters that are the CPU
-/// none. There may be none. Opens no device.
+/// The devices on which pairs are found by their edit distance before they are scored: those of [`open_edit`], but without
+/// `software` none of the adapters that are the CPU. There may be none. Opens no device.
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub(super) fn edit_filter_devices(options: &Run, mode: EditMode, software: bool) -> Result<Vec<Device>> {
+pub(super) fn edit_filter_devices(options: &Run, software: bool) -> Result<Vec<Device>> {
     let mut chosen = devices_for(options, Mode::Global)?;
     chosen.retain(|device| match device {
-        Device::Cpu => mode == EditMode::Global,
+        Device::Cpu => true,
         Device::Adapter(found) => software || !found.is_software(),
     });
     Ok(chosen)

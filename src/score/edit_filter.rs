@@ -63,18 +63,20 @@ mod tests {
     #[test]
     fn only_what_tells_something_is_used() {
         let of = |definition, scoring: &Scoring| edit_filter(definition, 0.97, scoring).map(|scheme| scheme.mode);
-        let dna = Scoring::dna();
-        assert_eq!(of(IdentityDefinition::Columns, &dna), Some(EditMode::Global));
-        assert_eq!(of(IdentityDefinition::Mbl, &dna), None);
-        let inner = of(IdentityDefinition::InnerColumns, &dna);
+        let linear = Scoring::truong();
+        assert_eq!(of(IdentityDefinition::Columns, &linear), Some(EditMode::Global));
+        assert_eq!(of(IdentityDefinition::Mbl, &linear), None);
+        let inner = of(IdentityDefinition::InnerColumns, &linear);
         assert_eq!(inner, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 25 })));
-        let cheap = Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::dna() };
+        let default = of(IdentityDefinition::InnerColumns, &Scoring::dna());
+        assert_eq!(default, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 11 })));
+        let cheap = Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::truong() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
         assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));
-        let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
+        let free = Scoring { end_gaps: EndGaps::Free, ..linear.clone() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &free), None);
         // Ends that are cheaper than inner gaps: those of vsearch let unrelated sequences overlap as little as they like.
-        let priced = |inner, ends| Scoring { gaps: inner, end_gaps: EndGaps::Priced(ends), ..Scoring::dna() };
+        let priced = |inner, ends| Scoring { gaps: inner, end_gaps: EndGaps::Priced(ends), ..linear.clone() };
         let cheap = priced(Gaps::from_emboss(20, 2), Gaps::from_emboss(2, 1));
         assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
         assert_eq!(of(IdentityDefinition::Columns, &cheap), Some(EditMode::Global));
@@ -92,9 +94,11 @@ mod tests {
         let blosum = SubstitutionMatrix::built_in("BLOSUM62").unwrap();
         let schemes = [
             Scoring::dna(),
-            Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::dna() },
-            Scoring { gaps: Gaps::linear(1), ..Scoring::dna() },
+            Scoring::truong(),
+            Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::truong() },
+            Scoring { gaps: Gaps::linear(1), ..Scoring::truong() },
             Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() },
+            Scoring { end_gaps: EndGaps::Priced(Gaps::from_blast(7, 3)), ..Scoring::dna() },
             Scoring {
                 gaps: Gaps::from_blast(9, 12),
                 end_gaps: EndGaps::Priced(Gaps::from_blast(2, 9)),

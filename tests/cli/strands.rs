@@ -150,3 +150,17 @@ fn what_has_one_strand() {
         assert_eq!(plus(command, &["--strand", "plus"]), plus(command, &[]));
     }
 }
+
+/// Whatever a format shows of the query is the strand that was aligned; positions are the file's.
+#[test]
+fn the_other_strand_in_every_format() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", SEQUENCES);
+    let fields = "query,target,strand,qstrand,sstrand,qstart,qend,sstart,send,qilo,qihi,caln,btop,qrow,trow,ppos,qseq";
+    let mut text = String::new();
+    for format in [&["--fields", fields][..], &["--format", "text"], &["--format", "sam"]] {
+        let arguments = [&[&*genes, "--strand", "both"], format].concat();
+        writeln!(text, "{}", each("allpairs", TWO_WAYS, &arguments)).unwrap();
+    }
+    assert_snapshot!(text);
+}
