@@ -2,6 +2,9 @@
 //! that what a word hands on has arrived when the next one needs it (intra-sequence vectors along anti-diagonals).
 //!
 //! Lanes count down: the last lane of a vector has its first rows.
+//!
+//! A text where the pattern may end anywhere is taken a block of columns at a time: buffers have the columns of one
+//! block, and between blocks two bits are kept of every row.
 
 use std::marker::PhantomData;
 
@@ -16,15 +19,20 @@ use crate::simd::{BITS, Kernel, Level, Lines, MAX_WORDS, Simd, Words};
 const VECTORS: usize = 2;
 /// Columns before the first and behind the last one that lanes touch.
 const MARGIN: usize = VECTORS * MAX_WORDS;
+/// Columns of a block as a rule: with two planes, their words fit the second cache of today's processors (1 MiB).
+pub(super) const BLOCK: usize = 1 << 15;
 
 /// Buffers that live from pair to pair.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AloneBuffers {
-    /// Planes of the text: all bits or none, one word a column.
+    /// Planes of the block's text: all bits or none, one word a column.
     text: Lines<u64>,
     /// Steps along the row before the strip: top bits, one word a column. Then those along its last row.
     up: Lines<u64>,
     down: Lines<u64>,
+    /// Rows after the last block, as lanes have them, if there are several blocks.
+    pv: Lines<u64>,
+    mv: Lines<u64>,
 }
 
 /// One pair.
@@ -35,6 +43,8 @@ pub(super) struct AloneTask<'a> {
     pub planes: &'a Planes<'a>,
     /// What the pattern is compared with.
     pub mode: EditMode,
+    /// The most columns of a block, at least one; the band of whole sequences is taken at once.
+    pub block: usize,
     /// Room.
     pub buffers: &'a mut AloneBuffers,
     /// What comes out.
@@ -81,10 +91,23 @@ struct Columns {
     down: *mut u64,
 }
 
-/// Some rows, and the columns where they are computed.
-struct Strip<'a> {
+/// All rows, in the columns of a block.
+struct Rows<'a> {
     pattern: &'a [u8],
     planes: &'a Planes<'a>,
+    /// Columns of the text before the block, from which those of strips count.
+    before: usize,
+    /// Whether the block before left its rows, and whether this one has to.
+    resumes: bool,
+    leaves: bool,
+    /// Where: as many words as all strips have.
+    pv: *mut u64,
+    mv: *mut u64,
+}
+
+/// Some rows, and the columns where they are computed.
+struct Strip<'a> {
+    rows: &'a Rows<'a>,
     first_row: usize,
     first: usize,
     last: usize,
@@ -92,80 +115,51 @@ struct Strip<'a> {
 
 #[inline(always)]
 unsafe fn align<V: Words, M: Matcher>(task: AloneTask<'_>) {
-    let AloneTask { pair, planes, mode, buffers, outcome } = task;
+    let AloneTask { pair, planes, mode, block, buffers, outcome } = task;
     let Pair { pattern, text, limit } = pair;
     let (m, n) = (pattern.len(), text.len());
     let is_global = mode == EditMode::Global;
     let band = if is_global { Diagonals::around(&[pair]) } else { Diagonals::ALL };
-    let stride = n + 1 + 2 * MARGIN;
+    let block = if is_global { n } else { n.min(block) };
+    let stride = block + 1 + 2 * MARGIN;
     let masks = buffers.text.at_least(M::PLANES * stride);
-    for plane in 0..M::PLANES {
-        let mask = planes.mask(plane);
-        let line = &mut masks[plane * stride..][..stride];
-        line.fill(0);
-        for (word, &code) in line[MARGIN + 1..].iter_mut().zip(text) {
-            *word = u64::from(planes.code(code) & mask != 0).wrapping_neg();
-        }
-    }
     let (up, down) = (buffers.up.at_least(stride), buffers.down.at_least(stride));
-    up[..stride].fill(if mode == EditMode::Infix { 0 } else { u64::MAX });
-    down[..stride].fill(0);
-    let columns = Columns {
-        stride,
-        text: masks.as_ptr(),
-        up: up.as_mut_ptr().wrapping_add(MARGIN),
-        down: down.as_mut_ptr().wrapping_add(MARGIN),
-    };
-    let mut row = 0;
-    // Distance in this row, in the column before the strip's first.
-    let mut corner = 0;
-    let mut first = 1;
-    loop {
-        let is_narrow = m - row <= V::COUNT * BITS;
-        let rows = if is_narrow { V::COUNT * BITS } else { VECTORS * V::COUNT * BITS };
-        let last_row = (row + rows).min(m);
-        let begin = band.first_column(row + 1).max(first);
-        let strip = Strip { pattern, planes, first_row: row, first: begin, last: band.last_column(last_row).min(n) };
-        // SAFETY: the caller's: V's instructions are there. Columns 1 to n have their margins.
-        unsafe {
-            corner += (first..begin).map(|j| columns.step(j)).sum::<i64>();
-            first = begin;
-            if last_row == m {
-                let row = Least::new([corner + (m - row) as i64]);
-                let row = if is_narrow {
-                    strip.compute::<V, M, 1>(&columns, Some(row))
-                } else {
-                    strip.compute::<V, M, VECTORS>(&columns, Some(row))
-                };
-                *outcome = Outcome::Found(match is_global {
-                    true => Found { distance: row.distance()[0] as u32, end: n as u32 },
-                    false => row.found()[0],
-                });
+    let kept = if block < n { m.div_ceil(BITS).next_multiple_of(VECTORS * V::COUNT) } else { 0 };
+    let (pv, mv) = (buffers.pv.at_least(kept).as_mut_ptr(), buffers.mv.at_least(kept).as_mut_ptr());
+    let mut row = Least::new([m as i64]);
+    for before in (0..n).step_by(block) {
+        let text = &text[before..n.min(before + block)];
+        for plane in 0..M::PLANES {
+            let mask = planes.mask(plane);
+            let line = &mut masks[plane * stride..][..stride];
+            line.fill(0);
+            for (word, &code) in line[MARGIN + 1..].iter_mut().zip(text) {
+                *word = u64::from(planes.code(code) & mask != 0).wrapping_neg();
+            }
+        }
+        up[..stride].fill(if mode == EditMode::Infix { 0 } else { u64::MAX });
+        down[..stride].fill(0);
+        let columns = Columns {
+            stride,
+            text: masks.as_ptr(),
+            up: up.as_mut_ptr().wrapping_add(MARGIN),
+            down: down.as_mut_ptr().wrapping_add(MARGIN),
+        };
+        let (resumes, leaves) = (before > 0, before + text.len() < n);
+        let rows = Rows { pattern, planes, before, resumes, leaves, pv, mv };
+        // SAFETY: the caller's: V's instructions are there. All columns have their margins, and all strips their words.
+        row = match unsafe { rows.sweep::<V, M>(&columns, text.len(), &band, is_global.then_some(limit), row) } {
+            Ok(row) => row,
+            Err(beyond) => {
+                *outcome = beyond;
                 return;
             }
-            strip.compute::<V, M, VECTORS>(&columns, None);
-            if is_global && (limit as usize) < m.max(n) {
-                // What a cell has, and what the way from there to the end takes at least.
-                let (mut distance, mut least) = (corner + rows as i64, i64::MAX);
-                let straight = n as i64 - (m - last_row) as i64;
-                for j in begin..=strip.last {
-                    distance += columns.step(j);
-                    least = least.min(distance + (straight - j as i64).abs());
-                }
-                if least > i64::from(limit) {
-                    *outcome = Outcome::Beyond { rows: last_row, least: least as u32 };
-                    return;
-                }
-            }
-            // No path through rows above enters here: steps of one are no less than what comes of them.
-            for j in strip.last + 1..=n.min(strip.last + rows + MARGIN) {
-                *columns.up.add(j) = u64::MAX;
-                *columns.down.add(j) = 0;
-            }
-        }
-        corner += rows as i64;
-        row = last_row;
+        };
     }
+    *outcome = Outcome::Found(match is_global {
+        true => Found { distance: row.distance()[0] as u32, end: n as u32 },
+        false => row.found()[0],
+    });
 }
 
 impl Columns {
@@ -177,6 +171,68 @@ impl Columns {
     }
 }
 
+impl Rows<'_> {
+    /// Computes a block of `n` columns in the band, strip after strip. `row`: the last row before the block, and then
+    /// after it. A limit, which sequences have that are compared as wholes, may show that they are beyond it.
+    #[inline(always)]
+    unsafe fn sweep<V: Words, M: Matcher>(
+        &self,
+        columns: &Columns,
+        n: usize,
+        band: &Diagonals,
+        limit: Option<u32>,
+        mut last: Least<1>,
+    ) -> Result<Least<1>, Outcome> {
+        let m = self.pattern.len();
+        let mut row = 0;
+        // Distance in this row, in the column before the strip's first.
+        let mut corner = 0;
+        let mut first = 1;
+        loop {
+            let is_narrow = m - row <= V::COUNT * BITS;
+            let rows = if is_narrow { V::COUNT * BITS } else { VECTORS * V::COUNT * BITS };
+            let last_row = (row + rows).min(m);
+            let begin = band.first_column(row + 1).max(first);
+            let strip = Strip { rows: self, first_row: row, first: begin, last: band.last_column(last_row).min(n) };
+            // SAFETY: the caller's.
+            unsafe {
+                corner += (first..begin).map(|j| columns.step(j)).sum::<i64>();
+                first = begin;
+                if last_row == m {
+                    if !self.resumes {
+                        last = Least::new([corner + (m - row) as i64]);
+                    }
+                    return Ok(if is_narrow {
+                        strip.compute::<V, M, 1>(columns, Some(last))
+                    } else {
+                        strip.compute::<V, M, VECTORS>(columns, Some(last))
+                    });
+                }
+                strip.compute::<V, M, VECTORS>(columns, None);
+                if let Some(limit) = limit.filter(|&limit| (limit as usize) < m.max(n)) {
+                    // What a cell has, and what the way from there to the end takes at least.
+                    let (mut distance, mut least) = (corner + rows as i64, i64::MAX);
+                    let straight = n as i64 - (m - last_row) as i64;
+                    for j in begin..=strip.last {
+                        distance += columns.step(j);
+                        least = least.min(distance + (straight - j as i64).abs());
+                    }
+                    if least > i64::from(limit) {
+                        return Err(Outcome::Beyond { rows: last_row, least: least as u32 });
+                    }
+                }
+                // No path through rows above enters here: steps of one are no less than what comes of them.
+                for j in strip.last + 1..=n.min(strip.last + rows + MARGIN) {
+                    *columns.up.add(j) = u64::MAX;
+                    *columns.down.add(j) = 0;
+                }
+            }
+            corner += rows as i64;
+            row = last_row;
+        }
+    }
+}
+
 impl Strip<'_> {
     /// Computes a strip of K vectors. The last row is followed, if it is in there.
     #[inline(always)]
@@ -185,14 +241,15 @@ impl Strip<'_> {
         columns: &Columns,
         last_row: Option<Least<1>>,
     ) -> Least<1> {
-        let m = self.pattern.len();
+        let Rows { pattern: symbols, planes, before: columns_before, resumes, leaves, .. } = *self.rows;
+        let m = symbols.len();
         let lanes = K * V::COUNT;
         let mut pattern = [[0u64; VECTORS * MAX_WORDS]; MAX_PLANES];
         for word in 0..lanes {
             let mut bits = [0; MAX_PLANES];
             let first = (self.first_row + word * BITS) as isize;
             // SAFETY: the caller's.
-            unsafe { self.planes.read::<V>(self.pattern, first, &mut bits[..M::PLANES]) };
+            unsafe { planes.read::<V>(symbols, first, &mut bits[..M::PLANES]) };
             for (plane, bits) in bits.iter().enumerate() {
                 pattern[plane][word / V::COUNT * V::COUNT + (V::COUNT - 1 - word % V::COUNT)] = *bits;
             }
@@ -211,8 +268,26 @@ impl Strip<'_> {
             // other, and tells the next word to do so.
             let mut states = [Vertical { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
             let mut tops = [Horizontal { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
+            let kept = self.first_row / BITS;
+            if resumes {
+                for (v, state) in states.iter_mut().enumerate() {
+                    let words = kept + v * V::COUNT;
+                    *state = Vertical { pv: V::load(self.rows.pv.add(words)), mv: V::load(self.rows.mv.add(words)) };
+                }
+            }
+            let mut saved = [[[0u64; MAX_WORDS]; 2]; K];
+            // What a word has that begins with rows of another block, or leaves some, changes in the block's columns only.
+            let all_begun = if resumes { self.first + lanes - 1 } else { 0 };
+            let one_ended = if leaves { self.last + 1 } else { usize::MAX };
             for t in self.first..=self.last + delay {
                 let before = tops;
+                let is_at_edge = t < all_begun || t >= one_ended;
+                if is_at_edge {
+                    for (v, state) in states.iter().enumerate() {
+                        state.pv.store(saved[v][0].as_mut_ptr());
+                        state.mv.store(saved[v][1].as_mut_ptr());
+                    }
+                }
                 let back = |v: usize| MARGIN + t - v * V::COUNT - (V::COUNT - 1);
                 for v in 0..K {
                     let (hp, hn) = match v.checked_sub(1) {
@@ -222,6 +297,16 @@ impl Strip<'_> {
                     let below = Horizontal::new(before[v].hp.shift_down(hp), before[v].hn.shift_down(hn));
                     let symbol = |plane: usize| V::load(columns.text.add(plane * columns.stride + back(v)));
                     (states[v], tops[v]) = step::<V, M>(states[v], below, |plane| pattern[v][plane], symbol);
+                }
+                if is_at_edge {
+                    for (v, state) in states.iter_mut().enumerate() {
+                        let (inside, outside) = self.words_in_block::<V>(t, v);
+                        let (inside, outside) = (V::load(inside.as_ptr()), V::load(outside.as_ptr()));
+                        let choose =
+                            |new: V, old: &[u64; MAX_WORDS]| new.and_or(inside, V::load(old.as_ptr()).and(outside));
+                        state.pv = choose(state.pv, &saved[v][0]);
+                        state.mv = choose(state.mv, &saved[v][1]);
+                    }
                 }
                 if last_row.is_none() {
                     // Only what the first lane leaves stays: the others' is overwritten.
@@ -238,12 +323,32 @@ impl Strip<'_> {
                     ups |= (hp[lane] >> bit & 1) << (BITS - 1 - c);
                     downs |= (hn[lane] >> bit & 1) << (BITS - 1 - c);
                     if c == BITS - 1 || t == self.last + own {
-                        row.advance(Steps { up: [ups], down: [downs] }, t - own - c - 1, [c + 1]);
+                        row.advance(Steps { up: [ups], down: [downs] }, columns_before + t - own - c - 1, [c + 1]);
                         (ups, downs) = (0, 0);
                     }
+                }
+            }
+            if leaves {
+                for (v, state) in states.iter().enumerate() {
+                    let words = kept + v * V::COUNT;
+                    state.pv.store(self.rows.pv.add(words));
+                    state.mv.store(self.rows.mv.add(words));
                 }
             }
         }
         row
     }
+
+    /// The lanes of a vector whose words are at one of the strip's columns in turn `t`: all bits or none. Then the others.
+    fn words_in_block<V: Words>(&self, t: usize, v: usize) -> ([u64; MAX_WORDS], [u64; MAX_WORDS]) {
+        let mut inside = [0; MAX_WORDS];
+        for (lane, mask) in inside[..V::COUNT].iter_mut().enumerate() {
+            let column = t.wrapping_sub(v * V::COUNT + V::COUNT - 1 - lane);
+            *mask = u64::from((self.first..=self.last).contains(&column)).wrapping_neg();
+        }
+        (inside, inside.map(|mask| !mask))
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -117,7 +117,7 @@ const ALONE_COST: u64 = 17;
 const NARROW_COST: u64 = 24;
 /// Words of a pattern whose lanes and planes stay in the fastest cache.
 const MOST_WORDS: usize = 64;
-/// Columns of a text that may be kept in memory: some words each, where rows are in all lanes.
+/// Columns of a text that may be kept in memory: some words each, where the rows of whole sequences are in all lanes.
 const MOST_COLUMNS: usize = 1 << 23;
 
 /// The least length of a pair whose distance is guessed: the band of a guess is narrower than the matrix.
@@ -159,7 +159,7 @@ impl Workspace {
             Form::Rows => true,
             Form::Pairs => false,
             Form::Cheaper if words(first) > MOST_WORDS => true,
-            Form::Cheaper if first.text.len() > MOST_COLUMNS => false,
+            Form::Cheaper if is_global && first.text.len() > MOST_COLUMNS => false,
             Form::Cheaper => self.alone_cost(group) < self.side_cost(group),
         };
         if is_alone {
@@ -206,7 +206,8 @@ impl Workspace {
             let mut outcome = Outcome::Beyond { rows: 0, least: 0 };
             let pair = Pair { limit, ..pair };
             let buffers = &mut self.alone;
-            let task = AloneTask { pair, planes: &planes, mode, buffers, outcome: &mut outcome };
+            let block = alone::BLOCK;
+            let task = AloneTask { pair, planes: &planes, mode, block, buffers, outcome: &mut outcome };
             dispatch!(planes.matching(), self.level, alone::align_pair, task);
             // Where it was given up, as far apart all along as up to there.
             let expected = match outcome {
