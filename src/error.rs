@@ -77,7 +77,7 @@ pub enum Error {
     #[error("{0}")]
     Usage(Usage),
     /// A file could not be opened, read or written.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path}: {why}", path = path.display(), why = plain(source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -144,5 +144,30 @@ impl Error {
             return Error::OutputClosed;
         }
         Error::Io { path: path.into(), source }
+    }
+}
+
+/// What the system said, without its number and in the middle of a sentence.
+pub(crate) fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let Some(number) = error.raw_os_error() else { return text };
+    let words = text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text);
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_says_is_told_in_words() {
+        let missing = std::fs::read("src/none/there").unwrap_err();
+        assert!(missing.raw_os_error().is_some());
+        let message = Error::io("a.fa", missing).to_string();
+        assert!(message.starts_with("a.fa: ") && !message.contains("os error"), "{message}");
+        assert!(message["a.fa: ".len()..].starts_with(|letter: char| letter.is_lowercase()), "{message}");
+        let own = std::io::Error::new(std::io::ErrorKind::NotFound, "No such thing (os error 2)");
+        assert_eq!(Error::io("a.fa", own).to_string(), "a.fa: No such thing (os error 2)");
     }
 }

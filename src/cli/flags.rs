@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 40] = [
+const FLAGS: [(&str, &str); 41] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("candidates", "--pairs"),
@@ -12,6 +12,7 @@ const FLAGS: [(&str, &str); 40] = [
     ("chunk", "--chunk"),
     ("counts", "--counts"),
     ("definition", "--iddef"),
+    ("degap", "--degap"),
     ("end_gaps", "--end-gap-open and --end-gap-extend"),
     ("end_gaps.first", "--end-gap-open + --end-gap-extend"),
     ("end_gaps.next", "--end-gap-extend"),
@@ -72,6 +73,7 @@ pub(super) fn message(error: &Error) -> String {
             let field = field.map(|field| flag(field).unwrap_or(field));
             Usage { field, value: value.clone(), message: in_text(message) }.to_string()
         }
+        Error::Input { place, message } => Error::Input { place: place.clone(), message: in_text(message) }.to_string(),
         error => error.to_string(),
     }
 }

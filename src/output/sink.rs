@@ -162,7 +162,10 @@ fn open_file(path: &Path) -> io::Result<Base> {
         let opened = File::options().write(true).create_new(true).open(path);
         opened.inspect_err(|error| code = error.raw_os_error())
     });
-    let file = file.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))?;
+    let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(error.kind(), format!("no directory {}", directory.display())),
+        _ => code.map_or(error, io::Error::from_raw_os_error),
+    })?;
     if let Ok(found) = found {
         file.as_file().set_permissions(found.permissions())?;
     }

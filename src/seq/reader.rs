@@ -376,7 +376,7 @@ fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
 /// What is wrong with a byte that the alphabet lacks, and what to do about it.
 fn complaint(byte: u8, choice: AlphabetChoice) -> String {
     match byte {
-        b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (degap takes gaps out)", byte as char),
+        b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (`degap` takes gaps out)", byte as char),
         b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),
         b'>' => "'>' inside a sequence: does the line before a header lack its end?".to_owned(),
         _ => match choice {

@@ -55,9 +55,9 @@ fn illegal_letters() {
 fn gaps_and_line_ends_inside_sequences_and_what_is_no_sequence() {
     check(&[
         (&DETECT, b">a\n--AC-GT\n",
-            "x, line 2, column 1, record 'a': '-' is a gap: the file looks aligned (degap takes gaps out)"),
+            "x, line 2, column 1, record 'a': '-' is a gap: the file looks aligned (`degap` takes gaps out)"),
         (&PROTEIN, b">a\nELV\nIS..\n",
-            "x, line 3, column 3, record 'a': '.' is a gap: the file looks aligned (degap takes gaps out)"),
+            "x, line 3, column 3, record 'a': '.' is a gap: the file looks aligned (`degap` takes gaps out)"),
         (&DETECT, b">a\nACGT;ACGT\n",
             "x, line 2, column 5, record 'a': ';' is not a letter of DNA/RNA or of proteins"),
         (&DETECT, b"; no record\n;\n",
@@ -150,7 +150,7 @@ fn files_that_cannot_be_read() {
     assert_eq!(text(read_files(&[&directory], &DETECT)), format!("{directory}: this is a directory, not a file"));
     assert_eq!(
         text(read_files(&[&good, &bad], &DETECT)),
-        format!("{bad}, line 2, column 3, record 'a': '-' is a gap: the file looks aligned (degap takes gaps out)")
+        format!("{bad}, line 2, column 3, record 'a': '-' is a gap: the file looks aligned (`degap` takes gaps out)")
     );
     assert_eq!(text(read_files(&["-", "-"], &DETECT)), "standard input ('-') can be read only once");
     assert_eq!(read_files(&[&good, &good], &DETECT).unwrap(), [three(), three()]);
