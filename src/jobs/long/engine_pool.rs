@@ -9,7 +9,7 @@ use super::panels::TICK;
 use super::pulse::{Pulse, WatchClock};
 use crate::engine::guard::catch;
 use crate::engine::patience::GRACE;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, plain};
 use crate::long::LongEngine;
 
 /// An engine and what it did.
@@ -130,7 +130,9 @@ impl EnginePool {
             away.push(Away { id, pulse, stats });
             if let Err(error) = std::thread::Builder::new().name(name).spawn(work) {
                 let there = away.pop();
-                there.into_iter().for_each(|there| self.miss(there, format!("no thread could be started: {error}")));
+                there
+                    .into_iter()
+                    .for_each(|there| self.miss(there, format!("no thread could be started: {}", plain(&error))));
             }
         }
         drop((task, sender));

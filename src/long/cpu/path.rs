@@ -16,6 +16,7 @@ use super::piece::{Pieces, Rectangle, Walls, anchors_fit};
 use super::start::Strip;
 use super::{CpuLong, sweep};
 use crate::alignment::Cigar;
+use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{Best, BestSoFar, Edge, Method, Point, Region, Sink, Source, Sweep, Traced};
 
@@ -151,7 +152,7 @@ fn by_strips(engine: &CpuLong, region: &Region, width: u32, chunk: Option<u32>) 
         Ok(())
     };
     std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..engine.threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
+        let helpers = threads::helpers(scope, engine.threads.min(parts.len()).saturating_sub(1), work);
         let mine = work();
         helpers
             .into_iter()

@@ -7,6 +7,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::CpuLong;
 use super::tile::{Scheme, TileBuffers, TileRows};
+use crate::engine::threads;
 use crate::error::{Error, Result};
 use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
 
@@ -59,7 +60,7 @@ pub(super) fn run_in(
     };
     let helpers = engine.threads.min(cuts.len()).saturating_sub(1);
     std::thread::scope(|scope| {
-        (0..helpers).for_each(|_| drop(scope.spawn(|| panel.work())));
+        drop(threads::helpers(scope, helpers, || panel.work()));
         panel.work();
     });
     let state = panel.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -237,11 +237,12 @@ fn once_a_model<D: Send>(
 }
 
 /// Runs every task on a thread of its own and gives the results in the tasks' order; `None` for one that panicked, as a
-/// driver may.
+/// driver may, or that got no thread.
 fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> Vec<Option<T>> {
     std::thread::scope(|scope| {
-        let threads: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
-        threads.into_iter().map(|thread| thread.join().ok()).collect()
+        let start = |task| std::thread::Builder::new().spawn_scoped(scope, task).ok();
+        let threads: Vec<_> = tasks.map(start).collect();
+        threads.into_iter().map(|thread| thread?.join().ok()).collect()
     })
 }
 
