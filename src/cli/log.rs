@@ -15,13 +15,13 @@ const VARIABLE: &str = "PAIRWAVE_LOG";
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Shows warnings of pairwave, with `quiet` its errors only, with `verbose` what it does. Drivers and libraries talk too much to be heard unless
+/// Shows warnings of pairwave and what it measures, with `quiet` its errors only, with `verbose` what it does. Drivers and libraries talk too much to be heard unless
 /// the variable asks for them.
 pub(super) fn start(quiet: bool, verbose: bool) {
     let standard = match (quiet, verbose) {
         (true, _) => "pairwave=error",
         (false, true) => "pairwave=debug",
-        (false, false) => "pairwave=warn",
+        (false, false) => "pairwave=warn,pairwave::tune=info",
     };
     let filter = match std::env::var(VARIABLE) {
         Ok(directives) if !quiet => EnvFilter::new(directives),
@@ -57,6 +57,7 @@ where
         match *event.metadata().level() {
             tracing::Level::ERROR => write!(out, "pairwave: {ERROR}error:{ERROR:#} ")?,
             tracing::Level::WARN => write!(out, "pairwave: {WARNING}warning:{WARNING:#} ")?,
+            tracing::Level::INFO => write!(out, "pairwave: ")?,
             level => write!(out, "pairwave: {}: ", level.as_str().to_ascii_lowercase())?,
         }
         context.field_format().format_fields(out.by_ref(), event)?;

@@ -152,6 +152,25 @@ fn an_interrupt_while_devices_are_measured() {
     assert_eq!((entries(folder.path()), entries(cache.path())), (vec!["some.fa".to_owned()], Vec::new()));
 }
 
+/// A measurement that was asked for is told, as nothing else happens meanwhile.
+#[test]
+fn a_measurement_is_told() {
+    needs_adapter();
+    let (folder, cache) = (folder(), super::folder());
+    let input = file(&folder, "some.fa", many(20));
+    let mut command = std::process::Command::new(program());
+    command.args(["allpairs", &input, "--device", "0", "--tune"]);
+    command.env("PAIRWAVE_CACHE_DIR", cache.path()).env_remove("PAIRWAVE_LOG");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut line = String::new();
+    let mut log = BufReader::new(child.stderr.take().expect("its messages are piped"));
+    log.read_line(&mut line).expect("a line");
+    let ended = stop(child, interrupt());
+    assert!(line.starts_with("pairwave: ") && line.contains(": measuring "), "{line}");
+    assert_eq!(ended.status.code(), Some(130));
+}
+
 /// While input is awaited there is nothing to tidy up: the signal ends the program at once.
 #[test]
 fn an_interrupt_while_input_is_awaited() {

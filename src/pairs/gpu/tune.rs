@@ -337,6 +337,8 @@ fn choose_with_slice(
             return Ok(looked);
         }
     }
+    let name = engine.gpu().description.name.clone();
+    tracing::info!(target: "pairwave::tune", "{name}: measuring slices, workgroups and kernels, some seconds");
     let trials = sweep(engine, scoring, TRIAL_LENGTH, interrupt)?;
     let Some(best) = trials.first() else {
         return Ok(engine.config());
@@ -346,8 +348,8 @@ fn choose_with_slice(
     engine.configure(best);
     let config = Config { speeds: Some(measure_kernels(engine, scoring, interrupt)?), ..best };
     tracing::info!(
-        "{}: {} columns a slice, {} invocations a workgroup, {:.1} GCUPS (measured in {:.1} s)",
-        engine.gpu().description.name,
+        target: "pairwave::tune",
+        "{name}: {} columns a slice, {} invocations a workgroup, {:.1} GCUPS (measured in {:.1} s)",
         config.slice,
         config.workgroup,
         config.cells_per_second / 1e9,
