@@ -226,6 +226,10 @@ impl Recorder {
         let takes_comments = self.choice != AlphabetChoice::Fixed(Alphabet::Bytes);
         let builder = &mut self.loaded.builder;
         let (mut count, mut seen) = (0, 0);
+        if let Err(bytes) = builder.reserve(raw.len()) {
+            let message = format!("out of memory: with this record the file's sequences take {bytes} bytes");
+            return Err(input_error(place(line, None), message));
+        }
         builder.push_with(name_bytes, raw.len(), |codes| {
             (count, seen) = detect::encode(raw, &self.table, codes);
             if seen & ILLEGAL != 0 && takes_comments {

@@ -158,6 +158,14 @@ impl StoreBuilder {
         store.names.push(name.into());
     }
 
+    /// Makes room for a sequence of at most so many codes; `Err` holds the bytes that were asked for and cannot be had.
+    pub(super) fn reserve(&mut self, at_most: usize) -> Result<(), usize> {
+        let codes = &mut self.store.codes;
+        let more = at_most.saturating_add(4);
+        // Room for as many again, which spares copies, is more than is needed.
+        codes.try_reserve(more).or_else(|_| codes.try_reserve_exact(more)).map_err(|_| codes.len().saturating_add(more))
+    }
+
     /// Adds a sequence of at most `at_most` codes in place: `fill` gets that many bytes, writes codes to their front
     /// and returns how many. Spares the readers a second copy of each record. They refuse a sequence of 2^32 symbols or
     /// more, which is recorded here with a length that is too small.
@@ -220,6 +228,15 @@ impl StoreBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_cannot_be_had_is_told() {
+        let mut builder = SequenceStore::builder(Alphabet::Dna);
+        builder.push("a", &[1, 2, 4, 8]).unwrap();
+        assert_eq!(builder.reserve(1 << 62), Err((1 << 62) + 8));
+        builder.reserve(100).unwrap();
+        assert!(builder.store.codes.capacity() >= 104);
+    }
 
     #[test]
     fn codes_that_no_letter_has_are_refused() {
