@@ -203,3 +203,13 @@ fn a_matrix_by_name_or_path() {
     assert_eq!(error.exit_code(), 2);
     insta::assert_snapshot!(error, @"matrix BLOSUM61: no such file, and the built-in matrices are BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250, EDNAFULL");
 }
+
+#[test]
+fn names_of_emboss_are_understood() {
+    for (name, own) in [("EBLOSUM62", "BLOSUM62"), ("eblosum50", "BLOSUM50"), ("EPAM250", "PAM250")] {
+        let found = SubstitutionMatrix::built_in(name);
+        assert!(found.is_some() && found == SubstitutionMatrix::built_in(own), "{name}");
+    }
+    assert_eq!(SubstitutionMatrix::built_in("EEBLOSUM62"), None);
+    assert_eq!(SubstitutionMatrix::built_in("EBLOSUM61"), None);
+}

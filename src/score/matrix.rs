@@ -51,10 +51,12 @@ impl SubstitutionMatrix {
         BUILT_IN.iter().map(|&(name, _)| name)
     }
 
-    /// A built-in matrix by its name in either case.
+    /// A built-in matrix by its name in either case, or by EMBOSS's (EBLOSUM62, EPAM250).
     pub fn built_in(name: &str) -> Option<Self> {
         let name = if name.eq_ignore_ascii_case("NUC.4.4") { "EDNAFULL" } else { name };
-        let (name, text) = BUILT_IN.iter().find(|(built_in, _)| built_in.eq_ignore_ascii_case(name))?;
+        let plain = name.strip_prefix(['E', 'e']).unwrap_or(name);
+        let is_named = |built_in: &str| [name, plain].iter().any(|name| built_in.eq_ignore_ascii_case(name));
+        let (name, text) = BUILT_IN.iter().find(|(built_in, _)| is_named(built_in))?;
         Some(Self::parse(name, text.as_bytes()).expect("built-in matrices are sound"))
     }
 
