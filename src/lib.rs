@@ -62,6 +62,32 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
+//! # Each job in a line
+//!
+//! ```
+//! # use pairwave::score::{EditMode, EditScheme, Equality, Limit};
+//! # use pairwave::{Against, AllPairs, Alphabet, EditDistances, Job, LongAlignment, Run, Scoring};
+//! # let (genes, run) = (pairwave::read("assets/16s/gold12.fasta")?, Run::default());
+//! # let equality = Equality::literal(Alphabet::Dna);
+//! # let scheme = EditScheme { mode: EditMode::Global, equality, limit: Limit::Distance(9) };
+//! # let (mut scores, mut distances, mut hits) = (0, 0, 0);
+//! // Two strings: the alignment, and the distance.
+//! let alignment = pairwave::align("GATTACA", "GCATGCT", &Scoring::dna())?;
+//! let distance = pairwave::edit_distance("GATTACA", "GCATGCT");
+//! // All pairs of a file; of patterns and texts; one long pair.
+//! AllPairs::new(genes.clone(), Scoring::dna().into()).run(&run, |pairs| Ok(scores += pairs.len()))?;
+//! EditDistances::new(genes.clone(), Against::Later, scheme.into()).run(&run, |results| Ok(distances += results.len()))?;
+//! LongAlignment::new(genes.clone(), 0, genes, 1, Scoring::dna().into()).run(&run, |found| Ok(hits += found.len()))?;
+//! # assert_eq!((alignment.score, distance), (-1, 4));
+//! # assert_eq!((scores, distances > 0, hits), (66, false, 1));
+//! # Ok::<(), pairwave::Error>(())
+//! ```
+//!
+//! # Features
+//!
+//! `cli`, which is on by default, is the program. A library of others has no use for it: with `default-features = false`
+//! there is no parser of arguments, no progress bar, no handler of signals and no log.
+//!
 //! # The rooms
 //!
 //! Arrows only go down: a room uses those on lines below its own and knows nothing of those above or beside it. A test
@@ -247,6 +273,20 @@ pub fn align_semi_global(query: impl AsRef<[u8]>, target: impl AsRef<[u8]>, scor
     align(query, target, &Scoring { mode: Mode::Global, end_gaps: EndGaps::Free, ..scoring.clone() })
 }
 
+/// The Levenshtein distance of two texts: how many bytes have to be inserted, deleted or replaced to make one the other.
+/// Bytes of any value are equal if they are the same; [`EditDistances`] knows other rules, parts of texts, and many pairs.
+///
+/// # Panics
+/// For a text of 2^32 bytes or more.
+///
+/// ```
+/// assert_eq!(pairwave::edit_distance("GATTACA", "GCATGCT"), 4);
+/// assert_eq!(pairwave::edit_distance(b"kitten\0", b"sitting\0"), 3);
+/// ```
+pub fn edit_distance(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> u32 {
+    edit::cpu::distance(a.as_ref(), b.as_ref())
+}
+
 /// Reads a file of FASTA or FASTQ records, plain or compressed, and detects its alphabet; `-` is standard input.
 /// [`seq::read_files`] takes several files and an alphabet.
 ///
@@ -293,6 +333,35 @@ mod tests {
         }
         let same = align("MKVW*", "mkvw*", &Scoring::protein()).unwrap();
         assert_eq!(same.cigar.to_string(), "5=");
+    }
+
+    #[test]
+    fn distances_of_any_bytes_are_those_of_the_textbook() {
+        let textbook = |a: &[u8], b: &[u8]| {
+            let mut row: Vec<u32> = (0..=b.len() as u32).collect();
+            for (i, x) in (1..).zip(a) {
+                let mut diagonal = std::mem::replace(&mut row[0], i);
+                for (j, y) in b.iter().enumerate() {
+                    let above = row[j + 1];
+                    row[j + 1] = (diagonal + u32::from(x != y)).min(above + 1).min(row[j] + 1);
+                    diagonal = above;
+                }
+            }
+            row[b.len()]
+        };
+        let seed = fastrand::u64(..);
+        println!("seed {seed}");
+        let rng = &mut fastrand::Rng::with_seed(seed);
+        for (m, n, letters) in [(0, 0, 1), (0, 9, 3), (1, 1, 2), (70, 64, 2), (300, 999, 256), (4500, 4400, 256)] {
+            let a: Vec<u8> = (0..m).map(|_| rng.usize(..letters) as u8).collect();
+            let mut b: Vec<u8> = (0..n).map(|_| rng.usize(..letters) as u8).collect();
+            assert_eq!(edit_distance(&a, &b), textbook(&a, &b), "{m} {n}");
+            // Relatives: with what both have, and some that differ.
+            let both = m.min(n);
+            b[..both].copy_from_slice(&a[..both]);
+            b.iter_mut().step_by(37).for_each(|byte| *byte = rng.u8(..));
+            assert_eq!(edit_distance(&b, &a), textbook(&b, &a), "{m} {n}");
+        }
     }
 
     #[test]

@@ -110,6 +110,23 @@ pub(super) fn run_until(
     Some(found)
 }
 
+/// The Levenshtein distance of two texts of any bytes.
+///
+/// # Panics
+/// For a text of 2^32 bytes or more.
+pub fn distance(a: &[u8], b: &[u8]) -> u32 {
+    let (pattern, text) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let longest = u32::try_from(text.len()).expect("a text of fewer than 2^32 bytes");
+    let relation = Relation::literal();
+    match pattern {
+        [] => longest,
+        _ => {
+            let pair = Pair { pattern, text, limit: longest };
+            Workspace::new().compute_alone(&relation, EditMode::Global, pair).distance
+        }
+    }
+}
+
 /// Operations on a word of rows, about; where rows are in all lanes; and there in a strip of one vector, which waits
 /// for itself.
 const SIDE_COST: u64 = 13;

@@ -13,7 +13,7 @@ mod side;
 mod step;
 mod worker;
 
-pub use compute::{Form, Workspace, run};
+pub use compute::{Form, Workspace, distance, run};
 pub use scalar::last_row;
 pub use worker::{EditWorker, edit_workers};
 

@@ -98,6 +98,11 @@ impl Census {
 }
 
 impl Relation {
+    /// Codes of any kind, each equal to itself alone.
+    pub(super) fn literal() -> Relation {
+        Relation { kind: Kind::Literal { bases: false }, map: None }
+    }
+
     /// That of a rule; `None` if planes cannot tell it.
     pub(super) fn of(equality: &Equality) -> Option<Relation> {
         let alphabet = equality.alphabet();
