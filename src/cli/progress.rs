@@ -3,8 +3,9 @@
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use pairwave::engine::stats::EngineStats;
 use pairwave::jobs::Summary;
+use pairwave::output::Output;
 use std::fmt::Write;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,27 +21,20 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A job of `cells` cells in all begins, with a bar until this is dropped; with `quiet` there is none. A bar and results
-    /// (`writes_to_stdout`) do not share a terminal.
-    pub(super) fn start(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
-        Self::with_style(cells, quiet, writes_to_stdout, style)
+    /// A job of `cells` cells in all begins, with a bar until this is dropped; with `quiet` there is none. Results on the
+    /// same terminal have to go to [`standard_output`].
+    pub(super) fn start(cells: u64, quiet: bool) -> Self {
+        Self::with_style(cells, quiet, style)
     }
 
     /// The same of a job of one pair, which has no speed in pairs.
-    pub(super) fn start_long(cells: u64, quiet: bool, writes_to_stdout: bool) -> Self {
-        Self::with_style(cells, quiet, writes_to_stdout, |_| long_style())
+    pub(super) fn start_long(cells: u64, quiet: bool) -> Self {
+        Self::with_style(cells, quiet, |_| long_style())
     }
 
-    fn with_style(
-        cells: u64,
-        quiet: bool,
-        writes_to_stdout: bool,
-        style: impl FnOnce(Arc<AtomicU64>) -> ProgressStyle,
-    ) -> Self {
+    fn with_style(cells: u64, quiet: bool, style: impl FnOnce(Arc<AtomicU64>) -> ProgressStyle) -> Self {
         let pairs = Arc::new(AtomicU64::new(0));
-        let is_crowded = writes_to_stdout && std::io::stdout().is_terminal();
-        let is_shown = !quiet && std::io::stderr().is_terminal() && !is_crowded;
-        let bar = is_shown.then(|| {
+        let bar = is_shown(quiet).then(|| {
             let bar = ProgressBar::with_draw_target(Some(cells), ProgressDrawTarget::stderr_with_hz(5));
             bar.set_style(style(pairs.clone()));
             bar.enable_steady_tick(Duration::from_millis(200));
@@ -75,6 +69,57 @@ pub(super) fn beside_the_bar(print: impl FnOnce()) {
     match shown {
         Some(bar) => bar.suspend(print),
         None => print(),
+    }
+}
+
+/// Whether there are bars.
+fn is_shown(quiet: bool) -> bool {
+    !quiet && io::stderr().is_terminal()
+}
+
+/// Standard output for results; where a bar is on the same terminal, above it.
+pub(super) fn standard_output(quiet: bool) -> Output {
+    if is_shown(quiet) && io::stdout().is_terminal() {
+        Output::to_writer(AboveTheBar::new(io::stdout()))
+    } else {
+        Output::standard()
+    }
+}
+
+/// Lines on the terminal where the bar is. A part of a line would be wiped out when the bar is drawn again: so it waits
+/// for the rest.
+struct AboveTheBar<W> {
+    to: W,
+    begun: Vec<u8>,
+}
+
+impl<W: io::Write> AboveTheBar<W> {
+    fn new(to: W) -> Self {
+        AboveTheBar { to, begun: Vec::new() }
+    }
+
+    /// Prints so many of the bytes that wait.
+    fn print(&mut self, bytes: usize) -> io::Result<()> {
+        let mut printed = Ok(());
+        if bytes > 0 {
+            let (to, begun) = (&mut self.to, &self.begun[..bytes]);
+            beside_the_bar(|| printed = to.write_all(begun).and_then(|()| to.flush()));
+            self.begun.drain(..bytes);
+        }
+        printed
+    }
+}
+
+impl<W: io::Write> io::Write for AboveTheBar<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begun.extend_from_slice(bytes);
+        let whole = self.begun.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        self.print(whole)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.print(self.begun.len())
     }
 }
 
@@ -241,8 +286,20 @@ mod tests {
     }
 
     #[test]
+    fn lines_above_the_bar_are_whole() {
+        use std::io::Write;
+        let mut output = AboveTheBar::new(Vec::new());
+        for (bytes, shown) in [("a\tb\nc", "a\tb\n"), ("d", "a\tb\n"), ("\n\ne", "a\tb\ncd\n\n")] {
+            output.write_all(bytes.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.to), shown);
+        }
+        output.flush().unwrap();
+        assert_eq!(output.to, b"a\tb\ncd\n\ne");
+    }
+
+    #[test]
     fn progress_counts_without_a_terminal() {
-        let progress = Progress::start(100, true, false);
+        let progress = Progress::start(100, true);
         progress.advance(2, 60);
         progress.advance(1, 40);
         assert_eq!(progress.pairs.load(Ordering::Relaxed), 3);

@@ -3,7 +3,7 @@
 
 use super::common::Compute;
 use super::device::DeviceChoice;
-use super::progress::Progress;
+use super::progress::{self, Progress};
 use super::{interrupt, log};
 use pairwave::gpu::adapter::{self, Device};
 use pairwave::gpu::kernels::{Family, Kernel, offered};
@@ -32,18 +32,17 @@ pub(super) struct Runner {
     /// The picture's file.
     pub picture: Option<Output>,
     quiet: bool,
-    writes_to_stdout: bool,
 }
 
 impl Runner {
     /// A job of `cells` cells in all begins: its bar, until this is dropped.
     pub(super) fn show_progress(&mut self, cells: u64) {
-        self.run.progress = Arc::new(Progress::start(cells, self.quiet, self.writes_to_stdout));
+        self.run.progress = Arc::new(Progress::start(cells, self.quiet));
     }
 
     /// The same of a job of one pair, which has no speed in pairs.
     pub(super) fn show_progress_long(&mut self, cells: u64) {
-        self.run.progress = Arc::new(Progress::start_long(cells, self.quiet, self.writes_to_stdout));
+        self.run.progress = Arc::new(Progress::start_long(cells, self.quiet));
     }
 }
 
@@ -88,10 +87,10 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     let stats = files.stats.map(Output::create).transpose()?;
     let picture = files.picture.map(Output::create).transpose()?;
     let output = match files.output {
-        Some(path) => Output::create(path)?,
-        None => Output::standard(),
+        Some(path) if path != Path::new("-") => Output::create(path)?,
+        _ => progress::standard_output(quiet),
     };
-    let runner = Runner { run, picture, quiet, writes_to_stdout: files.output.is_none() };
+    let runner = Runner { run, picture, quiet };
     let summary = command.run(input, runner, output)?;
     if let Some(stats) = stats {
         write_json(stats, &C::stats(&summary))?;

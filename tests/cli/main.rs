@@ -20,6 +20,8 @@ mod scoring;
 mod stats;
 mod strands;
 mod streams;
+#[cfg(unix)]
+mod terminal;
 mod wrong;
 
 use std::fmt::Write;

@@ -1,0 +1,80 @@
+//! What a user sees on a terminal: a bar while a job runs, and results above it.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::process::Stdio;
+
+use super::*;
+
+/// Runs the program on the CPU with standard output and standard error on one terminal; gives what it wrote there.
+fn on_terminal(arguments: &[&str]) -> String {
+    let (mut ours, mut theirs) = (-1, -1);
+    let size = libc::winsize { ws_row: 40, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
+    let (name, settings) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: all pointers are valid, or null where that may be.
+    let opened = unsafe { libc::openpty(&mut ours, &mut theirs, name, settings, (&raw const size).cast_mut()) };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: they were just opened, and nobody else has them.
+    let (mut ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
+    let mut command = std::process::Command::new(program());
+    command.args(arguments).args(["--device", "cpu"]).env("PAIRWAVE_CACHE_DIR", "no such directory");
+    command.env("TERM", "xterm").env_remove("NO_COLOR").env_remove("PAIRWAVE_LOG");
+    command.stdin(Stdio::null()).stderr(theirs.try_clone().expect("it can be shared")).stdout(theirs);
+    let mut child = command.spawn().expect("the program starts");
+    // It holds the terminal, which ends when the program does.
+    drop(command);
+    let (mut all, mut some) = (Vec::new(), [0; 4096]);
+    // At the end Linux gives an error.
+    while let Ok(count @ 1..) = ours.read(&mut some) {
+        all.extend_from_slice(&some[..count]);
+    }
+    assert!(child.wait().expect("it ends").success());
+    String::from_utf8(all).expect("text")
+}
+
+/// What the program writes where there is no terminal.
+fn piped(arguments: &[&str]) -> String {
+    let run = pairwave(&[arguments, &["--device", "cpu", "--quiet"]].concat()).assert().success();
+    String::from_utf8(run.get_output().stdout.clone()).expect("text")
+}
+
+/// Whether all lines of results are whole: each from the line's begin, and with its end.
+fn lines_are_whole(seen: &str, results: &str) {
+    // What clears a line leaves the cursor at its begin.
+    let mut plain = String::new();
+    for (place, part) in seen.split('\x1b').enumerate() {
+        let text = if place == 0 { part } else { part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()) };
+        plain.push_str(if place == 0 { text } else { text.get(1..).unwrap_or_default() });
+    }
+    let lines: Vec<&str> = plain.lines().map(|line| line.trim_end().rsplit('\r').next().unwrap_or_default()).collect();
+    for line in results.lines() {
+        assert!(lines.contains(&line.trim_end()), "{line:?} is not in {seen:?}");
+    }
+}
+
+/// A part of every bar.
+const BAR: &str = " left";
+
+#[test]
+fn results_are_printed_above_the_bar() {
+    let genes = std::fs::read_to_string("assets/16s/gold200.fasta").expect("it is there");
+    let some: Vec<&str> = genes.split_inclusive('>').take(61).collect();
+    let folder = folder();
+    let input = file(&folder, "some.fa", some.concat().trim_end_matches('>'));
+    let arguments = ["allpairs", &input, "--format", "tsv"];
+    let (seen, results) = (on_terminal(&arguments), piped(&arguments));
+    assert!(seen.contains(BAR) && seen.contains("GCUPS"), "{seen:?}");
+    assert_eq!(results.lines().count(), 1 + 60 * 59 / 2);
+    lines_are_whole(&seen, &results);
+    let quiet = on_terminal(&[&arguments[..], &["--quiet"]].concat());
+    assert_eq!(quiet.replace("\r\n", "\n"), results);
+}
+
+#[test]
+fn a_long_pair_has_a_bar() {
+    let arguments = ["long", "assets/genomes/ON811099.fa.xz", "assets/genomes/lambda.fa.xz"];
+    let (seen, results) = (on_terminal(&arguments), piped(&arguments));
+    assert!(seen.contains(BAR), "{seen:?}");
+    lines_are_whole(&seen, &results);
+}
