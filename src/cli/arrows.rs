@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The files in order: each uses files of earlier rows only.
 const ROWS: [&[&str]; 7] = [
-    &["args", "device", "interrupt", "progress", "size", "tips"],
+    &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
     &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
     &["bench", "edit", "long"],

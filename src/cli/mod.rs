@@ -7,6 +7,7 @@ mod args;
 #[cfg(test)]
 mod arrows;
 mod bench;
+mod chance;
 mod common;
 mod device;
 mod edit;

@@ -1,5 +1,6 @@
 //! `pairwave allpairs` and `pairwave devices`: from valid options to the library and back.
 
+use super::chance;
 use super::common::{Compute, check_strand};
 use super::options::{AllPairs, Devices};
 use super::progress::summary_lines;
@@ -70,6 +71,7 @@ impl JobCommand for AllPairs {
             edit_filter: selection.edit_filter,
         };
 
+        chance::warn_of_stores(&scoring, &queries, &targets);
         let context = Context { queries, targets, scoring, identity: selection.identity };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;

@@ -3,6 +3,8 @@
 #[doc(hidden)]
 pub mod bound;
 #[doc(hidden)]
+pub mod chance;
+#[doc(hidden)]
 pub mod difference;
 pub mod edit;
 pub mod edit_filter;

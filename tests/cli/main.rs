@@ -8,6 +8,7 @@
 mod support;
 
 mod bench;
+mod chance;
 mod edit;
 mod ends;
 mod fields;

@@ -1,6 +1,7 @@
 //! `pairwave long`: the job, from valid options to the library and back.
 
 use super::{Long, check_alphabet};
+use crate::cli::chance;
 use crate::cli::common::Compute;
 use crate::cli::progress::gcups;
 use crate::cli::runner::{Files, JobCommand, Runner};
@@ -13,6 +14,7 @@ use pairwave::jobs::{Job, Run};
 use pairwave::output::dotplot::{self, Picture};
 use pairwave::output::long::sam_name_problem;
 use pairwave::output::{Found, LongContext, LongFormat, Output, Range32, long as writers};
+use pairwave::score::chance::{Chance, Composition};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files};
 use pairwave::{Error, Result};
@@ -170,6 +172,9 @@ impl JobCommand for Long {
             hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
         }
 
+        if self.mode == Mode::Local {
+            warn_of_chance(&query, query_id, &target, target_id, &scoring, &hits);
+        }
         let any_reverse = hits.iter().any(|hit| hit.strand == StrandOf::Minus);
         let context = LongContext::new((query, query_id), (target, target_id), (*scoring).clone(), any_reverse);
         let found: Vec<Found<'_>> = hits.iter().map(|hit| found(hit, m)).collect();
@@ -203,6 +208,35 @@ impl JobCommand for Long {
     fn lines(&self, took: &Took) -> Vec<String> {
         summary_lines(&took.summary, took.written)
     }
+}
+
+/// Warns if what was found may well be chance.
+fn warn_of_chance(
+    query: &SequenceStore,
+    query_id: SequenceId,
+    target: &SequenceStore,
+    target_id: SequenceId,
+    scoring: &Scoring,
+    hits: &[LongHit],
+) {
+    let composition = |store: &SequenceStore, id| Composition::of(store.alphabet(), store.codes(id));
+    let Some(least) = hits.iter().map(|hit| hit.score).min() else { return };
+    let compositions = (composition(query, query_id), composition(target, target_id));
+    let Some(chance) = Chance::estimate(scoring, &compositions.0, &compositions.1) else { return };
+    if chance::warn_of_growth(&chance) {
+        return;
+    }
+    let expected = chance.score(query.length(query_id), target.length(target_id));
+    let few = hits.iter().filter(|hit| (hit.score as f64) < chance::FACTOR * expected).count();
+    let what = match (few, hits.len()) {
+        (0, _) => return,
+        (1, 1) => format!("the score of {least} is"),
+        (few, all) => format!("{few} of {all} scores, from {least} on, are"),
+    };
+    tracing::warn!(
+        "{what} less than twice what chance gives unrelated sequences of these lengths and compositions, about \
+         {expected:.0}: it may mean nothing"
+    );
 }
 
 /// A hit as writers take it. The query has `m` symbols.

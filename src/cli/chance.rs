@@ -1,0 +1,45 @@
+//! Warnings of local alignments that mean nothing.
+
+use pairwave::score::chance::{Chance, Composition, Growth};
+use pairwave::score::{Mode, Scoring};
+use pairwave::seq::{SequenceId, SequenceStore};
+
+/// A score should be so many times what chance gives: real sequences are not as random as those it is found with.
+pub(super) const FACTOR: f64 = 2.0;
+/// Symbols of a file that tell its composition.
+const ENOUGH: u64 = 1 << 20;
+
+/// Warns if local alignments by these scores span everything, whatever is aligned; says whether it did.
+pub(super) fn warn_of_growth(chance: &Chance) -> bool {
+    match chance.growth() {
+        Growth::Everything(mean) => tracing::warn!(
+            "two random symbols of these sequences score {mean:.2} on average, which is not below 0: local alignments \
+             span everything and mean nothing; let mismatches cost more"
+        ),
+        Growth::Linear(rate) => tracing::warn!(
+            "gaps cost so little beside these scores that unrelated sequences align along their whole length, at about \
+             {rate:.2} a symbol: local alignments may mean nothing; let gaps or mismatches cost more"
+        ),
+        Growth::Logarithmic => return false,
+    }
+    true
+}
+
+/// The same for two files of sequences.
+pub(super) fn warn_of_stores(scoring: &Scoring, queries: &SequenceStore, targets: &SequenceStore) {
+    let composition = |store: &SequenceStore| {
+        let mut all = Composition::new(store.alphabet());
+        for id in 0..store.len() as SequenceId {
+            if all.symbols() >= ENOUGH {
+                break;
+            }
+            all.add(store.codes(id));
+        }
+        all
+    };
+    if scoring.mode == Mode::Local
+        && let Some(chance) = Chance::estimate(scoring, &composition(queries), &composition(targets))
+    {
+        warn_of_growth(&chance);
+    }
+}

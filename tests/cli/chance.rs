@@ -1,0 +1,53 @@
+//! Warnings where a local alignment may be chance, and none where it is not.
+
+use super::*;
+
+const VIRUSES: [&str; 2] = ["assets/genomes/ON811099.fa.xz", "assets/genomes/ON811173.fa.xz"];
+const PHAGE: &str = "assets/genomes/lambda.fa.xz";
+
+/// Warnings of a run on the CPU.
+fn warnings(arguments: &[&str]) -> Vec<String> {
+    let run = pairwave(&[arguments, &["--device", "cpu"]].concat()).assert().success();
+    let text = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    text.lines().filter_map(|line| Some(line.strip_prefix("pairwave: warning: ")?.to_owned())).collect()
+}
+
+#[test]
+fn genomes_that_are_not_related_are_warned_of() {
+    let arguments = ["long", VIRUSES[0], PHAGE];
+    let said = warnings(&arguments);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("the score of ") && said[0].contains("what chance gives"), "{said:?}");
+    pairwave(&[&arguments[..], &["--device", "cpu", "--quiet"]].concat()).assert().success().stderr("");
+}
+
+#[test]
+fn relatives_are_not() {
+    assert_eq!(warnings(&["long", VIRUSES[0], VIRUSES[1]]), [""; 0]);
+    // Whole sequences are aligned whatever they score.
+    let folder = folder();
+    let short = file(&folder, "short.fa", ">a\nGATTACAGATTACAGATTACA\n");
+    assert_eq!(warnings(&["long", "--mode", "global", &short, GENES, "--target-id", &first_gene()]), [""; 0]);
+    assert_eq!(warnings(&["allpairs", "--mode", "local", GENES]), [""; 0]);
+}
+
+/// Names are up to the first blank.
+fn first_gene() -> String {
+    let text = std::fs::read_to_string(GENES).expect("it is there");
+    text.lines().next().and_then(|line| line[1..].split_whitespace().next()).expect("a name").to_owned()
+}
+
+#[test]
+fn scores_that_let_everything_align_are_warned_of_once() {
+    for (costs, what) in [
+        (&["--match", "5", "--mismatch", "-1"][..], "which is not below 0"),
+        (&["--scheme", "needle"], "gaps cost so little"),
+    ] {
+        let said = warnings(&[&["allpairs", "--mode", "local", GENES], costs].concat());
+        assert!(said.len() == 1 && said[0].contains(what), "{said:?}");
+        let said = warnings(&[&["long", VIRUSES[0], VIRUSES[1], "--score-only"], costs].concat());
+        assert!(said.len() == 1 && said[0].contains(what), "{said:?}");
+        // Only where parts are aligned.
+        assert_eq!(warnings(&[&["allpairs", GENES], costs].concat()), [""; 0]);
+    }
+}
