@@ -241,6 +241,23 @@ impl Strip<'_> {
         columns: &Columns,
         last_row: Option<Least<1>>,
     ) -> Least<1> {
+        // SAFETY: the caller's.
+        unsafe {
+            if self.rows.resumes || self.rows.leaves {
+                self.compute_block::<V, M, K, true>(columns, last_row)
+            } else {
+                self.compute_block::<V, M, K, false>(columns, last_row)
+            }
+        }
+    }
+
+    /// The same; without `EDGES` the block is the only one.
+    #[inline(always)]
+    unsafe fn compute_block<V: Words, M: Matcher, const K: usize, const EDGES: bool>(
+        &self,
+        columns: &Columns,
+        last_row: Option<Least<1>>,
+    ) -> Least<1> {
         let Rows { pattern: symbols, planes, before: columns_before, resumes, leaves, .. } = *self.rows;
         let m = symbols.len();
         let lanes = K * V::COUNT;
@@ -269,7 +286,7 @@ impl Strip<'_> {
             let mut states = [Vertical { pv: V::splat(u64::MAX), mv: V::splat(0) }; K];
             let mut tops = [Horizontal { hp: V::splat(0), hn: V::splat(u64::MAX), as_matches: V::splat(0) }; K];
             let kept = self.first_row / BITS;
-            if resumes {
+            if EDGES && resumes {
                 for (v, state) in states.iter_mut().enumerate() {
                     let words = kept + v * V::COUNT;
                     *state = Vertical { pv: V::load(self.rows.pv.add(words)), mv: V::load(self.rows.mv.add(words)) };
@@ -281,7 +298,7 @@ impl Strip<'_> {
             let one_ended = if leaves { self.last + 1 } else { usize::MAX };
             for t in self.first..=self.last + delay {
                 let before = tops;
-                let is_at_edge = t < all_begun || t >= one_ended;
+                let is_at_edge = EDGES && (t < all_begun || t >= one_ended);
                 if is_at_edge {
                     for (v, state) in states.iter().enumerate() {
                         state.pv.store(saved[v][0].as_mut_ptr());
@@ -328,7 +345,7 @@ impl Strip<'_> {
                     }
                 }
             }
-            if leaves {
+            if EDGES && leaves {
                 for (v, state) in states.iter().enumerate() {
                     let words = kept + v * V::COUNT;
                     state.pv.store(self.rows.pv.add(words));
