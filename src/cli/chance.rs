@@ -9,6 +9,11 @@ pub(super) const FACTOR: f64 = 2.0;
 /// Symbols of a file that tell its composition.
 const ENOUGH: u64 = 1 << 20;
 
+/// Whether warnings are shown: else there is nothing to find out.
+pub(super) fn is_heard() -> bool {
+    tracing::enabled!(tracing::Level::WARN)
+}
+
 /// Warns if local alignments by these scores span everything, whatever is aligned; says whether it did.
 pub(super) fn warn_of_growth(chance: &Chance) -> bool {
     match chance.growth() {
@@ -38,6 +43,7 @@ pub(super) fn warn_of_stores(scoring: &Scoring, queries: &SequenceStore, targets
         all
     };
     if scoring.mode == Mode::Local
+        && is_heard()
         && let Some(chance) = Chance::estimate(scoring, &composition(queries), &composition(targets))
     {
         warn_of_growth(&chance);

@@ -172,7 +172,7 @@ impl JobCommand for Long {
             hits.retain(|hit| self.min_score.is_none_or(|least| hit.score >= least));
         }
 
-        if self.mode == Mode::Local {
+        if self.mode == Mode::Local && chance::is_heard() {
             warn_of_chance(&query, query_id, &target, target_id, &scoring, &hits);
         }
         let any_reverse = hits.iter().any(|hit| hit.strand == StrandOf::Minus);
