@@ -30,7 +30,8 @@ fn main(
     }
     // Distance and position in one number, so that the least is the first end of the least distance.
     var key = select(pair.m << POSITION_BITS, 0u, IS_OVERLAP);
-    var best = 0xffffffffu;
+    let most = most_edits(pair.m, pair.n);
+    var best = select(0xffffffffu, (most + 1u) << POSITION_BITS, IS_OVERLAP);
     // The first column that may end an overlap.
     let first_end = max(unaligned(pair.n, pair.m), pair.n) - unaligned(pair.n, pair.m);
     for (var j = 0u; j < pair.n; j += SYMBOLS) {
@@ -40,8 +41,13 @@ fn main(
             symbols >>= BITS;
             if (TRACK) {
                 key += 1u + (last.x >> 31u << POSITION_BITS) - (last.y >> 31u << POSITION_BITS);
-                if (!IS_OVERLAP || (key & ((1u << POSITION_BITS) - 1u)) >= first_end) {
+                if (!IS_OVERLAP) {
                     best = min(best, key);
+                } else if (key < best) {
+                    let end = key & ((1u << POSITION_BITS) - 1u);
+                    if (end >= first_end && key >> POSITION_BITS <= most_edits(pair.m, end)) {
+                        best = key;
+                    }
                 }
             }
         }
@@ -55,6 +61,7 @@ fn main(
     }
     if (IS_OVERLAP) {
         best = min(best >> POSITION_BITS, least_of_column(&column, key >> POSITION_BITS, 0u, pair));
+        best = select(best, 0xffffffffu, best > most);
     }
     out[task] = best;
 }

@@ -305,8 +305,10 @@ fn overlaps_within_a_limit() {
     let mut texts: Vec<Vec<Code>> = (0..24).map(|edits| part(&mut rng, edits)).collect();
     texts.extend((0..20).map(|more| random_codes(&mut rng, Alphabet::Dna, 300 + 17 * more)));
     let case = Case::all(patterns, texts);
-    for (shorter, constant, divisor) in [(0, 0, 1), (9, 0, 25), (9, 11, 11), (1, 0, 1)] {
-        let mode = EditMode::Overlap(Reach { shorter, constant, divisor });
+    for (shorter, constant, divisor, rate) in
+        [(0, 0, 1, u32::MAX), (9, 0, 25, 7_000), (9, 11, 11, 2_000), (1, 0, 1, 1_000)]
+    {
+        let mode = EditMode::Overlap(Reach { shorter, constant, divisor, rate });
         for limit in [Limit::Shorter(0.03, 0.0), Limit::Shorter(0.2, 0.1), Limit::Distance(9)] {
             check(&case, &scheme(mode, &Equality::dna(Ambiguity::Overlap, true), limit));
         }
@@ -321,8 +323,10 @@ fn overlaps() {
     let mut texts: Vec<Vec<Code>> = edges.iter().map(|pattern| pattern[pattern.len() / 3..].to_vec()).collect();
     texts.extend(edges.iter().map(|pattern| [&edges[3][..40], pattern].concat()));
     let case = Case::all(edges.to_vec(), texts);
-    for (shorter, constant, divisor) in [(0, 0, 1), (9, 0, 25), (9, 11, 21), (1, 0, 1)] {
-        let mode = EditMode::Overlap(Reach { shorter, constant, divisor });
+    for (shorter, constant, divisor, rate) in
+        [(0, 0, 1, u32::MAX), (9, 0, 25, 20_000), (9, 11, 21, 2_000), (1, 0, 1, Reach::ANY_RATE)]
+    {
+        let mode = EditMode::Overlap(Reach { shorter, constant, divisor, rate });
         for equality in [Equality::literal(Alphabet::Dna), Equality::dna(Ambiguity::Overlap, true)] {
             check(&case, &scheme(mode, &equality, Limit::None));
             check(&case, &scheme(mode, &equality, Limit::Shorter(0.1, 0.0)));

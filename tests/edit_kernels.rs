@@ -269,7 +269,14 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
 fn overlaps_equal_the_textbook() {
     let mut random = Random(support::rng(0xABCD_EF01_2345_6789));
     let iupac: Vec<Code> = (1..16).collect();
-    let reaches = [(0, 0, 1), (9, 0, 25), (9, 40, 21), (1, 0, 1), (1, 0, 8)];
+    let reaches = [
+        (0, 0, 1, Reach::ANY_RATE),
+        (9, 0, 25, 10_000),
+        (9, 40, 21, 3_000),
+        (1, 0, 1, u32::MAX),
+        (1, 0, 1, 20_000),
+        (1, 0, 8, 0),
+    ];
     for (of, equality) in
         [(&BASES[..], Equality::dna(Ambiguity::Overlap, true)), (&iupac, Equality::dna(Ambiguity::Mismatch, true))]
     {
@@ -282,8 +289,8 @@ fn overlaps_equal_the_textbook() {
             patterns.push(shared.iter().chain(&random.codes(other / 2, of)).copied().collect());
         }
         let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
-        for (shorter, constant, divisor) in reaches {
-            let mode = EditMode::Overlap(Reach { shorter, constant, divisor });
+        for (shorter, constant, divisor, rate) in reaches {
+            let mode = EditMode::Overlap(Reach { shorter, constant, divisor, rate });
             for kernel in whole() {
                 let mut engine = engine(kernel, |shape| (shape.subgroup_words, shape.workgroup_words) = (2, 2));
                 check(&mut engine, &patterns, &texts, &scheme(mode, equality.clone()));

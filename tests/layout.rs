@@ -164,6 +164,8 @@ fn params_of_distances() {
             sets,
             reach_shorter,
             reach_constant,
+            reach_rate,
+            spare,
         ]
     );
     // A run is four words of `runs`.

@@ -97,7 +97,7 @@ fn matrices() -> Vec<matrix::Variant> {
 
 /// Sets of constants of the kernels for distances: all of what changes the text, with the most words there are by default.
 fn distances() -> Vec<myers::Variant> {
-    let reach = Reach { shorter: 9, constant: 0, divisor: 25 };
+    let reach = Reach { shorter: 9, constant: 0, divisor: 25, rate: 2027 };
     let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
     let mut all = Vec::new();
     for bits in [2, 4, 8] {

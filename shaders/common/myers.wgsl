@@ -40,6 +40,9 @@ struct Params {
     sets: vec2<u32>,
     reach_shorter: u32,
     reach_constant: u32,
+    // And how many edits it may have.
+    reach_rate: u32,
+    spare: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -91,6 +94,11 @@ fn symbols_from(at: u32) -> u32 {
     let index = min(at / SYMBOLS, params.text_words - 2u);
     let shift = at % SYMBOLS * BITS;
     return texts[index] >> shift | texts[index + 1u] << 1u << (31u - shift);
+}
+
+// The most edits of an overlap that ends after so many symbols of one sequence and of the other: Reach of src/score/edit.rs.
+fn most_edits(own: u32, other: u32) -> u32 {
+    return (params.reach_rate * min(own, other)) >> 16u;
 }
 
 // Symbols of a sequence of `own` that may follow its part that overlaps one of `other`: Reach of src/score/edit.rs.

@@ -108,10 +108,11 @@ fn advance(
     return advance_by(column, above, pair, code, false, first, pads, t);
 }
 
-// The least value of the last column in rows that may end an overlap. `value` is that of the last of these words, which has
-// `below` rows of the pattern after it.
+// The least value of the last column in rows that may end an overlap, or one more than the most edits of any. `value` is that
+// of the last of these words, which has `below` rows of the pattern after it.
 fn least_of_column(column: ptr<function, Column>, value: u32, below: u32, pair: Pair) -> u32 {
-    var least = 0xffffffffu;
+    // What is beyond the end's own limit is rarely looked at twice.
+    var least = most_edits(pair.m, pair.n) + 1u;
     var current = value;
     var after = below;
     let most = min(unaligned(pair.m, pair.n), pair.m - 1u);
@@ -120,7 +121,11 @@ fn least_of_column(column: ptr<function, Column>, value: u32, below: u32, pair: 
         var more = (*column).more[w];
         var less = (*column).less[w];
         for (var bit = 0u; bit < 32u && after <= most; bit++) {
-            least = min(least, current);
+            if (current < least) {
+                if (current <= most_edits(pair.m - after, pair.n)) {
+                    least = current;
+                }
+            }
             current += (less >> 31u) - (more >> 31u);
             more <<= 1u;
             less <<= 1u;

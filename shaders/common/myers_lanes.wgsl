@@ -34,7 +34,8 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
         var column: Column;
         // Of the last row: its value, the least one, and where that is.
         var score = select(pair.m, 0u, IS_OVERLAP);
-        var best = 0xffffffffu;
+        // Of an overlap one more than the most edits of any, so that few values are looked at twice.
+        var best = select(0xffffffffu, most_edits(pair.m, pair.n) + 1u, IS_OVERLAP);
         var best_end = 0u;
         if (own_count > 0u) {
             load_rows(pair, first, pads, t);
@@ -82,9 +83,11 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
                     let more = sent.x >> 31u;
                     let less = sent.y >> 31u;
                     score += more - less;
-                    if (TRACK && score < best && (!IS_OVERLAP || j + 1u >= first_end)) {
-                        best = score;
-                        best_end = params.column_begin + j + 1u;
+                    if (TRACK && score < best) {
+                        if (!IS_OVERLAP || (j + 1u >= first_end && score <= most_edits(pair.m, j + 1u))) {
+                            best = score;
+                            best_end = params.column_begin + j + 1u;
+                        }
                     }
                     if (STRIPS && is_last) {
                         along |= (more << 1u | less) << (2u * (j % 16u));
@@ -119,6 +122,7 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
                 least = min(least, select(left.x, least, lane == 0u));
             }
             best = min(best, least);
+            best = select(best, 0xffffffffu, best > most_edits(pair.m, pair.n));
         }
         if (is_last && own_count > 0u && pass_index + 1u == strips) {
             out[2u * task] = select(score, best, TRACK);

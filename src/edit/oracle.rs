@@ -39,10 +39,13 @@ pub fn find(pattern: &[Code], text: &[Code], scheme: &EditScheme) -> Found {
     best.map_or(Found::NONE, |(end, &distance)| Found { distance, end: end as u32 }.within(limit))
 }
 
-/// The least distance of parts of which one begins its sequence and one ends it, before at most `reach.unaligned` symbols of
-/// the other.
+/// The least distance of parts of which one begins its sequence and one ends it, where `reach` allows it; the greatest number
+/// if it does so nowhere.
 fn overlap(pattern: &[Code], text: &[Code], reach: Reach, scheme: &EditScheme) -> u32 {
     let (m, n) = (pattern.len() as u32, text.len() as u32);
+    if m == 0 || n == 0 {
+        return 0;
+    }
     let (below_most, behind_most) = (reach.unaligned(m, n), reach.unaligned(n, m));
     let mut column = vec![0u32; pattern.len() + 1];
     let mut least = u32::MAX;
@@ -53,12 +56,15 @@ fn overlap(pattern: &[Code], text: &[Code], reach: Reach, scheme: &EditScheme) -
             diagonal = column[i + 1];
             column[i + 1] = substituted.min(column[i] + 1).min(diagonal + 1);
         }
-        if (text.len() - j - 1) as u64 <= behind_most {
-            least = least.min(column[pattern.len()]);
+        let last = column[pattern.len()];
+        if (text.len() - j - 1) as u64 <= behind_most && last <= reach.most_edits(m, j as u32 + 1) {
+            least = least.min(last);
         }
     }
-    let ends = column.iter().enumerate().skip(1).filter(|&(i, _)| (pattern.len() - i) as u64 <= below_most);
-    ends.map(|(_, &distance)| distance).min().map_or(0, |last| least.min(last))
+    let ends = column.iter().enumerate().skip(1).filter(|&(i, &distance)| {
+        (pattern.len() - i) as u64 <= below_most && distance <= reach.most_edits(i as u32, n)
+    });
+    ends.map(|(_, &distance)| distance).fold(least, u32::min)
 }
 
 #[cfg(test)]

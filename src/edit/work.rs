@@ -7,7 +7,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use crate::engine::{Batch, Portion, Reported, Work, check};
-use crate::score::{EditMode, EditScheme, Found};
+use crate::score::{EditMode, EditScheme, Found, Reach};
 use crate::seq::{Code, SequenceId, SequenceStore};
 
 /// A part of a text.
@@ -260,7 +260,9 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &[Fou
                 EditMode::Overlap(_) => (0, m.min(n)),
             };
             let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
-            if !is_possible && (*found != Found::NONE || band.scheme.limit(m, n) >= most) {
+            let is_rated = matches!(band.scheme.mode, EditMode::Overlap(reach) if reach.rate < Reach::ANY_RATE);
+            let may_be_none = is_rated || band.scheme.limit(m, n) < most;
+            if !is_possible && !(may_be_none && *found == Found::NONE) {
                 return Err(format!(
                     "distance {} up to symbol {} of pattern {} of {m} and a text of {n} symbols",
                     found.distance, found.end, block.pattern

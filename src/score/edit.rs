@@ -25,8 +25,9 @@ pub enum EditMode {
     Overlap(Reach),
 }
 
-/// How many symbols may follow an overlap: of the shorter sequence `(shorter * min(m, n) + constant) / divisor`, rounded down;
-/// of the longer one as many more as it is longer.
+/// Where an overlap may end. Of the shorter sequence `(shorter * min(m, n) + constant) / divisor` symbols may follow, rounded
+/// down, of the longer one as many more as it is longer; and at its end there are at most `rate` / 65,536 edits for each symbol
+/// up to there, of the sequence that has fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Reach {
     /// For each symbol of the shorter sequence.
@@ -35,9 +36,25 @@ pub struct Reach {
     pub constant: u32,
     /// Divides them; not 0.
     pub divisor: u32,
+    /// Edits for each 65,536 symbols up to the end; [`Reach::ANY_RATE`] or more for any number.
+    pub rate: u32,
 }
 
 impl Reach {
+    /// An edit a symbol, which no overlap is above.
+    pub const ANY_RATE: u32 = 1 << 16;
+
+    /// The least rate that allows so many edits a symbol.
+    pub fn rate_of(edits: f64) -> u32 {
+        // Beyond the rounding of the number itself.
+        ((edits * (1.0 + 1e-9) * f64::from(Self::ANY_RATE)).ceil() as u32).min(Self::ANY_RATE)
+    }
+
+    /// The most edits of an overlap that ends after so many symbols of one sequence and of the other.
+    pub fn most_edits(self, own: u32, other: u32) -> u32 {
+        (u64::from(self.rate.min(Self::ANY_RATE)) * u64::from(own.min(other)) >> 16) as u32
+    }
+
     /// Symbols of a sequence of `own` that may follow its part that overlaps one of `other` symbols.
     pub fn unaligned(self, own: u32, other: u32) -> u64 {
         let of_shorter = u64::from(self.shorter) * u64::from(own.min(other)) + u64::from(self.constant);
@@ -47,7 +64,8 @@ impl Reach {
     /// Whether no step of this sum passes 32 bits for sequences of at most so many symbols.
     pub fn fits(self, symbols: u32) -> bool {
         let of_shorter = u64::from(self.shorter) * u64::from(symbols);
-        of_shorter.saturating_add(u64::from(self.constant)) <= u64::from(u32::MAX)
+        u64::from(Self::ANY_RATE) * u64::from(symbols) <= u64::from(u32::MAX)
+            && of_shorter.saturating_add(u64::from(self.constant)) <= u64::from(u32::MAX)
             && self.unaligned(symbols, symbols) + u64::from(symbols) <= u64::from(u32::MAX)
     }
 }

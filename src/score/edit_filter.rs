@@ -6,7 +6,8 @@
 //! - Definitions 1 and 4, M / (M + X + G) >= t: X + G <= k M. The edit distance is at most X + G.
 //! - Definition 0, M / min(m, n) >= t: X + G = m + n - 2 M - X <= |m - n| + 2 (1 - t) min(m, n).
 //! - Definition 2, M / (M + X + G - E) >= t: what is left without the end gaps, parts of both of which one begins its
-//!   sequence and one ends it, is at a distance of at most k M. Such parts may be short, so that this says little unless
+//!   sequence and one ends it, is at a distance of at most k M, and M is at most the number of symbols of either sequence up
+//!   to the parts' end. Such parts may be short, so that this says little unless
 //!   the score bounds E: the alignment scores at least what aligning both without inner gaps does,
 //!   -q min(m, n) - opening - next |m - n| where no two symbols score less than -q, and at most s (M + X) - next G where
 //!   none score more than s. Hence G <= |m - n| + 2 ((s + q) min(m, n) + opening) / (s + 2 next). Of these symbols the
@@ -33,19 +34,21 @@ pub fn edit_filter(definition: IdentityDefinition, identity: f64, scoring: &Scor
     let (mode, limit) = match definition {
         IdentityDefinition::Columns | IdentityDefinition::Blast => (EditMode::Global, Limit::Shorter(further, 0.0)),
         IdentityDefinition::Shorter => (EditMode::Global, Limit::Shorter(2.0 * (1.0 - identity), 1.0)),
-        IdentityDefinition::InnerColumns => (EditMode::Overlap(reach(scoring)?), Limit::Shorter(further, 0.0)),
+        IdentityDefinition::InnerColumns => (EditMode::Overlap(reach(scoring, further)?), Limit::Shorter(further, 0.0)),
         IdentityDefinition::Mbl => return None,
     };
     Some(EditScheme { mode, equality: Equality::of_matches(scoring), limit })
 }
 
-/// How many symbols an alignment of best score can leave out.
-fn reach(scoring: &Scoring) -> Option<Reach> {
+/// How many symbols an alignment of best score can leave out, and how many edits its parts have at most for each of their
+/// symbols.
+fn reach(scoring: &Scoring, further: f64) -> Option<Reach> {
     let most = scoring.substitution.max_score().max(0) as u32;
     let least = scoring.substitution.min_score().min(0).unsigned_abs();
     let ends = scoring.end_costs();
     let (opening, next) = (ends.opening() as u32, ends.next as u32);
-    let reach = Reach { shorter: most + least, constant: opening, divisor: most + 2 * next };
+    let reach =
+        Reach { shorter: most + least, constant: opening, divisor: most + 2 * next, rate: Reach::rate_of(further) };
     let enough = reach.divisor > 0 && {
         let long = 1 << 20;
         reach.unaligned(long, long) as f64 <= MOST_UNALIGNED * f64::from(long)
@@ -67,9 +70,9 @@ mod tests {
         assert_eq!(of(IdentityDefinition::Columns, &linear), Some(EditMode::Global));
         assert_eq!(of(IdentityDefinition::Mbl, &linear), None);
         let inner = of(IdentityDefinition::InnerColumns, &linear);
-        assert_eq!(inner, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 25 })));
+        assert_eq!(inner, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 25, rate: 2027 })));
         let default = of(IdentityDefinition::InnerColumns, &Scoring::dna());
-        assert_eq!(default, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 11 })));
+        assert_eq!(default, Some(EditMode::Overlap(Reach { shorter: 9, constant: 0, divisor: 11, rate: 2027 })));
         let cheap = Scoring { gaps: Gaps::from_blast(10, 2), ..Scoring::truong() };
         assert_eq!(of(IdentityDefinition::InnerColumns, &cheap), None);
         assert_eq!(of(IdentityDefinition::Blast, &cheap), Some(EditMode::Global));

@@ -45,48 +45,11 @@ impl<const L: usize> Least<L> {
         self.distance = distance;
     }
 
-    /// The least distances.
-    pub(super) fn least(&self) -> [i64; L] {
-        self.least
-    }
-
-    /// As [`Least::advance`], but so many of the first columns count for no least distance. No later one may be told of
-    /// where columns before it do not count.
-    pub(super) fn advance_after(&mut self, skipped: [usize; L], steps: Steps<L>, before: usize, columns: [usize; L]) {
-        if skipped == [0; L] {
-            return self.advance(steps, before, columns);
-        }
-        self.advance(steps, before, skipped);
-        let mut rest = (steps, columns);
-        for (lane, &skipped) in skipped.iter().enumerate().filter(|(_, skipped)| **skipped > 0) {
-            self.least[lane] = i64::MAX / 2;
-            // In two steps, as no shift is by all 64 bits.
-            let behind = |bits: u64| bits << (skipped / 2) << (skipped - skipped / 2);
-            (rest.0.up[lane], rest.0.down[lane]) = (behind(rest.0.up[lane]), behind(rest.0.down[lane]));
-            rest.1[lane] -= skipped;
-        }
-        self.advance(rest.0, before, rest.1);
-    }
-
     /// Goes over as many columns as `columns` says, at most 64, the first of which is number `before + 1`: steps beyond
     /// the columns do not matter.
     #[inline(always)]
     pub(super) fn advance(&mut self, steps: Steps<L>, before: usize, columns: [usize; L]) {
-        let mut own = steps;
-        for (lane, &columns) in columns.iter().enumerate() {
-            // In two steps, as no shift is by all 64 bits.
-            let beyond = u64::MAX >> (columns / 2) >> (columns - columns / 2);
-            own.up[lane] &= !beyond;
-            own.down[lane] &= !beyond;
-        }
-        let [lowest, sums] = bytes(&own);
-        let (mut low, mut sum) = ([i64::MAX; L], [0; L]);
-        for k in (0..8).rev() {
-            for lane in 0..L {
-                low[lane] = low[lane].min(sum[lane] + byte(lowest[lane], k));
-                sum[lane] += byte(sums[lane], k);
-            }
-        }
+        let (own, low, sum) = block(steps, columns);
         for lane in 0..L {
             let is_less = (columns[lane] > 0) & (self.distance[lane] + low[lane] < self.least[lane]);
             let choose = |new: i64, old: i64| if is_less { new } else { old };
@@ -131,6 +94,27 @@ impl<const L: usize> Least<L> {
     }
 }
 
+/// So many of some steps, their lowest sum (of at least one step, also if there is none), and the sum of all.
+#[inline(always)]
+pub(super) fn block<const L: usize>(steps: Steps<L>, columns: [usize; L]) -> (Steps<L>, [i64; L], [i64; L]) {
+    let mut own = steps;
+    for (lane, &columns) in columns.iter().enumerate() {
+        // In two steps, as no shift is by all 64 bits.
+        let beyond = u64::MAX >> (columns / 2) >> (columns - columns / 2);
+        own.up[lane] &= !beyond;
+        own.down[lane] &= !beyond;
+    }
+    let [lowest, sums] = bytes(&own);
+    let (mut low, mut sum) = ([i64::MAX; L], [0; L]);
+    for k in (0..8).rev() {
+        for lane in 0..L {
+            low[lane] = low[lane].min(sum[lane] + byte(lowest[lane], k));
+            sum[lane] += byte(sums[lane], k);
+        }
+    }
+    (own, low, sum)
+}
+
 /// A byte of a word, with its sign.
 #[inline(always)]
 fn byte(word: u64, k: usize) -> i64 {
@@ -172,15 +156,6 @@ mod tests {
         row.advance(steps(0, 1), 134, [64, 3]);
         let found = [Found { distance: 3, end: 198 }, Found { distance: 1001, end: 71 }];
         assert_eq!((row.distance(), row.found()), ([3, 1067], found));
-    }
-
-    #[test]
-    fn skipped_columns_have_no_least() {
-        let steps = |up, down| Steps { up: [up; 3], down: [down; 3] };
-        // 4 3 4 5 4, of which nothing, one and all count.
-        let mut row = Least::new([5; 3]);
-        row.advance_after([0, 4, 64], steps(0b0011 << 60, 0b1100_1 << 59), 0, [5, 5, 64]);
-        assert_eq!((row.distance(), row.least()), ([4; 3], [3, 4, i64::MAX / 2]));
     }
 
     #[test]

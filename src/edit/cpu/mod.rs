@@ -6,6 +6,7 @@
 mod alone;
 mod compute;
 mod cutoff;
+mod ends;
 mod least;
 mod planes;
 mod scalar;

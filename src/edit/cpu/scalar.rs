@@ -80,7 +80,7 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &
             (up, down) = (hp >> (BITS - 1), hn >> (BITS - 1));
         }
         distance = distance + (hp >> top & 1) as u32 - (hn >> top & 1) as u32;
-        if u64::from(n) - j as u64 - 1 <= behind_most {
+        if u64::from(n) - j as u64 - 1 <= behind_most && distance <= reach.most_edits(m, j as u32 + 1) {
             least = least.min(distance);
         }
     }
@@ -89,7 +89,9 @@ pub(super) fn overlap(pattern: &[Code], text: &[Code], reach: Reach, equality: &
         if below as u64 > below_most {
             break;
         }
-        least = least.min(distance);
+        if distance <= reach.most_edits(row as u32 + 1, n) {
+            least = least.min(distance);
+        }
         let (pv, mv) = rows[row / BITS];
         distance = distance + (mv >> (row % BITS) & 1) as u32 - (pv >> (row % BITS) & 1) as u32;
     }

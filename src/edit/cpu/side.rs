@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::cutoff::CutOff;
+use super::ends::Ends;
 use super::least::{Least, Steps};
 use super::planes::{MAX_PLANES, Matcher, Planes};
 use super::step::{Horizontal, Vertical, step};
@@ -168,7 +169,8 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
         lengths
     };
     let (patterns, texts) = (lengths(|pair| pair.pattern.len()), lengths(|pair| pair.text.len()));
-    let mut rows = Least::new(if reach.is_some() { [0; MAX_PAIRS] } else { patterns.map(|m| m as i64) });
+    let mut rows = Least::new(patterns.map(|m| m as i64));
+    let mut ends = Ends::new();
     // Columns of each text that end no overlap, and rows of each pattern.
     let (mut open_columns, mut open_rows) = ([0; MAX_PAIRS], [0; MAX_PAIRS]);
     if let Some(reach) = reach {
@@ -197,6 +199,7 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
             if cut.pays && before > 0 {
                 let Some(distance) = cut.advance::<V>(buffer, at, &texts, before) else { break };
                 rows.set_distance(distance);
+                ends.set_distance(distance);
             }
             for (lane, pair) in pairs.iter().enumerate() {
                 let mut bits = [0; MAX_PLANES];
@@ -210,8 +213,8 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
             let mut c = 0;
             while c < columns {
                 // In global mode a text's last column is the one where the distance is; an overlap may end in it.
-                let ends = texts[..pairs.len()].iter().filter(|&&end| is_read_down && end > before + c);
-                let until = *ends.min().unwrap_or(&n).min(&(before + columns)) - before;
+                let last = texts[..pairs.len()].iter().filter(|&&end| is_read_down && end > before + c);
+                let until = *last.min().unwrap_or(&n).min(&(before + columns)) - before;
                 for c in c..until {
                     let mut symbols = [[V::splat(0); MAX_PLANES]; VECTORS];
                     for (v, symbols) in symbols.iter_mut().enumerate() {
@@ -241,9 +244,10 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
                 c = until;
                 for lane in (0..pairs.len()).filter(|&lane| is_read_down && texts[lane] == before + c) {
                     let word = |word| (*buffer.add(at.pv(word) + lane), *buffer.add(at.mv(word) + lane));
-                    if reach.is_some() {
-                        let first = open_rows[lane] + pairs[lane].padding();
-                        found[lane].distance = least_down((0..cut.words).map(word), first);
+                    if let Some(reach) = reach {
+                        let (padding, n) = (pairs[lane].padding(), texts[lane] as u32);
+                        let most = |row: usize| reach.most_edits((row - padding) as u32, n);
+                        found[lane].distance = least_down((0..cut.words).map(word), open_rows[lane] + padding, most);
                         continue;
                     }
                     let end = texts[lane] as u32;
@@ -269,16 +273,19 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
                 let columns = texts.map(|end| end.saturating_sub(before).min(BITS));
                 let mut skipped = columns;
                 skipped.iter_mut().zip(open_columns).for_each(|(to, open)| *to = open.saturating_sub(before).min(*to));
-                rows.advance_after(skipped, steps, before, columns);
+                match reach {
+                    None => rows.advance(steps, before, columns),
+                    Some(reach) => ends.advance(steps, skipped, columns, |lane, column| {
+                        reach.most_edits(patterns[lane] as u32, (before + column) as u32)
+                    }),
+                }
             }
         }
     }
     match reach {
         Some(_) => {
-            let least = rows.least();
-            for (found, least) in found.iter_mut().zip(least) {
-                let distance = u32::try_from(least).map_or(found.distance, |least| found.distance.min(least));
-                *found = Found { distance, end: 0 };
+            for (found, least) in found.iter_mut().zip(ends.least()) {
+                *found = Found { distance: found.distance.min(least), end: 0 };
             }
         }
         None if is_global => {}
@@ -286,15 +293,16 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
     }
 }
 
-/// The least value of a column in the rows from number `first` (from 0) on, given by the differences of its words; row -1 is
-/// at 0.
+/// The least value of a column that is at most `most` in its row, counted from 1, given by the differences of its words; of the
+/// first rows, so many, none counts. Row 0 is at 0.
 #[inline(always)]
-fn least_down(words: impl Iterator<Item = (u64, u64)>, first: usize) -> u32 {
-    let mut column = Least::new([0]);
+fn least_down(words: impl Iterator<Item = (u64, u64)>, skipped: usize, most: impl Fn(usize) -> u32) -> u32 {
+    let mut ends = Ends::new();
     for (number, (pv, mv)) in words.enumerate() {
         // Steps go from the highest bit on, rows from the lowest.
         let steps = Steps { up: [pv.reverse_bits()], down: [mv.reverse_bits()] };
-        column.advance_after([first.saturating_sub(number * BITS).min(BITS)], steps, 0, [BITS]);
+        let skipped = skipped.saturating_sub(number * BITS).min(BITS);
+        ends.advance(steps, [skipped], [BITS], |_, row| most(number * BITS + row));
     }
-    u32::try_from(column.least()[0]).unwrap_or(u32::MAX)
+    ends.least()[0]
 }

@@ -34,9 +34,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan
     let strips = variant.strips_of(list.pattern_symbols);
     let reach = match variant.mode {
         EditMode::Overlap(reach) => reach,
-        EditMode::Global | EditMode::Infix | EditMode::Prefix => {
-            Reach { shorter: 0, constant: 0, divisor: 1 }
-        }
+        EditMode::Global | EditMode::Infix | EditMode::Prefix => Reach { shorter: 0, constant: 0, divisor: 1, rate: 0 },
     };
     let base = Params {
         task_count: list.tasks,
@@ -54,6 +52,8 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan
         sets: work.texts.coding.sets,
         reach_shorter: reach.shorter,
         reach_constant: reach.constant,
+        reach_rate: reach.rate.min(Reach::ANY_RATE),
+        spare: 0,
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);

@@ -156,6 +156,10 @@ pub struct Params {
     pub reach_shorter: u32,
     /// See [`crate::score::Reach`].
     pub reach_constant: u32,
+    /// See [`crate::score::Reach`].
+    pub reach_rate: u32,
+    /// Fills up to 8 bytes.
+    pub spare: u32,
 }
 
 /// How symbols of texts are coded on the device.

@@ -59,7 +59,7 @@ pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7
 
 /// Of the kernels for distances.
 pub const MYERS: &[Binding] = &[
-    uniform(64),
+    uniform(72),
     read(1, "profile"),
     read(2, "texts"),
     read(3, "places"),

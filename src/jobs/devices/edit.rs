@@ -45,7 +45,7 @@ pub(super) struct Expected {
 impl Expected {
     /// All modes, with and without a limit, for symbols that take 2, 4 and 8 bits.
     pub(super) fn new() -> Self {
-        let reach = Reach { shorter: 3, constant: 2, divisor: 8 };
+        let reach = Reach { shorter: 3, constant: 2, divisor: 8, rate: Reach::ANY_RATE / 2 };
         let modes = [EditMode::Global, EditMode::Infix, EditMode::Prefix, EditMode::Overlap(reach)];
         let bases = [1, 2, 4, 8];
         let letters: Vec<Code> = (1..=20).collect();
