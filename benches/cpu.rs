@@ -22,16 +22,16 @@ const LENGTHS: [usize; 2] = [300, 1500];
 
 /// What is computed, and the width of lanes that it goes in.
 fn works() -> Vec<(&'static str, Scoring, Want)> {
-    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() };
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let local = |scoring| Scoring { mode: Mode::Local, ..scoring };
     vec![
-        ("dna_linear_8", Scoring::dna(), Want::Scores),
-        ("dna_linear_matches_16", Scoring::dna(), Want::Alignments),
+        ("dna_linear_8", Scoring::truong(), Want::Scores),
+        ("dna_linear_matches_16", Scoring::truong(), Want::Alignments),
         ("dna_affine_8", affine.clone(), Want::Scores),
         ("dna_affine_matches_16", affine, Want::Alignments),
         ("protein_affine_8", Scoring::protein(), Want::Scores),
         ("protein_local_8", local(Scoring::protein()), Want::Scores),
-        ("dna_local_8", local(Scoring::dna()), Want::Scores),
+        ("dna_local_8", local(Scoring::truong()), Want::Scores),
     ]
 }
 

@@ -16,7 +16,7 @@ const GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fas
 fn run(run: &Run) -> u64 {
     let stores = read_files(&[GENES], &ReadOptions::default()).expect("the genes can be read");
     let store = Arc::new(stores.into_iter().next().expect("one store a file"));
-    let job = AllPairs { min_identity: Some(0.97), ..AllPairs::new(store, Arc::new(Scoring::dna())) };
+    let job = AllPairs { min_identity: Some(0.97), ..AllPairs::new(store, Arc::new(Scoring::truong())) };
     let mut identity_sum = 0.0;
     let summary = job.run(run, |pairs| {
         identity_sum += pairs.iter().map(|pair| pair.identity).sum::<f64>();

@@ -47,8 +47,8 @@ type Compute<'a> = &'a mut dyn FnMut(&Arc<Batch>) -> pairwave::Result<usize>;
 
 fn bench(criterion: &mut Criterion, name: &str, compute: Compute<'_>, cells: f64) {
     let work = [
-        ("dna_linear", Scoring::dna()),
-        ("dna_affine", Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() }),
+        ("dna_linear", Scoring::truong()),
+        ("dna_affine", Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() }),
         ("protein_affine", Scoring::protein()),
     ];
     for (kind, scoring) in work {

@@ -36,8 +36,10 @@ fn relatives(percent: u32) -> (Vec<Code>, Vec<Code>) {
 }
 
 fn tracebacks(criterion: &mut Criterion) {
-    let schemes =
-        [("dna_linear", Scoring::dna()), ("dna_affine", Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() })];
+    let schemes = [
+        ("dna_linear", Scoring::truong()),
+        ("dna_affine", Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() }),
+    ];
     for (kind, scoring) in schemes {
         let mut group = criterion.benchmark_group(format!("traceback/{kind}"));
         group.sample_size(10);

@@ -137,7 +137,7 @@ fn of_lengths(lengths: &[usize]) -> Arc<SequenceStore> {
 fn jobs(seed: u64) -> Vec<Job> {
     let mut rng = rng(seed);
     let (all, some) = (of_lengths(&lengths(&mut rng, 500)), of_lengths(&lengths(&mut rng, 250)));
-    let triangle = support::job(&all, Scoring::dna(), Want::Scores);
+    let triangle = support::job(&all, Scoring::truong(), Want::Scores);
     let rectangle = Job { against: Some(some), ..triangle.clone() };
     vec![triangle, rectangle]
 }
@@ -194,7 +194,7 @@ fn pieces_that_do_not_shrink_are_seen_in_the_simulation() {
 fn shares_follow_speeds_in_real_time() {
     let lengths: Vec<usize> = (0..60).map(|index| 20 + (index * 11) % 50).collect();
     let store = mixed_store(&mut rng(0xba1), Alphabet::Dna, &lengths);
-    let job = AllPairs { score_only: true, ..AllPairs::new(store, Arc::new(Scoring::dna())) };
+    let job = AllPairs { score_only: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) };
     // Two thirds of a second for both together.
     let speed = job.job().cells() as f64 / 4.0 * 1.5;
     let capacity = Capacity { cells: 1 << 30, pairs: 1 << 20, store_bytes: u64::MAX, batches: 1 };

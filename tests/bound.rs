@@ -185,7 +185,7 @@ fn scoring() -> impl Strategy<Value = Scoring> {
                 let (score, is_match) = entries[a.min(b) as usize * 16 + a.max(b) as usize];
                 (if is_match && equal_matches { 7 } else { score }, is_match)
             });
-            Scoring { substitution, ..Scoring::dna() }
+            Scoring { substitution, ..Scoring::truong() }
         }),
     ];
     (table, gaps, end_gaps(), any::<bool>()).prop_map(|(scoring, gaps, end_gaps, mismatch_is_two_gaps)| {
@@ -235,7 +235,7 @@ fn extreme_scoring() -> impl Strategy<Value = Scoring> {
             (false, first) => (if first || one_mismatch { c.min(d) } else { c.max(d) }, false),
         });
         let gaps = Gaps::from_blast(open, extend);
-        Scoring { substitution, gaps, end_gaps: end_gaps_of(end_gaps, gaps), ..Scoring::dna() }
+        Scoring { substitution, gaps, end_gaps: end_gaps_of(end_gaps, gaps), ..Scoring::truong() }
     })
 }
 
@@ -358,7 +358,7 @@ fn bounds_that_cancel_are_not_sharper_than_their_rounding() {
 #[should_panic(expected = "drops")]
 fn the_harness_sees_a_lost_pair() {
     let codes: Vec<Code> = (0..40).map(|index| 1 << (index % 4)).collect();
-    let scoring = Scoring::dna();
+    let scoring = Scoring::truong();
     let best = needleman_wunsch::align(&codes, &codes[1..], &scoring);
     let seen = Seen { score: best.score, matches: best.matches, m: 40, n: 39 };
     if let Err(error) = never_lost(&best.cigar.counts(), &scoring, seen, 0.5, 0.03) {
@@ -387,9 +387,9 @@ fn dropped(scoring: &Scoring, definition: IdentityDefinition, threshold: f64, wi
 
 #[test]
 fn nearly_all_unrelated_pairs_are_dropped() {
-    let linear = Scoring::dna();
-    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() };
-    let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
+    let linear = Scoring::truong();
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
+    let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::truong() };
     let ends = EndGaps::Priced(Gaps::from_blast(2, 1));
     let priced = Scoring::nucleotide(2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), ends).expect("a valid scheme");
     for definition in definitions() {

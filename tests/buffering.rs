@@ -13,9 +13,9 @@ use pairwave::seq::Alphabet;
 fn results_do_not_depend_on_how_they_are_brought_back() {
     let lengths: Vec<usize> = (0..40).map(|index| 1 + index * 5 % 90).collect();
     let store = support::mixed_store(&mut support::rng(10), Alphabet::Dna, &lengths);
-    let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::dna());
+    let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
     for want in [Want::Scores, Want::Alignments, Want::Reaching(Arc::new(filter))] {
-        let job = support::job(&store, Scoring::dna(), want);
+        let job = support::job(&store, Scoring::truong(), want);
         let mut all = Vec::new();
         for buffering in [Buffering::Copied, Buffering::InPlace, Buffering::Double] {
             let mut engine = support::kernel_checked("nw_slice").with_buffering(buffering);

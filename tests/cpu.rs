@@ -92,7 +92,7 @@ fn groups_of_every_size_fill_the_lanes() {
         let lengths: Vec<usize> = (0..count).map(|index| (index * 5) % 13).collect();
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         for end_gaps in [EndGaps::Free, EndGaps::Priced(Gaps { first: 9, next: 0 })] {
-            let scoring = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps, ..Scoring::dna() };
+            let scoring = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps, ..Scoring::truong() };
             for (_, mut workspace) in workspaces() {
                 check_hits(&store, &scoring, &hits(&mut workspace, &store, &scoring, Want::Scores), false);
             }
@@ -161,7 +161,7 @@ fn long_pairs_equal_each_other() {
             let ancestor = random_codes(&mut rng, Alphabet::Dna, 3_000);
             let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 10);
             let store = store(Alphabet::Dna, &[ancestor, relative, random_codes(&mut rng, Alphabet::Dna, 2_500)]);
-            let scoring = Scoring { gaps, mode, end_gaps, ..Scoring::dna() };
+            let scoring = Scoring { gaps, mode, end_gaps, ..Scoring::truong() };
             let expected =
                 hits(&mut Workspace::with(Level::Portable, Form::Targets), &store, &scoring, Want::Alignments);
             for (what, mut workspace) in workspaces() {

@@ -25,7 +25,7 @@ fn sequences() -> Arc<SequenceStore> {
 }
 
 fn job() -> AllPairs {
-    AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::dna())) }
+    AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::truong())) }
 }
 
 fn run_job_on(engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>, Summary) {
@@ -166,7 +166,7 @@ fn an_engine_keeps_to_its_memory() {
 #[test]
 fn adapters_are_opened_with_their_names_and_memory() {
     let adapters = [(adapter_called("a"), u64::MAX), (adapter_called("b"), LEAST_BYTES)];
-    let opened = tune::open_all(&adapters, &Arc::new(Scoring::dna()), 0, false, &AtomicBool::new(false));
+    let opened = tune::open_all(&adapters, &Arc::new(Scoring::truong()), 0, false, &AtomicBool::new(false));
     let engines: Vec<GpuEngine> = opened.into_iter().map(|engine| engine.expect("the adapter opens")).collect();
     assert_eq!([engines[0].name(), engines[1].name()], ["a", "b"]);
     assert_eq!(engines[0].config(), engines[1].config());
@@ -177,7 +177,7 @@ fn adapters_are_opened_with_their_names_and_memory() {
 fn an_interrupt_ends_a_measurement() {
     let interrupt = Arc::new(AtomicBool::new(true));
     let adapters = [(adapter(), u64::MAX), (adapter(), u64::MAX)];
-    let opened = tune::open_all(&adapters, &Arc::new(Scoring::dna()), 0, true, &interrupt);
+    let opened = tune::open_all(&adapters, &Arc::new(Scoring::truong()), 0, true, &interrupt);
     assert_eq!(opened.len(), 2);
     assert!(opened.iter().all(|engine| matches!(engine, Err(Error::Interrupted))));
     let devices = vec![Device::Adapter(Box::new(adapter()))];

@@ -57,10 +57,10 @@ fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResu
 
 #[test]
 fn the_same_pairs_are_written_with_and_without() {
-    let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::dna() };
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::truong() };
     let cases = [
-        (Alphabet::Dna, true, Scoring::dna()),
-        (Alphabet::Dna, false, Scoring::dna()),
+        (Alphabet::Dna, true, Scoring::truong()),
+        (Alphabet::Dna, false, Scoring::truong()),
         (Alphabet::Dna, false, affine),
         (Alphabet::Protein, true, Scoring::protein()),
     ];
@@ -105,7 +105,7 @@ fn the_same_pairs_are_written_with_and_without() {
 fn a_small_job_goes_without() {
     let job = AllPairs {
         min_identity: Some(0.97),
-        ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::dna()))
+        ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::truong()))
     };
     let (_, summary) = run(&job, EditFilter::Auto, gpu());
     assert_eq!(summary.engines.len(), 1);
@@ -116,7 +116,7 @@ fn a_small_job_goes_without() {
 fn devices_are_opened_for_what_the_filter_left() {
     let job = AllPairs {
         min_identity: Some(0.97),
-        ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::dna()))
+        ..AllPairs::new(families(1, Alphabet::Dna, true), Arc::new(Scoring::truong()))
     };
     warnings::record("debug");
     let (_, summary) = run(&job, EditFilter::On, gpu());

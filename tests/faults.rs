@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 fn all_aligned() -> AllPairs {
     let lengths: Vec<usize> = (0..40).map(|index| 5 + (index * 7) % 60).collect();
     let store = mixed_store(&mut rng(0xfa), Alphabet::Dna, &lengths);
-    AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::dna())) }
+    AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) }
 }
 
 /// Every pair aligned; scores alone; the pairs above an identity.

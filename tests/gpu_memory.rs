@@ -38,7 +38,7 @@ fn pairs_batch(queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>, want:
     let block = |query| Block { query, targets: 0..5, cells: u64::from(queries.length(query)) * symbols };
     let blocks = (0..5).map(block).collect();
     let (queries, targets) = (Arc::clone(queries), Arc::clone(targets));
-    let scoring = Arc::new(Scoring::dna());
+    let scoring = Arc::new(Scoring::truong());
     let band = Band { queries, targets, order: order.into(), scoring, want, earlier_is_query: false };
     Arc::new(Batch { band: Arc::new(band), blocks })
 }
@@ -229,8 +229,8 @@ fn distances_are_computed_though_a_buffer_is_refused() {
 fn results_that_cannot_be_fetched_are_left_unfinished() {
     // So many pairs pass that not all come with the first copy.
     let store = store(Alphabet::Dna, &vec![vec![1, 2, 4, 8]; 370]);
-    let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::dna());
-    let job = job(&store, Scoring::dna(), Want::Reaching(Arc::new(filter)));
+    let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
+    let job = job(&store, Scoring::truong(), Want::Reaching(Arc::new(filter)));
     let [batch]: [Arc<Batch>; 1] = batches(&job, u64::MAX).try_into().expect("one batch");
     let mut gpu = kernel_checked("nw_slice");
     for refused in [1, 0] {
@@ -263,7 +263,7 @@ fn a_job_is_right_though_memory_is_short() {
     let mut rng = rng(0x5707);
     let lengths: Vec<usize> = (0..40).map(|index| 5 + (index * 7) % 60).collect();
     let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
-    let job = AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::dna())) };
+    let job = AllPairs { check: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) };
     let (expected, _) = run(&job, Box::new(cpu()));
     for (count, engines) in [(1, 1), (u64::MAX, 2)] {
         let mut found = adapter();

@@ -23,9 +23,9 @@ fn jobs() -> Vec<AllPairs> {
     let lengths: Vec<usize> = (0..60).map(|index| 1 + (index * index * 7) % 190).collect();
     let dna = mixed_store(&mut rng(0x4b), Alphabet::Dna, &lengths);
     let proteins = mixed_store(&mut rng(0x4c), Alphabet::Protein, &lengths[..40]);
-    let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::dna() };
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::truong() };
     let mut jobs = Vec::new();
-    for (store, scoring) in [(&dna, Scoring::dna()), (&dna, affine), (&proteins, Scoring::protein())] {
+    for (store, scoring) in [(&dna, Scoring::truong()), (&dna, affine), (&proteins, Scoring::protein())] {
         let all = AllPairs { check: true, ..AllPairs::new(Arc::clone(store), Arc::new(scoring)) };
         jobs.push(AllPairs { score_only: true, check: false, ..all.clone() });
         jobs.push(AllPairs { min_identity: Some(0.5), ..all.clone() });

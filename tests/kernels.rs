@@ -27,7 +27,7 @@ fn edge_lengths(engine: &mut dyn Engine<Pairs>, seed: u64) {
 
 fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
-    let scoring = Scoring::dna();
+    let scoring = Scoring::truong();
     for count in [1, 2, 15, 16, 17, 18, 33, 65, 66] {
         let lengths: Vec<usize> = (0..count).map(|index| 5 + index % 9).collect();
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
@@ -39,7 +39,7 @@ fn workgroup_edges(engine: &mut dyn Engine<Pairs>, seed: u64) {
 }
 
 fn equal_and_different(engine: &mut dyn Engine<Pairs>) {
-    for (scoring, letters) in [(Scoring::dna(), *b"ACN"), (Scoring::protein(), *b"WPX")] {
+    for (scoring, letters) in [(Scoring::truong(), *b"ACN"), (Scoring::protein(), *b"WPX")] {
         let code = |letter| scoring.alphabet.encode(letter).expect("a letter of the alphabet");
         let sequences: Vec<Vec<u8>> =
             letters.iter().flat_map(|&letter| [7, 12, 40].map(|length| vec![code(letter); length])).collect();
@@ -64,7 +64,7 @@ fn overflow(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
     let (mut refused, mut alone) = (0, 0);
     for factor in [1, 1_000, 100_000, 1_000_000, 10_000_000] {
-        let base = Scoring::dna();
+        let base = Scoring::truong();
         let substitution = pairwave::score::Substitution::from_fn(Alphabet::Dna, |a, b| {
             (base.substitution.score(a, b).signum() * factor, base.substitution.is_match(a, b))
         });
@@ -200,7 +200,7 @@ fn nw_slice_long_pairs_equal_the_cpu() {
         (Gaps::from_blast(10, 1), EndGaps::Free),
         (Gaps::from_blast(20, 2), EndGaps::Priced(Gaps::from_blast(2, 1))),
     ] {
-        let scoring = Scoring { gaps, end_gaps, ..Scoring::dna() };
+        let scoring = Scoring { gaps, end_gaps, ..Scoring::truong() };
         let ancestor = random_codes(&mut rng, Alphabet::Dna, 4600);
         let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 3);
         let other = random_codes(&mut rng, Alphabet::Dna, 4555);
@@ -218,7 +218,7 @@ fn nw_slice_long_pairs_equal_the_cpu() {
 #[test]
 fn nw_slice_refuses_what_does_not_fit() {
     let store = mixed_store(&mut rng(7), Alphabet::Dna, &[500, 500]);
-    let batches = batches(&job(&store, Scoring::dna(), Want::Scores), u64::MAX);
+    let batches = batches(&job(&store, Scoring::truong(), Want::Scores), u64::MAX);
     let mut tiny = kernel_default("nw_slice").with_scratch_budget(1 << 12);
     let error = tiny.submit(Arc::clone(&batches[0])).expect_err("4 KiB of scratch do not hold 500 rows");
     assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
@@ -230,9 +230,9 @@ fn the_harness_sees_a_wrong_score() {
     let store = mixed_store(&mut rng(3), Alphabet::Dna, &[10, 12]);
     let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
     let mut mock = MockEngine::new("mock", capacity, []);
-    let mut hits = compute(&mut mock, &batches(&job(&store, Scoring::dna(), Want::Alignments), u64::MAX));
+    let mut hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), Want::Alignments), u64::MAX));
     hits[0].score += 1;
-    check_hits(&store, &Scoring::dna(), &hits, true);
+    check_hits(&store, &Scoring::truong(), &hits, true);
 }
 
 #[test]
@@ -241,6 +241,6 @@ fn the_harness_sees_a_missing_pair() {
     let store = mixed_store(&mut rng(4), Alphabet::Dna, &[10, 12, 14]);
     let capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 1 };
     let mut mock = MockEngine::new("mock", capacity, []);
-    let hits = compute(&mut mock, &batches(&job(&store, Scoring::dna(), Want::Alignments), u64::MAX));
-    check_hits(&store, &Scoring::dna(), &hits[1..], true);
+    let hits = compute(&mut mock, &batches(&job(&store, Scoring::truong(), Want::Alignments), u64::MAX));
+    check_hits(&store, &Scoring::truong(), &hits[1..], true);
 }

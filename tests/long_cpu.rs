@@ -72,7 +72,7 @@ fn all_methods_trace_the_oracles_path() {
 #[test]
 fn similar_sequences_are_pruned_and_right() {
     let rng = &mut rng(3);
-    let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let query = codes(rng, Alphabet::Dna, 1200);
     let target = relative(rng, &query);
     let case = LongCase::new(&query, &target, &scoring);
@@ -97,7 +97,7 @@ fn memory_decides_what_can_be_traced() {
 
 #[test]
 fn an_interrupt_ends_sweep_and_trace() {
-    let case = LongCase::new(&[1; 100], &[1; 100], &Scoring::dna());
+    let case = LongCase::new(&[1; 100], &[1; 100], &Scoring::truong());
     let mut engine = CpuLong::new(2).with_tile(16, 16);
     let (top, left) = (case.pair.top(0..100), case.pair.left(0..100));
     let (pair, interrupt) = (&case.pair, &AtomicBool::new(true));
@@ -132,7 +132,7 @@ impl Source for Broken {
 
 #[test]
 fn a_source_that_fails_ends_the_sweep() {
-    let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let pair = LongPair { query: [1; 100].into(), target: [2; 100].into(), scoring: Arc::new(scoring) };
     let (top, best, interrupt) = (pair.top(0..100), BestSoFar::default(), AtomicBool::new(false));
     let (rows, columns) = ((0, 100), (0, 100));
@@ -223,7 +223,7 @@ impl LongEngine for Wrong {
 
 #[test]
 fn the_harness_refuses_wrong_answers() {
-    let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let case = LongCase::new(&[1, 2, 4, 8, 1, 1, 2], &[4, 8, 1, 2, 4, 8, 1, 2], &scoring);
     let passes = |fault: u32| {
         let mut engine = Wrong(CpuLong::new(1), fault);

@@ -79,7 +79,7 @@ fn all_methods_trace_the_oracles_path() {
 fn what_a_sweep_leaves_is_traced() {
     let rng = &mut rng(13);
     for (mode, rows) in [(Mode::Local, 700), (Mode::Global, 702), (Mode::Local, 703)] {
-        let scoring = Scoring { mode, ..Scoring::dna() };
+        let scoring = Scoring { mode, ..Scoring::truong() };
         let query = codes(rng, Alphabet::Dna, rows);
         let target = relative(rng, &query);
         let case = LongCase::new(&query, &target, &scoring);
@@ -96,7 +96,7 @@ fn what_a_sweep_leaves_is_traced() {
 #[test]
 fn similar_sequences_are_pruned_and_right() {
     let rng = &mut rng(14);
-    let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let query = codes(rng, Alphabet::Dna, 1500);
     let target = relative(rng, &query);
     let case = LongCase::new(&query, &target, &scoring);
@@ -112,7 +112,7 @@ fn similar_sequences_are_pruned_and_right() {
 #[test]
 fn a_pruned_panel_leaves_nothing_of_the_one_before() {
     let rng = &mut rng(15);
-    let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let alike = vec![1; 500];
     let before = LongCase::new(&alike, &alike, &scoring);
     let query: Vec<_> = (0..450).map(|_| 1 << rng.below(4)).collect();

@@ -37,7 +37,7 @@ fn local_case(seed: u64, rows: usize) -> LongCase {
     let rng = &mut rng(seed);
     let query = codes(rng, Alphabet::Dna, rows);
     let target = relative(rng, &query);
-    LongCase::new(&query, &target, &Scoring { mode: Mode::Local, ..Scoring::dna() })
+    LongCase::new(&query, &target, &Scoring { mode: Mode::Local, ..Scoring::truong() })
 }
 
 /// Has every buffer refused once that `check` takes, each with a new engine; gives how many there are.
@@ -118,7 +118,7 @@ fn without_memory_an_engine_refuses_and_goes_on() {
 
 #[test]
 fn pairs_on_the_device_stay_within_their_budget() {
-    let (rng, scoring) = (&mut rng(0x10eb), Scoring { mode: Mode::Local, ..Scoring::dna() });
+    let (rng, scoring) = (&mut rng(0x10eb), Scoring { mode: Mode::Local, ..Scoring::truong() });
     let query = codes(rng, Alphabet::Dna, 8);
     let mut engine = open("budget").with_memory(LEAST_BYTES);
     let budget = engine.residents().budget();

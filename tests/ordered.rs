@@ -29,7 +29,7 @@ const ANY: (u64, usize) = (u64::MAX, usize::MAX);
 
 fn scores() -> Job {
     let lengths: Vec<usize> = (0..60).map(|index| 5 + (index * 7) % 40).collect();
-    job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::dna(), Want::Scores)
+    job(&mixed_store(&mut rng(0x0de7), Alphabet::Dna, &lengths), Scoring::truong(), Want::Scores)
 }
 
 /// Bands of about 60 pairs.

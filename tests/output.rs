@@ -35,7 +35,7 @@ fn store(alphabet: Alphabet, sequences: &[(&str, &str)]) -> Arc<SequenceStore> {
 
 fn scoring(alphabet: Alphabet, end_gaps: EndGaps) -> Scoring {
     let substitution = Substitution::from_fn(alphabet, |a, b| if a == b { (5, true) } else { (-4, false) });
-    Scoring { alphabet, substitution, gaps: Gaps::linear(10), end_gaps, ..Scoring::dna() }
+    Scoring { alphabet, substitution, gaps: Gaps::linear(10), end_gaps, ..Scoring::truong() }
 }
 
 /// Two sets that are one if `targets` is `None`.

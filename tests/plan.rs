@@ -32,7 +32,7 @@ fn scoring() -> impl Strategy<Value = Scoring> {
     let gaps = select(vec![Gaps::linear(10), Gaps::from_blast(10, 1), Gaps::linear(0)]);
     let end_gaps = select(vec![EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps::linear(0))]);
     (select(vec![1, 100, 10_000, 1_000_000]), gaps, end_gaps).prop_map(|(factor, gaps, end_gaps)| {
-        let dna = Scoring::dna();
+        let dna = Scoring::truong();
         let table = |a, b| (dna.substitution.score(a, b) * factor, dna.substitution.is_match(a, b));
         Scoring { substitution: Substitution::from_fn(Alphabet::Dna, table), gaps, end_gaps, ..dna.clone() }
     })
@@ -207,7 +207,7 @@ proptest! {
 fn every_class_is_reached() {
     let scale = |factor: i32| {
         let table = |a: u8, b: u8| if a & b != 0 { (5 * factor, true) } else { (-4 * factor, false) };
-        Scoring { substitution: Substitution::from_fn(Alphabet::Dna, table), ..Scoring::dna() }
+        Scoring { substitution: Substitution::from_fn(Alphabet::Dna, table), ..Scoring::truong() }
     };
     let class = |factor, m, n| LengthClass::of(&scale(factor), m, n);
     assert_eq!(class(1, 59, 59), LengthClass { format: 0, long: false });
@@ -219,7 +219,7 @@ fn every_class_is_reached() {
 
 #[test]
 fn a_block_that_fits_is_not_cut() {
-    let job = job(&[10, 20, 30], None, Scoring::dna());
+    let job = job(&[10, 20, 30], None, Scoring::truong());
     let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("one band");
     let (_, block): (_, Block) = blocks[0].clone();
     let portion = Portion { cells: block.cells, pairs: block.pairs(), target_bytes: u64::MAX };
@@ -229,7 +229,7 @@ fn a_block_that_fits_is_not_cut() {
 #[test]
 #[should_panic(expected = "times")]
 fn the_harness_sees_a_pair_that_comes_twice() {
-    let job = job(&[10, 20, 30], None, Scoring::dna());
+    let job = job(&[10, 20, 30], None, Scoring::truong());
     let mut held = hold(&job, 1, 1);
     *held.times.get_mut(&(0, 2)).expect("a pair") += 1;
     assert_eq!(held, all_pairs(&job), "times that pairs come");
@@ -237,7 +237,7 @@ fn the_harness_sees_a_pair_that_comes_twice() {
 
 #[test]
 fn bands_of_a_rectangle_share_their_order() {
-    let job = job(&[5, 9, 7], Some(&[3, 8, 8, 1]), Scoring::dna());
+    let job = job(&[5, 9, 7], Some(&[3, 8, 8, 1]), Scoring::truong());
     let orders: Vec<Arc<[u32]>> = job.bands(1, 1).map(|(_, band, _)| Arc::clone(&band.order)).collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);
     assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));

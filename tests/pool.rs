@@ -39,7 +39,7 @@ fn run_all(device: Device) -> Vec<u64> {
     let prefiltered = AllPairs {
         edit_filter: EditFilter::On,
         min_identity: Some(0.8),
-        ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna()))
+        ..AllPairs::new(Arc::clone(&store), Arc::new(Scoring::truong()))
     };
     written.push(prefiltered.run(&run, |_| Ok(())).expect("the job ends well").written);
     written

@@ -36,7 +36,7 @@ fn run(job: &AllPairs, engines: Vec<Box<dyn Engine<Pairs>>>) -> (Vec<PairResult>
 }
 
 fn job() -> AllPairs {
-    AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::dna())) }
+    AllPairs { check: true, ..AllPairs::new(sequences(), Arc::new(Scoring::truong())) }
 }
 
 /// What one well-behaved engine gives.
@@ -103,7 +103,7 @@ fn one_against_another_and_no_pairs_at_all() {
     let all: Vec<(u32, u32)> = (0..40).flat_map(|query| (0..3).map(move |target| (query, target))).collect();
     assert_eq!((pairs, summary.pairs), (all, 120));
 
-    let single = AllPairs::new(mixed_store(&mut rng(6), Alphabet::Dna, &[9]), Arc::new(Scoring::dna()));
+    let single = AllPairs::new(mixed_store(&mut rng(6), Alphabet::Dna, &[9]), Arc::new(Scoring::truong()));
     assert_eq!(run(&single, vec![mock("well", 5_000, [])]).0, []);
 }
 
@@ -136,7 +136,7 @@ fn a_store_too_large_for_the_device_is_uploaded_in_parts() {
 fn impossible_identities_and_gap_costs_are_refused() {
     let identity = |value| AllPairs { min_identity: Some(value), ..job() };
     let gaps = pairwave::score::Gaps { first: 1, next: 2 };
-    let gaps = AllPairs { scoring: Arc::new(Scoring { gaps, ..Scoring::dna() }), ..job() };
+    let gaps = AllPairs { scoring: Arc::new(Scoring { gaps, ..Scoring::truong() }), ..job() };
     for wrong in [identity(f64::NAN), identity(1.01), identity(-0.1), gaps] {
         let error = run_on(&wrong, vec![mock("well", 1_000, [])], &two_threads()).expect_err("refused");
         assert!(matches!(error, Error::Usage(_)), "{error}");

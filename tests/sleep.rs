@@ -27,7 +27,7 @@ fn a_busy_thread_is_seen() {
 fn nobody_is_busy_while_devices_compute() {
     a_busy_thread_is_seen();
     let store = support::mixed_store(&mut support::rng(3), Alphabet::Dna, &[9; 24]);
-    let job = AllPairs::new(store, Arc::new(Scoring::dna()));
+    let job = AllPairs::new(store, Arc::new(Scoring::truong()));
     let capacity = Capacity { cells: 9 * 9 * 100, pairs: u64::MAX, store_bytes: u64::MAX, batches: 2 };
     let slow = || Act::Compute(Duration::from_millis(300));
     // One waits for its device, the other for work that may come back.

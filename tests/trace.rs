@@ -227,7 +227,7 @@ fn end_gaps_of_either_extreme_are_free_or_charged() {
 
 #[test]
 fn wrong_hints_are_found_out() {
-    let scoring = Scoring::dna();
+    let scoring = Scoring::truong();
     let query: Vec<Code> = (0..50).map(|k| 1 << (k * k % 7 % 4)).collect();
     let mut target = query.clone();
     target.drain(10..13);

@@ -109,7 +109,7 @@ mod tests {
 
     fn scoring(gaps: Gaps, end_gaps: EndGaps) -> Scoring {
         let meets = |a: Code, b: Code| if a & b != 0 { (5, true) } else { (-4, false) };
-        Scoring { substitution: Substitution::from_fn(Alphabet::Dna, meets), gaps, end_gaps, ..Scoring::dna() }
+        Scoring { substitution: Substitution::from_fn(Alphabet::Dna, meets), gaps, end_gaps, ..Scoring::truong() }
     }
 
     fn codes(letters: &str) -> Vec<Code> {

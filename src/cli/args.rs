@@ -95,7 +95,8 @@ pub(super) struct AllPairsArgs {
     #[command(flatten)]
     pub scoring: ScoringArgs,
 
-    /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing [default: charged]
+    /// Whether gaps at the ends of an alignment cost what inner gaps cost, or nothing [default: neither for nucleotides: see
+    /// --end-gap-extend; charged for proteins]
     ///
     /// With --end-gap-open and --end-gap-extend they cost something else.
     #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, ignore_case = true)]
@@ -192,27 +193,29 @@ pub(super) struct ScoringArgs {
     #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
     pub matrix: Option<String>,
 
-    /// What a gap costs once, however long it is [default: 0 for nucleotides, 11 for proteins]
+    /// What a gap costs once, however long it is [default: 20 for nucleotides, 11 for proteins]
     ///
     /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST. (Where the first symbol of a gap costs FIRST in all, as
     /// in EMBOSS and parasail, OPEN is FIRST - EXTEND.)
     #[arg(long, value_name = "OPEN", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_open: Option<i32>,
 
-    /// What every symbol of a gap costs, the first included [default: 10 for nucleotides, 1 for proteins]
+    /// What every symbol of a gap costs, the first included [default: 5 for nucleotides, 1 for proteins]
     ///
     /// A gap of k symbols costs OPEN + k * EXTEND, as in BLAST.
     #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<i32>,
 
-    /// What a gap at an end of the alignment costs once [default: as --gap-open]
+    /// What a gap at an end of the alignment costs once [default: 0 for nucleotides, as --gap-open for proteins or where a
+    /// gap cost is given]
     ///
     /// Such a gap of k symbols costs OPEN + k * EXTEND, at both ends of both sequences. Neither its first symbol nor each
     /// further one may cost more than an inner gap's.
     #[arg(long, value_name = "OPEN", help_heading = SCORING, allow_negative_numbers = true)]
     pub end_gap_open: Option<i32>,
 
-    /// What every symbol of a gap at an end of the alignment costs [default: as --gap-extend]
+    /// What every symbol of a gap at an end of the alignment costs [default: 3 for nucleotides, as --gap-extend for proteins
+    /// or where a gap cost is given]
     #[arg(long, value_name = "EXTEND", help_heading = SCORING, allow_negative_numbers = true)]
     pub end_gap_extend: Option<i32>,
 

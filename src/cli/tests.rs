@@ -113,7 +113,10 @@ fn modes() {
         let scoring = scheme.scoring().unwrap();
         (scoring.mode, scoring.end_gaps)
     };
-    for line in ["", "--mode global", "--mode global --end-gaps charged", "--end-gaps charged"] {
+    for line in ["", "--mode global", "--mismatch -5"] {
+        assert_eq!(mode(line), (Mode::Global, pairwave::Scoring::dna().end_gaps), "{line}");
+    }
+    for line in ["--mode global --end-gaps charged", "--end-gaps charged", "--gap-open 3", "--gap-extend 3"] {
         assert_eq!(mode(line), (Mode::Global, EndGaps::Charged), "{line}");
     }
     for line in ["--end-gaps free", "--mode semi-global", "--mode semi-global --end-gaps free"] {
@@ -202,7 +205,7 @@ fn long_pairs() {
         let scoring = long(line).scoring.resolve(Alphabet::Dna).unwrap().scoring().unwrap();
         (scoring.mode, scoring.end_gaps)
     };
-    assert_eq!(ends("q t --mode global"), (Mode::Global, EndGaps::Charged));
+    assert_eq!(ends("q t --mode global"), (Mode::Global, pairwave::Scoring::dna().end_gaps));
     for name in ["semi-global", "semiglobal", "sg"] {
         assert_eq!(ends(&format!("q t --mode {name}")), (Mode::Global, EndGaps::Free));
     }

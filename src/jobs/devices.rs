@@ -176,7 +176,7 @@ fn test_scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
         for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(Gaps { first: 3, next: 1 })] {
-            all.push(Scoring { gaps, end_gaps, ..Scoring::dna() });
+            all.push(Scoring { gaps, end_gaps, ..Scoring::truong() });
             all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
         }
     }
@@ -288,7 +288,7 @@ fn compare(band: &Band, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
 fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let mut speeds = Vec::new();
     for kernel in offered(Family::Pairs) {
-        let engine = tune::open_tuned(found, &Arc::new(Scoring::dna()), 0, false)?;
+        let engine = tune::open_tuned(found, &Arc::new(Scoring::truong()), 0, false)?;
         speeds.extend(bench_engine(kernel.stem, &mut engine.with_kernel(Some(kernel)))?);
     }
     let pool = thread_pool(0)?;
@@ -297,8 +297,8 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
 }
 
 fn bench_engine(kernel: &str, engine: &mut dyn Engine<Pairs>) -> Result<Vec<KernelSpeed>> {
-    let linear = Scoring::dna();
-    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() };
+    let linear = Scoring::truong();
+    let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let work =
         [("DNA, linear gaps", linear), ("DNA, affine gaps", affine), ("protein, affine gaps", Scoring::protein())];
     let mut speeds = Vec::new();
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_wrong_alignment_is_seen() {
-        let scoring = Arc::new(Scoring::dna());
+        let scoring = Arc::new(Scoring::truong());
         let store = Arc::new(test_store(scoring.alphabet));
         let (queries, want) = (Arc::clone(&store), Want::Alignments);
         let job = Job { queries, against: None, scoring, want, strands: Strands::default() };

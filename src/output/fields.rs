@@ -293,7 +293,9 @@ mod tests {
     #[test]
     fn wrong_lists_are_refused() {
         let message = |list: &str, score_only| Field::parse_list(list, score_only).unwrap_err().to_string();
-        assert!(message("query,e", false).contains("no field 'e'; there are query, target, strand, identity, identity0"));
+        assert!(
+            message("query,e", false).contains("no field 'e'; there are query, target, strand, identity, identity0")
+        );
         assert!(message("", false).contains("no field ''"));
         assert!(message("query,identity", true).ends_with("query, target, strand, score, query_length, target_length"));
         assert!(message("query,id,id", false).contains("'id' is named twice"));

@@ -362,7 +362,7 @@ mod tests {
         builder.push_letters("a", b"GATTACA").unwrap();
         builder.push_letters("b", b"GATCA").unwrap();
         let store = Arc::new(builder.build());
-        let (targets, scoring) = (Arc::clone(&store), Scoring::dna());
+        let (targets, scoring) = (Arc::clone(&store), Scoring::truong());
         let context = Context { queries: store, targets, scoring, identity: IdentityDefinition::Columns };
         let cigar: Cigar = "3=2I2=".parse().expect("a CIGAR string");
         let pair = |score| Pair {

@@ -126,7 +126,7 @@ mod tests {
         for (index, letters) in ["ACGTACGT", "ACGTTT", "GGGTAC", "AC", "TTACGTA", "ACG"].iter().enumerate() {
             store.push_letters(format!("s{index}"), letters.as_bytes()).unwrap();
         }
-        let (queries, scoring) = (Arc::new(store.build()), Arc::new(Scoring::dna()));
+        let (queries, scoring) = (Arc::new(store.build()), Arc::new(Scoring::truong()));
         let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
         let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
         let batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn filter() -> Want {
-        Want::Reaching(Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.3, &Scoring::dna())))
+        Want::Reaching(Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.3, &Scoring::truong())))
     }
 
     #[test]

@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(Band::of_pairs(10, 7, 7), Band { low: 0, high: 3 });
         assert_eq!(Band::of_pairs(7, 10, 5), Band { low: -5, high: 2 });
         let band = |score, matches| {
-            let scoring = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
+            let scoring = Scoring { end_gaps: EndGaps::Free, ..Scoring::truong() };
             let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
             range.band(100, 100, &scoring, Hint { score, matches })
         };
@@ -240,7 +240,7 @@ mod tests {
     fn bands_with_costs_of_end_gaps() {
         let band = |first, next, score| {
             let ends = EndGaps::Priced(Gaps { first, next });
-            let scoring = Scoring { end_gaps: ends, ..Scoring::dna() };
+            let scoring = Scoring { end_gaps: ends, ..Scoring::truong() };
             let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
             range.band(100, 100, &scoring, Hint { score: Some(score), matches: None })
         };
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn limits_by_hand() {
-        let scoring = Scoring::dna();
+        let scoring = Scoring::truong();
         let range = ScoreRange::of(&scoring.substitution, &[1, 2, 4, 8], &[1, 2, 4, 8]);
         assert_eq!((range.scores, range.two_scores()), (ScoresBy::SharedBits, (5, -4)));
         let limit = |m, n, score, matches| range.gap_limit(m, n, scoring.gaps, Hint { score, matches });

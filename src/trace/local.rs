@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn widths_are_chosen_by_what_values_can_be() {
         let fits = |length: usize, scoring: &Scoring| fits_32(&vec![1; length], &vec![1; length + 9], scoring);
-        assert!(fits(1_000_000, &Scoring::dna()) && !fits(200_000_000, &Scoring::dna()));
+        assert!(fits(1_000_000, &Scoring::truong()) && !fits(200_000_000, &Scoring::truong()));
         let huge = 1_000_000;
         let extreme = Scoring::nucleotide(huge, -huge, Ambiguity::Overlap, Gaps::linear(1), EndGaps::Charged).unwrap();
         assert!(fits(500, &extreme) && !fits(600, &extreme));
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_score_that_no_alignment_has_is_found_out() {
         let (query, target) = pair();
-        let scoring = Scoring { mode: Mode::Local, ..Scoring::dna() };
+        let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
         let right = smith_waterman::align(&query, &target, &scoring);
         let mut workspace = Workspace::default();
         let mut error = |score: Option<i64>, matches: Option<u64>| {

@@ -352,7 +352,7 @@ mod tests {
             let codes = vec![1; length];
             Pair::new(&codes, &codes, scoring, Hint::NONE).magnitude()
         };
-        let dna = Scoring::dna();
+        let dna = Scoring::truong();
         assert!(i32::holds(magnitude(1_600, &dna)));
         assert!(!i32::holds(magnitude(10_000, &dna)) && i64::holds(magnitude(10_000, &dna)));
         let huge = 1_000_000;

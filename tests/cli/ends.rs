@@ -93,8 +93,10 @@ fn signals_that_are_ignored_hide_no_others() {
     let output = path(&folder, "pairs.tsv");
     for (ignored, sent) in [("INT", "TERM"), ("HUP", "TERM"), ("TERM", "HUP")] {
         let script = format!("trap '' {ignored}; exec \"$0\" \"$@\"");
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", &script]).arg(program());
+        // The tests themselves may run where hangups are ignored.
+        let mut command = std::process::Command::new("env");
+        command.args(cfg!(target_os = "linux").then_some("--default-signal=HUP"));
+        command.args(["sh", "-c", &script]).arg(program());
         command.args(["allpairs", &input, "-o", &output, "--device", "cpu"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().expect("there is a shell");

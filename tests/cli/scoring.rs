@@ -70,13 +70,15 @@ fn scores_are_those_of_vsearch() {
 fn schemes_that_have_names() {
     let help = pairwave(&["allpairs", "--scheme", "help"]).assert().success().stderr("");
     let list = String::from_utf8(help.get_output().stdout.clone()).expect("text");
-    for name in ["truong", "vsearch", "needle", "blastn", "blastn-short", "megablast", "blastp"] {
+    for name in ["pairwave", "truong", "vsearch", "needle", "blastn", "blastn-short", "megablast", "blastp"] {
         assert!(list.contains(&format!("\n{name} ")), "{list}");
     }
     let folder = folder();
-    assert_eq!(short(&folder, &["--scheme", "truong"]), short(&folder, &[]));
+    assert_eq!(short(&folder, &["--scheme", "pairwave"]), short(&folder, &[]));
+    let linear = short(&folder, &["--gap-open", "0", "--gap-extend", "10"]);
+    assert_eq!(short(&folder, &["--scheme", "truong"]), linear);
     let doubled = short(&folder, &["--scheme", "megablast"]);
-    let numbers = "--match 2 --mismatch -4 --ambiguity mismatch --gap-extend 5";
+    let numbers = "--match 2 --mismatch -4 --ambiguity mismatch --gap-open 0 --gap-extend 5";
     assert_eq!(doubled, short(&folder, &numbers.split_whitespace().collect::<Vec<_>>()));
     let wrong = wrong::refused_by("allpairs", &folder, "in.fa --scheme clustal");
     assert!(wrong.contains("clustal") && wrong.contains("vsearch"), "{wrong}");

@@ -158,9 +158,12 @@ fn the_other_strand_in_every_format() {
     let genes = file(&folder, "genes.fa", SEQUENCES);
     let fields = "query,target,strand,qstrand,sstrand,qstart,qend,sstart,send,qilo,qihi,caln,btop,qrow,trow,ppos,qseq";
     let mut text = String::new();
-    for format in [&["--fields", fields][..], &["--format", "text"], &["--format", "sam"]] {
+    for format in [&["--fields", fields][..], &["--format", "text"]] {
         let arguments = [&[&*genes, "--strand", "both"], format].concat();
         writeln!(text, "{}", each("allpairs", TWO_WAYS, &arguments)).unwrap();
     }
+    // The header has the command.
+    let sam = each("allpairs", &TWO_WAYS[..1], &[&genes, "--strand", "both", "--format", "sam"]);
+    sam.lines().filter(|line| !line.starts_with("@PG")).for_each(|line| writeln!(text, "{line}").unwrap());
     assert_snapshot!(text);
 }

@@ -61,7 +61,7 @@ fn run_counted(store: &Arc<SequenceStore>, scoring: &Scoring, gpu: GpuEngine) ->
 /// Directions do not fit: values come alone, and the job traces back itself.
 fn directions_that_do_not_fit(stem: &str) {
     let mut rng = rng(0xd1f);
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &[120, 130, 118, 140, 119]);
         let batch = one_batch(&store, &scoring);
         let bytes = largest_task_bytes(stem, &SMALL_SHAPE, &batch, false);
@@ -78,7 +78,7 @@ fn directions_that_do_not_fit(stem: &str) {
 /// Not even borders fit: the batch is refused, and the job falls back on the CPU.
 fn borders_that_do_not_fit(stem: &str) {
     let mut rng = rng(0xb02d);
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &[120, 130, 118, 140, 119]);
         let batch = one_batch(&store, &scoring);
         let bytes = largest_task_bytes(stem, &SMALL_SHAPE, &batch, false) - 16;
@@ -94,7 +94,7 @@ fn borders_that_do_not_fit(stem: &str) {
 fn runs_that_do_not_fit(stem: &str) {
     let mut rng = rng(0x20035);
     let lengths: Vec<usize> = (0..40).map(|index| 90 + index % 20).collect();
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         // Unrelated sequences: many runs.
         let sequences: Vec<_> = lengths.iter().map(|&length| random_codes(&mut rng, Alphabet::Dna, length)).collect();
         let store = store(Alphabet::Dna, &sequences);
@@ -112,7 +112,7 @@ fn runs_that_do_not_fit(stem: &str) {
 fn long_pairs(stem: &str) {
     let mut rng = rng(0x10a6);
     let mut workspace = Workspace::default();
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         for length in [2000, 3000, 4000] {
             let ancestor = random_codes(&mut rng, Alphabet::Dna, length);
             let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 5);
@@ -153,7 +153,7 @@ fn long_walks(stem: &str) {
     let mut workspace = Workspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
     let shape = MatrixShape { subgroup_workgroup: subgroup, ..SMALL_SHAPE };
-    let scorings = [scorings(), six_scorings(&Scoring::dna())].concat();
+    let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
     let mut computed = 0;
     for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
         for length in [4_000, 9_600, 14_600, 17_000] {

@@ -31,7 +31,7 @@ fn large_values(stem: &str) {
     let mut rng = rng(0x1a26e);
     let lengths = [40, 97, 100, 3, 101, 64, 12, 77, 101, 100];
     let mut turned = [0, 0];
-    for base in [Scoring::dna(), Scoring::protein()].iter().flat_map(six_scorings) {
+    for base in [Scoring::truong(), Scoring::protein()].iter().flat_map(six_scorings) {
         let extent = (101, 202);
         let tag_bits = if base.gaps.is_linear() { 2 } else { 4 };
         let tagged = greatest_factor(&base, extent, 31 - tag_bits);

@@ -30,7 +30,7 @@ fn many_tasks(stem: &str) {
         (0..260).map(|index| if index < 2 { 0 } else { 1 + rng.next_u32() as usize % 3 }).collect();
     let widest = adapter().description.subgroup_sizes[1].clamp(4, 128);
     let shape = MatrixShape { rows_workgroup: 1, subgroup_workgroup: widest, ..SMALL_SHAPE };
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         let batch = one_batch(&store, &scoring);
         let (variant, tasks) = variant_and_tasks(stem, &shape, &batch, (1, u64::MAX), true);
@@ -48,7 +48,7 @@ fn many_tasks(stem: &str) {
 /// Lengths around what the default sizes round to: columns of a lane, of all lanes, tiles, slices.
 fn default_edges(stem: &str) {
     let mut rng = rng(0xdef);
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         // Else short sequences would get fewer columns a lane.
         let shape = MatrixShape { lane_columns: Some(16), ..MatrixShape::default() };
         let mut engine = kernel_default(stem).with_matrix_shape(shape);
@@ -64,7 +64,7 @@ fn default_edges(stem: &str) {
 /// Every number of columns a lane, with lengths one below, at and above all lanes' columns and twice these.
 fn lane_columns(stem: &str) {
     let mut rng = rng(0x1a2e);
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         for columns in [4, 8, 16] {
             let shape = MatrixShape { lane_columns: Some(columns), rows_words: columns / 4, ..SMALL_SHAPE };
             // Four lanes, or as many as a subgroup has; rows around tiles of 12. (Affine gaps have 8 columns at most.)
@@ -87,7 +87,7 @@ fn runs_in_pieces(stem: &str) {
         assert_eq!(source.contains(&longest), source.contains("LONGEST_RUN"));
         source.replace(&longest, "const LONGEST_RUN: u32 = 3u;")
     }));
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, EDGES), &scoring);
     }
 }

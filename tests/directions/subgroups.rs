@@ -9,7 +9,7 @@ fn team(lanes: u32, mut engine: GpuEngine, seed: u64) {
     let mut rng = rng(seed);
     let unit = 4 * lanes as usize;
     let lengths = [unit - 1, unit, unit + 1, 2 * unit + 1, 0, 1, 5, 30, 31, 33];
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &lengths), &scoring);
     }
 }
@@ -87,7 +87,7 @@ fn subgroups_of_a_size_that_is_not_known() {
 fn subgroups_take_turns() {
     let mut rng = rng(0x7a2e);
     let lengths: Vec<usize> = (0..60).map(|index| index * 7 % 41).collect();
-    for scoring in six_scorings(&Scoring::dna()) {
+    for scoring in six_scorings(&Scoring::truong()) {
         let store = mixed_store(&mut rng, Alphabet::Dna, &lengths);
         check_store(&mut with_subgroups(32, [4, 128]), &store, &scoring);
     }

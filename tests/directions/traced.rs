@@ -91,19 +91,19 @@ on_every_engine! {
 #[should_panic(expected = "alignment of")]
 fn the_harness_sees_a_wrong_alignment() {
     let store = mixed_store(&mut rng(5), Alphabet::Dna, &[10, 12]);
-    let batch = one_batch(&store, &Scoring::dna());
+    let batch = one_batch(&store, &Scoring::truong());
     let mut found = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
     let wrong = found[0].1.as_mut().expect("it was traced");
     wrong.reverse();
-    check_traced(&store, &Scoring::dna(), &found);
+    check_traced(&store, &Scoring::truong(), &found);
 }
 
 #[test]
 #[should_panic(expected = "was not traced")]
 fn the_harness_sees_a_missing_alignment() {
     let store = mixed_store(&mut rng(6), Alphabet::Dna, &[10, 12]);
-    let batch = one_batch(&store, &Scoring::dna());
+    let batch = one_batch(&store, &Scoring::truong());
     let mut found = compute_traced(&mut kernel_checked("nw_rows"), &[batch]);
     found[0].1 = None;
-    check_traced(&store, &Scoring::dna(), &found);
+    check_traced(&store, &Scoring::truong(), &found);
 }

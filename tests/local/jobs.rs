@@ -123,8 +123,8 @@ fn an_identity_to_reach_loses_no_pair() {
 /// In every mode, with alignments and without.
 #[test]
 fn a_score_to_reach_is_tested_before_anything_is_aligned() {
-    let global = Scoring::dna();
-    let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::dna() };
+    let global = Scoring::truong();
+    let free = Scoring { end_gaps: EndGaps::Free, ..Scoring::truong() };
     for scoring in [&DNA[0], &global, &free] {
         let all = job(&sequences(5, scoring), scoring);
         let (every, _) = run(&all);

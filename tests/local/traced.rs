@@ -130,7 +130,7 @@ fn all_equal_and_all_different() {
 fn long_gaps() {
     let mut rng = support::rng(0x9a9);
     for gaps in [Gaps::linear(1), Gaps::from_blast(20, 1), Gaps::from_blast(60, 0)] {
-        let scoring = local(Scoring { gaps, ..Scoring::dna() });
+        let scoring = local(Scoring { gaps, ..Scoring::truong() });
         let shared = support::random_codes(&mut rng, Alphabet::Dna, 160);
         let between = support::random_codes(&mut rng, Alphabet::Dna, 140);
         let longer = [&shared[..80], &between, &shared[80..]].concat();
@@ -146,7 +146,7 @@ fn short_gaps_at_every_column() {
     let letters = |text: &str| -> Vec<Code> {
         text.bytes().map(|letter| Alphabet::Dna.encode(letter).expect("a letter")).collect()
     };
-    let scoring = local(Scoring { gaps: Gaps::from_blast(9, 1), ..Scoring::dna() });
+    let scoring = local(Scoring { gaps: Gaps::from_blast(9, 1), ..Scoring::truong() });
     let (head, tail) = (letters("ACG"), letters("GCACCGAACCGCAC"));
     for (before, gap) in (45..75).flat_map(|before| [(before, 1), (before, 3), (before, 4)]) {
         let target = [&vec![8; before][..], &head, &vec![8; gap], &tail].concat();

@@ -128,13 +128,13 @@ pub(crate) fn scorings() -> Vec<Scoring> {
     let mut all = Vec::new();
     for end_gaps in [EndGaps::Charged, EndGaps::Free] {
         for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
-            all.push(Scoring { gaps, end_gaps, ..Scoring::dna() });
+            all.push(Scoring { gaps, end_gaps, ..Scoring::truong() });
             all.push(Scoring { gaps, end_gaps, ..Scoring::protein() });
         }
         // Free gaps; gaps as cheap as half a mismatch, where nearly everything ties; openings without extension cost.
-        all.push(Scoring { gaps: Gaps::linear(0), end_gaps, ..Scoring::dna() });
-        all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::dna() });
-        all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::dna() });
+        all.push(Scoring { gaps: Gaps::linear(0), end_gaps, ..Scoring::truong() });
+        all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::truong() });
+        all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::truong() });
     }
     all.extend(priced());
     all

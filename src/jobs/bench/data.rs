@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn pairs_are_as_many_as_asked_for_and_come_once() {
-        let scoring = Arc::new(Scoring::dna());
+        let scoring = Arc::new(Scoring::truong());
         for (pairs, batch_pairs) in
             [(1, 1), (8, 8), (64, 3), (1024, 1024), (1025, 100), (5000, 4096), (100_000, 30_000)]
         {
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((few.len(), few.codes(8)), (9, store.codes(8)));
         let job = crate::AllPairs {
             min_identity: Some(0.97),
-            ..crate::AllPairs::new(Arc::clone(&store), Arc::new(Scoring::dna()))
+            ..crate::AllPairs::new(Arc::clone(&store), Arc::new(Scoring::truong()))
         };
         let run = Run { devices: vec![crate::gpu::adapter::Device::Cpu], threads: 1, ..Run::default() };
         let kept = job.run(&run, |_| Ok(())).unwrap().written;

@@ -105,8 +105,8 @@ impl GapKind {
     /// Nucleotides with these gap costs.
     fn scoring(self) -> Arc<Scoring> {
         Arc::new(match self {
-            GapKind::Linear => Scoring::dna(),
-            GapKind::Affine => Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::dna() },
+            GapKind::Linear => Scoring::truong(),
+            GapKind::Affine => Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() },
         })
     }
 }

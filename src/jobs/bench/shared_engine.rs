@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_an_engine_that_was_left_behind() {
         fn trace(engine: &mut SharedEngine) -> Result<Traced> {
-            let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::dna() });
+            let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::truong() });
             let pair = &LongPair { query: [1, 2, 4].into(), target: [1, 2, 4].into(), scoring };
             let (top, left, interrupt) = (&pair.top(0..3), &pair.left(0..3), &AtomicBool::new(false));
             let from = Point { i: 3, j: 3, state: State::H };

@@ -32,8 +32,8 @@ pub(super) struct Expected {
 pub(super) fn expected() -> Vec<Expected> {
     let (linear, affine) = (Gaps::linear(5), Gaps::from_blast(5, 2));
     let schemes = [
-        Scoring { mode: Mode::Local, gaps: affine, ..Scoring::dna() },
-        Scoring { mode: Mode::Global, gaps: linear, ..Scoring::dna() },
+        Scoring { mode: Mode::Local, gaps: affine, ..Scoring::truong() },
+        Scoring { mode: Mode::Global, gaps: linear, ..Scoring::truong() },
         Scoring { mode: Mode::Local, gaps: linear, ..Scoring::protein() },
         Scoring { mode: Mode::Global, gaps: affine, ..Scoring::protein() },
     ];

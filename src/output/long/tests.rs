@@ -35,7 +35,7 @@ fn store(sequences: &[(&str, &str)]) -> Arc<SequenceStore> {
 fn context(mode: Mode, end_gaps: EndGaps) -> LongContext {
     let query = store(&[("other", "AC"), ("query", "CCGATTACAGGRTTT")]);
     let target = store(&[("target", "GATTCAGGATTGTAA")]);
-    let scoring = Scoring { mode, end_gaps, gaps: Gaps { first: 7, next: 2 }, ..Scoring::dna() };
+    let scoring = Scoring { mode, end_gaps, gaps: Gaps { first: 7, next: 2 }, ..Scoring::truong() };
     LongContext::new((query, 1), (target, 0), scoring, true)
 }
 

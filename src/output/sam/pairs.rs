@@ -63,7 +63,8 @@ impl Sam {
             match is_primary {
                 true => {
                     let forward = context.queries.codes(query);
-                    let codes = if is_reverse { Cow::Owned(reverse_complement(forward)) } else { Cow::Borrowed(forward) };
+                    let codes =
+                        if is_reverse { Cow::Owned(reverse_complement(forward)) } else { Cow::Borrowed(forward) };
                     push_letters(&codes, context.queries.alphabet(), output)?;
                 }
                 false => out.push(b'*'),

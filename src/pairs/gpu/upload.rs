@@ -141,7 +141,7 @@ mod tests {
             panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
         };
         let gpu = Gpu::open(&found).unwrap();
-        let scoring = Arc::new(Scoring::dna());
+        let scoring = Arc::new(Scoring::truong());
         let [one, two] = [9, 12].map(|count| random_batch(&scoring, count, count, 20, Want::Scores));
         let mut uploads = Uploads::default();
         let mut fill = |batch: &Batch| {

@@ -72,7 +72,7 @@ mod tests {
         for length in [5, 3_000, 70_000, 1, 40] {
             store.push("s", &vec![1; length]).unwrap();
         }
-        let scoring = Arc::new(Scoring::dna());
+        let scoring = Arc::new(Scoring::truong());
         let strands = Strands::default();
         let job = Job { queries: Arc::new(store.build()), against: None, scoring, want: Want::Scores, strands };
         let pairs = vec![(0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (3, 4)];
