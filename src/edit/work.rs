@@ -262,7 +262,7 @@ fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &[Fou
             let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
             let is_rated = matches!(band.scheme.mode, EditMode::Overlap(reach) if reach.rate < Reach::ANY_RATE);
             let may_be_none = is_rated || band.scheme.limit(m, n) < most;
-            if !is_possible && !(may_be_none && *found == Found::NONE) {
+            if !(is_possible || may_be_none && *found == Found::NONE) {
                 return Err(format!(
                     "distance {} up to symbol {} of pattern {} of {m} and a text of {n} symbols",
                     found.distance, found.end, block.pattern

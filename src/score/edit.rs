@@ -52,7 +52,7 @@ impl Reach {
 
     /// The most edits of an overlap that ends after so many symbols of one sequence and of the other.
     pub fn most_edits(self, own: u32, other: u32) -> u32 {
-        (u64::from(self.rate.min(Self::ANY_RATE)) * u64::from(own.min(other)) >> 16) as u32
+        ((u64::from(self.rate.min(Self::ANY_RATE)) * u64::from(own.min(other))) >> 16) as u32
     }
 
     /// Symbols of a sequence of `own` that may follow its part that overlaps one of `other` symbols.
