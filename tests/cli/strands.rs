@@ -167,3 +167,27 @@ fn the_other_strand_in_every_format() {
     sam.lines().filter(|line| !line.starts_with("@PG")).for_each(|line| writeln!(text, "{line}").unwrap());
     assert_snapshot!(text);
 }
+
+/// On the minus strand BLAST's target begins where ours ends, in every job.
+#[test]
+fn targets_by_the_names_of_blast() {
+    let folder = folder();
+    let (genes, primers) = (file(&folder, "genes.fa", SEQUENCES), file(&folder, "primers.fa", PRIMERS));
+    let fields = ["--fields", "strand,sstart,send,target_start,target_end"];
+    let mut turned = 0;
+    for (job, arguments) in [
+        ("allpairs", &[&*genes, "--strand", "both"][..]),
+        ("edit", &[&primers, &genes, "--strand", "both", "--mode", "infix", "--max-distance", "3", "--align"]),
+    ] {
+        let table = each(job, &TWO_WAYS[..1], &[arguments, &fields].concat());
+        for row in cells(&table).into_iter().skip(1) {
+            let ours = if row[0] == "-" { [row[4], row[3]] } else { [row[3], row[4]] };
+            assert_eq!(row[1..3], ours, "{table}");
+            turned += usize::from(row[0] == "-");
+        }
+    }
+    assert!(turned > 3, "{turned}");
+    let ends = ["--strand", "minus", "--mode", "infix", "--max-distance", "3", "--fields", "strand,send,target_end"];
+    let table = each("edit", &TWO_WAYS[..1], &[&[&*primers, &genes][..], &ends].concat());
+    assert!(cells(&table).len() > 1 && cells(&table).iter().skip(1).all(|row| row[1] == row[2]), "{table}");
+}

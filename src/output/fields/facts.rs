@@ -40,7 +40,10 @@ impl<'a> Facts<'a> {
             write(out);
             out.extend_from_slice(quote);
         };
-        match field.value {
+        // Without an alignment only one end is known.
+        let is_turned = pair.is_reverse() && pair.alignment.is_some();
+        let value = if is_turned { field.on_the_other_strand() } else { field.value };
+        match value {
             Value::Query => push_name(out, &context.queries, pair.query, quotes),
             Value::Target => push_name(out, &context.targets, pair.target, quotes),
             Value::Strand => text(out, &|out| out.push(if pair.strand == StrandOf::Minus { b'-' } else { b'+' })),
@@ -128,6 +131,22 @@ impl Count {
             Count::QueryEnd => u64::from(columns.query.one_based().1),
             Count::TargetStart => u64::from(columns.target.one_based().0),
             Count::TargetEnd => u64::from(columns.target.one_based().1),
+        }
+    }
+}
+
+impl Field {
+    /// What it says where the query's reverse complement was compared: BLAST turns the target round instead, so that its
+    /// `sstart` is after its `send`.
+    fn on_the_other_strand(&self) -> Value {
+        match (self.name, self.value) {
+            ("sstart", Value::Count(Count::TargetStart)) => Value::Count(Count::TargetEnd),
+            ("send", Value::Count(Count::TargetEnd)) => Value::Count(Count::TargetStart),
+            ("sstart", Value::Hit(OfHit::TargetStart)) => Value::Hit(OfHit::TargetEnd),
+            ("send", Value::Hit(OfHit::TargetEnd)) => Value::Hit(OfHit::TargetStart),
+            ("sstart", Value::Edits(OfEdits::Start)) => Value::Edits(OfEdits::End),
+            ("send", Value::Edits(OfEdits::End)) => Value::Edits(OfEdits::Start),
+            (_, value) => value,
         }
     }
 }
