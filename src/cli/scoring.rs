@@ -124,6 +124,8 @@ impl ScoringChoice {
     /// It is the alphabet's default or what was named, but for what was said beside it. Who gives costs of gaps gives them
     /// for all gaps: end gaps with costs of their own then cost what inner ones do, unless something was said of them too.
     pub(super) fn resolve(&self, alphabet: Alphabet) -> Result<Scheme> {
+        let of_alphabet = if alphabet == Alphabet::Dna { NamedScheme::dna() } else { NamedScheme::protein() };
+        let named = self.named.unwrap_or(of_alphabet);
         let table = match (&self.table, alphabet) {
             (_, Alphabet::Bytes) => {
                 return Err(Error::usage("there are no scores for bytes, only distances: use 'pairwave edit'"));
@@ -135,15 +137,9 @@ impl ScoringChoice {
                 ));
             }
             (Some(table), _) => table.clone(),
-            (None, _) if let Some(named) = self.named => Table::Named(named),
-            (None, Alphabet::Dna) => Table::Named(NamedScheme::dna()),
-            (None, Alphabet::Protein) => Table::Named(NamedScheme::protein()),
+            (None, _) => Table::Named(named),
         };
-        let default = match (self.named, alphabet) {
-            (Some(named), _) => named.scoring(alphabet)?,
-            (None, Alphabet::Dna) => Scoring::dna(),
-            (None, Alphabet::Protein | Alphabet::Bytes) => Scoring::protein(),
-        };
+        let default = named.scoring(alphabet)?;
         let costs = |open: Option<i32>, extend: Option<i32>, default: Gaps| {
             Gaps::from_blast(open.unwrap_or(default.opening()), extend.unwrap_or(default.next))
         };

@@ -84,7 +84,8 @@ pub struct PairResult {
     pub strand: StrandOf,
     /// The score.
     pub score: i64,
-    /// The alignment, of the minus strand with the query's reverse complement, on which its positions are; unless scores only were asked for.
+    /// The alignment, unless scores only were asked for. On the minus strand it is that of the query's reverse complement, on
+    /// which its positions are.
     pub alignment: Option<Alignment>,
     /// Its columns, counted; all 0 with scores only.
     pub counts: AlignmentCounts,

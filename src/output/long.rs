@@ -10,7 +10,7 @@ use super::{Body, Context, Hit, Output, Pair, Range32, jsonl, paf, sam, text, ts
 use crate::alignment::{Alignment, Cigar};
 use crate::error::{Error, Result};
 use crate::score::{IdentityDefinition, Mode, Scoring};
-use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, StrandOf};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, StrandOf, reverse_complement};
 
 pub use super::sam::name_problem as sam_name_problem;
 
@@ -157,10 +157,7 @@ impl LongContext {
 /// A store of the reverse complement of one sequence, under its name.
 fn reversed(store: &SequenceStore, id: SequenceId) -> Arc<SequenceStore> {
     let mut builder = SequenceStore::builder(store.alphabet());
-    // A code is the set of bases A, C, G, T in this order: turned round it is that of their complements.
-    let complement = |code: &Code| code.reverse_bits() >> 4;
-    let codes: Vec<Code> = store.codes(id).iter().rev().map(complement).collect();
-    builder.push_renamed((store, id), &codes);
+    builder.push_renamed((store, id), &reverse_complement(store.codes(id)));
     Arc::new(builder.build())
 }
 

@@ -126,13 +126,17 @@ fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, outp
         earlier.push(part);
         push_letters(context.queries.codes(pair.query), all.alphabet(), output)?;
     }
-    let out = output.buffer();
-    out.extend_from_slice(b"\t*\tNM:i:");
-    push_unsigned(out, place.edits);
-    out.extend_from_slice(b"\tAS:i:");
-    push_integer(out, pair.score);
-    out.push(b'\n');
+    push_tail(output.buffer(), place.edits, pair.score);
     output.pass_on()
+}
+
+/// What follows SEQ: no qualities, and the tags.
+fn push_tail(out: &mut Vec<u8>, edits: u64, score: i64) {
+    out.extend_from_slice(b"\t*\tNM:i:");
+    push_unsigned(out, edits);
+    out.extend_from_slice(b"\tAS:i:");
+    push_integer(out, score);
+    out.push(b'\n');
 }
 
 /// What of an alignment is written.

@@ -271,13 +271,14 @@ unsafe fn align<V: Words, M: Matcher>(task: SideTask<'_>) {
                 steps.up = steps.up.map(|bits| bits << (BITS - columns));
                 steps.down = steps.down.map(|bits| bits << (BITS - columns));
                 let columns = texts.map(|end| end.saturating_sub(before).min(BITS));
-                let mut skipped = columns;
-                skipped.iter_mut().zip(open_columns).for_each(|(to, open)| *to = open.saturating_sub(before).min(*to));
                 match reach {
                     None => rows.advance(steps, before, columns),
-                    Some(reach) => ends.advance(steps, skipped, columns, |lane, column| {
-                        reach.most_edits(patterns[lane] as u32, (before + column) as u32)
-                    }),
+                    Some(reach) => {
+                        let skipped = open_columns.map(|open| open.saturating_sub(before));
+                        ends.advance(steps, skipped, columns, |lane, column| {
+                            reach.most_edits(patterns[lane] as u32, (before + column) as u32)
+                        });
+                    }
                 }
             }
         }
@@ -301,7 +302,7 @@ fn least_down(words: impl Iterator<Item = (u64, u64)>, skipped: usize, most: imp
     for (number, (pv, mv)) in words.enumerate() {
         // Steps go from the highest bit on, rows from the lowest.
         let steps = Steps { up: [pv.reverse_bits()], down: [mv.reverse_bits()] };
-        let skipped = skipped.saturating_sub(number * BITS).min(BITS);
+        let skipped = skipped.saturating_sub(number * BITS);
         ends.advance(steps, [skipped], [BITS], |_, row| most(number * BITS + row));
     }
     ends.least()[0]

@@ -10,11 +10,11 @@
 //! query begins.
 
 use super::super::{Body, Context, Line, Output, Pair};
-use super::{REVERSE, SECONDARY, name_problem, push_clip, push_header, push_letters};
+use super::{REVERSE, SECONDARY, name_problem, push_clip, push_header, push_letters, push_tail};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::output::columns::push_runs;
-use crate::output::numbers::{push_integer, push_unsigned};
+use crate::output::numbers::push_unsigned;
 use crate::seq::{Alphabet, SequenceId, SequenceStore, reverse_complement};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -165,11 +165,7 @@ impl Body for Sam {
         push_clip(out, middle.clips[1]);
         out.extend_from_slice(b"\t*\t0\t0\t");
         let letters = out.len();
-        out.extend_from_slice(b"\t*\tNM:i:");
-        push_unsigned(out, middle.edits);
-        out.extend_from_slice(b"\tAS:i:");
-        push_integer(out, pair.score);
-        out.push(b'\n');
+        push_tail(out, middle.edits, pair.score);
         let is_reverse = pair.is_reverse();
         self.lines.push(Kept { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
         Ok(())
