@@ -97,7 +97,8 @@
 //! cli                       what was typed -> valid options -> one job; the program's own, the only room that knows clap
 //! jobs                      what a user asks for: read, plan, run, hand over in input order
 //! output                    results -> bytes: formats; files that appear whole or not at all
-//! pairs   edit   long       a room a recurrence: many pairs, Levenshtein distances, one very long pair
+//! pairs edit long papara    a room a recurrence: many pairs, Levenshtein distances, one very long pair, reads against the
+//!                           states of a tree
 //! trace                     the canonical alignment of one pair on one thread
 //! gpu                       all that wgpu needs: adapters, memory, the kernel list, pipelines, the engine for any work
 //! engine   simd             the queue and who drives it; vectors of the CPU
@@ -181,6 +182,8 @@ pub mod long;
 pub mod output;
 #[doc(hidden)]
 pub mod pairs;
+#[doc(hidden)]
+pub mod papara;
 pub mod score;
 pub mod seq;
 #[doc(hidden)]

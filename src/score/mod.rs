@@ -15,6 +15,7 @@ pub mod local;
 pub mod matrix;
 #[doc(hidden)]
 pub mod offset;
+pub mod phylo;
 pub mod schemes;
 pub mod scoring;
 
@@ -27,5 +28,6 @@ pub use identity::{AlignmentCounts, IdentityDefinition};
 pub use local::LocalScoring;
 pub use matrix::SubstitutionMatrix;
 pub use offset::OffsetScoring;
+pub use phylo::PhyloScheme;
 pub use schemes::{NamedScheme, SCHEMES};
 pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};
