@@ -25,10 +25,12 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens an adapter with all of its limits and, where it has them, timestamps and subgroup operations.
+    /// Opens an adapter with all of its limits and, where it has them, timestamps, subgroup operations and half
+    /// floats.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let name = found.description.label.clone();
-        let features = found.adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
+        let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16;
+        let features = found.adapter.features() & wanted;
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("pairwave"),

@@ -262,6 +262,9 @@ impl<K: GpuKind> GpuEngine<K> {
 
     /// Learns the speed from a batch.
     fn observe(&mut self, cells: u64, seconds: f64) {
+        if cells == 0 {
+            return;
+        }
         let shown = cells as f64 / seconds.max(1e-4);
         // A short batch says no more than what the device can do at least.
         self.speed = if seconds > TELLING_SHARE * BATCH_SECONDS { shown } else { self.speed.max(shown) };

@@ -4,6 +4,7 @@
 mod adapter;
 pub(crate) mod check;
 mod jobs;
+pub(crate) mod phylo;
 pub(crate) mod random;
 pub(crate) mod warnings;
 

@@ -95,3 +95,15 @@ pub const CHASE: &[Binding] = &[TRACE, EDGES[0], EDGES[1], WINDOW, read(7, "star
 /// Of `sw_striped_trace`. Edges are declared by its variant that begins at them.
 pub const COLUMNS: &[Binding] =
     &[TRACE, EDGES[0], EDGES[1], SYMBOLS[0], SYMBOLS[1], SYMBOLS[2], PATHS, write(9, "directions"), write(10, "runs")];
+
+/// Of the kernels for reads and ancestral states.
+pub const BLOCK: &[Binding] = &[
+    uniform(64),
+    read(1, "vectors"),
+    read(2, "reads"),
+    read(3, "rows"),
+    read(4, "octets"),
+    read(5, "tasks"),
+    write(6, "scratch"),
+    write(7, "out"),
+];

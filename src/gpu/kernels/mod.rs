@@ -21,6 +21,8 @@ pub enum Family {
     Edit,
     /// One long pair.
     Long,
+    /// Reads against ancestral states.
+    Phylo,
 }
 
 /// How a kernel goes over the matrix.
@@ -49,6 +51,15 @@ pub enum Cooperation {
     Band,
 }
 
+/// What scores are held in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Numbers {
+    /// 32 bits.
+    Words,
+    /// Half floats, two in a register.
+    Halves,
+}
+
 /// Which step of tracing a long pair back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stage {
@@ -75,6 +86,8 @@ pub enum Kind {
     Strips,
     /// One that traces a long pair back, by `striped_trace`: which step it is.
     Traceback(Stage),
+    /// One for reads and ancestral states, by `block`: what it holds scores in.
+    Block(Numbers),
 }
 
 /// What is known of a kernel without a device.
@@ -103,6 +116,7 @@ impl Kernel {
             Kind::Slice | Kind::Scan(_) | Kind::Walk => Family::Pairs,
             Kind::Edit(_) => Family::Edit,
             Kind::Strips | Kind::Traceback(_) => Family::Long,
+            Kind::Block(_) => Family::Phylo,
         }
     }
 
@@ -142,6 +156,11 @@ impl Kernel {
     const fn with_subgroups(self) -> Self {
         Kernel { features: wgpu::Features::SUBGROUP, ..self }
     }
+
+    /// The same with half floats.
+    const fn with_halves(self) -> Self {
+        Kernel { features: wgpu::Features::SHADER_F16, ..self }
+    }
 }
 
 /// A kernel with its constants: what a pipeline is made for.
@@ -163,7 +182,10 @@ pub trait Program {
     /// [`crate::Error::Internal`] if it imports what there is not.
     fn source(&self) -> Result<String> {
         let kernel = self.kernel();
-        source::resolve(kernel.stem, kernel.shader, &self.constants(), &self.supplied())
+        let text = source::resolve(kernel.stem, kernel.shader, &self.constants(), &self.supplied())?;
+        // What the language has only on request is to be asked for before all else.
+        let has_halves = kernel.features.contains(wgpu::Features::SHADER_F16);
+        Ok(if has_halves { format!("enable f16;\n{text}") } else { text })
     }
 
     /// Values of the shader's overrides.
@@ -286,6 +308,21 @@ pub static KERNELS: &[Kernel] = &[
         "smith_waterman",
         "the columns of a long pair's path, all parts at once (Li, Ranka and Sahni, phase 3)",
     ),
+    Kernel::plain(
+        shader!("papara_block"),
+        Kind::Block(Numbers::Words),
+        binding::BLOCK,
+        "phylo",
+        "scores of reads against blocks of ancestral states (PaPaRa; Alachiotis, Berger and Stamatakis 2013)",
+    ),
+    Kernel::plain(
+        shader!("papara_block_half"),
+        Kind::Block(Numbers::Halves),
+        binding::BLOCK,
+        "phylo",
+        "papara_block in packed half floats, for reads of some hundred symbols",
+    )
+    .with_halves(),
 ];
 
 /// The kernel with this stem.

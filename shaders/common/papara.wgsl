@@ -1,0 +1,240 @@
+// Scores of a read against vectors of ancestral states: what the kernels for phylogeny-aware alignment share.
+// Recurrence: L[i,j] = max(S[i-1,j] - (free_i ? 0 : deletion.first), L[i-1,j] - (free_i ? 0 : deletion.next)),
+//             U[i,j] = max(S[i,j-1] - insertion.first, U[i,j-1] - insertion.next),
+//             S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j]), S[i,0] = 0 (Alachiotis, Berger and Stamatakis 2013,
+//             equation 1, maximised), held as S + insertion.next * column + b_i, where b_i is deletion.next for each site up to
+//             i that is not free: then extending a gap changes nothing. Every CHUNK sites b begins at 0 again.
+// Owns:       four invocations have an octet of vectors, each two of them; one read a workgroup. COLUMNS columns of a read, a
+//             slice, are in registers while the sites go by.
+// Layout:     columns are counted from the first of a read's first slice; what the read is short of whole slices stands before
+//             it (row ROWS - 1 of the table), where S stays 0. vectors: as papara/vectors.rs has them, four bytes a word, or
+//             words. reads: a row of the table for every column, four a word. rows: the set that a row of the table is of.
+//             Of scratch every workgroup has params.scratch_vectors: S and L of every column, then S and U at the last column
+//             of the slice before, a site of the chunk each; every WG-th is an invocation's.
+//             out: eight scores a place.
+// Invariant:  when a slice of a chunk begins, the borders hold what the slice before it left of the same sites.
+// Uniform:    no barrier; an invocation reads of workgroup memory and of scratch what it wrote.
+// Limits:     |S| and what is added to it stay within what a number of S holds exactly; the host sees to it.
+// Oracle:     src/papara/oracle.rs
+//
+// Constants:  WG, COLUMNS, CHUNK, ROWS (of the table), IS_PLAIN (rows are A, C, G, T and the one before reads), IS_PROTEIN.
+// From whoever imports it: S (two numbers), V (two S), number, rounded, lowest, later_max, S_ZERO.
+
+struct Params {
+    // Tasks of the dispatch: first and end.
+    task_begin: u32,
+    task_end: u32,
+    // Workgroups that there are. If the dispatch does not do all sites, no fewer than tasks.
+    groups: u32,
+    // Sites of the dispatch: first, a multiple of CHUNK, and end. Those before were done, those after will be.
+    site_begin: u32,
+    site_end: u32,
+    sites: u32,
+    // Columns that scratch has room for.
+    columns: u32,
+    scratch_vectors: u32,
+    free_read_ends: u32,
+    matching: i32,
+    mismatch: i32,
+    gap_site: i32,
+    deletion_first: i32,
+    deletion_next: i32,
+    insertion_first: i32,
+    insertion_next: i32,
+}
+
+struct Task {
+    // First word of the read's columns.
+    read: u32,
+    // Its columns, whole slices.
+    columns: u32,
+    // How many of them stand before it.
+    pads: u32,
+    // Its rows of the table: first among rows, and how many.
+    rows: u32,
+    row_count: u32,
+    // Octets: first place, and how many.
+    place: u32,
+    places: u32,
+    spare: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> vectors: array<u32>;
+@group(0) @binding(2) var<storage, read> reads: array<u32>;
+@group(0) @binding(3) var<storage, read> rows: array<u32>;
+@group(0) @binding(4) var<storage, read> octets: array<u32>;
+@group(0) @binding(5) var<storage, read> tasks: array<Task>;
+@group(0) @binding(6) var<storage, read_write> scratch: array<V>;
+@group(0) @binding(7) var<storage, read_write> out: array<vec2<i32>>;
+
+// Of every invocation, what a symbol of each row scores at the site.
+var<workgroup> table: array<S, ROWS * WG>;
+
+const SET_BITS: u32 = select(4u, 20u, IS_PROTEIN);
+
+// A site of two vectors as it lies in memory.
+fn site_bits(octet: u32, site: u32, pair: u32) -> vec2<u32> {
+    if (IS_PROTEIN) {
+        let at = (octet * params.sites + site) * 8u + 2u * pair;
+        return vec2<u32>(vectors[at], vectors[at + 1u]);
+    }
+    let word = vectors[(octet * params.sites + site) * 2u + (pair >> 1u)] >> ((pair & 1u) * 16u);
+    return vec2<u32>(word & 0xffu, (word >> 8u) & 0xffu);
+}
+
+fn has(bits: vec2<u32>, mask: u32) -> vec2<bool> {
+    return (bits & vec2<u32>(mask)) != vec2<u32>(0u);
+}
+
+// Scores of a read against two vectors.
+fn align(task: Task, octet: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<i32> {
+    let one_step = number(params.insertion_next);
+    let insertion = number(params.insertion_next - params.insertion_first);
+    let deletion = number(params.deletion_next - params.deletion_first);
+    let deletion_step = number(params.deletion_next);
+    let penalty = number(params.gap_site);
+    let matching = number(params.matching + params.insertion_next);
+    let mismatch = number(params.mismatch + params.insertion_next);
+    let none = lowest();
+    let is_free = params.free_read_ends != 0u;
+    let slices = task.columns / COLUMNS;
+    let border = scratch_begin + params.columns * WG;
+    let last_step = number(params.insertion_next * i32(task.columns));
+
+    // S of the whole read before the first site.
+    let symbols = i32(task.columns - task.pads);
+    let unaligned = select(params.insertion_first + (symbols - 1) * params.insertion_next, 0, is_free || symbols == 0);
+    var best = number(-unaligned);
+    var begin = params.site_begin;
+    if (begin > 0u) {
+        best = low(scratch[border + (CHUNK + 1u) * WG + t]);
+    }
+    loop {
+        let end = min(begin + CHUNK, params.sites);
+        let is_last = end == params.sites;
+        for (var slice = 0u; slice < slices; slice++) {
+            var s: array<S, COLUMNS>;
+            var l: array<S, COLUMNS>;
+            var row: array<u32, COLUMNS>;
+            let first = slice * COLUMNS;
+            for (var k = 0u; k < COLUMNS; k++) {
+                let column = first + k;
+                let word = reads[task.read + column / 4u];
+                row[k] = ((word >> (8u * (column % 4u))) & 0xffu) * WG + t;
+                if (begin == 0u) {
+                    // Before the first site: symbols that hang over, or are inserted.
+                    let before = i32(column + 1u) - i32(task.pads);
+                    let cost = params.insertion_first + (before - 1) * params.insertion_next;
+                    let start = select(-cost, 0, is_free || before <= 0);
+                    s[k] = number(start + params.insertion_next * i32(column + 1u));
+                    l[k] = none;
+                } else {
+                    let kept = scratch[scratch_begin + column * WG + t];
+                    s[k] = low(kept);
+                    l[k] = high(kept);
+                }
+            }
+            // S one site up at the column before the slice.
+            var above = S_ZERO;
+            if (slice > 0u) {
+                above = low(scratch[border + CHUNK * WG + t]);
+            }
+            // What the next slice finds as that.
+            let above_next = s[COLUMNS - 1u];
+            var b = S_ZERO;
+            var next_bits = vec2<u32>(0u);
+            if (begin < end) {
+                next_bits = site_bits(octet, begin, pair);
+            }
+            for (var site = begin; site < end; site++) {
+                let bits = next_bits;
+                next_bits = site_bits(octet, min(site + 1u, end - 1u), pair);
+                let no_cost = has(bits, 2u << SET_BITS);
+                let down = select(deletion, S_ZERO, no_cost);
+                let b_step = select(deletion_step, S_ZERO, no_cost);
+                b += b_step;
+                let loss = b_step - select(S_ZERO, penalty, has(bits, 1u << SET_BITS));
+                let miss = mismatch + loss;
+                let hit = matching + loss;
+                if (IS_PLAIN) {
+                    table[t] = select(miss, hit, has(bits, 1u));
+                    table[WG + t] = select(miss, hit, has(bits, 2u));
+                    table[2u * WG + t] = select(miss, hit, has(bits, 4u));
+                    table[3u * WG + t] = select(miss, hit, has(bits, 8u));
+                } else {
+                    for (var own = 0u; own < task.row_count; own++) {
+                        table[own * WG + t] = select(miss, hit, has(bits, rows[task.rows + own]));
+                    }
+                }
+                table[(ROWS - 1u) * WG + t] = one_step + b_step;
+
+                var left = b;
+                var u = none;
+                let at = border + (site - begin) * WG + t;
+                if (slice > 0u) {
+                    let kept = scratch[at];
+                    left = low(kept);
+                    u = high(kept);
+                }
+                var diagonal = above;
+                above = left;
+                for (var k = 0u; k < COLUMNS; k++) {
+                    let aligned = diagonal + table[row[k]];
+                    diagonal = s[k];
+                    u = max(u, left + insertion);
+                    l[k] = max(l[k], diagonal + down);
+                    left = max(later_max(aligned, u), l[k]);
+                    s[k] = left;
+                }
+                if (slice + 1u < slices) {
+                    scratch[at] = V_of(left, u);
+                } else {
+                    best = max(best, left - b - last_step);
+                }
+            }
+            if (slice + 1u < slices) {
+                scratch[border + CHUNK * WG + t] = V_of(above_next, none);
+            }
+            if (!is_last) {
+                for (var k = 0u; k < COLUMNS; k++) {
+                    scratch[scratch_begin + (first + k) * WG + t] = V_of(s[k] - b, l[k] - b);
+                }
+            } else if (is_free) {
+                // Symbols behind any column may hang over behind the last site.
+                for (var k = 0u; k < COLUMNS; k++) {
+                    best = max(best, s[k] - b - number(params.insertion_next * i32(first + k + 1u)));
+                }
+            }
+        }
+        begin = end;
+        if (begin >= params.site_end) {
+            break;
+        }
+    }
+    if (begin < params.sites) {
+        scratch[border + (CHUNK + 1u) * WG + t] = V_of(best, best);
+    }
+    return rounded(best);
+}
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let group = workgroup.x + workgroup.y * workgroups.x;
+    if (group >= params.groups) {
+        return;
+    }
+    for (var index = params.task_begin + group; index < params.task_end; index += params.groups) {
+        let task = tasks[index];
+        // Those that have no octet do what the last does, and keep it to themselves.
+        let place = min(t / 4u, task.places - 1u);
+        let scores = align(task, octets[task.place + place], t % 4u, t, group * params.scratch_vectors);
+        if (t / 4u < task.places) {
+            out[(task.place + place) * 4u + t % 4u] = scores;
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// Halves, of two vectors side by side: multiples of 1/2048 between -1 and 1 are exact.
+
+alias S = vec2<f16>;
+alias V = vec4<f16>;
+
+const S_ZERO: S = vec2<f16>(0.0h);
+
+fn number(value: i32) -> S {
+    return vec2<f16>(f16(f32(value) / 2048.0));
+}
+
+fn rounded(value: S) -> vec2<i32> {
+    return vec2<i32>(vec2<f32>(value) * 2048.0);
+}
+
+// Below all that can be; what is taken from it is lost in rounding.
+fn lowest() -> S {
+    return vec2<f16>(-30000.0h);
+}
+
+// The greater, where b is at most 1 above a: an addition that clamps runs beside the comparisons of the other maxima.
+fn later_max(a: S, b: S) -> S {
+    return a + saturate(b - a);
+}
+
+fn low(pair: V) -> S {
+    return pair.xy;
+}
+
+fn high(pair: V) -> S {
+    return pair.zw;
+}
+
+fn V_of(low: S, high: S) -> V {
+    return vec4<f16>(low, high);
+}

@@ -1,0 +1,35 @@
+// Numbers of 32 bits, of two vectors side by side.
+
+alias S = vec2<i32>;
+alias V = vec4<i32>;
+
+const S_ZERO: S = vec2<i32>(0);
+
+fn number(value: i32) -> S {
+    return vec2<i32>(value);
+}
+
+fn rounded(value: S) -> vec2<i32> {
+    return value;
+}
+
+// Below all that can be, with room for what is taken from it.
+fn lowest() -> S {
+    return vec2<i32>(-0x40000000);
+}
+
+fn later_max(a: S, b: S) -> S {
+    return max(a, b);
+}
+
+fn low(pair: V) -> S {
+    return pair.xy;
+}
+
+fn high(pair: V) -> S {
+    return pair.zw;
+}
+
+fn V_of(low: S, high: S) -> V {
+    return vec4<i32>(low, high);
+}

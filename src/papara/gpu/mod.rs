@@ -1,0 +1,295 @@
+//! Reads against ancestral states on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Vectors stay on the
+//! device.
+
+mod slot;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::slot::{BlockSlot, BlockWork};
+use super::kernels::block::{self, BlockTasks, CHUNK, LANES, Numbers, Variant};
+use super::vectors::Cells;
+use super::{OCTET, Phylo, PhyloBatch, PhyloReport, Vectors};
+use crate::error::Result;
+use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
+use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::choosing::{Candidate, Chooser, Speed, Trials, Work};
+use crate::gpu::device::Gpu;
+use crate::gpu::engine::{self, GpuKind, Site};
+use crate::gpu::kernels::{Kernel, Kind};
+use crate::gpu::memory::Shares;
+use crate::gpu::pipeline::{Pipelines, Rewrite};
+use crate::gpu::resident::Residents;
+use crate::seq::Alphabet;
+
+/// Seconds of work that the first batch should be.
+const FIRST_SECONDS: f64 = 0.05;
+/// Reads and octets of a batch at most: their lists and scores take 40 bytes each.
+const MAX_PAIRS: u64 = 1 << 21;
+/// Seconds that a batch has to take for its speed to tell anything.
+const TELLING_SECONDS: f64 = 0.005;
+/// When the other numbers are tried while a job goes on.
+const TRIALS: Trials = Trials { seconds: 0.05, beside_seconds: 0.2, doubt: 2.0 };
+/// Workgroups of one dispatch that have scratch memory of their own, at most.
+const MOST_GROUPS: u64 = 1 << 13;
+
+/// A GPU that scores reads against vectors.
+pub type PhyloGpu = engine::GpuEngine<Phylo>;
+
+/// Sizes of the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockShape {
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Columns of a read that an invocation keeps, in halves and in words.
+    pub columns: [u32; 2],
+    /// Sites of a chunk.
+    pub chunk: u32,
+}
+
+/// What the room has on a device, whatever batches are in flight.
+pub struct PhyloHost {
+    gpu: Gpu,
+    pipelines: Pipelines<Variant>,
+    shape: BlockShape,
+    chooser: Chooser<Numbers>,
+    assumed: f64,
+    binding: u64,
+    loop_budget: Option<u64>,
+}
+
+/// Vectors of states on the device.
+struct ResidentVectors {
+    buffer: wgpu::Buffer,
+}
+
+/// How a batch is computed, and what it uses.
+pub struct Chosen {
+    vectors: Arc<ResidentVectors>,
+    tasks: BlockTasks,
+    way: Candidate<Numbers>,
+}
+
+impl PhyloGpu {
+    /// Opens an adapter.
+    pub fn open(found: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(found)?;
+        let limits = gpu.device.limits();
+        let assumed = match found.description.kind {
+            "discrete" | "virtual" => 2e12,
+            "integrated" => 1e11,
+            _ => 2e8,
+        };
+        // A workgroup is a subgroup where these are that wide: what it waits for then is its own.
+        let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
+        let shape = BlockShape {
+            workgroup: if found.is_software() { 16 } else { subgroup },
+            columns: [block::columns(Numbers::Halves), block::columns(Numbers::Words)],
+            // There loops are short.
+            chunk: if found.is_software() { 32 } else { CHUNK },
+        };
+        let host = PhyloHost {
+            pipelines: Pipelines::default(),
+            shape,
+            chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
+            assumed,
+            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
+            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
+            gpu: gpu.clone(),
+        };
+        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
+    }
+
+    /// Sizes of the kernels.
+    pub fn with_shape(mut self, shape: BlockShape) -> Self {
+        self.host.shape = shape;
+        self
+    }
+
+    /// Sizes of the kernels.
+    pub fn shape(&self) -> BlockShape {
+        self.host.shape
+    }
+
+    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
+    pub fn with_runtime_checks(mut self) -> Self {
+        self.host.pipelines = self.host.pipelines.with_runtime_checks();
+        self
+    }
+
+    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
+    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
+        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
+        self
+    }
+}
+
+impl PhyloHost {
+    /// Vectors on the device.
+    fn resident(&self, residents: &mut Residents, memory: u64, vectors: &Arc<Vectors>) -> Result<Arc<ResidentVectors>> {
+        if let Some(found) = residents.find(vectors, |_: &ResidentVectors| true) {
+            return Ok(found);
+        }
+        let bytes: &[u8] = match vectors.cells() {
+            Cells::Bytes(bytes) => bytes,
+            Cells::Words(words) => bytemuck::cast_slice(words),
+        };
+        let (size, limit) = (bytes.len() as u64, self.binding.min(memory / 2));
+        if size > limit {
+            return Err(self.gpu.unsuited(format!("{size} bytes of ancestral states exceed its limit of {limit}")));
+        }
+        residents.make_room(size);
+        let buffer = self.gpu.upload("ancestral states", bytes)?;
+        Ok(residents.keep(vectors, buffer.size(), ResidentVectors { buffer }))
+    }
+
+    /// Half floats are there, and not emulated.
+    fn has_halves(&self) -> bool {
+        let features = self.gpu.device.features();
+        features.contains(wgpu::Features::SHADER_F16)
+    }
+
+    /// A program that holds scores so, for reads of amino acids or bases.
+    fn variant(&self, numbers: Numbers, is_protein: bool, is_plain: bool) -> Variant {
+        let BlockShape { workgroup, columns: [halves, words], chunk } = self.shape;
+        let columns = if numbers == Numbers::Halves { halves } else { words };
+        Variant { numbers, workgroup, columns, chunk, is_plain, is_protein }
+    }
+
+    /// The ways to compute a batch, of which the first is to be preferred.
+    fn candidates(&self, kernel: Option<&'static Kernel>, batch: &PhyloBatch) -> Result<Vec<Candidate<Numbers>>> {
+        let named = kernel.map(|kernel| match kernel.kind {
+            Kind::Block(numbers) => numbers,
+            _ => Numbers::Words,
+        });
+        let is_usual = self.loop_budget.is_none();
+        let suits = |numbers: Numbers| match numbers {
+            Numbers::Words => named.is_none_or(|named| named == numbers),
+            Numbers::Halves => self.has_halves() && (named == Some(numbers) || named.is_none() && is_usual),
+        };
+        let cells = batch.cells() as f64;
+        let work = Work { cells, dispatches: 1.0, ..Work::default() };
+        let candidate = |numbers: Numbers| {
+            let full = if numbers == Numbers::Halves { 2.0 * self.assumed } else { self.assumed };
+            Candidate { way: numbers, work, assumed: Speed { full, lone: full / 1e4 } }
+        };
+        let all: Vec<_> =
+            [Numbers::Halves, Numbers::Words].into_iter().filter(|&way| suits(way)).map(candidate).collect();
+        match all.is_empty() {
+            true => Err(self.gpu.unsuited("it has no half floats")),
+            false => Ok(all),
+        }
+    }
+}
+
+impl GpuKind for Phylo {
+    type Choice = Chosen;
+    type Host = PhyloHost;
+    type Slot = BlockSlot;
+
+    const FIRST_SECONDS: f64 = FIRST_SECONDS;
+    const MOST_PAIRS: u64 = MAX_PAIRS;
+
+    fn slot(gpu: &Gpu) -> BlockSlot {
+        BlockSlot::new(gpu)
+    }
+
+    fn resident_bytes(memory: u64) -> u64 {
+        memory / 2
+    }
+
+    fn store_bytes(_host: &PhyloHost) -> u64 {
+        u64::MAX
+    }
+
+    fn release_slot(slot: &mut BlockSlot) {
+        slot.release();
+    }
+
+    fn choose(host: &mut PhyloHost, site: &mut Site<'_>, batch: &Arc<PhyloBatch>) -> Result<Chosen> {
+        let vectors = host.resident(site.residents, site.memory, &batch.band.vectors)?;
+        let candidates = host.candidates(site.kernel, batch)?;
+        let remaining = if candidates.len() == 1 { 0 } else { site.remaining_cells };
+        let place = host.chooser.pick(&candidates, batch.cells(), remaining);
+        let way = place.map(|place| candidates[place]).ok_or_else(|| host.gpu.unsuited("no kernel suits the batch"))?;
+        let (scheme, is_protein) = (&batch.band.scheme, batch.band.vectors.alphabet() != Alphabet::Dna);
+        let mut too_long = None;
+        for block in &batch.blocks {
+            let symbols = batch.band.reads.length(block.read);
+            if !host.variant(Numbers::Words, is_protein, false).holds(symbols, scheme) {
+                too_long = Some(symbols);
+            }
+        }
+        if let Some(symbols) = too_long {
+            return Err(host.gpu.unsuited(format!("scores of a read of {symbols} symbols exceed 32 bits")));
+        }
+        let tasks = BlockTasks::new(batch, |codes, is_plain| {
+            let variant = host.variant(way.way, is_protein, is_plain);
+            // Scores of a long read have no place in halves.
+            match variant.holds(codes.len() as u32, scheme) {
+                true => variant,
+                false => host.variant(Numbers::Words, is_protein, is_plain),
+            }
+        });
+        Ok(Chosen { vectors, tasks, way })
+    }
+
+    fn record(
+        host: &mut PhyloHost,
+        site: &mut Site<'_>,
+        slot: &mut BlockSlot,
+        batch: &Arc<PhyloBatch>,
+        chosen: &mut Chosen,
+    ) -> Result<()> {
+        let mut programs = Vec::with_capacity(chosen.tasks.launches.len());
+        for launch in &chosen.tasks.launches {
+            programs.push(host.pipelines.get(&host.gpu, launch.variant)?);
+        }
+        let work = BlockWork {
+            vectors: &chosen.vectors.buffer,
+            tasks: &chosen.tasks,
+            programs: &programs,
+            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.binding),
+            most_groups: MOST_GROUPS,
+            loop_budget: host.loop_budget,
+        };
+        slot.start(&host.gpu, batch, &work)
+    }
+
+    fn finish(
+        host: &mut PhyloHost,
+        slot: &mut BlockSlot,
+        batch: &Arc<PhyloBatch>,
+        _chosen: &Chosen,
+        limit: Duration,
+    ) -> Result<PhyloReport> {
+        slot.finish(&host.gpu, batch, limit)
+    }
+
+    fn learn(
+        host: &mut PhyloHost,
+        _kernel: Option<&'static Kernel>,
+        _batch: &PhyloBatch,
+        chosen: &Chosen,
+        report: &PhyloReport,
+    ) -> Option<f64> {
+        if let Some(time) = report.kernel_time {
+            host.chooser.learn(&chosen.way, time.as_secs_f64());
+        }
+        None
+    }
+
+    fn trial_seconds(host: &PhyloHost) -> Option<f64> {
+        host.chooser.trial_seconds()
+    }
+
+    fn nothing_of(batch: &PhyloBatch) -> PhyloReport {
+        PhyloReport {
+            scores: vec![[0; OCTET]; batch.pairs() as usize],
+            unfinished: (0..batch.blocks.len()).collect(),
+            kernel_time: None,
+        }
+    }
+}
+
+const _: () = assert!(LANES * 2 == OCTET as u32);

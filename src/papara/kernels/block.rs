@@ -1,0 +1,274 @@
+//! Host half of the kernels for reads and ancestral states: constants, and which task is where.
+
+use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::source::Constants;
+use crate::papara::vectors::set_of;
+use crate::papara::{OCTET, PhyloBand, PhyloBatch};
+use crate::score::PhyloScheme;
+use crate::seq::{Alphabet, Code};
+
+pub use crate::gpu::kernels::Numbers;
+
+/// Invocations that share an octet.
+pub const LANES: u32 = OCTET as u32 / 2;
+/// Sites between which S of a slice goes through memory.
+pub const CHUNK: u32 = 128;
+/// The greatest number that halves hold exactly, in units of 1/2048.
+const MOST_HALF: i64 = 2047;
+/// The same of 32 bits, below a number that stands for none.
+const MOST_WORD: i64 = 1 << 29;
+
+/// Columns of a read that an invocation keeps in registers.
+pub const fn columns(numbers: Numbers) -> u32 {
+    match numbers {
+        Numbers::Halves => 24,
+        Numbers::Words => 12,
+    }
+}
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// What scores are held in.
+    pub numbers: Numbers,
+    /// Invocations a workgroup, a multiple of [`LANES`].
+    pub workgroup: u32,
+    /// Columns of a read that an invocation keeps; a multiple of 4.
+    pub columns: u32,
+    /// Sites between which the rest goes through memory.
+    pub chunk: u32,
+    /// Whether reads hold bases alone.
+    pub is_plain: bool,
+    /// Whether vectors are of amino acids.
+    pub is_protein: bool,
+}
+
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Block(self.numbers))
+    }
+
+    fn constants(&self) -> Constants {
+        Constants::default()
+            .number("WG", self.workgroup)
+            .number("COLUMNS", self.columns)
+            .number("CHUNK", self.chunk)
+            .number("ROWS", self.rows())
+            .flag("IS_PLAIN", self.is_plain)
+            .flag("IS_PROTEIN", self.is_protein)
+    }
+}
+
+impl Variant {
+    /// Rows of the table: of every code that a read can have, and of what stands before it.
+    fn rows(&self) -> u32 {
+        match (self.is_plain, self.is_protein) {
+            (true, _) => 5,
+            (false, false) => Alphabet::Dna.size() as u32,
+            (false, true) => Alphabet::Protein.size() as u32,
+        }
+    }
+
+    /// Bytes of a number of the scratch memory.
+    pub const fn vector_bytes(&self) -> u64 {
+        match self.numbers {
+            Numbers::Halves => 8,
+            Numbers::Words => 16,
+        }
+    }
+
+    /// Octets a workgroup.
+    pub fn octets(&self) -> u32 {
+        self.workgroup / LANES
+    }
+
+    /// Columns of a read of so many symbols.
+    pub fn padded(&self, symbols: u32) -> u32 {
+        symbols.next_multiple_of(self.columns)
+    }
+
+    /// Numbers that a workgroup has of the scratch memory, for reads of so many columns.
+    pub fn scratch_vectors(&self, columns: u32) -> u64 {
+        u64::from(columns + self.chunk + 2) * u64::from(self.workgroup)
+    }
+
+    /// Bytes of workgroup memory that a workgroup takes.
+    pub fn workgroup_bytes(&self) -> u32 {
+        self.rows() * self.workgroup * (self.vector_bytes() / 2) as u32
+    }
+
+    /// Whether all that is held and added stays within what a number holds exactly, for a read of so many symbols.
+    pub fn holds(&self, symbols: u32, scheme: &PhyloScheme) -> bool {
+        let most = match self.numbers {
+            Numbers::Halves => MOST_HALF,
+            Numbers::Words => MOST_WORD,
+        };
+        let (deletion, insertion) = (scheme.deletion, scheme.insertion);
+        let steps = i64::from(insertion.next) * i64::from(self.padded(symbols));
+        // b and what one site adds.
+        let above = i64::from(deletion.next) * i64::from(self.chunk + 1);
+        let one = [scheme.matching, scheme.mismatch, scheme.gap_site, deletion.first, insertion.first];
+        let one: i64 = one.into_iter().map(|cost| i64::from(cost).abs()).sum();
+        // S is at least what the symbols cost that are inserted, which the steps make up for but for the first.
+        scheme.most(symbols) + steps + above + 2 * one <= most
+    }
+}
+
+/// The parameters of a dispatch, as `common/papara.wgsl` declares them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Params {
+    /// First task.
+    pub task_begin: u32,
+    /// Task after the last.
+    pub task_end: u32,
+    /// Workgroups.
+    pub groups: u32,
+    /// First site.
+    pub site_begin: u32,
+    /// Site after the last.
+    pub site_end: u32,
+    /// Sites of a vector.
+    pub sites: u32,
+    /// Columns that scratch memory has room for.
+    pub columns: u32,
+    /// Numbers of a workgroup's part of that.
+    pub scratch_vectors: u32,
+    /// Whether what hangs over of a read is free.
+    pub free_read_ends: u32,
+    /// See [`PhyloScheme`].
+    pub matching: i32,
+    /// See [`PhyloScheme`].
+    pub mismatch: i32,
+    /// See [`PhyloScheme`].
+    pub gap_site: i32,
+    /// See [`PhyloScheme`].
+    pub deletion_first: i32,
+    /// See [`PhyloScheme`].
+    pub deletion_next: i32,
+    /// See [`PhyloScheme`].
+    pub insertion_first: i32,
+    /// See [`PhyloScheme`].
+    pub insertion_next: i32,
+}
+
+/// A read against as many octets as a workgroup has, as `common/papara.wgsl` declares it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Task {
+    /// First word of the read's columns.
+    pub read: u32,
+    /// Its columns.
+    pub columns: u32,
+    /// How many of them stand before it.
+    pub pads: u32,
+    /// The set of its first row of the table.
+    pub rows: u32,
+    /// Its rows of the table.
+    pub row_count: u32,
+    /// First place, of its octets and of their scores.
+    pub place: u32,
+    /// Octets.
+    pub places: u32,
+    /// Fills up to 32 bytes.
+    pub spare: u32,
+}
+
+/// What one program computes of a batch: tasks and their reads.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The program.
+    pub variant: Variant,
+    /// Longest reads first.
+    pub tasks: Vec<Task>,
+    /// Columns of the longest read.
+    pub columns: u32,
+}
+
+/// A batch as the kernels see it.
+#[derive(Debug, Clone, Default)]
+pub struct BlockTasks {
+    /// By program.
+    pub launches: Vec<Launch>,
+    /// Rows of the table of every column, four a word.
+    pub reads: Vec<u32>,
+    /// Sets of rows.
+    pub rows: Vec<u32>,
+    /// Octets of places.
+    pub octets: Vec<u32>,
+}
+
+/// A read of a batch: its first place and its block.
+struct Listed<'a> {
+    place: u32,
+    places: u32,
+    codes: &'a [Code],
+}
+
+fn is_plain(alphabet: Alphabet, codes: &[Code]) -> bool {
+    alphabet == Alphabet::Dna && codes.iter().all(|code| code.is_power_of_two())
+}
+
+impl BlockTasks {
+    /// The tasks of a batch. `program` says which variant computes a read of such codes.
+    pub fn new(batch: &PhyloBatch, program: impl Fn(&[Code], bool) -> Variant) -> Self {
+        let band = &batch.band;
+        let mut list = BlockTasks::default();
+        let mut by_program: Vec<(Variant, Vec<Listed<'_>>)> = Vec::new();
+        for block in &batch.blocks {
+            let (place, places) = (list.octets.len() as u32, block.places.len() as u32);
+            list.octets.extend(block.places.clone().map(|place| band.octet(place)));
+            if places == 0 {
+                continue;
+            }
+            let codes = band.reads.codes(block.read);
+            let variant = program(codes, is_plain(band.reads.alphabet(), codes));
+            let listed = Listed { place, places, codes };
+            match by_program.iter_mut().find(|(own, _)| *own == variant) {
+                Some((_, own)) => own.push(listed),
+                None => by_program.push((variant, vec![listed])),
+            }
+        }
+        for (variant, mut listed) in by_program {
+            listed.sort_by_key(|read| std::cmp::Reverse(read.codes.len()));
+            let columns = listed.first().map_or(0, |read| variant.padded(read.codes.len() as u32));
+            let mut launch = Launch { variant, tasks: Vec::with_capacity(listed.len()), columns };
+            listed.iter().for_each(|read| list.add(&mut launch, read, band));
+            list.launches.push(launch);
+        }
+        list
+    }
+
+    fn add(&mut self, launch: &mut Launch, read: &Listed<'_>, band: &PhyloBand) {
+        let variant = launch.variant;
+        let columns = variant.padded(read.codes.len() as u32);
+        let pads = columns - read.codes.len() as u32;
+        let (read_begin, rows) = (self.reads.len() as u32, self.rows.len() as u32);
+        // Which row each code has.
+        let mut row_of = [u8::MAX; 256];
+        for &code in read.codes {
+            if variant.is_plain {
+                row_of[code as usize] = code.trailing_zeros() as u8;
+            } else if row_of[code as usize] == u8::MAX {
+                row_of[code as usize] = (self.rows.len() as u32 - rows) as u8;
+                self.rows.push(set_of(band.reads.alphabet(), code));
+            }
+        }
+        let before = std::iter::repeat_n(variant.rows() as u8 - 1, pads as usize);
+        let bytes: Vec<u8> = before.chain(read.codes.iter().map(|&code| row_of[code as usize])).collect();
+        self.reads.extend(bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]])));
+        let row_count = self.rows.len() as u32 - rows;
+        for begin in (0..read.places).step_by(variant.octets() as usize) {
+            launch.tasks.push(Task {
+                read: read_begin,
+                columns,
+                pads,
+                rows,
+                row_count,
+                place: read.place + begin,
+                places: variant.octets().min(read.places - begin),
+                spare: 0,
+            });
+        }
+    }
+}

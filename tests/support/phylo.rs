@@ -1,0 +1,145 @@
+//! Random vectors of ancestral states and reads.
+#![allow(dead_code)] // each test file uses a part
+
+use std::sync::Arc;
+
+use pairwave::papara::vectors::{all, set_bits, set_of};
+use pairwave::papara::{OCTET, PhyloBand, PhyloBatch, PhyloBlock, Site, Vectors, oracle};
+use pairwave::score::{Gaps, PhyloScheme};
+use pairwave::seq::{Alphabet, Code, SequenceStore};
+
+use super::Rng;
+
+/// What vectors look like.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looks {
+    pub alphabet: Alphabet,
+    pub sites: u32,
+    pub vectors: u32,
+    /// Flags differ, as they do in unions.
+    pub are_unions: bool,
+}
+
+/// Vectors that are a bit alike: mostly one character a site, some sets, some gap sites.
+pub(crate) fn vectors(rng: &mut Rng, looks: Looks) -> Vectors {
+    let Looks { alphabet, sites, vectors: count, are_unions } = looks;
+    let mut vectors = Vectors::new(alphabet, sites, count);
+    for site in 0..sites {
+        let common = 1 << rng.below(set_bits(alphabet));
+        let is_gap = rng.below(6) == 0;
+        for vector in 0..count {
+            let set = match rng.below(20) {
+                0 => 1 << rng.below(set_bits(alphabet)),
+                1 => rng.below(all(alphabet) + 1),
+                2 => all(alphabet),
+                _ => common,
+            };
+            let is_penalised = is_gap != (rng.below(10) == 0);
+            let is_free = if are_unions { is_penalised || rng.below(8) == 0 } else { is_penalised };
+            let is_penalised = if are_unions { is_penalised && rng.below(3) > 0 } else { is_penalised };
+            vectors.set(vector, site, Site { set, is_penalised, is_free });
+        }
+    }
+    vectors
+}
+
+/// Sites of a vector.
+pub(crate) fn sites(vectors: &Vectors, vector: u32) -> Vec<Site> {
+    (0..vectors.sites()).map(|site| vectors.site(vector, site)).collect()
+}
+
+/// A read of so many symbols: a part of a vector with some errors, or, beyond its sites, anything.
+pub(crate) fn read(rng: &mut Rng, vectors: &Vectors, length: usize, ambiguous: bool) -> Vec<Code> {
+    let alphabet = vectors.alphabet();
+    let plain: Vec<Code> = (1..alphabet.size() as u32)
+        .map(|code| code as Code)
+        .filter(|&code| set_of(alphabet, code).is_power_of_two())
+        .collect();
+    let vector = rng.below(vectors.len());
+    let mut site = rng.below(vectors.sites().max(1) + 3);
+    let mut codes = Vec::with_capacity(length);
+    while codes.len() < length {
+        let own = (site < vectors.sites()).then(|| vectors.site(vector, site));
+        site += 1;
+        let fitting = |own: Site| plain.iter().copied().find(|&code| set_of(alphabet, code) & own.set != 0);
+        match (rng.below(25), own) {
+            (0, _) if ambiguous => codes.push(1 + rng.below(alphabet.size() as u32 - 1) as Code),
+            (1, _) => {}
+            (2, _) => codes.extend([rng.of(&plain), rng.of(&plain)]),
+            (_, Some(own)) if own.is_free && rng.below(4) > 0 => {}
+            (3.., Some(own)) => codes.push(fitting(own).unwrap_or(plain[0])),
+            _ => codes.push(rng.of(&plain)),
+        }
+    }
+    codes.truncate(length);
+    codes
+}
+
+/// Schemes of all sorts.
+pub(crate) fn schemes() -> Vec<PhyloScheme> {
+    let papara = PhyloScheme::papara();
+    vec![
+        papara,
+        PhyloScheme::paper(),
+        PhyloScheme { matching: 5, mismatch: -4, deletion: Gaps::from_emboss(10, 3), ..papara },
+        PhyloScheme { gap_site: 0, insertion: Gaps::linear(0), deletion: Gaps::linear(2), ..papara },
+        PhyloScheme { matching: 1, mismatch: 1, free_read_ends: false, insertion: Gaps::from_emboss(7, 0), ..papara },
+    ]
+}
+
+/// A store of such reads.
+pub(crate) fn store(alphabet: Alphabet, reads: &[Vec<Code>]) -> Arc<SequenceStore> {
+    let mut store = SequenceStore::builder(alphabet);
+    for (index, codes) in reads.iter().enumerate() {
+        store.push(format!("r{index}"), codes).unwrap();
+    }
+    Arc::new(store.build())
+}
+
+/// All reads against all octets, or against these, in one batch.
+pub(crate) fn batch(
+    reads: &[Vec<Code>],
+    vectors: &Arc<Vectors>,
+    scheme: PhyloScheme,
+    octets: Option<Vec<u32>>,
+) -> Arc<PhyloBatch> {
+    let reads = store(vectors.alphabet(), reads);
+    let places = octets.as_ref().map_or(vectors.octets(), |octets| octets.len() as u32);
+    let count = reads.len() as u32;
+    let band =
+        PhyloBand { reads, vectors: Arc::clone(vectors), scheme: Arc::new(scheme), octets: octets.map(Arc::from) };
+    let block = |read| PhyloBlock { read, places: 0..places, place_cells: band.cells(read) };
+    Arc::new(PhyloBatch { blocks: (0..count).map(block).collect(), band: Arc::new(band) })
+}
+
+/// What every score of a batch has to be; `None` for what fills octets up.
+pub(crate) fn expected(batch: &PhyloBatch) -> Vec<[Option<i32>; OCTET]> {
+    let band = &batch.band;
+    let all: Vec<Vec<Site>> = (0..band.vectors.len()).map(|vector| sites(&band.vectors, vector)).collect();
+    let mut scores = Vec::new();
+    for block in &batch.blocks {
+        let alphabet = band.vectors.alphabet();
+        let read: Vec<u32> = band.reads.codes(block.read).iter().map(|&code| set_of(alphabet, code)).collect();
+        for place in block.places.clone() {
+            let first = band.octet(place) as usize * OCTET;
+            scores.push(std::array::from_fn(|lane| {
+                all.get(first + lane).map(|sites| oracle::score(&read, sites, &band.scheme) as i32)
+            }));
+        }
+    }
+    scores
+}
+
+/// Compares scores with what they have to be.
+pub(crate) fn assert_scores(batch: &PhyloBatch, scores: &[[i32; OCTET]], what: &str) {
+    let expected = expected(batch);
+    assert_eq!(scores.len(), expected.len(), "{what}");
+    for (place, (own, expected)) in scores.iter().zip(&expected).enumerate() {
+        for (lane, (own, expected)) in own.iter().zip(expected).enumerate() {
+            assert!(
+                expected.is_none_or(|expected| expected == *own),
+                "{what}, place {place}, lane {lane}: {own}, not {expected:?}"
+            );
+        }
+    }
+}
