@@ -1,6 +1,6 @@
 // papara_block_half: papara_block in packed halves.
 // Recurrence: that of common/papara.wgsl.
-// Owns:       four invocations have an octet of vectors, each two of them; one read a workgroup.
+// Owns:       four invocations have a read against an octet of vectors, each two of these.
 // Layout:     that of common/papara.wgsl.
 // Invariant:  that of common/papara.wgsl.
 // Uniform:    no barrier.

@@ -4,11 +4,11 @@
 //             S[i,j] = max(S[i-1,j-1] + score(A_i, B_j), L[i,j], U[i,j]), S[i,0] = 0 (Alachiotis, Berger and Stamatakis 2013,
 //             equation 1, maximised), held as S + insertion.next * column + b_i, where b_i is deletion.next for each site up to
 //             i that is not free: then extending a gap changes nothing. Every CHUNK sites b begins at 0 again.
-// Owns:       four invocations have an octet of vectors, each two of them; one read a workgroup. COLUMNS columns of a read, a
-//             slice, are in registers while the sites go by.
-// Layout:     columns are counted from the first of a read's first slice; what the read is short of whole slices stands before
-//             it (row ROWS - 1 of the table), where S stays 0. vectors: as papara/vectors.rs has them, four bytes a word, or
-//             words. reads: a row of the table for every column, four a word. rows: the set that a row of the table is of.
+// Owns:       four invocations have a read against an octet of vectors, each two of these. COLUMNS columns of a read, a slice,
+//             are in registers while the sites go by.
+// Layout:     columns are those of the longest read of a workgroup, its first, in whole slices; what a read is short of them
+//             stands before it (row ROWS - 1 of the table), where S stays 0. vectors: as papara/vectors.rs has them, four
+//             bytes a word, or words. reads: a row of the table for every symbol, four a word. rows: the set that a row is of.
 //             Of scratch every workgroup has params.scratch_vectors: S and L of every column, then S and U at the last column
 //             of the slice before, a site of the chunk each; every WG-th is an invocation's.
 //             out: eight scores a place.
@@ -21,10 +21,10 @@
 // From whoever imports it: S (two numbers), V (two S), number, rounded, lowest, later_max, S_ZERO.
 
 struct Params {
-    // Tasks of the dispatch: first and end.
-    task_begin: u32,
-    task_end: u32,
-    // Workgroups that there are. If the dispatch does not do all sites, no fewer than tasks.
+    // Places of the dispatch: first and end.
+    place_begin: u32,
+    place_end: u32,
+    // Workgroups that there are. If the dispatch does not do all sites, each has places once.
     groups: u32,
     // Sites of the dispatch: first, a multiple of CHUNK, and end. Those before were done, those after will be.
     site_begin: u32,
@@ -43,34 +43,32 @@ struct Params {
     insertion_next: i32,
 }
 
-struct Task {
-    // First word of the read's columns.
+// A read against an octet.
+struct Place {
+    // First symbol of the read, and how many there are.
     read: u32,
-    // Its columns, whole slices.
-    columns: u32,
-    // How many of them stand before it.
-    pads: u32,
+    symbols: u32,
     // Its rows of the table: first among rows, and how many.
     rows: u32,
     row_count: u32,
-    // Octets: first place, and how many.
-    place: u32,
-    places: u32,
-    spare: u32,
+    octet: u32,
+    // Where its scores go.
+    score: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> vectors: array<u32>;
 @group(0) @binding(2) var<storage, read> reads: array<u32>;
 @group(0) @binding(3) var<storage, read> rows: array<u32>;
-@group(0) @binding(4) var<storage, read> octets: array<u32>;
-@group(0) @binding(5) var<storage, read> tasks: array<Task>;
-@group(0) @binding(6) var<storage, read_write> scratch: array<V>;
-@group(0) @binding(7) var<storage, read_write> out: array<vec2<i32>>;
+@group(0) @binding(4) var<storage, read> places: array<Place>;
+@group(0) @binding(5) var<storage, read_write> scratch: array<V>;
+@group(0) @binding(6) var<storage, read_write> out: array<vec2<i32>>;
 
 // Of every invocation, what a symbol of each row scores at the site.
 var<workgroup> table: array<S, ROWS * WG>;
 
+// Places of a workgroup.
+const PLACES: u32 = WG / 4u;
 const SET_BITS: u32 = select(4u, 20u, IS_PROTEIN);
 
 // A site of two vectors as it lies in memory.
@@ -87,8 +85,10 @@ fn has(bits: vec2<u32>, mask: u32) -> vec2<bool> {
     return (bits & vec2<u32>(mask)) != vec2<u32>(0u);
 }
 
-// Scores of a read against two vectors.
-fn align(task: Task, octet: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<i32> {
+// Scores of a read against two vectors of an octet.
+fn align(place: Place, columns: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<i32> {
+    let octet = place.octet;
+    let pads = columns - place.symbols;
     let one_step = number(params.insertion_next);
     let insertion = number(params.insertion_next - params.insertion_first);
     let deletion = number(params.deletion_next - params.deletion_first);
@@ -98,12 +98,12 @@ fn align(task: Task, octet: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<
     let mismatch = number(params.mismatch + params.insertion_next);
     let none = lowest();
     let is_free = params.free_read_ends != 0u;
-    let slices = task.columns / COLUMNS;
+    let slices = columns / COLUMNS;
     let border = scratch_begin + params.columns * WG;
-    let last_step = number(params.insertion_next * i32(task.columns));
+    let last_step = number(params.insertion_next * i32(columns));
 
     // S of the whole read before the first site.
-    let symbols = i32(task.columns - task.pads);
+    let symbols = i32(place.symbols);
     let unaligned = select(params.insertion_first + (symbols - 1) * params.insertion_next, 0, is_free || symbols == 0);
     var best = number(-unaligned);
     var begin = params.site_begin;
@@ -120,11 +120,14 @@ fn align(task: Task, octet: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<
             let first = slice * COLUMNS;
             for (var k = 0u; k < COLUMNS; k++) {
                 let column = first + k;
-                let word = reads[task.read + column / 4u];
-                row[k] = ((word >> (8u * (column % 4u))) & 0xffu) * WG + t;
+                row[k] = (ROWS - 1u) * WG + t;
+                if (column >= pads) {
+                    let symbol = place.read + column - pads;
+                    row[k] = ((reads[symbol / 4u] >> (8u * (symbol % 4u))) & 0xffu) * WG + t;
+                }
                 if (begin == 0u) {
                     // Before the first site: symbols that hang over, or are inserted.
-                    let before = i32(column + 1u) - i32(task.pads);
+                    let before = i32(column + 1u) - i32(pads);
                     let cost = params.insertion_first + (before - 1) * params.insertion_next;
                     let start = select(-cost, 0, is_free || before <= 0);
                     s[k] = number(start + params.insertion_next * i32(column + 1u));
@@ -143,13 +146,25 @@ fn align(task: Task, octet: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<
             // What the next slice finds as that.
             let above_next = s[COLUMNS - 1u];
             var b = S_ZERO;
+            // What the next site needs is asked for a site ahead, so that nobody waits for it.
             var next_bits = vec2<u32>(0u);
+            var next_border = V_of(S_ZERO, none);
             if (begin < end) {
                 next_bits = site_bits(octet, begin, pair);
+                if (slice > 0u) {
+                    next_border = scratch[border + t];
+                }
             }
             for (var site = begin; site < end; site++) {
                 let bits = next_bits;
+                let at = border + (site - begin) * WG + t;
+                var left = low(next_border);
+                var u = high(next_border);
                 next_bits = site_bits(octet, min(site + 1u, end - 1u), pair);
+                if (slice > 0u) {
+                    // Behind the chunk's last site lies something else, which nobody looks at.
+                    next_border = scratch[at + WG];
+                }
                 let no_cost = has(bits, 2u << SET_BITS);
                 let down = select(deletion, S_ZERO, no_cost);
                 let b_step = select(deletion_step, S_ZERO, no_cost);
@@ -163,28 +178,25 @@ fn align(task: Task, octet: u32, pair: u32, t: u32, scratch_begin: u32) -> vec2<
                     table[2u * WG + t] = select(miss, hit, has(bits, 4u));
                     table[3u * WG + t] = select(miss, hit, has(bits, 8u));
                 } else {
-                    for (var own = 0u; own < task.row_count; own++) {
-                        table[own * WG + t] = select(miss, hit, has(bits, rows[task.rows + own]));
+                    for (var own = 0u; own < place.row_count; own++) {
+                        table[own * WG + t] = select(miss, hit, has(bits, rows[place.rows + own]));
                     }
                 }
                 table[(ROWS - 1u) * WG + t] = one_step + b_step;
 
-                var left = b;
-                var u = none;
-                let at = border + (site - begin) * WG + t;
-                if (slice > 0u) {
-                    let kept = scratch[at];
-                    left = low(kept);
-                    u = high(kept);
+                if (slice == 0u) {
+                    left = b;
                 }
                 var diagonal = above;
                 above = left;
                 for (var k = 0u; k < COLUMNS; k++) {
+                    // Only what comes from the left waits for the column before.
                     let aligned = diagonal + table[row[k]];
                     diagonal = s[k];
-                    u = max(u, left + insertion);
                     l[k] = max(l[k], diagonal + down);
-                    left = max(later_max(aligned, u), l[k]);
+                    let others = later_max(aligned, l[k]);
+                    u = max(u, left + insertion);
+                    left = max(others, u);
                     s[k] = left;
                 }
                 if (slice + 1u < slices) {
@@ -228,13 +240,16 @@ fn main(
     if (group >= params.groups) {
         return;
     }
-    for (var index = params.task_begin + group; index < params.task_end; index += params.groups) {
-        let task = tasks[index];
-        // Those that have no octet do what the last does, and keep it to themselves.
-        let place = min(t / 4u, task.places - 1u);
-        let scores = align(task, octets[task.place + place], t % 4u, t, group * params.scratch_vectors);
-        if (t / 4u < task.places) {
-            out[(task.place + place) * 4u + t % 4u] = scores;
+    let groups_needed = (params.place_end - params.place_begin + PLACES - 1u) / PLACES;
+    for (var index = group; index < groups_needed; index += params.groups) {
+        let first = params.place_begin + index * PLACES;
+        // Those that have no place do what the last does, and keep it to themselves.
+        let own = first + t / 4u;
+        let place = places[min(own, params.place_end - 1u)];
+        let columns = (places[first].symbols + COLUMNS - 1u) / COLUMNS * COLUMNS;
+        let scores = align(place, columns, t % 4u, t, group * params.scratch_vectors);
+        if (own < params.place_end) {
+            out[place.score * 4u + t % 4u] = scores;
         }
     }
 }

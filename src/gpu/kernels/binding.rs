@@ -102,8 +102,7 @@ pub const BLOCK: &[Binding] = &[
     read(1, "vectors"),
     read(2, "reads"),
     read(3, "rows"),
-    read(4, "octets"),
-    read(5, "tasks"),
-    write(6, "scratch"),
-    write(7, "out"),
+    read(4, "places"),
+    write(5, "scratch"),
+    write(6, "out"),
 ];

@@ -1,5 +1,6 @@
 //! One of the batches that are in flight at once: its buffers, its dispatches, its scores.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::gpu::readback::Readback;
 use crate::papara::kernels::block::{BlockTasks, Launch, Params};
 use crate::papara::{OCTET, PhyloBatch, PhyloReport};
 
-/// Tasks, sites and what they need of one dispatch.
+/// Places and sites of one dispatch.
 struct Dispatch {
     launch: usize,
     params: Params,
@@ -38,8 +39,7 @@ pub struct BlockSlot {
     params: GrowingBuffer,
     reads: GrowingBuffer,
     rows: GrowingBuffer,
-    octets: GrowingBuffer,
-    tasks: GrowingBuffer,
+    places: GrowingBuffer,
     scratch: GrowingBuffer,
     output: GrowingBuffer,
     staging: GrowingBuffer,
@@ -54,8 +54,7 @@ impl BlockSlot {
             params: GrowingBuffer::default(),
             reads: GrowingBuffer::default(),
             rows: GrowingBuffer::default(),
-            octets: GrowingBuffer::default(),
-            tasks: GrowingBuffer::default(),
+            places: GrowingBuffer::default(),
             scratch: GrowingBuffer::default(),
             output: GrowingBuffer::default(),
             staging: GrowingBuffer::default(),
@@ -66,9 +65,9 @@ impl BlockSlot {
 
     /// Gives the memory of its buffers back; it holds no batch.
     pub fn release(&mut self) {
-        let buffers = [&mut self.params, &mut self.reads, &mut self.rows, &mut self.octets];
+        let buffers = [&mut self.params, &mut self.reads, &mut self.rows, &mut self.places];
         buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
-        let buffers = [&mut self.tasks, &mut self.scratch, &mut self.output, &mut self.staging];
+        let buffers = [&mut self.scratch, &mut self.output, &mut self.staging];
         buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
         self.in_flight = None;
     }
@@ -91,13 +90,12 @@ impl BlockSlot {
         };
         let storage = wgpu::BufferUsages::STORAGE;
         let params = fill(&mut self.params, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
-        let reads = fill(&mut self.reads, "reads", storage, bytemuck::cast_slice(&tasks.reads))?;
+        let reads = fill(&mut self.reads, "reads", storage, &tasks.reads)?;
         let rows = fill(&mut self.rows, "rows", storage, bytemuck::cast_slice(&tasks.rows))?;
-        let octets = fill(&mut self.octets, "octets", storage, bytemuck::cast_slice(&tasks.octets))?;
-        let all: Vec<_> = tasks.launches.iter().flat_map(|launch| launch.tasks.iter().copied()).collect();
-        let listed = fill(&mut self.tasks, "tasks", storage, bytemuck::cast_slice(&all))?;
+        let all: Vec<_> = tasks.launches.iter().flat_map(|launch| launch.places.iter().copied()).collect();
+        let places = fill(&mut self.places, "places", storage, bytemuck::cast_slice(&all))?;
         let scratch = self.scratch.reserve(gpu, "scratch", scratch_bytes, storage)?.clone();
-        let bytes = 4 * (OCTET * tasks.octets.len()) as u64;
+        let bytes = 4 * OCTET as u64 * u64::from(tasks.places);
         let output = self.output.reserve(gpu, "output", bytes, storage | wgpu::BufferUsages::COPY_SRC)?.clone();
         let staging_bytes = bytes.next_multiple_of(8) + TIME_BYTES;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -107,8 +105,7 @@ impl BlockSlot {
             ("vectors", work.vectors),
             ("reads", &reads),
             ("rows", &rows),
-            ("octets", &octets),
-            ("tasks", &listed),
+            ("places", &places),
             ("scratch", &scratch),
             ("out", &output),
         ];
@@ -145,20 +142,21 @@ impl BlockSlot {
 fn plan(gpu: &Gpu, batch: &PhyloBatch, work: &BlockWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
     let (mut dispatches, mut most_bytes, mut first) = (Vec::new(), 0, 0u32);
     for (index, launch) in work.tasks.launches.iter().enumerate() {
-        let variant = launch.variant;
-        let group_bytes = variant.scratch_vectors(launch.columns) * variant.vector_bytes();
-        let groups = (work.scratch_budget / group_bytes).min(work.most_groups).min(launch.tasks.len() as u64);
+        let (variant, columns) = (launch.variant, launch.columns());
+        let group_bytes = variant.scratch_vectors(columns) * variant.vector_bytes();
+        let needed = launch.places.len().div_ceil(variant.places() as usize) as u64;
+        let groups = (work.scratch_budget / group_bytes).min(work.most_groups).min(needed) as u32;
         if groups == 0 {
-            return Err(gpu.unsuited(format!("a read of {} symbols takes {group_bytes} bytes of it", launch.columns)));
+            return Err(gpu.unsuited(format!("a read of {columns} symbols takes {group_bytes} bytes of it")));
         }
-        most_bytes = most_bytes.max(groups * group_bytes);
-        let (count, groups) = (launch.tasks.len() as u32, groups as u32);
+        most_bytes = most_bytes.max(u64::from(groups) * group_bytes);
+        let count = launch.places.len() as u32;
         let params = params_of(batch, launch);
-        let mut add = |tasks: std::ops::Range<u32>, sites: std::ops::Range<u32>| {
+        let mut add = |places: Range<u32>, sites: Range<u32>| {
             let params = Params {
-                task_begin: first + tasks.start,
-                task_end: first + tasks.end,
-                groups: groups.min(tasks.len() as u32),
+                place_begin: first + places.start,
+                place_end: first + places.end,
+                groups: groups.min((places.len() as u32).div_ceil(variant.places())),
                 site_begin: sites.start,
                 site_end: sites.end,
                 ..params
@@ -167,18 +165,19 @@ fn plan(gpu: &Gpu, batch: &PhyloBatch, work: &BlockWork<'_>) -> Result<(Vec<Disp
         };
         match work.loop_budget {
             None => add(0..count, 0..params.sites),
-            // Where loops end early, so many sites at a time, of as many tasks as have scratch memory.
+            // Where loops end early, so many sites at a time, of as many places as have scratch memory.
             Some(iterations) => {
-                let a_chunk =
-                    u64::from(variant.chunk) * u64::from(launch.columns + 8 * (launch.columns / variant.columns));
-                let sites = iterations / a_chunk.max(1) * u64::from(variant.chunk);
+                let a_site = u64::from(columns + 8 * (columns / variant.columns));
+                let sites = iterations / (u64::from(variant.chunk) * a_site).max(1) * u64::from(variant.chunk);
                 if sites == 0 {
-                    return Err(gpu.unsuited(format!("its loops are too short for {} columns", launch.columns)));
+                    return Err(gpu.unsuited(format!("its loops are too short for {columns} columns")));
                 }
-                let sites = sites.min(u64::from(params.sites.max(1))) as u32;
-                for task in (0..count).step_by(groups as usize) {
-                    for site in (0..params.sites.max(1)).step_by(sites as usize) {
-                        add(task..(task + groups).min(count), site..(site.saturating_add(sites)).min(params.sites));
+                let (all, at_once) = (params.sites.max(1), groups * variant.places());
+                let sites = sites.min(u64::from(all)) as u32;
+                for place in (0..count).step_by(at_once as usize) {
+                    for site in (0..all).step_by(sites as usize) {
+                        let end = site.saturating_add(sites).min(params.sites);
+                        add(place..(place + at_once).min(count), site..end);
                     }
                 }
             }
@@ -192,14 +191,14 @@ fn plan(gpu: &Gpu, batch: &PhyloBatch, work: &BlockWork<'_>) -> Result<(Vec<Disp
 fn params_of(batch: &PhyloBatch, launch: &Launch) -> Params {
     let scheme = &batch.band.scheme;
     Params {
-        task_begin: 0,
-        task_end: 0,
+        place_begin: 0,
+        place_end: 0,
         groups: 0,
         site_begin: 0,
         site_end: 0,
         sites: batch.band.vectors.sites(),
-        columns: launch.columns,
-        scratch_vectors: launch.variant.scratch_vectors(launch.columns) as u32,
+        columns: launch.columns(),
+        scratch_vectors: launch.variant.scratch_vectors(launch.columns()) as u32,
         free_read_ends: u32::from(scheme.free_read_ends),
         matching: scheme.matching,
         mismatch: scheme.mismatch,

@@ -3,7 +3,7 @@
 use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
 use crate::gpu::source::Constants;
 use crate::papara::vectors::set_of;
-use crate::papara::{OCTET, PhyloBand, PhyloBatch};
+use crate::papara::{OCTET, PhyloBatch};
 use crate::score::PhyloScheme;
 use crate::seq::{Alphabet, Code};
 
@@ -77,8 +77,8 @@ impl Variant {
         }
     }
 
-    /// Octets a workgroup.
-    pub fn octets(&self) -> u32 {
+    /// Reads against octets of a workgroup.
+    pub fn places(&self) -> u32 {
         self.workgroup / LANES
     }
 
@@ -118,10 +118,10 @@ impl Variant {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Params {
-    /// First task.
-    pub task_begin: u32,
-    /// Task after the last.
-    pub task_end: u32,
+    /// First place.
+    pub place_begin: u32,
+    /// Place after the last.
+    pub place_end: u32,
     /// Workgroups.
     pub groups: u32,
     /// First site.
@@ -152,37 +152,38 @@ pub struct Params {
     pub insertion_next: i32,
 }
 
-/// A read against as many octets as a workgroup has, as `common/papara.wgsl` declares it.
+/// A read against an octet, as `common/papara.wgsl` declares it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Task {
-    /// First word of the read's columns.
+pub struct Place {
+    /// First symbol of the read.
     pub read: u32,
-    /// Its columns.
-    pub columns: u32,
-    /// How many of them stand before it.
-    pub pads: u32,
+    /// Its symbols.
+    pub symbols: u32,
     /// The set of its first row of the table.
     pub rows: u32,
     /// Its rows of the table.
     pub row_count: u32,
-    /// First place, of its octets and of their scores.
-    pub place: u32,
-    /// Octets.
-    pub places: u32,
-    /// Fills up to 32 bytes.
-    pub spare: u32,
+    /// The octet.
+    pub octet: u32,
+    /// Where its scores go.
+    pub score: u32,
 }
 
-/// What one program computes of a batch: tasks and their reads.
+/// What one program computes of a batch.
 #[derive(Debug, Clone)]
 pub struct Launch {
     /// The program.
     pub variant: Variant,
-    /// Longest reads first.
-    pub tasks: Vec<Task>,
+    /// Reads against octets, the longest first.
+    pub places: Vec<Place>,
+}
+
+impl Launch {
     /// Columns of the longest read.
-    pub columns: u32,
+    pub fn columns(&self) -> u32 {
+        self.places.first().map_or(0, |place| self.variant.padded(place.symbols))
+    }
 }
 
 /// A batch as the kernels see it.
@@ -190,85 +191,75 @@ pub struct Launch {
 pub struct BlockTasks {
     /// By program.
     pub launches: Vec<Launch>,
-    /// Rows of the table of every column, four a word.
-    pub reads: Vec<u32>,
+    /// Rows of the table of every symbol of every read, a byte each.
+    pub reads: Vec<u8>,
     /// Sets of rows.
     pub rows: Vec<u32>,
-    /// Octets of places.
-    pub octets: Vec<u32>,
+    /// Places of all launches.
+    pub places: u32,
 }
 
-/// A read of a batch: its first place and its block.
-struct Listed<'a> {
-    place: u32,
-    places: u32,
-    codes: &'a [Code],
-}
-
+/// Whether a read holds bases alone.
 fn is_plain(alphabet: Alphabet, codes: &[Code]) -> bool {
     alphabet == Alphabet::Dna && codes.iter().all(|code| code.is_power_of_two())
 }
 
 impl BlockTasks {
-    /// The tasks of a batch. `program` says which variant computes a read of such codes.
+    /// The tasks of a batch. `program` says which variant computes a read of such codes, which are plain or not.
     pub fn new(batch: &PhyloBatch, program: impl Fn(&[Code], bool) -> Variant) -> Self {
         let band = &batch.band;
         let mut list = BlockTasks::default();
-        let mut by_program: Vec<(Variant, Vec<Listed<'_>>)> = Vec::new();
-        for block in &batch.blocks {
-            let (place, places) = (list.octets.len() as u32, block.places.len() as u32);
-            list.octets.extend(block.places.clone().map(|place| band.octet(place)));
-            if places == 0 {
-                continue;
-            }
+        let mut longest_first: Vec<(u32, usize)> = Vec::with_capacity(batch.blocks.len());
+        for (index, block) in batch.blocks.iter().enumerate() {
+            longest_first.push((list.places, index));
+            list.places += block.places.len() as u32;
+        }
+        longest_first.sort_by_key(|&(_, index)| std::cmp::Reverse(band.reads.length(batch.blocks[index].read)));
+        for (score, index) in longest_first {
+            let block = &batch.blocks[index];
             let codes = band.reads.codes(block.read);
             let variant = program(codes, is_plain(band.reads.alphabet(), codes));
-            let listed = Listed { place, places, codes };
-            match by_program.iter_mut().find(|(own, _)| *own == variant) {
-                Some((_, own)) => own.push(listed),
-                None => by_program.push((variant, vec![listed])),
-            }
+            let launch = match list.launches.iter().position(|launch| launch.variant == variant) {
+                Some(launch) => launch,
+                None => {
+                    list.launches.push(Launch { variant, places: Vec::new() });
+                    list.launches.len() - 1
+                }
+            };
+            let (rows, row_count) = (list.rows.len() as u32, list.rows.len());
+            let read = list.add(codes, band.reads.alphabet(), variant.is_plain);
+            let row_count = (list.rows.len() - row_count) as u32;
+            let place = |(score, place): (u32, u32)| Place {
+                read,
+                symbols: codes.len() as u32,
+                rows,
+                row_count,
+                octet: band.octet(place),
+                score,
+            };
+            list.launches[launch].places.extend((score..).zip(block.places.clone()).map(place));
         }
-        for (variant, mut listed) in by_program {
-            listed.sort_by_key(|read| std::cmp::Reverse(read.codes.len()));
-            let columns = listed.first().map_or(0, |read| variant.padded(read.codes.len() as u32));
-            let mut launch = Launch { variant, tasks: Vec::with_capacity(listed.len()), columns };
-            listed.iter().for_each(|read| list.add(&mut launch, read, band));
-            list.launches.push(launch);
-        }
+        // Whole words.
+        list.reads.resize(list.reads.len().next_multiple_of(4), 0);
         list
     }
 
-    fn add(&mut self, launch: &mut Launch, read: &Listed<'_>, band: &PhyloBand) {
-        let variant = launch.variant;
-        let columns = variant.padded(read.codes.len() as u32);
-        let pads = columns - read.codes.len() as u32;
-        let (read_begin, rows) = (self.reads.len() as u32, self.rows.len() as u32);
-        // Which row each code has.
+    /// Adds a read and its rows; its first symbol.
+    fn add(&mut self, codes: &[Code], alphabet: Alphabet, is_plain: bool) -> u32 {
+        let (begin, rows) = (self.reads.len() as u32, self.rows.len());
+        if is_plain {
+            self.reads.extend(codes.iter().map(|code| code.trailing_zeros() as u8));
+            return begin;
+        }
         let mut row_of = [u8::MAX; 256];
-        for &code in read.codes {
-            if variant.is_plain {
-                row_of[code as usize] = code.trailing_zeros() as u8;
-            } else if row_of[code as usize] == u8::MAX {
-                row_of[code as usize] = (self.rows.len() as u32 - rows) as u8;
-                self.rows.push(set_of(band.reads.alphabet(), code));
+        for &code in codes {
+            let row = &mut row_of[code as usize];
+            if *row == u8::MAX {
+                *row = (self.rows.len() - rows) as u8;
+                self.rows.push(set_of(alphabet, code));
             }
+            self.reads.push(*row);
         }
-        let before = std::iter::repeat_n(variant.rows() as u8 - 1, pads as usize);
-        let bytes: Vec<u8> = before.chain(read.codes.iter().map(|&code| row_of[code as usize])).collect();
-        self.reads.extend(bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]])));
-        let row_count = self.rows.len() as u32 - rows;
-        for begin in (0..read.places).step_by(variant.octets() as usize) {
-            launch.tasks.push(Task {
-                read: read_begin,
-                columns,
-                pads,
-                rows,
-                row_count,
-                place: read.place + begin,
-                places: variant.octets().min(read.places - begin),
-                spare: 0,
-            });
-        }
+        begin
     }
 }
