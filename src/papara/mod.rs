@@ -3,9 +3,12 @@
 
 pub mod gpu;
 pub mod kernels;
+mod newick;
 pub mod oracle;
+pub mod tree;
 pub mod vectors;
 pub mod work;
 
+pub use tree::{Edge, NodeId, Tree};
 pub use vectors::{OCTET, Site, Vectors};
 pub use work::*;

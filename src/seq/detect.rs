@@ -50,6 +50,11 @@ fn dna(letter: u8) -> Option<Code> {
     Alphabet::Dna.encode(if letter.eq_ignore_ascii_case(&b'I') { b'N' } else { letter })
 }
 
+/// Whether what a table holds is a code.
+pub(super) fn is_code(entry: u16) -> bool {
+    entry < MARKS
+}
+
 /// Writes the codes of `raw`, line ends left out, to the front of `codes`, which must be at least as long. Returns
 /// their number and the union of all marks seen; with [`ILLEGAL`] among them the codes mean nothing.
 pub(super) fn encode(raw: &[u8], table: &Table, codes: &mut [Code]) -> (usize, u16) {

@@ -116,6 +116,27 @@ impl<'a> Input<'a> {
     }
 }
 
+/// All bytes of an input.
+pub(super) fn read_whole(mut input: Input<'_>) -> Result<Vec<u8>> {
+    let mut data = Vec::new();
+    match input.bytes.read_to_end(&mut data) {
+        Ok(_) => Ok(data),
+        Err(error) => Err(input.read_error(error.to_string())),
+    }
+}
+
+/// The bytes of a text, plain or compressed; `-` is standard input. A byte order mark is left out.
+///
+/// # Errors
+/// [`Error::Input`] if it cannot be found or decompressed, [`Error::Io`] if the system fails.
+pub(crate) fn read_text(path: &str) -> Result<Vec<u8>> {
+    let mut data = read_whole(Input::open(path)?)?;
+    if data.starts_with(b"\xEF\xBB\xBF") {
+        data.drain(..3);
+    }
+    Ok(data)
+}
+
 /// See [`Input::read_error`].
 pub(super) fn read_error(name: &str, compression: Option<Compression>, message: String) -> Error {
     match compression {

@@ -1,15 +1,20 @@
 //! Sequences: alphabets, the packed store, and readers with errors that name their place.
 
+pub mod aligned;
 pub mod alphabet;
 pub mod candidates;
+pub mod chunks;
 mod detect;
 mod input;
 pub mod reader;
 pub mod store;
 pub mod strand;
 
+pub use aligned::AlignedRows;
 pub use alphabet::{Alphabet, Code, PAD};
 pub use candidates::{read_candidate_bytes, read_candidates};
+pub use chunks::{ReadChunk, ReadChunks};
+pub(crate) use input::read_text;
 pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_files};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{Strand, StrandOf, Strands, reverse_complement};

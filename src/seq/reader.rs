@@ -8,11 +8,17 @@ use std::collections::HashSet;
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
 
+use super::aligned::aligned_code;
 use super::alphabet::Alphabet;
 use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
-use super::input::{self, Input};
+use super::input::{self, Compression, Input};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, Place, Result};
+
+mod messages;
+
+use messages::{blank_comments, lines_and_column};
+pub(super) use messages::{complaint, describe};
 
 /// How the alphabet is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -109,9 +115,26 @@ struct Loaded {
     first_foreign: Option<(u8, Place)>,
 }
 
+/// Letters of records as the file has them, one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Letters {
+    pub(super) letters: Vec<u8>,
+    /// Where those of each record end.
+    pub(super) ends: Vec<usize>,
+}
+
+/// The records of one input.
+pub(super) struct Records<'a> {
+    reader: Box<dyn FastxReader + 'a>,
+    name: String,
+    compression: Option<Compression>,
+}
+
 /// Reads the records of one file.
-struct Recorder {
+pub(super) struct Recorder {
     table: Table,
+    /// Where letters are kept, if they are. Then a record may be empty.
+    letters: Option<Letters>,
     choice: AlphabetChoice,
     limits: Limits,
     /// Lines before the first one that needletail sees.
@@ -127,6 +150,7 @@ impl Recorder {
         };
         Recorder {
             table: detect::table(alphabet, options.degap),
+            letters: None,
             choice: options.alphabet,
             limits,
             lines_before: 0,
@@ -139,28 +163,66 @@ impl Recorder {
         }
     }
 
+    /// Of reads for an alignment: letters are kept, gaps taken out, and what [`aligned_code`] knows beside the alphabet's own
+    /// letters is read, `?` as any letter.
+    pub(super) fn of_reads(alphabet: Alphabet) -> Self {
+        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: true };
+        let mut recorder = Recorder { letters: Some(Letters::default()), ..Recorder::new(&options, LIMITS) };
+        for (letter, entry) in (0..=u8::MAX).zip(&mut recorder.table) {
+            let code = aligned_code(alphabet, if letter == b'?' { b'X' } else { letter });
+            if let Some(code) = code.filter(|_| *entry == ILLEGAL) {
+                *entry = code.into();
+            }
+        }
+        recorder
+    }
+
     /// Reads all records of `input`.
-    fn read(mut self, mut input: Input<'_>) -> Result<Loaded> {
+    fn read(mut self, input: Input<'_>) -> Result<Loaded> {
+        let mut records = self.open(input)?;
+        while self.next(&mut records)? {}
+        self.warn_of_duplicates();
+        Ok(self.loaded)
+    }
+
+    /// Finds the first record of `input`.
+    pub(super) fn open<'a>(&mut self, mut input: Input<'a>) -> Result<Records<'a>> {
         self.loaded.name.clone_from(&input.name);
         let format = self.find_first_record(&mut input)?;
         let (name, compression) = (input.name, input.compression);
-        let mut records: Box<dyn FastxReader + '_> = match format {
+        let reader: Box<dyn FastxReader + 'a> = match format {
             // Two line feeds more at the end of a FASTA file change no record, and make needletail hand out a last
             // record that is nothing but a header instead of an error that no longer knows its name.
             Format::Fasta => Box::new(FastaReader::new(std::io::Read::chain(input.bytes, &b"\n\n"[..]))),
             Format::Fastq => Box::new(FastqReader::new(input.bytes)),
         };
-        while let Some(record) = records.next() {
-            match record {
-                Ok(record) => self.add(&record)?,
-                Err(error) if error.kind == ParseErrorKind::Io => {
-                    return Err(input::read_error(&name, compression, error.msg));
-                }
-                Err(error) => return Err(self.format_error(&error)),
+        Ok(Records { reader, name, compression })
+    }
+
+    /// Reads the next record, if there is one.
+    pub(super) fn next(&mut self, records: &mut Records<'_>) -> Result<bool> {
+        match records.reader.next() {
+            None => return Ok(false),
+            Some(Ok(record)) => self.add(&record)?,
+            Some(Err(error)) if error.kind == ParseErrorKind::Io => {
+                return Err(input::read_error(&records.name, records.compression, error.msg));
             }
+            Some(Err(error)) => return Err(self.format_error(&error)),
         }
-        self.warn_of_duplicates();
-        Ok(self.loaded)
+        Ok(true)
+    }
+
+    /// What was read since the last call, and begins anew; records have no place but in the store.
+    pub(super) fn take(&mut self) -> (SequenceStore, Letters) {
+        let builder = &mut self.loaded.builder;
+        let alphabet = builder.so_far().alphabet();
+        let store = std::mem::replace(builder, SequenceStore::builder(alphabet)).build();
+        (store, self.letters.as_mut().map(std::mem::take).unwrap_or_default())
+    }
+
+    /// The sequences since then.
+    pub(super) fn so_far(&self) -> &SequenceStore {
+        self.loaded.builder.so_far()
     }
 
     /// Skips a byte order mark and blank lines, and tells the format by the first byte that is left.
@@ -252,8 +314,13 @@ impl Recorder {
             }
         }
         let words = builder.words();
-        if count == 0 {
-            return Err(input_error(place(line, None), "the record has no sequence"));
+        match &mut self.letters {
+            Some(Letters { letters, ends }) => {
+                letters.extend(raw.iter().filter(|&&byte| detect::is_code(self.table[byte as usize])));
+                ends.push(letters.len());
+            }
+            None if count == 0 => return Err(input_error(place(line, None), "the record has no sequence")),
+            None => {}
         }
         if count > self.limits.letters {
             let message = format!("the sequence is too long: {count} letters of at most {}", self.limits.letters);
@@ -355,50 +422,6 @@ fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<
         }
     }
     Ok(files.into_iter().map(|file| file.builder.build()).collect())
-}
-
-/// Line ends before `index` and the column there, from 1.
-fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
-    let before = &raw[..index];
-    let lines = before.iter().filter(|&&byte| byte == b'\n').count();
-    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    (lines as u64, (index - line_start) as u64 + 1)
-}
-
-/// The lines with those that begin with `;` made blank, so that every byte keeps its place; `None` if there is none.
-fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
-    let mut lines = raw.to_vec();
-    let mut found = false;
-    for line in lines.split_mut(|&byte| byte == b'\n').filter(|line| line.first() == Some(&b';')) {
-        let end = line.len() - usize::from(line.last() == Some(&b'\r'));
-        line[..end].fill(b' ');
-        found = true;
-    }
-    found.then_some(lines)
-}
-
-/// What is wrong with a byte that the alphabet lacks, and what to do about it.
-fn complaint(byte: u8, choice: AlphabetChoice) -> String {
-    match byte {
-        b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (`degap` takes gaps out)", byte as char),
-        b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),
-        b'>' => "'>' inside a sequence: does the line before a header lack its end?".to_owned(),
-        _ => match choice {
-            AlphabetChoice::Detect => format!("{} is not a letter of DNA/RNA or of proteins", describe(byte)),
-            AlphabetChoice::Fixed(Alphabet::Dna) => {
-                format!("{} is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)", describe(byte))
-            }
-            AlphabetChoice::Fixed(Alphabet::Protein) => {
-                format!("{} is not a letter of proteins (A to Z and *)", describe(byte))
-            }
-            AlphabetChoice::Fixed(Alphabet::Bytes) => format!("{} is not a byte of a text", describe(byte)),
-        },
-    }
-}
-
-/// A byte for a message: itself if it can be seen.
-fn describe(byte: u8) -> String {
-    if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02X}") }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Reading FASTA and FASTQ: every form that is read, every wrong input with the whole text of its error, and
 //! properties over random records.
 
+mod aligned;
+mod chunks;
 mod forms;
 mod properties;
 mod wrong;

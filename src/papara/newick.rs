@@ -1,0 +1,203 @@
+//! Newick texts: what stands in them, node by node.
+
+/// A node as the text has it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Node {
+    pub(super) children: Vec<usize>,
+    pub(super) label: Option<String>,
+    pub(super) length: Option<f64>,
+}
+
+/// What is wrong with a text, and at which byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wrong {
+    /// From 0.
+    pub(super) at: usize,
+    /// In words.
+    pub(super) message: String,
+}
+
+/// Bytes at which a name without quotes ends, beside blanks.
+const ENDS: &[u8] = b"()[]:;,'\"";
+
+/// A text that is read from left to right.
+struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, Wrong> {
+        Err(Wrong { at: self.at, message: message.into() })
+    }
+
+    /// Passes over blanks and comments, which may stand in each other.
+    fn skip(&mut self) -> Result<(), Wrong> {
+        loop {
+            match self.text.get(self.at) {
+                Some(byte) if byte.is_ascii_whitespace() => self.at += 1,
+                Some(b'[') => {
+                    let mut depth = 0;
+                    let begin = self.at;
+                    loop {
+                        match self.text.get(self.at) {
+                            Some(b'[') => depth += 1,
+                            Some(b']') => depth -= 1,
+                            Some(_) => {}
+                            None => {
+                                self.at = begin;
+                                return self.wrong("a comment does not end");
+                            }
+                        }
+                        self.at += 1;
+                        if depth == 0 {
+                            break;
+                        }
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, Wrong> {
+        self.skip()?;
+        Ok(self.text.get(self.at).copied())
+    }
+
+    /// A name, in quotes or not (then `_` stays what it is: alignments have it so). None is none.
+    fn label(&mut self) -> Result<Option<String>, Wrong> {
+        let first = self.peek()?;
+        let begin = self.at;
+        let mut bytes = Vec::new();
+        match first {
+            Some(quote @ (b'\'' | b'"')) => loop {
+                self.at += 1;
+                match self.text.get(self.at) {
+                    Some(&byte) if byte == quote => {
+                        self.at += 1;
+                        if self.text.get(self.at) != Some(&quote) {
+                            break;
+                        }
+                        bytes.push(byte);
+                    }
+                    Some(&byte) => bytes.push(byte),
+                    None => {
+                        self.at = begin;
+                        return self.wrong("a name in quotes does not end");
+                    }
+                }
+            },
+            _ => {
+                while let Some(&byte) = self.text.get(self.at) {
+                    if byte.is_ascii_whitespace() || ENDS.contains(&byte) {
+                        break;
+                    }
+                    bytes.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        // It would end up in tables and on terminals.
+        if let Some(byte) = bytes.iter().find(|byte| byte.is_ascii_control()) {
+            self.at = begin;
+            return self.wrong(format!("byte 0x{byte:02X} in a name"));
+        }
+        Ok((!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// A length after its colon, and the number of the edge in braces that placements have there, which says nothing here.
+    fn length(&mut self) -> Result<Option<f64>, Wrong> {
+        let mut length = None;
+        if self.peek()? == Some(b':') {
+            self.at += 1;
+            self.skip()?;
+            let begin = self.at;
+            while self.text.get(self.at).is_some_and(|byte| b"+-.eE0123456789".contains(byte)) {
+                self.at += 1;
+            }
+            let text = String::from_utf8_lossy(&self.text[begin..self.at]);
+            length = match text.parse::<f64>() {
+                // Neighbour joining leaves some below 0.
+                Ok(length) if length.is_finite() => Some(length.max(0.0)),
+                _ => {
+                    let message = format!("'{text}' is not a branch length");
+                    self.at = begin;
+                    return self.wrong(message);
+                }
+            };
+        }
+        if self.peek()? == Some(b'{') {
+            let begin = self.at;
+            self.at += 1;
+            while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+                self.at += 1;
+            }
+            if self.text.get(self.at) != Some(&b'}') {
+                self.at = begin;
+                return self.wrong("braces that hold no edge's number");
+            }
+            self.at += 1;
+        }
+        Ok(length)
+    }
+}
+
+/// Nodes of a Newick text, the root first. Deep trees need no deep stack.
+pub(super) fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
+    let mut scanner = Scanner { text, at: 0 };
+    let mut nodes = vec![Node::default()];
+    let mut open: Vec<usize> = Vec::new();
+    let mut current = 0;
+    loop {
+        if scanner.peek()? == Some(b'(') {
+            scanner.at += 1;
+            open.push(current);
+            nodes.push(Node::default());
+            let child = nodes.len() - 1;
+            nodes[current].children.push(child);
+            current = child;
+            continue;
+        }
+        loop {
+            nodes[current].label = scanner.label()?;
+            if nodes[current].children.is_empty() && nodes[current].label.is_none() {
+                return scanner.wrong("a leaf has no name");
+            }
+            nodes[current].length = scanner.length()?;
+            match (scanner.peek()?, open.last().copied()) {
+                (Some(b','), Some(parent)) => {
+                    scanner.at += 1;
+                    nodes.push(Node::default());
+                    current = nodes.len() - 1;
+                    nodes[parent].children.push(current);
+                    break;
+                }
+                (Some(b')'), Some(parent)) => {
+                    scanner.at += 1;
+                    open.pop();
+                    current = parent;
+                }
+                (Some(b';'), None) => {
+                    scanner.at += 1;
+                    return match scanner.peek()? {
+                        None => Ok(nodes),
+                        Some(_) => scanner.wrong("there is more than one tree"),
+                    };
+                }
+                (None, None) => return scanner.wrong("the tree does not end with ';'"),
+                (None, Some(_)) => return scanner.wrong("a '(' has no ')'"),
+                (Some(byte), _) if byte.is_ascii_graphic() => {
+                    return scanner.wrong(format!("'{}' is not expected here", char::from(byte)));
+                }
+                (Some(byte), _) => return scanner.wrong(format!("byte 0x{byte:02X} is not expected here")),
+            }
+        }
+    }
+}
+
+/// A name as a Newick text has it: in quotes where it needs them.
+pub(super) fn quoted(name: &str) -> String {
+    let is_special = |byte: u8| byte.is_ascii_whitespace() || ENDS.contains(&byte) || b"{}|".contains(&byte);
+    if name.bytes().any(is_special) { format!("'{}'", name.replace('\'', "''")) } else { name.to_owned() }
+}

@@ -1,0 +1,260 @@
+//! Trees as PaPaRa takes them: unrooted, edges in its order.
+//!
+//! A root with two children is no node: its edges are one, as long as both. A length that is missing is 1. Edges are numbered
+//! in pre-order: under the third child of the root, the first, the second, then any others; where the root had two children, the
+//! joint edge first, then those under the right child, then under the left.
+
+use std::fmt::Write;
+
+use super::newick::{self, Node, Wrong, quoted};
+use crate::error::{Error, Place, Result};
+
+/// A node's number.
+pub type NodeId = u32;
+
+/// An edge, seen from node 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edge {
+    /// The node nearer to node 0.
+    pub above: NodeId,
+    /// The other one: the edge's own number and 1.
+    pub below: NodeId,
+    /// As the file says, or 1; at least 0.
+    pub length: f64,
+    /// The label of the inner node below, mostly a support value.
+    pub label: Option<String>,
+}
+
+/// An unrooted tree of three leaves or more.
+///
+/// Node 0 is an inner one: the file's root, or where that had two children an end of their joint edge. A node has a greater
+/// number than those between it and node 0.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tree {
+    /// In the order of their numbers; edge e leads to node e + 1.
+    pub edges: Vec<Edge>,
+    /// Names of leaves; `None` for inner nodes.
+    pub names: Vec<Option<String>>,
+    /// The nodes next to each one that are farther from node 0.
+    pub children: Vec<Vec<NodeId>>,
+    /// Of each edge the leaf with the least name above it, and that below.
+    least: Vec<[NodeId; 2]>,
+}
+
+impl Tree {
+    /// Reads a tree, plain or compressed; `-` is standard input.
+    ///
+    /// # Errors
+    /// As [`Tree::parse`]; [`Error::Io`] if the system fails.
+    pub fn read(path: &str) -> Result<Tree> {
+        Tree::parse(path, &crate::seq::read_text(path)?)
+    }
+
+    /// The tree of a Newick text; `file` stands for its file in errors.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with what is wrong, and where: also fewer than three leaves, or a name that two leaves have.
+    ///
+    /// ```
+    /// let tree = pairwave::papara::Tree::parse("a.nwk", b"((a:1,b:2)0.9:1,(c:1,d:1):0.5);")?;
+    /// assert_eq!(tree.annotated(), "(c:1{1},d:1{2},(a:1{3},b:2{4})0.9:1.5{0});");
+    /// assert_eq!((tree.split(0), tree.split(1)), ("a,b|c,d".to_owned(), "c|a,d".to_owned()));
+    /// # Ok::<(), pairwave::Error>(())
+    /// ```
+    pub fn parse(file: &str, text: &[u8]) -> Result<Tree> {
+        build(text).map_err(|wrong| {
+            let before = &text[..wrong.at.min(text.len())];
+            let line = before.iter().filter(|&&byte| byte == b'\n').count();
+            let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+            let place = Place {
+                file: file.to_owned(),
+                record: None,
+                line: Some(line as u64 + 1),
+                column: Some((before.len() - start) as u64 + 1),
+            };
+            Error::Input { place, message: wrong.message }
+        })
+    }
+
+    /// Leaves: their nodes and names.
+    pub fn leaves(&self) -> impl Iterator<Item = (NodeId, &str)> {
+        self.names.iter().enumerate().filter_map(|(node, name)| Some((node as NodeId, name.as_deref()?)))
+    }
+
+    /// Gives leaves other names, which no two may have.
+    pub(super) fn rename(&mut self, renamed: impl Iterator<Item = (NodeId, String)>) {
+        renamed.for_each(|(leaf, name)| self.names[leaf as usize] = Some(name));
+        let ranked = self.rank();
+        debug_assert!(ranked.is_ok(), "two leaves are called {ranked:?}");
+    }
+
+    /// Finds the least leaves; `Err` has a name that two leaves have.
+    fn rank(&mut self) -> Result<(), String> {
+        let mut leaves: Vec<(&str, NodeId)> = self.leaves().map(|(leaf, name)| (name, leaf)).collect();
+        leaves.sort_unstable();
+        if let Some(pair) = leaves.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(pair[0].0.to_owned());
+        }
+        let leaves: Vec<NodeId> = leaves.into_iter().map(|(_, leaf)| leaf).collect();
+        self.least = least(self, &leaves);
+        Ok(())
+    }
+
+    /// Newick with each edge's number in braces after its length, as files of placements have it. Its root is node 0, and a
+    /// reader that numbers edges as this one does finds the same numbers.
+    pub fn annotated(&self) -> String {
+        let mut text = String::new();
+        // Nodes with the number of their children that are written.
+        let mut stack: Vec<(NodeId, usize)> = vec![(0, 0)];
+        while let Some((node, written)) = stack.pop() {
+            let own = &self.children[node as usize];
+            if written < own.len() {
+                text.push(if written == 0 { '(' } else { ',' });
+                stack.push((node, written + 1));
+                // Node 0's third child has the first edge.
+                let rank = if node == 0 && written < 3 { (written + 1) % 3 } else { written };
+                stack.push((own[rank], 0));
+                continue;
+            }
+            if !own.is_empty() {
+                text.push(')');
+            }
+            if node == 0 {
+                continue;
+            }
+            let number = node as usize - 1;
+            let edge = &self.edges[number];
+            let label = self.names[node as usize].as_deref().or(edge.label.as_deref());
+            text.push_str(&label.map_or_else(String::new, quoted));
+            write!(text, ":{}{{{number}}}", edge.length).expect("a string takes all");
+        }
+        text.push(';');
+        text
+    }
+
+    /// A name of an edge that no other has: `a,b|c,d`, of which a and b are leaves behind one end, c and d behind the other, each
+    /// in another of the two subtrees there that have the least leaves by name; `a|c,d` of a leaf's edge.
+    pub fn split(&self, edge: u32) -> String {
+        let [above, below] = [self.edges[edge as usize].above, self.edges[edge as usize].below];
+        let name = |leaf: NodeId| self.names[leaf as usize].as_deref().unwrap_or_default();
+        let behind = |node: NodeId| {
+            let own =
+                self.children[node as usize].iter().map(|&child| child as usize - 1).filter(|&e| e != edge as usize);
+            let mut leaves: Vec<&str> = own.map(|edge| name(self.least[edge][1])).collect();
+            if node == above && node > 0 {
+                leaves.push(name(self.least[node as usize - 1][0]));
+            }
+            if leaves.is_empty() {
+                leaves.push(name(node));
+            }
+            leaves.sort_unstable();
+            leaves.truncate(2);
+            leaves
+        };
+        let mut sides = [behind(above), behind(below)];
+        sides.sort_unstable();
+        sides.sort_by_key(Vec::len);
+        sides.map(|side| side.into_iter().map(quoted).collect::<Vec<_>>().join(",")).join("|")
+    }
+}
+
+/// An edge that is not numbered yet: the nodes of the text at its ends, and its length.
+type Waiting = (usize, usize, f64);
+
+/// The tree of a text.
+fn build(text: &[u8]) -> Result<Tree, Wrong> {
+    let nodes = newick::nodes(text)?;
+    let whole = |message: String| Wrong { at: 0, message };
+    let is_leaf = |node: usize| nodes[node].children.is_empty();
+    let leaves = (0..nodes.len()).filter(|&node| is_leaf(node)).count();
+    if leaves < 3 {
+        return Err(whole(format!("the tree takes three leaves; it has {leaves}")));
+    }
+    let (root, _) = descend(&nodes, 0);
+    // The last is next.
+    let mut stack: Vec<Waiting> = Vec::new();
+    let is_joint = nodes[root].children.len() == 2;
+    let top = match nodes[root].children[..] {
+        [] | [_] => return Err(whole("the root has no children".into())),
+        [left, right] => {
+            let ((left, a), (right, b)) = (descend(&nodes, left), descend(&nodes, right));
+            stack.extend(nodes[left].children.iter().rev().map(|&child| edge_to(&nodes, left, child)));
+            stack.extend(nodes[right].children.iter().rev().map(|&child| edge_to(&nodes, right, child)));
+            // A leaf is below its edge.
+            let (above, below) = if is_leaf(left) { (right, left) } else { (left, right) };
+            stack.push((above, below, (a + b).min(f64::MAX)));
+            above
+        }
+        [first, second, third, ref others @ ..] => {
+            let children = others.iter().rev().copied().chain([second, first, third]);
+            stack.extend(children.map(|child| edge_to(&nodes, root, child)));
+            root
+        }
+    };
+    let mut tree = Tree { names: vec![None], children: vec![Vec::new()], ..Tree::default() };
+    let mut numbers = vec![0; nodes.len()];
+    numbers[top] = 0;
+    while let Some((above, below, length)) = stack.pop() {
+        let number = tree.names.len() as NodeId;
+        numbers[below] = number;
+        let (above, label) = (numbers[above], nodes[below].label.clone());
+        let (name, label) = if is_leaf(below) { (label, None) } else { (None, label) };
+        tree.edges.push(Edge { above, below: number, length, label });
+        tree.names.push(name);
+        tree.children.push(Vec::new());
+        tree.children[above as usize].push(number);
+        // What is at the joint edge's ends waits already.
+        if !(is_joint && number == 1) {
+            stack.extend(nodes[below].children.iter().rev().map(|&child| edge_to(&nodes, below, child)));
+        }
+    }
+    tree.rank().map_err(|name| whole(format!("two leaves are called '{name}'")))?;
+    Ok(tree)
+}
+
+/// The first node from this one on that is no mere point on an edge, and the length of the edge that leads there.
+fn descend(nodes: &[Node], mut node: usize) -> (usize, f64) {
+    let mut length = nodes[node].length.unwrap_or(1.0);
+    while let [only] = nodes[node].children[..] {
+        node = only;
+        length += nodes[only].length.unwrap_or(1.0);
+    }
+    (node, length.min(f64::MAX))
+}
+
+fn edge_to(nodes: &[Node], above: usize, child: usize) -> Waiting {
+    let (below, length) = descend(nodes, child);
+    (above, below, length)
+}
+
+/// Of each edge the first of the leaves above and below it.
+fn least(tree: &Tree, leaves: &[NodeId]) -> Vec<[NodeId; 2]> {
+    let mut ranks = vec![u32::MAX; tree.names.len()];
+    for (rank, &leaf) in (0..).zip(leaves) {
+        ranks[leaf as usize] = rank;
+    }
+    // Below each node, itself counted; and everywhere else.
+    let (mut below, mut above) = (ranks, vec![u32::MAX; tree.names.len()]);
+    for edge in tree.edges.iter().rev() {
+        below[edge.above as usize] = below[edge.above as usize].min(below[edge.below as usize]);
+    }
+    for (node, children) in tree.children.iter().enumerate() {
+        // The least two of all directions: a child's is the first that is not its own.
+        let mut two = [above[node], u32::MAX];
+        for &child in children {
+            let rank = below[child as usize];
+            if rank < two[0] {
+                two = [rank, two[0]];
+            } else if rank < two[1] {
+                two[1] = rank;
+            }
+        }
+        for &child in children {
+            above[child as usize] = if below[child as usize] == two[0] { two[1] } else { two[0] };
+        }
+    }
+    (1..tree.names.len()).map(|node| [above[node], below[node]].map(|rank| leaves[rank as usize])).collect()
+}
+
+#[cfg(test)]
+mod tests;

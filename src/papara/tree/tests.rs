@@ -1,0 +1,172 @@
+use super::*;
+
+fn tree(text: &str) -> Tree {
+    Tree::parse("a.nwk", text.as_bytes()).unwrap()
+}
+
+fn below(text: &str) -> Vec<String> {
+    let tree = tree(text);
+    let name = |edge: &Edge| tree.names[edge.below as usize].clone().or(edge.label.clone()).unwrap_or("-".into());
+    tree.edges.iter().map(|edge| format!("{}:{}", name(edge), edge.length)).collect()
+}
+
+#[test]
+fn edges_come_in_order() {
+    assert_eq!(below("(a:1,(b:2,c:3)x:4,(d:5,e:6)y:7);"), ["y:7", "d:5", "e:6", "a:1", "x:4", "b:2", "c:3"]);
+    assert_eq!(below("((a:1,b:2)l:3,(c:4,d:5)r:6)root:9;"), ["r:9", "c:4", "d:5", "a:1", "b:2"]);
+    assert_eq!(below("(a,b,c,d,e);"), ["c:1", "a:1", "b:1", "d:1", "e:1"]);
+    assert_eq!(below("(a:1,(b:2,(c:3,d:4):5):6);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
+    assert_eq!(below("((b:2,(c:3,d:4):5):6,a:1);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
+    assert_eq!(below(" ( 'a b':1e-1 [x[y]] ,\"it\"\"s\":2, c_d:-0.5 ) ; "), ["c_d:0", "a b:0.1", "it\"s:2"]);
+    // Points on an edge, at the root too.
+    assert_eq!(below("(((a:1):2,b,(c,d)0.5:1{7}));"), ["0.5:1", "c:1", "d:1", "a:3", "b:1"]);
+}
+
+#[test]
+fn wrong_texts_say_where() {
+    for (text, line, column, part) in [
+        ("(a,b,c)", 1, 8, "';'"),
+        ("(a,b,c", 1, 7, "no ')'"),
+        ("(a,b),c);", 1, 6, "','"),
+        ("(a,\n,c);", 2, 1, "no name"),
+        ("(a,'',c);", 1, 6, "no name"),
+        ("(a,b:x,c);", 1, 6, "'' is not a branch length"),
+        ("(a,b:1e999,c);", 1, 6, "'1e999' is not a branch length"),
+        ("(a,b:1{x},c);", 1, 7, "no edge's number"),
+        ("(a,b,a);", 1, 1, "called 'a'"),
+        ("(a,b);", 1, 1, "it has 2"),
+        ("a;", 1, 1, "it has 1"),
+        ("(a,\n b,\n  'c);", 3, 3, "quotes"),
+        ("(a,b,'c\nd');", 1, 6, "byte 0x0A in a name"),
+        ("(a,b,c);(d,e,f);", 1, 9, "more than one"),
+        ("(a,[b,c);", 1, 4, "comment"),
+        ("", 1, 1, "no name"),
+    ] {
+        let Error::Input { place, message } = Tree::parse("a.nwk", text.as_bytes()).unwrap_err() else { panic!() };
+        assert_eq!(
+            (place.file.as_str(), place.line, place.column),
+            ("a.nwk", Some(line), Some(column)),
+            "{text}: {message}"
+        );
+        assert!(message.contains(part), "{text}: {message}");
+    }
+}
+
+#[test]
+fn deep_trees_need_no_stack() {
+    let depth = 200_000;
+    let text = format!("{}a,b){};", "(".repeat(depth), (0..depth - 1).map(|i| format!(",x{i})")).collect::<String>());
+    let deep = tree(&text);
+    assert_eq!(deep.leaves().count(), depth + 1);
+    assert_eq!(tree(&deep.annotated()), deep);
+}
+
+#[test]
+fn lengths_stay_finite() {
+    assert_eq!(below("((a,b):1e308,(c,d):1e308);")[0], format!("-:{}", f64::MAX));
+}
+
+/// A random tree: names of any kind, some inner nodes with many children, a root of two, three or more.
+fn random(random: &mut fastrand::Rng, leaves: usize) -> String {
+    let length = |random: &mut fastrand::Rng| match random.u32(0..4) {
+        0 => String::new(),
+        1 => ":0".to_owned(),
+        _ => format!(":{}", random.f64() * 10f64.powi(random.i32(-9..3))),
+    };
+    let names = ["a b", "it's", "x\"y", "p|q", "{1}", "ü", "(", "T_1", "9"];
+    let mut parts: Vec<String> =
+        (0..leaves).map(|leaf| quoted(&format!("{}{leaf}", random.choice(names).unwrap())) + &length(random)).collect();
+    let root = random.usize(2..5);
+    while parts.len() > root {
+        let most = if random.u32(0..5) == 0 { 5 } else { 2 };
+        let own: Vec<String> =
+            (0..most.min(parts.len() - 1)).map(|_| parts.swap_remove(random.usize(0..parts.len()))).collect();
+        let label = if random.bool() { random.u32(0..100).to_string() } else { String::new() };
+        parts.push(format!("({}){label}{}", own.join(","), length(random)));
+    }
+    format!("({});", parts.join(","))
+}
+
+#[test]
+fn random_trees_are_the_same_when_written_and_read() {
+    for seed in 0..400 {
+        let mut own = fastrand::Rng::with_seed(seed);
+        let leaves = own.usize(3..40);
+        let text = random(&mut own, leaves);
+        let read = tree(&text);
+        assert_eq!(read.leaves().count(), leaves, "seed {seed}");
+        assert_eq!(tree(&read.annotated()), read, "seed {seed}: {text}");
+        for (number, edge) in read.edges.iter().enumerate() {
+            assert!(edge.below as usize == number + 1 && edge.above < edge.below, "seed {seed}");
+            assert!(read.annotated().contains(&format!("{{{number}}}")), "seed {seed}");
+        }
+    }
+}
+
+/// Whether the leaves of a split are on the sides of an edge that it says, and no other edge has them so.
+#[test]
+fn splits_name_one_edge_each() {
+    assert_eq!(tree("((a,b),(c,d),(e,f));").split(0), "a,c|e,f");
+    assert_eq!(tree("(d,c,b,a);").split(3), "a|b,c");
+    assert_eq!(tree("('x y','p|q',z);").split(1), "'x y'|'p|q',z");
+    for seed in 0..100 {
+        let mut own = fastrand::Rng::with_seed(seed);
+        let leaves = own.usize(3..30);
+        let read = tree(&random(&mut own, leaves));
+        // Of each edge which leaves are below it.
+        let nodes = read.names.len();
+        let mut below: Vec<Vec<bool>> =
+            (0..nodes).map(|node| (0..nodes).map(|other| other == node).collect()).collect();
+        for edge in read.edges.iter().rev() {
+            let own = below[edge.below as usize].clone();
+            below[edge.above as usize].iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+        }
+        for number in 0..read.edges.len() as u32 {
+            let split = read.split(number);
+            // As `a,b|c,d;` is a Newick text but for its brackets: `((a,b),(c,d));`.
+            let bars: Vec<usize> = split.match_indices('|').map(|(at, _)| at).collect();
+            let outside = |&at: &usize| split[..at].matches('\'').count() % 2 == 0;
+            let at = bars.into_iter().find(outside).unwrap();
+            let sides = [&split[..at], &split[at + 1..]].map(|side| {
+                let names = newick::nodes(format!("({side});").as_bytes()).unwrap();
+                let names = names.into_iter().filter_map(|node| node.label);
+                names.map(|name| read.leaves().find(|leaf| leaf.1 == name).unwrap().0).collect::<Vec<_>>()
+            });
+            let parts = |edge: &Edge| {
+                let is_below = |side: usize| sides[side].iter().map(|&leaf| below[edge.below as usize][leaf as usize]);
+                let is = |side, what| is_below(side).all(|is| is == what);
+                (is(0, true) && is(1, false)) || (is(0, false) && is(1, true))
+            };
+            let found: Vec<u32> = read.edges.iter().filter(|edge| parts(edge)).map(|edge| edge.below - 1).collect();
+            assert_eq!(found, [number], "seed {seed}: {split}");
+        }
+    }
+}
+
+#[test]
+fn broken_texts_never_panic() {
+    for seed in 0..3000 {
+        let mut own = fastrand::Rng::with_seed(seed);
+        let leaves = own.usize(3..8);
+        let mut text = random(&mut own, leaves).into_bytes();
+        for _ in 0..own.usize(1..6) {
+            let at = own.usize(0..text.len());
+            match own.u32(0..4) {
+                0 => drop(text.remove(at)),
+                1 => text.insert(at, *own.choice(b"()[]{}:;,'\" \n1eE-.\xFF\0").unwrap()),
+                2 => text[at] = own.u8(..),
+                _ => text.truncate(at),
+            }
+            if text.is_empty() {
+                break;
+            }
+        }
+        println!("seed {seed}");
+        if let Ok(read) = Tree::parse("a.nwk", &text) {
+            assert_eq!(Tree::parse("b.nwk", read.annotated().as_bytes()).unwrap(), read, "seed {seed}");
+            (0..read.edges.len() as u32).for_each(|edge| assert!(read.split(edge).contains('|'), "seed {seed}"));
+        }
+        let noise: Vec<u8> = (0..own.usize(0..40)).map(|_| *own.choice(b"()[]{}:;,'\" a1e-\xFF").unwrap()).collect();
+        let _ = Tree::parse("a.nwk", &noise);
+    }
+}

@@ -1,0 +1,260 @@
+//! Reader of alignments: rows of equal length, in FASTA, relaxed PHYLIP (sequential or interleaved) or Stockholm, told by the
+//! content, plain or compressed.
+//!
+//! Letters stay as the file has them. A row may hold letters of either case, the signs of gaps (`-`, `.`, `~`), `?` and `*`;
+//! which letters an alphabet has is asked later ([`AlignedRows::detect`], [`AlignedRows::check`]), as all rows decide on it.
+
+use std::collections::HashMap;
+
+use super::alphabet::{Alphabet, Code};
+use super::detect::Census;
+use super::input::{self, Input};
+use super::reader::{AlphabetChoice, complaint, describe, input_error};
+use crate::error::{Place, Result};
+
+mod phylip;
+
+/// An alignment as a file has it: one row or more, all of the same length, which is above 0; no two of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlignedRows {
+    /// The file as the user named it.
+    pub file: String,
+    /// Names, in the file's order.
+    pub names: Vec<String>,
+    /// Letters and gaps, of each name.
+    pub rows: Vec<Vec<u8>>,
+}
+
+/// Whether nothing is known of what stands here: a gap's sign, or `?`.
+pub fn is_gap_or_unknown(letter: u8) -> bool {
+    matches!(letter, b'-' | b'.' | b'~' | b'?')
+}
+
+/// The code of a letter of aligned sequences, if the alphabet has it: beside its own letters that readers of sequences take, X
+/// is N in DNA. Gaps and `?` have none.
+pub fn aligned_code(alphabet: Alphabet, letter: u8) -> Option<Code> {
+    match letter.to_ascii_uppercase() {
+        b'X' | b'I' if alphabet == Alphabet::Dna => alphabet.encode(b'N'),
+        letter => alphabet.encode(letter),
+    }
+}
+
+impl AlignedRows {
+    /// Reads an alignment; `-` is standard input.
+    ///
+    /// # Errors
+    /// [`crate::Error::Input`] with the file, the record and the line: rows of unequal lengths, two of one name, other counts
+    /// than PHYLIP's first line has, no row, bytes that no alignment holds, another format. [`crate::Error::Io`] if the system
+    /// fails.
+    pub fn read(path: &str) -> Result<AlignedRows> {
+        AlignedRows::parse(path, &input::read_whole(Input::open(path)?)?)
+    }
+
+    /// An alignment from memory, plain or compressed; `name` stands for the file in errors. As [`AlignedRows::read`] else.
+    ///
+    /// ```
+    /// use pairwave::seq::AlignedRows;
+    ///
+    /// let rows = AlignedRows::read_bytes("a.phy", b" 2 6\nfirst AC-\nsecond A-G\nTGN\nTGa\n")?;
+    /// assert_eq!(rows.names, ["first", "second"]);
+    /// assert_eq!(rows.rows, [b"AC-TGN", b"A-GTGa"]);
+    /// # Ok::<(), pairwave::Error>(())
+    /// ```
+    pub fn read_bytes(name: &str, data: &[u8]) -> Result<AlignedRows> {
+        AlignedRows::parse(name, &input::read_whole(Input::new(name, Box::new(data))?)?)
+    }
+
+    fn parse(file: &str, data: &[u8]) -> Result<AlignedRows> {
+        let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
+        let lines = Lines { file, lines: data.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect() };
+        let Some(first) = lines.lines.iter().position(|line| !line.is_empty() && line[0] != b';') else {
+            let message = if data.is_empty() { "the file is empty" } else { "the file has no row" };
+            return Err(input_error(Place { file: file.to_owned(), ..Place::default() }, message));
+        };
+        let found = match lines.lines[first] {
+            [b'>', ..] => fasta(&lines, first)?,
+            line if line.starts_with(b"# STOCKHOLM") => stockholm(&lines, first)?,
+            line => match phylip::header(line) {
+                Some(counts) => phylip::read(&lines, first, counts)?,
+                None => {
+                    let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP) or \
+                                   '# STOCKHOLM'";
+                    return Err(lines.wrong(first, None, message));
+                }
+            },
+        };
+        found.finish(&lines)
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.rows.first().map_or(0, Vec::len)
+    }
+
+    /// The alphabet by the letters of all rows, as [`AlphabetChoice::Detect`] has it; N, X, `?` and gaps say nothing.
+    pub fn detect(&self) -> Alphabet {
+        let mut census = Census::default();
+        let mut codes = Vec::new();
+        for row in &self.rows {
+            codes.clear();
+            let letters = row.iter().filter(|letter| !letter.eq_ignore_ascii_case(&b'X'));
+            codes.extend(letters.filter_map(|&letter| Alphabet::Protein.encode(letter)));
+            census.add(&codes);
+        }
+        census.alphabet()
+    }
+
+    /// The alphabet that is chosen, or detected.
+    ///
+    /// # Errors
+    /// [`crate::Error::Input`] for the first letter that the alphabet lacks, with its row and column.
+    pub fn check(&self, choice: AlphabetChoice) -> Result<Alphabet> {
+        let alphabet = match choice {
+            AlphabetChoice::Detect => self.detect(),
+            AlphabetChoice::Fixed(alphabet) => alphabet,
+        };
+        let known: [bool; 256] = std::array::from_fn(|letter| {
+            is_gap_or_unknown(letter as u8) || aligned_code(alphabet, letter as u8).is_some()
+        });
+        for (name, row) in self.names.iter().zip(&self.rows) {
+            if let Some(column) = row.iter().position(|&letter| !known[letter as usize]) {
+                let place = Place { file: self.file.clone(), record: Some(name.clone()), line: None, column: None };
+                let hint = match choice {
+                    AlphabetChoice::Detect => {
+                        ", the alphabet that was detected; give the alphabet if these are proteins"
+                    }
+                    AlphabetChoice::Fixed(_) => "",
+                };
+                let complaint = complaint(row[column], AlphabetChoice::Fixed(alphabet));
+                return Err(input_error(place, format!("column {}: {complaint}{hint}", column + 1)));
+            }
+        }
+        Ok(alphabet)
+    }
+}
+
+/// A file's lines without blanks around them.
+struct Lines<'a> {
+    file: &'a str,
+    lines: Vec<&'a [u8]>,
+}
+
+impl Lines<'_> {
+    /// What is wrong with a line, counted from 0.
+    fn wrong(&self, line: usize, record: Option<&str>, message: impl Into<String>) -> crate::Error {
+        let record = record.map(str::to_owned);
+        input_error(Place { file: self.file.to_owned(), record, line: Some(line as u64 + 1), column: None }, message)
+    }
+}
+
+/// Rows as they are found.
+#[derive(Debug, Default)]
+struct Found {
+    names: Vec<String>,
+    rows: Vec<Vec<u8>>,
+    /// Where each begins, counted from 0.
+    lines: Vec<usize>,
+}
+
+impl Found {
+    /// Begins a row.
+    fn begin(&mut self, lines: &Lines<'_>, line: usize, name: &[u8]) -> Result<()> {
+        let name = String::from_utf8_lossy(name).into_owned();
+        if name.is_empty() {
+            return Err(lines.wrong(line, None, "the row has no name"));
+        }
+        if let Some(byte) = name.bytes().find(u8::is_ascii_control) {
+            return Err(lines.wrong(line, None, format!("{} in the row's name", describe(byte))));
+        }
+        let columns = self.rows.first().map_or(0, Vec::len);
+        self.names.push(name);
+        self.rows.push(Vec::with_capacity(columns));
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// Adds the letters of a line to a row.
+    fn add(&mut self, lines: &Lines<'_>, line: usize, row: usize, letters: &[u8]) -> Result<()> {
+        let is_known = |byte: u8| byte.is_ascii_alphabetic() || byte == b'*' || is_gap_or_unknown(byte);
+        for &byte in letters {
+            if is_known(byte) {
+                self.rows[row].push(byte);
+            } else if !matches!(byte, b' ' | b'\t') {
+                let message = format!("{} is no letter of an alignment", describe(byte));
+                return Err(lines.wrong(line, Some(&self.names[row]), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The alignment, if these are one.
+    fn finish(self, lines: &Lines<'_>) -> Result<AlignedRows> {
+        let Some(first) = self.rows.first() else {
+            return Err(input_error(Place { file: lines.file.to_owned(), ..Place::default() }, "the file has no row"));
+        };
+        let mut seen = HashMap::with_capacity(self.names.len());
+        for ((name, row), &line) in self.names.iter().zip(&self.rows).zip(&self.lines) {
+            if let Some(earlier) = seen.insert(name, line) {
+                let message = format!("line {} has a row of this name already", earlier + 1);
+                return Err(lines.wrong(line, Some(name), message));
+            }
+            if row.is_empty() {
+                return Err(lines.wrong(line, Some(name), "the row has no letters"));
+            }
+            if row.len() != first.len() {
+                let (own, other) = (row.len(), first.len());
+                let message = format!("the row has {own} columns, but the first, '{}', {other}", self.names[0]);
+                return Err(lines.wrong(line, Some(name), message));
+            }
+        }
+        Ok(AlignedRows { file: lines.file.to_owned(), names: self.names, rows: self.rows })
+    }
+}
+
+/// A line's first word and what stands after it.
+fn word(line: &[u8]) -> (&[u8], &[u8]) {
+    let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+    (&line[..end], line[end..].trim_ascii_start())
+}
+
+fn fasta(lines: &Lines<'_>, first: usize) -> Result<Found> {
+    let mut found = Found::default();
+    for (number, line) in lines.lines.iter().enumerate().skip(first) {
+        match line {
+            [b';', ..] => {}
+            [b'>', header @ ..] => found.begin(lines, number, word(header).0)?,
+            letters => found.add(lines, number, found.rows.len() - 1, letters)?,
+        }
+    }
+    Ok(found)
+}
+
+/// Annotations are passed over. Blocks may follow each other.
+fn stockholm(lines: &Lines<'_>, first: usize) -> Result<Found> {
+    let mut found = Found::default();
+    let mut rows: HashMap<&[u8], usize> = HashMap::new();
+    let mut body = lines.lines.iter().enumerate().skip(first + 1);
+    for (number, &line) in body.by_ref() {
+        match line {
+            [] | [b'#', ..] => continue,
+            b"//" => {
+                return match body.find(|(_, line)| !line.is_empty()) {
+                    Some((number, _)) => Err(lines.wrong(number, None, "there is more than one alignment")),
+                    None => Ok(found),
+                };
+            }
+            _ => {}
+        }
+        let (name, letters) = word(line);
+        let row = match rows.get(name) {
+            Some(&row) => row,
+            None => {
+                found.begin(lines, number, name)?;
+                rows.insert(name, found.rows.len() - 1);
+                found.rows.len() - 1
+            }
+        };
+        found.add(lines, number, row, letters)?;
+    }
+    Err(lines.wrong(lines.lines.len() - 1, None, "the alignment does not end with '//': is the file truncated?"))
+}

@@ -1,0 +1,115 @@
+//! Relaxed PHYLIP: a line with the numbers of rows and of columns, then names of any length, a blank and letters.
+//!
+//! Nothing in a file says whether it is sequential (all lines of a row, then the next row) or interleaved (a line of each row,
+//! then the next line of each). It is what its counts fit.
+
+use super::{Found, Lines, word};
+use crate::error::{Error, Result};
+
+/// Numbers of rows and of columns.
+pub(super) fn header(line: &[u8]) -> Option<(usize, usize)> {
+    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let counts = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    words.next().is_none().then_some(counts)
+}
+
+/// Lines that are not empty, with their numbers from 0.
+type Body<'a> = [(usize, &'a [u8])];
+
+/// Rows after the header in line `first`.
+pub(super) fn read(lines: &Lines<'_>, first: usize, counts: (usize, usize)) -> Result<Found> {
+    if counts.0 == 0 || counts.1 == 0 {
+        return Err(lines.wrong(first, None, "an alignment has at least one row and one column"));
+    }
+    let body = lines.lines.iter().copied().enumerate().skip(first + 1).filter(|(_, line)| !line.is_empty());
+    let body: Vec<(usize, &[u8])> = body.collect();
+    let sequential = match sequential(lines, &body, counts) {
+        Ok(found) => return Ok(found),
+        Err(error) => error,
+    };
+    // Where it is neither, the form that makes sense for longer is to blame.
+    interleaved(lines, &body, counts)
+        .map_err(|interleaved| if line(&interleaved) > line(&sequential) { interleaved } else { sequential })
+}
+
+/// The line that is wrong.
+fn line(error: &Error) -> Option<u64> {
+    match error {
+        Error::Input { place, .. } => place.line,
+        _ => None,
+    }
+}
+
+fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize)) -> Result<Found> {
+    let mut found = Found::default();
+    let mut rest = body.iter();
+    for row in 0..rows {
+        let Some(&(number, line)) = rest.next() else { return Err(too_few(lines, row, rows)) };
+        let (name, letters) = word(line);
+        found.begin(lines, number, name)?;
+        found.add(lines, number, row, letters)?;
+        let mut number = number;
+        while found.rows[row].len() < columns {
+            let Some(&(next, letters)) = rest.next() else {
+                let message =
+                    format!("the row has {} columns, but the first line says {columns}", found.rows[row].len());
+                return Err(lines.wrong(number, Some(&found.names[row]), message));
+            };
+            found.add(lines, next, row, letters)?;
+            number = next;
+        }
+        if found.rows[row].len() > columns {
+            let message = format!("the row has {} columns, but the first line says {columns}", found.rows[row].len());
+            return Err(lines.wrong(number, Some(&found.names[row]), message));
+        }
+    }
+    match rest.next() {
+        Some(&(number, _)) => Err(too_many(lines, number, rows)),
+        None => Ok(found),
+    }
+}
+
+fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize)) -> Result<Found> {
+    let mut found = Found::default();
+    if body.len() < rows {
+        return Err(too_few(lines, body.len(), rows));
+    }
+    for (block, own) in body.chunks(rows).enumerate() {
+        // Names may stand in every block. Then they stand before all of its rows.
+        let is_named = |(row, &(_, line)): (usize, &(usize, &[u8]))| {
+            let (name, letters) = word(line);
+            block == 0 || (!letters.is_empty() && name == found.names[row].as_bytes())
+        };
+        let is_named = own.iter().enumerate().all(is_named);
+        if own.len() < rows || found.rows.first().is_some_and(|row| row.len() >= columns) {
+            let (number, _) = own[0];
+            return Err(too_many(lines, number, rows));
+        }
+        for (row, &(number, line)) in own.iter().enumerate() {
+            let (name, letters) = if is_named { word(line) } else { (&b""[..], line) };
+            if block == 0 {
+                found.begin(lines, number, name)?;
+            }
+            found.add(lines, number, row, letters)?;
+            let (own, first) = (found.rows[row].len(), found.rows[0].len());
+            if own != first {
+                let message = format!("the row has {own} columns so far, but the first, '{}', {first}", found.names[0]);
+                return Err(lines.wrong(number, Some(&found.names[row]), message));
+            }
+        }
+    }
+    let (own, (number, _)) = (found.rows[0].len(), body[body.len() - 1]);
+    if own != columns {
+        return Err(lines.wrong(number, None, format!("rows have {own} columns, but the first line says {columns}")));
+    }
+    Ok(found)
+}
+
+fn too_few(lines: &Lines<'_>, found: usize, rows: usize) -> Error {
+    let last = lines.lines.iter().rposition(|line| !line.is_empty()).unwrap_or(0);
+    lines.wrong(last, None, format!("the first line says {rows} rows, but there are {found}"))
+}
+
+fn too_many(lines: &Lines<'_>, line: usize, rows: usize) -> Error {
+    lines.wrong(line, None, format!("there is more after the {rows} rows that the first line says"))
+}

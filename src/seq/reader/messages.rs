@@ -1,0 +1,48 @@
+//! What is wrong with bytes of an input, and where.
+
+use super::AlphabetChoice;
+use crate::seq::alphabet::Alphabet;
+
+/// Line ends before `index` and the column there, from 1.
+pub(in crate::seq) fn lines_and_column(raw: &[u8], index: usize) -> (u64, u64) {
+    let before = &raw[..index];
+    let lines = before.iter().filter(|&&byte| byte == b'\n').count();
+    let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    (lines as u64, (index - line_start) as u64 + 1)
+}
+
+/// The lines with those that begin with `;` made blank, so that every byte keeps its place; `None` if there is none.
+pub(in crate::seq) fn blank_comments(raw: &[u8]) -> Option<Vec<u8>> {
+    let mut lines = raw.to_vec();
+    let mut found = false;
+    for line in lines.split_mut(|&byte| byte == b'\n').filter(|line| line.first() == Some(&b';')) {
+        let end = line.len() - usize::from(line.last() == Some(&b'\r'));
+        line[..end].fill(b' ');
+        found = true;
+    }
+    found.then_some(lines)
+}
+
+/// What is wrong with a byte that the alphabet lacks, and what to do about it.
+pub(in crate::seq) fn complaint(byte: u8, choice: AlphabetChoice) -> String {
+    match byte {
+        b'-' | b'.' | b'~' => format!("'{}' is a gap: the file looks aligned (`degap` takes gaps out)", byte as char),
+        b'\r' => "a carriage return inside a line: lines have to end with LF or CR LF".to_owned(),
+        b'>' => "'>' inside a sequence: does the line before a header lack its end?".to_owned(),
+        _ => match choice {
+            AlphabetChoice::Detect => format!("{} is not a letter of DNA/RNA or of proteins", describe(byte)),
+            AlphabetChoice::Fixed(Alphabet::Dna) => {
+                format!("{} is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN)", describe(byte))
+            }
+            AlphabetChoice::Fixed(Alphabet::Protein) => {
+                format!("{} is not a letter of proteins (A to Z and *)", describe(byte))
+            }
+            AlphabetChoice::Fixed(Alphabet::Bytes) => format!("{} is not a byte of a text", describe(byte)),
+        },
+    }
+}
+
+/// A byte for a message: itself if it can be seen.
+pub(in crate::seq) fn describe(byte: u8) -> String {
+    if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02X}") }
+}
