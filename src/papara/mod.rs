@@ -5,10 +5,14 @@ pub mod gpu;
 pub mod kernels;
 mod newick;
 pub mod oracle;
+pub mod reference;
+pub mod states;
 pub mod tree;
 pub mod vectors;
 pub mod work;
 
+pub use reference::Reference;
+pub use states::{GapModel, edge_vectors};
 pub use tree::{Edge, NodeId, Tree};
 pub use vectors::{OCTET, Site, Vectors};
 pub use work::*;

@@ -1,5 +1,11 @@
 //! Vectors of ancestral states as engines see them: sites with a set of characters and two flags, eight vectors side by side.
 
+use std::collections::HashMap;
+use std::ops::{BitAnd, BitOr, Not};
+
+use rayon::prelude::*;
+use twox_hash::XxHash3_64;
+
 use crate::seq::{Alphabet, Code};
 
 /// Vectors side by side. A place of a band is so many.
@@ -142,21 +148,92 @@ impl Vectors {
 
     /// Every eight vectors as one that scores at least as much as each of them: it holds what any of them holds, penalises
     /// what all penalise, and has free what any has free.
-    pub fn unions(&self) -> Vectors {
+    pub fn unions(&self, pool: &rayon::ThreadPool) -> Vectors {
         let mut unions = Vectors::new(self.alphabet, self.sites, self.octets());
-        for octet in 0..self.octets() {
-            let own = octet * OCTET as u32..(octet * OCTET as u32 + OCTET as u32).min(self.len);
-            for site in 0..self.sites {
-                let none = Site { set: 0, is_penalised: true, is_free: false };
-                let union = own.clone().map(|vector| self.site(vector, site)).fold(none, |union, site| Site {
-                    set: union.set | site.set,
-                    is_penalised: union.is_penalised && site.is_penalised,
-                    is_free: union.is_free || site.is_free,
-                });
-                unions.set(octet, site, union);
-            }
-        }
+        let penalised = 1 << set_bits(self.alphabet);
+        pool.install(|| match (&self.cells, &mut unions.cells) {
+            (Cells::Bytes(own), Cells::Bytes(unions)) => self.unite(own, unions, penalised as u8),
+            (Cells::Words(own), Cells::Words(unions)) => self.unite(own, unions, penalised),
+            _ => unreachable!("cells are of the alphabet"),
+        });
         unions
+    }
+
+    /// Of each octet all bits that any vector has, but that bit only where all have it.
+    fn unite<C>(&self, own: &[C], unions: &mut [C], in_all: C)
+    where
+        C: Copy + Send + Sync + BitAnd<Output = C> + BitOr<Output = C> + Not<Output = C>,
+    {
+        if self.is_empty() || self.sites == 0 {
+            return;
+        }
+        let octet_cells = self.sites as usize * OCTET;
+        let unite = |cells: &[C]| {
+            let (any, all) = cells[1..].iter().fold((cells[0], cells[0]), |(any, all), &cell| (any | cell, all & cell));
+            any & !in_all | all & in_all
+        };
+        unions.par_chunks_mut(octet_cells).zip(own.par_chunks(octet_cells * OCTET)).enumerate().for_each(
+            |(group, (unions, octets))| {
+                for (lane, octet) in octets.chunks(octet_cells).enumerate() {
+                    let vectors = (self.len as usize - (group * OCTET + lane) * OCTET).min(OCTET);
+                    for (site, cells) in octet.as_chunks::<OCTET>().0.iter().enumerate() {
+                        unions[site * OCTET + lane] =
+                            if vectors == OCTET { unite(cells) } else { unite(&cells[..vectors]) };
+                    }
+                }
+            },
+        );
+    }
+
+    /// Equal vectors once, in the order of the first of each; and of each vector the number of its equal there. All threads of the
+    /// current pool do it.
+    pub fn distinct(&self) -> (Vectors, Vec<u32>) {
+        match &self.cells {
+            Cells::Bytes(cells) => self.distinct_cells(cells, Cells::Bytes),
+            Cells::Words(cells) => self.distinct_cells(cells, Cells::Words),
+        }
+    }
+
+    fn distinct_cells<C>(&self, cells: &[C], wrap: fn(Vec<C>) -> Cells) -> (Vectors, Vec<u32>)
+    where
+        C: bytemuck::Pod + PartialEq + Send + Sync,
+    {
+        let row = |vector: u32| {
+            let first = self.place(vector, 0);
+            cells[first.min(cells.len())..].iter().step_by(OCTET).take(self.sites as usize)
+        };
+        let hash = |vector: u32| {
+            let row: Vec<C> = row(vector).copied().collect();
+            XxHash3_64::oneshot(bytemuck::cast_slice(&row))
+        };
+        let hashes: Vec<u64> = (0..self.len).into_par_iter().map(hash).collect();
+        // Of each hash the first of the vectors that have it and differ.
+        let mut known: HashMap<u64, Vec<u32>> = HashMap::with_capacity(hashes.len());
+        let (mut firsts, mut numbers) = (Vec::new(), vec![0; hashes.len()]);
+        for (vector, hash) in (0..self.len).zip(hashes) {
+            let same = known.entry(hash).or_default();
+            let equal = same.iter().find(|&&earlier| row(earlier).eq(row(vector)));
+            numbers[vector as usize] = match equal {
+                Some(&earlier) => numbers[earlier as usize],
+                None => {
+                    same.push(vector);
+                    firsts.push(vector);
+                    firsts.len() as u32 - 1
+                }
+            };
+        }
+        let octet_cells = self.sites as usize * OCTET;
+        let mut own = vec![C::zeroed(); firsts.len().div_ceil(OCTET) * octet_cells];
+        if octet_cells > 0 {
+            own.par_chunks_mut(octet_cells).zip(firsts.par_chunks(OCTET)).for_each(|(octet, vectors)| {
+                for (lane, &vector) in vectors.iter().enumerate() {
+                    octet[lane..].iter_mut().step_by(OCTET).zip(row(vector)).for_each(|(own, &cell)| *own = cell);
+                }
+            });
+        }
+        let distinct =
+            Vectors { alphabet: self.alphabet, sites: self.sites, len: firsts.len() as u32, cells: wrap(own) };
+        (distinct, numbers)
     }
 }
 

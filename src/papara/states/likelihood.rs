@@ -1,0 +1,88 @@
+//! Gaps by likelihood: two states, residue and gap, on the branch lengths. Both sides of an edge use the edge's whole length.
+
+use std::array::from_fn;
+
+use super::{Values, WIDTH};
+use crate::papara::tree::Tree;
+
+/// What a branch does: `P[s][x]` is the probability of x at its other end, where s is at this one.
+type Branch = [[f64; 2]; 2];
+
+/// Both likelihoods below this are made greater, so that nothing is lost: 2^-256. Each factor is far above 2^-256 or 0.
+const SMALL: f64 = f64::from_bits((1023 - 256) << 52);
+
+/// The model.
+pub(super) struct Likelihoods {
+    branches: Vec<Branch>,
+    all: u32,
+    gap: u32,
+}
+
+impl Likelihoods {
+    /// Of a share of gaps; `all` is the set that counts as a gap at a leaf, `gap` the bits of one.
+    pub(super) fn new(tree: &Tree, share: f64, all: u32, gap: u32) -> Self {
+        Likelihoods { branches: tree.edges.iter().map(|edge| branch(share, edge.length)).collect(), all, gap }
+    }
+
+    /// The same at the other end of an edge.
+    fn across(&self, row: &[[f64; WIDTH]; 2], edge: usize) -> [[f64; WIDTH]; 2] {
+        let branch = &self.branches[edge];
+        from_fn(|state| from_fn(|site| branch[state][0] * row[0][site] + branch[state][1] * row[1][site]))
+    }
+}
+
+fn branch(share: f64, length: f64) -> Branch {
+    let (p, e) = (share, (-length).exp());
+    [[1.0 - p + p * e, p * (1.0 - e)], [(1.0 - p) * (1.0 - e), p + (1.0 - p) * e]]
+}
+
+/// The product, up to a power of two at each site.
+fn product(one: &[[f64; WIDTH]; 2], other: &[[f64; WIDTH]; 2]) -> [[f64; WIDTH]; 2] {
+    let mut row: [[f64; WIDTH]; 2] = from_fn(|state| from_fn(|site| one[state][site] * other[state][site]));
+    for site in 0..WIDTH {
+        let is_small = row[0][site] < SMALL && row[1][site] < SMALL;
+        let scale = if is_small { 1.0 / SMALL } else { 1.0 };
+        row[0][site] *= scale;
+        row[1][site] *= scale;
+    }
+    row
+}
+
+impl Values for Likelihoods {
+    /// Likelihoods of a residue, then of a gap, up to a common power of two at each site.
+    type Row = [[f64; WIDTH]; 2];
+
+    fn leaf(&self, sets: &[u32; WIDTH], edge: usize) -> Self::Row {
+        let gap = sets.map(|set| f64::from(u8::from(set == self.all)));
+        self.across(&[gap.map(|gap| 1.0 - gap), gap], edge)
+    }
+
+    fn two(&self, one: &Self::Row, other: &Self::Row, edge: usize) -> Self::Row {
+        self.across(&product(one, other), edge)
+    }
+
+    fn many(&self, sides: &[Self::Row], edge: usize) -> Self::Row {
+        let whole = sides.iter().fold([[1.0; WIDTH]; 2], |whole, side| product(&whole, side));
+        self.across(&whole, edge)
+    }
+
+    fn others(&self, sides: &[Self::Row], first: usize, edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
+        // A factor may be 0, so that nothing is divided: all before each one, times all after it.
+        let mut after = vec![[[1.0; WIDTH]; 2]; sides.len() + 1];
+        for (side, row) in sides.iter().enumerate().rev() {
+            after[side] = product(&after[side + 1], row);
+        }
+        let mut before = sides[..first].iter().fold([[1.0; WIDTH]; 2], |whole, side| product(&whole, side));
+        let mut rows = Vec::with_capacity(sides.len() - first);
+        for ((side, row), edge) in sides.iter().enumerate().skip(first).zip(edges) {
+            rows.push(self.across(&product(&before, &after[side + 1]), edge));
+            before = product(&before, row);
+        }
+        rows
+    }
+
+    fn both(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
+        let whole = product(above, below);
+        from_fn(|site| if whole[0][site] < whole[1][site] { self.gap } else { 0 })
+    }
+}

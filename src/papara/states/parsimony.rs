@@ -1,0 +1,109 @@
+//! Gaps by parsimony (Berger and Stamatakis 2011): each side of an edge is no gap, a gap, or an open one.
+//!
+//! Where leaves meet at a node, a side counts as a gap if it is one, open or not; elsewhere if it is not open. If all sides count,
+//! they make a gap; if some do, an open one.
+
+use std::array::from_fn;
+
+use super::{Values, WIDTH};
+
+/// Bits of a side: a gap, one that is open, and whether it is a leaf.
+const CLOSED: u8 = 1;
+const OPEN: u8 = 2;
+const LEAF: u8 = 4;
+
+/// The model: the set that counts as a gap at a leaf, and the bits of one.
+pub(super) struct Gaps {
+    pub(super) all: u32,
+    pub(super) gap: u32,
+}
+
+/// Sides of a node at each site.
+#[derive(Clone, Copy)]
+struct Counts {
+    sides: [u32; WIDTH],
+    leaves: [u32; WIDTH],
+    gaps: [u32; WIDTH],
+    closed: [u32; WIDTH],
+}
+
+impl Counts {
+    fn of(sides: &[[u8; WIDTH]]) -> Self {
+        let count = |is: fn(u8) -> bool| {
+            let add = |sum: [u32; WIDTH], side: &[u8; WIDTH]| from_fn(|site| sum[site] + u32::from(is(side[site])));
+            sides.iter().fold([0; WIDTH], add)
+        };
+        Counts { sides: count(|_| true), leaves: count(is_leaf), gaps: count(is_gap), closed: count(is_closed) }
+    }
+
+    fn without(&self, side: &[u8; WIDTH]) -> Self {
+        let less = |counts: &[u32; WIDTH], is: fn(u8) -> bool| from_fn(|site| counts[site] - u32::from(is(side[site])));
+        Counts {
+            sides: less(&self.sides, |_| true),
+            leaves: less(&self.leaves, is_leaf),
+            gaps: less(&self.gaps, is_gap),
+            closed: less(&self.closed, is_closed),
+        }
+    }
+
+    fn sum(&self) -> [u8; WIDTH] {
+        from_fn(|site| {
+            let count = if self.leaves[site] > 0 { self.gaps[site] } else { self.closed[site] };
+            if count == 0 {
+                0
+            } else if count == self.sides[site] {
+                CLOSED
+            } else {
+                CLOSED | OPEN
+            }
+        })
+    }
+}
+
+fn is_leaf(side: u8) -> bool {
+    side & LEAF != 0
+}
+
+fn is_gap(side: u8) -> bool {
+    side & CLOSED != 0
+}
+
+fn is_closed(side: u8) -> bool {
+    side & (CLOSED | OPEN) == CLOSED
+}
+
+fn join(one: &[u8; WIDTH], other: &[u8; WIDTH]) -> [u8; WIDTH] {
+    from_fn(|site| {
+        let (one, other) = (one[site], other[site]);
+        // Bit 1 goes to bit 0's place: an open gap does not count, unless a leaf is here.
+        let leaves = (one | other) >> 2 & 1;
+        let counts = |side: u8| side & (leaves | !(side >> 1)) & 1;
+        let (all, any) = (counts(one) & counts(other), counts(one) | counts(other));
+        any | (any ^ all) << 1
+    })
+}
+
+impl Values for Gaps {
+    type Row = [u8; WIDTH];
+
+    fn leaf(&self, sets: &[u32; WIDTH], _edge: usize) -> Self::Row {
+        sets.map(|set| if set == self.all { CLOSED | LEAF } else { LEAF })
+    }
+
+    fn two(&self, one: &Self::Row, other: &Self::Row, _edge: usize) -> Self::Row {
+        join(one, other)
+    }
+
+    fn many(&self, sides: &[Self::Row], _edge: usize) -> Self::Row {
+        Counts::of(sides).sum()
+    }
+
+    fn others(&self, sides: &[Self::Row], first: usize, _edges: impl Iterator<Item = usize>) -> Vec<Self::Row> {
+        let counts = Counts::of(sides);
+        sides[first..].iter().map(|side| counts.without(side).sum()).collect()
+    }
+
+    fn both(&self, above: &Self::Row, below: &Self::Row) -> [u32; WIDTH] {
+        join(above, below).map(|side| if is_closed(side) { self.gap } else { 0 })
+    }
+}

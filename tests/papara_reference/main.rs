@@ -1,0 +1,19 @@
+//! Trees and alignments as references of reads: names, states of edges, and PaPaRa's own numbers.
+
+mod names;
+mod shipped;
+mod states;
+
+use pairwave::papara::{Reference, Tree};
+use pairwave::seq::{AlignedRows, Alphabet, AlphabetChoice};
+
+/// A reference from texts.
+fn reference(tree: &str, rows: &[(String, String)], alphabet: Alphabet) -> pairwave::Result<Reference> {
+    let fasta: String = rows.iter().map(|(name, row)| format!(">{name}\n{row}\n")).collect();
+    let rows = AlignedRows::read_bytes("a.fa", fasta.as_bytes())?;
+    Reference::new(Tree::parse("a.nwk", tree.as_bytes())?, rows, AlphabetChoice::Fixed(alphabet))
+}
+
+fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
