@@ -7,12 +7,14 @@ mod newick;
 pub mod oracle;
 pub mod reference;
 pub mod states;
+pub mod trace;
 pub mod tree;
 pub mod vectors;
 pub mod work;
 
 pub use reference::Reference;
 pub use states::{GapModel, edge_vectors};
+pub use trace::{Aligner, Placed};
 pub use tree::{Edge, NodeId, Tree};
 pub use vectors::{OCTET, Site, Vectors};
 pub use work::*;
