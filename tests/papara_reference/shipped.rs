@@ -48,17 +48,17 @@ fn check(folder: &str, alphabet: Alphabet, reads: usize) {
 
 #[test]
 fn genes_have_papara_s_scores() {
-    check("16s20", Alphabet::Dna, 50);
+    check("tiny", Alphabet::Dna, 50);
 }
 
 #[test]
 fn proteins_have_papara_s_scores() {
-    check("protein20", Alphabet::Protein, 30);
+    check("tiny_aa", Alphabet::Protein, 30);
 }
 
 #[test]
 fn both_forms_of_the_references_are_one() {
-    for folder in ["16s20", "protein20"] {
+    for folder in ["tiny", "tiny_aa"] {
         let [fasta, phylip] =
             ["ref.fasta", "ref.phy"].map(|file| AlignedRows::read(&path(&format!("{folder}/{file}"))).unwrap());
         assert_eq!((fasta.names, fasta.rows), (phylip.names, phylip.rows));
