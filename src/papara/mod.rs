@@ -1,8 +1,10 @@
 //! Reads against the ancestral states of a tree's edges (PaPaRa: Berger and Stamatakis 2011; Alachiotis, Berger and Stamatakis
 //! 2013).
 
+pub mod cpu;
 pub mod gpu;
 pub mod kernels;
+pub mod mock;
 mod newick;
 pub mod oracle;
 pub mod reference;

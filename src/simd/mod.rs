@@ -37,7 +37,7 @@ pub(crate) const BLOCK: usize = 16;
 ///
 /// # Safety
 /// An implementation's methods may be called only where the processor has its instructions. Pointers are to
-/// [`Lanes::COUNT`] elements (codes), of any alignment.
+/// [`Lanes::COUNT`] elements (codes, bytes), of any alignment.
 pub(crate) unsafe trait Lanes: Copy {
     /// A lane.
     type Elem: Element;
@@ -61,6 +61,8 @@ pub(crate) unsafe trait Lanes: Copy {
     unsafe fn shift_down(self, last: Self::Elem) -> Self;
     /// Lanes of `other` where `mask` has all bits, of `self` where it has none.
     unsafe fn blend(self, other: Self, mask: Self) -> Self;
+    /// All bits in lanes whose byte shares no bit with the mask, none in the others.
+    unsafe fn disjoint_bytes(bytes: *const u8, mask: u8) -> Self;
     /// Entries of a table, by code; every code is less than [`STEPS`].
     unsafe fn lookup(table: &[Self::Elem; STEPS], codes: *const Code) -> Self;
 }

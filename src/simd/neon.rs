@@ -73,6 +73,10 @@ macro_rules! lanes {
                 Neon(vbslq_s8(vreinterpretq_u8_s8(mask.0), other.0, self.0), PhantomData)
             }
             #[inline(always)]
+            unsafe fn disjoint_bytes(bytes: *const u8, mask: u8) -> Self {
+                Self::disjoint(bytes, mask)
+            }
+            #[inline(always)]
             unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
                 Self::looked_up(table, codes)
             }
@@ -129,7 +133,17 @@ lanes!(
     4
 );
 
+/// All bits in bytes that share no bit with the mask.
+#[inline(always)]
+unsafe fn disjoint_eight(bytes: uint8x8_t, mask: u8) -> int8x8_t {
+    vreinterpret_s8_u8(vceqz_u8(vand_u8(bytes, vdup_n_u8(mask))))
+}
+
 impl Neon<i8> {
+    #[inline(always)]
+    unsafe fn disjoint(bytes: *const u8, mask: u8) -> Self {
+        Neon(vreinterpretq_s8_u8(vceqzq_u8(vandq_u8(vld1q_u8(bytes), vdupq_n_u8(mask)))), PhantomData)
+    }
     #[inline(always)]
     unsafe fn looked_up(table: &[i8; STEPS], codes: *const Code) -> Self {
         let halves = int8x16x2_t(vld1q_s8(table.as_ptr()), vld1q_s8(table.as_ptr().add(16)));
@@ -139,12 +153,22 @@ impl Neon<i8> {
 
 impl Neon<i16> {
     #[inline(always)]
+    unsafe fn disjoint(bytes: *const u8, mask: u8) -> Self {
+        Neon(vreinterpretq_s8_s16(vmovl_s8(disjoint_eight(vld1_u8(bytes), mask))), PhantomData)
+    }
+    #[inline(always)]
     unsafe fn looked_up(table: &[i16; STEPS], codes: *const Code) -> Self {
         Self::load(lookup_each::<i16, 8>(table, codes).as_ptr())
     }
 }
 
 impl Neon<i32> {
+    #[inline(always)]
+    unsafe fn disjoint(bytes: *const u8, mask: u8) -> Self {
+        let four = vcreate_u8(bytes.cast::<u32>().read_unaligned().into());
+        let wide = vmovl_s16(vget_low_s16(vmovl_s8(disjoint_eight(four, mask))));
+        Neon(vreinterpretq_s8_s32(wide), PhantomData)
+    }
     #[inline(always)]
     unsafe fn looked_up(table: &[i32; STEPS], codes: *const Code) -> Self {
         Self::load(lookup_each::<i32, 4>(table, codes).as_ptr())

@@ -12,7 +12,7 @@ use crate::simd::{Lanes, STEPS};
 /// What differs between the registers: names of instructions. What differs between the elements: their width.
 macro_rules! lanes {
     ($vector:ident, $register:ty, $elem:ty, $count:literal, $load:ident, $store:ident, $splat:ident, $add:ident,
-     $sub:ident, $max:ident, $max_unsigned:ident, $blend:ident, $shift:ident, $lookup:ident) => {
+     $sub:ident, $max:ident, $max_unsigned:ident, $blend:ident, $shift:ident, $disjoint:ident, $lookup:ident) => {
         // SAFETY: used only inside functions compiled for the instructions, after their detection; loads and stores are
         // of a whole register at any alignment.
         unsafe impl Lanes for $vector<$elem> {
@@ -55,6 +55,10 @@ macro_rules! lanes {
                 $vector($blend(self.0, other.0, mask.0), PhantomData)
             }
             #[inline(always)]
+            unsafe fn disjoint_bytes(bytes: *const u8, mask: u8) -> Self {
+                $vector($disjoint(bytes, mask), PhantomData)
+            }
+            #[inline(always)]
             unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
                 $lookup(table, codes)
             }
@@ -76,6 +80,7 @@ lanes!(
     _mm_max_epu8,
     _mm_blendv_epi8,
     shift_128,
+    disjoint_bytes_128,
     lookup_bytes_128
 );
 lanes!(
@@ -92,6 +97,7 @@ lanes!(
     _mm_max_epu16,
     _mm_blendv_epi8,
     shift_128,
+    disjoint_words_128,
     lookup_words_128
 );
 lanes!(
@@ -108,6 +114,7 @@ lanes!(
     _mm_max_epu32,
     _mm_blendv_epi8,
     shift_128,
+    disjoint_doubles_128,
     lookup_doubles_128
 );
 lanes!(
@@ -124,6 +131,7 @@ lanes!(
     _mm256_max_epu8,
     _mm256_blendv_epi8,
     shift_256,
+    disjoint_bytes_256,
     lookup_bytes_256
 );
 lanes!(
@@ -140,6 +148,7 @@ lanes!(
     _mm256_max_epu16,
     _mm256_blendv_epi8,
     shift_256,
+    disjoint_words_256,
     lookup_words_256
 );
 lanes!(
@@ -156,6 +165,7 @@ lanes!(
     _mm256_max_epu32,
     _mm256_blendv_epi8,
     shift_256,
+    disjoint_doubles_256,
     lookup_doubles_256
 );
 lanes!(
@@ -172,6 +182,7 @@ lanes!(
     _mm512_max_epu8,
     blend_512,
     shift_512,
+    disjoint_bytes_512,
     lookup_bytes_512
 );
 lanes!(
@@ -188,6 +199,7 @@ lanes!(
     _mm512_max_epu16,
     blend_512,
     shift_512,
+    disjoint_words_512,
     lookup_words_512
 );
 lanes!(
@@ -204,6 +216,7 @@ lanes!(
     _mm512_max_epu32,
     blend_512,
     shift_512,
+    disjoint_doubles_512,
     lookup_doubles_512
 );
 
@@ -244,6 +257,64 @@ unsafe fn shift_512<const SIZE: i32>(lanes: __m512i, last: __m512i) -> __m512i {
 #[inline(always)]
 unsafe fn blend_512(a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<0xca>(mask, b, a)
+}
+
+/// All bits in bytes that share no bit with the mask.
+#[inline(always)]
+unsafe fn disjoint_128(bytes: __m128i, mask: u8) -> __m128i {
+    _mm_cmpeq_epi8(_mm_and_si128(bytes, _mm_set1_epi8(mask as i8)), _mm_setzero_si128())
+}
+
+/// The same for 256 bits.
+#[inline(always)]
+unsafe fn disjoint_256(bytes: __m256i, mask: u8) -> __m256i {
+    _mm256_cmpeq_epi8(_mm256_and_si256(bytes, _mm256_set1_epi8(mask as i8)), _mm256_setzero_si256())
+}
+
+#[inline(always)]
+unsafe fn disjoint_bytes_128(bytes: *const u8, mask: u8) -> __m128i {
+    disjoint_128(_mm_loadu_si128(bytes.cast()), mask)
+}
+
+#[inline(always)]
+unsafe fn disjoint_words_128(bytes: *const u8, mask: u8) -> __m128i {
+    _mm_cvtepi8_epi16(disjoint_128(_mm_loadl_epi64(bytes.cast()), mask))
+}
+
+#[inline(always)]
+unsafe fn disjoint_doubles_128(bytes: *const u8, mask: u8) -> __m128i {
+    _mm_cvtepi8_epi32(disjoint_128(_mm_cvtsi32_si128(bytes.cast::<i32>().read_unaligned()), mask))
+}
+
+#[inline(always)]
+unsafe fn disjoint_bytes_256(bytes: *const u8, mask: u8) -> __m256i {
+    disjoint_256(_mm256_loadu_si256(bytes.cast()), mask)
+}
+
+#[inline(always)]
+unsafe fn disjoint_words_256(bytes: *const u8, mask: u8) -> __m256i {
+    _mm256_cvtepi8_epi16(disjoint_bytes_128(bytes, mask))
+}
+
+#[inline(always)]
+unsafe fn disjoint_doubles_256(bytes: *const u8, mask: u8) -> __m256i {
+    _mm256_cvtepi8_epi32(disjoint_128(_mm_loadl_epi64(bytes.cast()), mask))
+}
+
+#[inline(always)]
+unsafe fn disjoint_bytes_512(bytes: *const u8, mask: u8) -> __m512i {
+    let is_disjoint = _mm512_testn_epi8_mask(_mm512_loadu_si512(bytes.cast()), _mm512_set1_epi8(mask as i8));
+    _mm512_movm_epi8(is_disjoint)
+}
+
+#[inline(always)]
+unsafe fn disjoint_words_512(bytes: *const u8, mask: u8) -> __m512i {
+    _mm512_cvtepi8_epi16(disjoint_bytes_256(bytes, mask))
+}
+
+#[inline(always)]
+unsafe fn disjoint_doubles_512(bytes: *const u8, mask: u8) -> __m512i {
+    _mm512_cvtepi8_epi32(disjoint_bytes_128(bytes, mask))
 }
 
 /// A table of 32 bytes in two registers of 16: the codes' fifth bit, moved to the top, chooses.

@@ -1,0 +1,202 @@
+//! Cells: a stripe of symbols in registers, site after site.
+
+use std::marker::PhantomData;
+
+use super::group::{Group, Room};
+use super::sites::Profile;
+use crate::score::difference::Element;
+use crate::simd::{Kernel, LaneElement, Lanes, Level, Lines, MAX_LANES, Simd};
+
+/// Symbols of a stripe where there are 32 registers of vectors: cells and deletions of all, and what they are made from.
+const WIDE_STRIPE: usize = 12;
+/// Symbols of a stripe where there are fewer.
+const STRIPE: usize = 6;
+
+/// Symbols of a stripe.
+pub(super) const fn stripe(level: Level) -> usize {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 | Level::Avx512Vbmi2 => WIDE_STRIPE,
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => WIDE_STRIPE,
+        _ => STRIPE,
+    }
+}
+
+/// Computes a group in elements of a kind; scores of its lanes. The processor must have the instructions.
+pub(super) fn scores<E: LaneElement>(level: Level, group: &Group<'_>, memory: &mut Lines<u64>) -> [i64; MAX_LANES] {
+    level.run(Typed { group, memory, kind: PhantomData::<E> })
+}
+
+struct Typed<'a, E> {
+    group: &'a Group<'a>,
+    memory: &'a mut Lines<u64>,
+    kind: PhantomData<E>,
+}
+
+impl<E: LaneElement> Kernel for Typed<'_, E> {
+    type Output = [i64; MAX_LANES];
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) -> [i64; MAX_LANES] {
+        // SAFETY: the caller's.
+        unsafe {
+            match stripe(S::LEVEL) {
+                WIDE_STRIPE => compute::<E::In<S>, WIDE_STRIPE>(self.group, self.memory),
+                _ => compute::<E::In<S>, STRIPE>(self.group, self.memory),
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Lines<u64>) -> [i64; MAX_LANES] {
+    let Group { costs, read, side, .. } = group;
+    let (lanes, n) = (V::COUNT, side.vectors.sites() as usize);
+    let symbols = read.rows.len().next_multiple_of(R);
+    let padding = symbols - read.rows.len();
+    let block = group.sites::<V::Elem>(lanes).min(n);
+    let elements = group.elements(symbols, block, lanes);
+    let memory = memory.at_least((elements * size_of::<V::Elem>()).div_ceil(size_of::<u64>()));
+    let room = &mut group.rooms::<V::Elem>(bytemuck::cast_slice_mut(memory), symbols, block, lanes);
+    let kinds = costs.kinds::<V::Elem>();
+    let origin = costs.origin::<V::Elem>();
+    // Before the first site, a stripe's cells count from the one before it.
+    for (stripe, column) in room.column.chunks_exact_mut(2 * R * lanes).enumerate() {
+        let mut held = origin;
+        let (cells, deletions) = column.split_at_mut(R * lanes);
+        for (r, (cell, deletion)) in cells.chunks_exact_mut(lanes).zip(deletions.chunks_exact_mut(lanes)).enumerate() {
+            let own = (stripe * R + r + 1).saturating_sub(padding);
+            held += costs.symbol + if own > 0 { costs.before(own) - costs.before(own - 1) } else { 0 };
+            cell.fill(V::Elem::of(held));
+            deletion.fill(V::Elem::of(held - costs.site_opening));
+        }
+    }
+    // The score of the whole read after the sites so far, and the best of those.
+    let mut scores = [costs.before(read.rows.len()); MAX_LANES];
+    let mut best = scores;
+    let score_origin = costs.score_origin::<V::Elem>(block);
+    for first in (0..n).step_by(block) {
+        let sites = block.min(n - first);
+        let range = first as u32..(first + sites) as u32;
+        let mut profile = Profile { rows: room.rows, opening: room.opening, gained: room.gained };
+        // SAFETY: the caller's: V's instructions are there. Rooms have all sites and symbols.
+        unsafe {
+            side.profile::<V>(range, &read.sets, &kinds, &mut profile);
+            let (start, opening) = (V::splat(V::Elem::of(origin)), V::splat(V::Elem::of(costs.opening)));
+            for site in 0..sites {
+                let cell = start.add(V::load(room.gained.as_ptr().add(site * lanes)));
+                cell.store(room.cells.as_mut_ptr().add(site * lanes));
+                cell.sub(opening).store(room.insertions.as_mut_ptr().add(site * lanes));
+            }
+            let site_opening = V::splat(V::Elem::of(costs.site_opening));
+            let (rows, before) = (read.sets.len() + 1, V::splat(V::Elem::of(0)));
+            let mut step = Step { sites, rows, start, opening, site_opening, before };
+            for first in (0..symbols).step_by(R) {
+                let offsets = std::array::from_fn(|r| {
+                    let own = (first + r).checked_sub(padding);
+                    own.map_or(read.sets.len(), |symbol| read.rows[symbol]) * lanes
+                });
+                let column = room.column.as_mut_ptr().add(2 * first * lanes);
+                step.pass::<R>(&offsets, column, room);
+            }
+            // Of the last symbol: scores of the block's sites from that before it.
+            let score_start = V::splat(V::Elem::of(score_origin));
+            let (mut most, mut now) = (score_start, score_start);
+            for site in 0..sites {
+                let cell = V::load(room.cells.as_ptr().add(site * lanes)).sub(step.before);
+                now = cell.sub(V::load(room.gained.as_ptr().add(site * lanes))).sub(start).add(score_start);
+                most = most.max(now);
+            }
+            let (mut greatest, mut last) = ([V::Elem::default(); MAX_LANES], [V::Elem::default(); MAX_LANES]);
+            most.store(greatest.as_mut_ptr());
+            now.store(last.as_mut_ptr());
+            for lane in 0..lanes {
+                best[lane] = best[lane].max(scores[lane] + greatest[lane].number() - score_origin);
+                scores[lane] += last[lane].number() - score_origin;
+            }
+        }
+    }
+    if costs.is_free {
+        let mut before = [0; MAX_LANES];
+        for column in room.column.chunks_exact(2 * R * lanes) {
+            let mut now = before;
+            for (r, cells) in column[..R * lanes].chunks_exact(lanes).enumerate() {
+                for lane in 0..lanes {
+                    now[lane] = before[lane] + cells[lane].number() - origin - (r as i64 + 1) * costs.symbol;
+                    best[lane] = best[lane].max(now[lane]);
+                }
+            }
+            before = now;
+        }
+    }
+    best
+}
+
+/// A block of sites, as stripes pass it.
+struct Step<V> {
+    sites: usize,
+    /// Of the profile.
+    rows: usize,
+    /// What the cell before the stripe and the block is held as.
+    start: V,
+    /// Of an insertion.
+    opening: V,
+    /// Of a deletion.
+    site_opening: V,
+    /// How much too great the stripe before has left its cells for the next.
+    before: V,
+}
+
+impl<V: Lanes> Step<V> {
+    /// Computes a stripe's cells, whose symbols have their rows of the profile at these offsets.
+    #[inline(always)]
+    unsafe fn pass<const R: usize>(
+        &mut self,
+        offsets: &[usize; R],
+        column: *mut V::Elem,
+        room: &mut Room<'_, V::Elem>,
+    ) {
+        let lanes = V::COUNT;
+        // SAFETY: the caller's.
+        unsafe {
+            let mut cells: [V; R] = std::array::from_fn(|r| V::load(column.add(r * lanes)));
+            let mut deletions: [V; R] = std::array::from_fn(|r| V::load(column.add((R + r) * lanes)));
+            let next = cells[R - 1].sub(self.start);
+            let mut corner = self.start;
+            let (mut rows, mut opening) = (room.rows.as_ptr(), room.opening.as_ptr());
+            let (mut to_cells, mut to_insertions) = (room.cells.as_mut_ptr(), room.insertions.as_mut_ptr());
+            for _ in 0..self.sites {
+                let left = V::load(to_cells).sub(self.before);
+                let mut inserted = V::load(to_insertions).sub(self.before);
+                let site_opening = V::load(opening);
+                let mut diagonal = corner;
+                for r in 0..R {
+                    let up = cells[r];
+                    deletions[r] = up.sub(site_opening).max(deletions[r]);
+                    // An insertion that goes on waits for nothing but the one before it.
+                    let ended = diagonal.add(V::load(rows.add(offsets[r]))).max(deletions[r]);
+                    cells[r] = ended.max(inserted);
+                    inserted = ended.sub(self.opening).max(inserted);
+                    diagonal = up;
+                }
+                corner = left;
+                cells[R - 1].store(to_cells);
+                inserted.store(to_insertions);
+                rows = rows.add(self.rows * lanes);
+                opening = opening.add(lanes);
+                to_cells = to_cells.add(lanes);
+                to_insertions = to_insertions.add(lanes);
+            }
+            // Held from the cell before the stripe and the next block. A deletion that opens at the next site is never
+            // worse than one that is held as less: so none falls out of an element's range.
+            let gained = corner.sub(self.start);
+            for r in 0..R {
+                let deletion = cells[r].sub(self.site_opening).max(deletions[r]);
+                cells[r].sub(gained).store(column.add(r * lanes));
+                deletion.sub(gained).store(column.add((R + r) * lanes));
+            }
+            self.before = next;
+        }
+    }
+}
