@@ -1,9 +1,11 @@
 //! Files that appear whole or not at all. Results, which come little by little, have [`Output`](crate::output::Output) for
-//! that.
+//! that. And files that are read and written at any position.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
+
+pub(crate) mod position;
 
 /// Writes a file under the name `aside`, in the same directory, and then gives it its own. Whatever happens to the process or
 /// the machine, `path` holds what it held before or all of the new. Two writers of one file need two names to write aside.

@@ -23,7 +23,7 @@ use crate::files;
 const VERSION: u32 = 2;
 
 /// The checksum of some bytes (XXH3, 64 bits): tells damage and different input apart, not malice.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
+pub(in crate::jobs) fn checksum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
@@ -149,15 +149,22 @@ impl Checkpoint {
 fn lock(directory: &Path) -> Result<File> {
     let path = directory.join("lock");
     let file = File::options().create(true).append(true).open(&path).map_err(|error| Error::io(&path, error))?;
+    hold(&file, &path, directory)?;
+    Ok(file)
+}
+
+/// Takes a file for this run, as long as it is open: it keeps others from the checkpoint that the user named.
+pub(in crate::jobs) fn hold(file: &File, path: &Path, named: &Path) -> Result<()> {
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
             let message = "another run uses it now; wait for it, or name another one";
-            Err(Error::usage_value("checkpoint", directory.display(), message))
+            Err(Error::usage_value("checkpoint", named.display(), message))
         }
         Err(TryLockError::Error(error)) => {
-            tracing::warn!("{}: no lock is to be had ({error}); let no other run use this directory", path.display());
-            Ok(file)
+            let path = path.display();
+            tracing::warn!("{path}: no lock is to be had ({error}); let no other run use {}", named.display());
+            Ok(())
         }
     }
 }

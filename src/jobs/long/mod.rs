@@ -37,6 +37,8 @@ mod sink;
 mod spill;
 mod walk;
 
+pub(super) use checkpoint::{checksum, hold};
+
 pub use engine_pool::Reserve;
 
 use std::ops::Range;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
+use crate::files::position;
 
 /// The file.
 #[derive(Debug)]
@@ -128,48 +129,6 @@ impl Drop for Extent {
             // Only space on the disk is lost if that fails. Under the lock, so that nobody has written beyond meanwhile.
             let _ = self.spill.file.set_len(space.end);
         }
-    }
-}
-
-/// Reads and writes at a position, which several threads may do at once.
-#[cfg(unix)]
-mod position {
-    use std::fs::File;
-    use std::io::Result;
-    use std::os::unix::fs::FileExt;
-
-    pub(super) fn write(file: &File, bytes: &[u8], at: u64) -> Result<()> {
-        file.write_all_at(bytes, at)
-    }
-
-    pub(super) fn read(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
-        file.read_exact_at(bytes, at)
-    }
-}
-
-/// The same where threads take turns.
-#[cfg(not(unix))]
-mod position {
-    use std::fs::File;
-    use std::io::{Read, Result, Seek, SeekFrom, Write};
-    use std::sync::{Mutex, MutexGuard};
-
-    static TURN: Mutex<()> = Mutex::new(());
-
-    fn turn() -> MutexGuard<'static, ()> {
-        TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    pub fn write(mut file: &File, bytes: &[u8], at: u64) -> Result<()> {
-        let _turn = turn();
-        file.seek(SeekFrom::Start(at))?;
-        file.write_all(bytes)
-    }
-
-    pub fn read(mut file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
-        let _turn = turn();
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(bytes)
     }
 }
 

@@ -1,0 +1,44 @@
+//! Reads and writes at a position, which several threads may do at once.
+
+pub(crate) use system::{read, write};
+
+#[cfg(unix)]
+mod system {
+    use std::fs::File;
+    use std::io::Result;
+    use std::os::unix::fs::FileExt;
+
+    pub(crate) fn write(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+        file.write_all_at(bytes, at)
+    }
+
+    pub(crate) fn read(file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
+        file.read_exact_at(bytes, at)
+    }
+}
+
+/// The same where threads take turns.
+#[cfg(not(unix))]
+mod system {
+    use std::fs::File;
+    use std::io::{Read, Result, Seek, SeekFrom, Write};
+    use std::sync::{Mutex, MutexGuard};
+
+    static TURN: Mutex<()> = Mutex::new(());
+
+    fn turn() -> MutexGuard<'static, ()> {
+        TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub(crate) fn write(mut file: &File, bytes: &[u8], at: u64) -> Result<()> {
+        let _turn = turn();
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(bytes)
+    }
+
+    pub(crate) fn read(mut file: &File, bytes: &mut [u8], at: u64) -> Result<()> {
+        let _turn = turn();
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(bytes)
+    }
+}

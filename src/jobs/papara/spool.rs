@@ -1,0 +1,182 @@
+//! Reads that are finished, on the disk until the output is written: how wide that is follows from all of them.
+//!
+//! The file begins with what job it is of, then come blocks of reads in input order, each with its length and a checksum. One
+//! that the user names is a checkpoint: a later run goes on behind its last whole block. Else it has no name, and the system
+//! frees it when the process ends.
+
+mod record;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::files::position;
+use crate::jobs::long::{checksum, hold};
+
+pub use record::Record;
+
+/// What every such file begins with; the last character is the version.
+const MAGIC: &[u8; 8] = b"pwreads1";
+/// Bytes before the first block: these, the job's fingerprint, a checksum.
+const HEADER: u64 = 24;
+/// Bytes before a block's records: their length and their number.
+const COUNTS: u64 = 16;
+/// Bytes behind them: a checksum of all.
+const SUM: u64 = 8;
+
+/// The file.
+#[derive(Debug)]
+pub struct Spool {
+    file: File,
+    /// For messages.
+    path: PathBuf,
+    /// Whether it is to last longer than this run.
+    is_named: bool,
+    end: u64,
+    reads: u64,
+}
+
+/// A block as it lies in the file.
+struct Block {
+    records: u64,
+    /// With the counts before it.
+    bytes: Vec<u8>,
+    /// Where the next one begins.
+    end: u64,
+}
+
+impl Spool {
+    /// An empty file without a name in a directory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there can be none.
+    pub fn create(directory: &Path) -> Result<Spool> {
+        let file = tempfile::tempfile_in(directory).map_err(|error| Error::io(directory, error))?;
+        Spool { file, path: directory.to_owned(), is_named: false, end: 0, reads: 0 }.begun(0)
+    }
+
+    /// The file of a name, which is made if there is none, and how many reads it has. What was written last before a run was
+    /// killed may be there in part: it is dropped. `fingerprint` stands for the job.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it is of another job, something else, or another run uses it now; [`Error::Io`].
+    pub fn open(path: &Path, fingerprint: u64) -> Result<(Spool, u64)> {
+        let failed = |error| Error::io(path, error);
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        hold(&file, path, path)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let mut there = vec![0; length.min(HEADER) as usize];
+        position::read(&file, &mut there, 0).map_err(failed)?;
+        let refuse = |what: &str| {
+            let message = format!("{what}; name another file, or delete it");
+            Err(Error::usage_value("checkpoint", path.display(), message))
+        };
+        let known = there.len().min(MAGIC.len());
+        if there[..known] != MAGIC[..known] {
+            return refuse("it is no checkpoint of aligned reads, or of another version of this program");
+        }
+        let mut spool = Spool { file, path: path.to_owned(), is_named: true, end: 0, reads: 0 };
+        if length < HEADER {
+            // The run ended before it had written more.
+            return Ok((spool.begun(fingerprint)?, 0));
+        }
+        let (known, sum) = there.split_at(16);
+        if checksum(known).to_le_bytes() != sum {
+            return refuse("it is damaged");
+        }
+        if fingerprint.to_le_bytes() != known[8..] {
+            return refuse("it is of another job: other files or options");
+        }
+        spool.end = HEADER;
+        while let Some(block) = spool.block(spool.end, length)? {
+            (spool.end, spool.reads) = (block.end, spool.reads + block.records);
+        }
+        spool.file.set_len(spool.end).map_err(failed)?;
+        let reads = spool.reads;
+        Ok((spool, reads))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io(&self.path, error)
+    }
+
+    /// With its first bytes.
+    fn begun(mut self, fingerprint: u64) -> Result<Spool> {
+        let mut bytes = [&MAGIC[..], &fingerprint.to_le_bytes()].concat();
+        bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
+        position::write(&self.file, &bytes, 0).map_err(|error| self.failed(error))?;
+        self.end = HEADER;
+        Ok(self)
+    }
+
+    /// Reads that it has.
+    pub fn reads(&self) -> u64 {
+        self.reads
+    }
+
+    /// Adds a block of reads. One that has a name then lasts, whatever happens to the machine.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn append(&mut self, records: &[Record]) -> Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = vec![0; COUNTS as usize];
+        records.iter().for_each(|record| record.encode(&mut bytes));
+        let length = bytes.len() as u64 - COUNTS;
+        bytes[..8].copy_from_slice(&length.to_le_bytes());
+        bytes[8..16].copy_from_slice(&(records.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
+        position::write(&self.file, &bytes, self.end).map_err(|error| self.failed(error))?;
+        if self.is_named {
+            self.file.sync_data().map_err(|error| self.failed(error))?;
+        }
+        (self.end, self.reads) = (self.end + bytes.len() as u64, self.reads + records.len() as u64);
+        Ok(())
+    }
+
+    /// The block at a position of a file of this length; `None` if it is not there as a whole.
+    fn block(&self, at: u64, length: u64) -> Result<Option<Block>> {
+        let Some(most) = length.checked_sub(at + COUNTS + SUM) else { return Ok(None) };
+        let mut counts = [[0; 8]; 2];
+        position::read(&self.file, counts.as_flattened_mut(), at).map_err(|error| self.failed(error))?;
+        let [body, records] = counts.map(u64::from_le_bytes);
+        if body > most {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; (COUNTS + body + SUM) as usize];
+        position::read(&self.file, &mut bytes, at).map_err(|error| self.failed(error))?;
+        let sum = bytes.split_off((COUNTS + body) as usize);
+        let is_whole = checksum(&bytes).to_le_bytes()[..] == sum;
+        Ok(is_whole.then_some(Block { records, bytes, end: at + COUNTS + body + SUM }))
+    }
+
+    /// All blocks of reads, from the first on.
+    pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<Record>>> + '_ {
+        let mut at = HEADER;
+        std::iter::from_fn(move || {
+            if at >= self.end {
+                return None;
+            }
+            let damaged = || self.failed(io::Error::new(io::ErrorKind::InvalidData, "finished reads are damaged"));
+            let block = self.block(at, self.end).and_then(|block| {
+                let block = block.ok_or_else(damaged)?;
+                let records = record::decode(&block.bytes[COUNTS as usize..], block.records).ok_or_else(damaged)?;
+                Ok((block.end, records))
+            });
+            // Behind what is damaged nothing can be found.
+            at = block.as_ref().map_or(self.end, |(end, _)| *end);
+            Some(block.map(|(_, records)| records))
+        })
+    }
+
+    /// All reads, from the first on.
+    pub fn records(&self) -> impl Iterator<Item = Result<Record>> + '_ {
+        self.blocks().flat_map(|block| match block {
+            Ok(records) => records.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        })
+    }
+}
