@@ -7,6 +7,8 @@
 //! The alignments of one pair of very long sequences come all at once, and in two formats more: [`long`], and [`dotplot`] for
 //! their picture.
 //!
+//! Reads that lie in a reference alignment are written as rows of one alignment: [`placed`].
+//!
 //! Measurements have a form of their own: [`table`], and [`plot`] for their pictures.
 //!
 //! The bytes depend on the pairs alone: no date, no program path, no floating point that is not correctly rounded.
@@ -17,6 +19,7 @@ pub mod distance;
 pub mod dotplot;
 pub mod fields;
 pub mod long;
+pub mod placed;
 pub mod plot;
 pub mod sink;
 pub mod table;
@@ -44,6 +47,7 @@ pub use distance::Distance;
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS};
 pub use long::{Found, LongContext, LongFormat};
 pub use phylip::MatrixShape;
+pub use placed::{Best, BestTable, Extent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
 pub use sink::Output;
 
 /// One pair that was compared.

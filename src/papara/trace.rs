@@ -1,9 +1,9 @@
 //! The alignment of a read with one vector of states: the best, and of those as good the one that PaPaRa gives.
 //!
-//! Cells are computed along diagonals of one site more and one symbol less ([`diagonals`]), so that a single pair of a read and a
-//! vector fills the processor's vectors. A first pass keeps only every so many diagonals and finds the end; then the blocks of
-//! diagonals that the path goes through are computed again, from the last to the first, with the direction of each cell. A
-//! read's path lies on few of them, as overhangs of the reference are no part of it.
+//! Cells are computed along diagonals of one site more and one symbol less (`diagonals.rs`), so that a single pair of a
+//! read and a vector fills the processor's vectors. A first pass keeps only every so many diagonals and finds the end; then
+//! the blocks of diagonals that the path goes through are computed again, from the last to the first, with the direction of
+//! each cell. A read's path lies on few of them, as overhangs of the reference are no part of it.
 
 mod diagonals;
 mod pass;
