@@ -47,6 +47,16 @@ impl Ahead {
         Ahead { next: AtomicUsize::new(0), bytes: AtomicU64::new(0), most_bytes, most_bands }
     }
 
+    /// As far as [`Ahead::open`] says.
+    pub fn closed() -> Self {
+        Self::new(u64::MAX, 0)
+    }
+
+    /// The first so many bands may be planned; at least one.
+    pub fn open(&self, bands: usize) {
+        self.next.store(bands.max(1) - 1, Ordering::Relaxed);
+    }
+
     /// The band whose turn it is: bands before it were given out.
     pub fn next(&self) -> usize {
         self.next.load(Ordering::Relaxed)

@@ -31,6 +31,8 @@ pub struct Control {
     pub pool: Option<Arc<rayon::ThreadPool>>,
     /// How far bands may be planned ahead of the oldest one; shared with what `sink` gathers results in.
     pub ahead: Arc<Ahead>,
+    /// The bands to come are not known: the job's cells are a guess, and those of planned bands are shared out.
+    pub is_open_ended: bool,
 }
 
 /// Finished work.
@@ -95,7 +97,8 @@ pub fn run<W: Work>(
     let patience = control.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
     let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
-    let queue = Arc::new(queue.with_ahead(Arc::clone(&control.ahead)));
+    let queue = queue.with_ahead(Arc::clone(&control.ahead));
+    let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
     let _stop = StopAtTheEnd(Arc::clone(&queue));
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
     let mut owner = Owner { queue, sender, pool: control.pool.clone(), members: Vec::new() };

@@ -122,6 +122,8 @@ struct State<W: Work> {
     leases: BTreeMap<u64, Lease<W>>,
     next_lease: u64,
     remaining_cells: u64,
+    /// Bands add their cells to `remaining_cells` when they are planned.
+    is_open_ended: bool,
     sizing: Sizing,
     universal: Vec<bool>,
     /// Since when each engine is in a call of its device, by `watched`.
@@ -150,6 +152,7 @@ impl<W: Work> WorkQueue<W> {
             leases: BTreeMap::new(),
             next_lease: 0,
             remaining_cells: cells,
+            is_open_ended: false,
             sizing: Sizing::new(cells),
             universal: Vec::new(),
             calls: Vec::new(),
@@ -163,6 +166,15 @@ impl<W: Work> WorkQueue<W> {
     /// Plans bands no further than this allows; before, nothing bounds it.
     pub fn with_ahead(self, ahead: Arc<Ahead>) -> Self {
         self.lock().ahead = ahead;
+        self
+    }
+
+    /// Nobody knows what the bands to come hold: only the cells of those that are planned are shared out.
+    pub fn with_unknown_cells(self) -> Self {
+        {
+            let mut state = self.lock();
+            (state.is_open_ended, state.remaining_cells) = (true, 0);
+        }
         self
     }
 
@@ -234,6 +246,10 @@ impl<W: Work> WorkQueue<W> {
             return;
         };
         let mut state = self.lock();
+        if state.is_open_ended {
+            let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
+            state.remaining_cells = state.remaining_cells.saturating_add(cells);
+        }
         let info = Arc::new(BandInfo { index: state.next_band, queries, pairs });
         state.next_band += 1;
         state.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });

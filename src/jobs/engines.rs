@@ -17,6 +17,9 @@ use crate::pairs::cpu::workers;
 use crate::pairs::gpu::{GpuEngine, tune};
 use crate::pairs::plan::Job;
 use crate::pairs::plan::selected::{Selection, selected_cells};
+use crate::papara::Phylo;
+use crate::papara::cpu::phylo_workers;
+use crate::papara::gpu::PhyloGpu;
 use crate::score::{Mode, Scoring};
 
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
@@ -117,6 +120,26 @@ pub(super) fn open_edit_on(
         engines.extend(edit_workers(pool.current_num_threads(), &options.interrupt));
     }
     engines
+}
+
+/// Opens engines for reads against ancestral states on the devices that a job was given; the CPU is as many of them as there
+/// are `threads`. A device that cannot be opened is left out with a warning; if none is left, the CPU.
+///
+/// # Errors
+/// A wrong choice of devices.
+pub(super) fn open_phylo(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Phylo>>>> {
+    let chosen = devices_for(options, Mode::Global)?;
+    let mut engines: Vec<Box<dyn Engine<Phylo>>> = Vec::new();
+    for (found, memory) in adapters_and_memory(&chosen, options.memory) {
+        match PhyloGpu::open(&found) {
+            Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(options.kernel))),
+            Err(error) => tracing::warn!("{error}; going on without it"),
+        }
+    }
+    if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        engines.extend(phylo_workers(threads, &options.interrupt));
+    }
+    Ok(engines)
 }
 
 /// Threads that compute. Beside GPUs that align every pair half of them: taking over the GPUs' alignments is work for

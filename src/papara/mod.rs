@@ -8,6 +8,7 @@ pub mod mock;
 mod newick;
 pub mod oracle;
 pub mod reference;
+pub mod search;
 pub mod states;
 pub mod trace;
 pub mod tree;

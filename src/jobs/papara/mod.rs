@@ -1,4 +1,284 @@
-//! Reads against the ancestral states of a reference tree.
+//! Reads placed on a reference tree and aligned with its alignment, as PaPaRa does (Berger and Stamatakis 2011; Alachiotis,
+//! Berger and Stamatakis 2013).
+//!
+//! Every edge of the tree has a vector of ancestral states ([`crate::papara::states`]). Engines score reads against vectors
+//! ([`crate::papara`]); of the edges of a read the best one is found without scoring all ([`crate::papara::search`]), and threads
+//! of the CPU align the read with that edge's vector while engines go on.
+//!
+//! Reads come in chunks, of which some are on their way at once: what is in memory does not grow with their number.
 
+mod finish;
+mod rounds;
 #[doc(hidden)]
 pub mod spool;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use self::finish::Finish;
+use self::rounds::{Chunk, Rounds};
+use super::{Job, Run, Summary, engines};
+use crate::alignment::Cigar;
+use crate::engine::owner::{self, Control};
+use crate::engine::stats::Ran;
+use crate::engine::{Engine, thread_pool};
+use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
+use crate::papara::cpu::phylo_workers;
+use crate::papara::search::Levels;
+use crate::papara::{GapModel, Phylo, Reference, edge_vectors};
+use crate::score::PhyloScheme;
+use crate::seq::{Alphabet, ReadChunk, ReadChunks, Strand, StrandOf, Strands};
+
+/// Chunks of reads on their way at once: some are in their rounds while others are aligned.
+const CHUNKS: usize = 4;
+/// Reads of a chunk at most.
+const CHUNK_READS: usize = 1 << 13;
+/// Symbols of a chunk at most, a read more or less.
+const CHUNK_SYMBOLS: u64 = 1 << 20;
+/// A guess at the cells of a job whose reads nobody has counted.
+const MANY_CELLS: u64 = 1 << 50;
+
+/// Where reads come from.
+#[derive(Debug, Clone)]
+pub enum ReadSource {
+    /// A file of FASTA or FASTQ, plain or compressed; `-` is standard input.
+    File(String),
+    /// The same in memory, with a name for errors.
+    Bytes(String, Arc<[u8]>),
+}
+
+/// Reads to align with a reference.
+#[derive(Debug, Clone)]
+pub struct PhyloAlignment {
+    /// The alignment and its tree.
+    pub reference: Arc<Reference>,
+    /// The reads.
+    pub reads: ReadSource,
+    /// How a site is found to be a gap.
+    pub gap_model: GapModel,
+    /// What is maximised.
+    pub scheme: Arc<PhyloScheme>,
+    /// Which strand of each read is aligned; of DNA only if not forward. Of both the one that scores more is handed over, the
+    /// forward one if they score the same.
+    pub strand: Strand,
+    /// Score every read against every edge, even where bounds show that it cannot be the best. Changes no result.
+    pub exhaustive: bool,
+    /// Rescore every alignment and fail if its score is another.
+    pub check: bool,
+    /// So many reads at the begin are left out: they were done before.
+    pub skip: u64,
+}
+
+/// One read's place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedRead {
+    /// Its number in the file, from 0.
+    pub number: u64,
+    /// Its name: the header up to the first blank.
+    pub name: Vec<u8>,
+    /// Its letters as the file has them, without gaps; of the minus strand their reverse complement.
+    pub letters: Vec<u8>,
+    /// The best edge: of those that score the same the first.
+    pub edge: u32,
+    /// The score there.
+    pub score: i32,
+    /// The best other edge and its score; `None` for a tree of one edge.
+    pub runner_up: Option<(u32, i32)>,
+    /// The strand that is aligned.
+    pub strand: StrandOf,
+    /// Sites before its first column.
+    pub first_site: u32,
+    /// Its columns, the read as the query.
+    pub cigar: Cigar,
+}
+
+impl PhyloAlignment {
+    /// PaPaRa's defaults.
+    pub fn new(reference: Arc<Reference>, reads: ReadSource) -> Self {
+        PhyloAlignment {
+            reference,
+            reads,
+            gap_model: GapModel::default(),
+            scheme: Arc::new(PhyloScheme::papara()),
+            strand: Strand::default(),
+            exhaustive: false,
+            check: false,
+            skip: 0,
+        }
+    }
+
+    fn strands(&self) -> Strands {
+        Strands { strand: self.strand, later: false }
+    }
+
+    fn finish_on(
+        &self,
+        engines: Vec<Box<dyn Engine<Phylo>>>,
+        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        run: &Run,
+        mut rows: impl FnMut(&[PlacedRead]) -> Result<()>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let levels = pool.install(|| {
+            let vectors = edge_vectors(&self.reference, self.gap_model, pool);
+            let (vectors, vector_of) = vectors.distinct();
+            Levels::new(vectors, &vector_of, !self.exhaustive, pool)
+        });
+        tracing::debug!(
+            edges = levels.edges(),
+            distinct = levels.level(0).len(),
+            levels = levels.len(),
+            seconds = begin.elapsed().as_secs_f64(),
+            "ancestral states"
+        );
+        let levels = Arc::new(levels);
+        let mut source = Source::open(self)?;
+        let mut rounds = Rounds::new(&levels, &self.scheme, self.strands());
+        let mut finish = Finish::new(self, &levels, pool);
+        let mut totals = Totals::default();
+        let fill = |rounds: &mut Rounds<'_>, finish: &mut Finish, source: &mut Source, totals: &mut Totals| {
+            while rounds.len() < CHUNKS && finish.len() < 2 * CHUNKS {
+                let Some(reads) = source.next()? else {
+                    rounds.end();
+                    break;
+                };
+                totals.add(&reads, &levels, self.strands());
+                let plus = Arc::new(reads.store.clone());
+                if let Some(chunk) = rounds.begin(totals.chunks, reads, &plus) {
+                    finish.add(chunk);
+                }
+                totals.chunks += 1;
+            }
+            Ok(())
+        };
+        fill(&mut rounds, &mut finish, &mut source, &mut totals)?;
+        let mut ran = Ran::default();
+        if rounds.len() > 0 {
+            let reserve = || phylo_workers(pool.current_num_threads(), &run.interrupt);
+            let control = Control {
+                ahead: rounds.ahead(),
+                pool: Some(Arc::clone(feeding)),
+                is_open_ended: true,
+                ..run.control()
+            };
+            ran = owner::run(engines, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
+                run.progress.advance(outcome.pairs, outcome.cells);
+                if let Some(chunk) = rounds.take(&outcome)? {
+                    finish.add(chunk);
+                }
+                finish.deliver(false, &mut rows)?;
+                fill(&mut rounds, &mut finish, &mut source, &mut totals)
+            })?;
+        }
+        finish.deliver(true, &mut rows)?;
+        if totals.empty > NAMED {
+            tracing::warn!("{} reads in all have no letters and are left out", totals.empty);
+        }
+        Ok(Summary {
+            pairs: totals.pairs,
+            cells: totals.cells,
+            aligned: finish.written(),
+            written: finish.written(),
+            seconds: begin.elapsed().as_secs_f64(),
+            kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
+            engines: ran.engines,
+            imbalance: ran.imbalance,
+        })
+    }
+}
+
+/// Empty reads that are named.
+const NAMED: u64 = 5;
+
+/// What was read so far.
+#[derive(Debug, Default)]
+struct Totals {
+    chunks: usize,
+    /// Reads without letters.
+    empty: u64,
+    pairs: u64,
+    cells: u64,
+}
+
+impl Totals {
+    fn add(&mut self, reads: &ReadChunk, levels: &Levels, strands: Strands) {
+        let symbols: u64 = reads.store.lengths().iter().map(|&length| u64::from(length)).sum();
+        for id in (0..).zip(reads.store.lengths()).filter_map(|(id, &length)| (length == 0).then_some(id)) {
+            self.empty += 1;
+            if self.empty <= NAMED {
+                let number = reads.first + u64::from(id) + 1;
+                tracing::warn!("read '{}' (record {number}) has no letters and is left out", reads.store.name(id));
+            }
+        }
+        let edges = levels.edges() as u64 * u64::from(strands.copies());
+        self.pairs += reads.store.len() as u64 * edges;
+        self.cells = self.cells.saturating_add(symbols * edges * u64::from(levels.level(0).sites()));
+    }
+}
+
+/// Chunks as they are read.
+struct Source<'a> {
+    chunks: ReadChunks<'a>,
+    skip: u64,
+    is_at_end: bool,
+}
+
+impl<'a> Source<'a> {
+    fn open(job: &'a PhyloAlignment) -> Result<Self> {
+        let alphabet = job.reference.alphabet;
+        let chunks = match &job.reads {
+            ReadSource::File(path) => ReadChunks::open(path, alphabet)?,
+            ReadSource::Bytes(name, data) => ReadChunks::open_bytes(name, data, alphabet)?,
+        };
+        Ok(Source { chunks, skip: job.skip, is_at_end: false })
+    }
+
+    fn next(&mut self) -> Result<Option<ReadChunk>> {
+        while !self.is_at_end {
+            let most = usize::try_from(self.skip).unwrap_or(usize::MAX).min(CHUNK_READS);
+            let most = if self.skip > 0 { most } else { CHUNK_READS };
+            let Some(chunk) = self.chunks.next(most, CHUNK_SYMBOLS)? else { break };
+            if self.skip == 0 {
+                return Ok(Some(chunk));
+            }
+            self.skip -= chunk.store.len() as u64;
+        }
+        self.is_at_end = true;
+        Ok(None)
+    }
+}
+
+impl Job for PhyloAlignment {
+    type Row = PlacedRead;
+    type Summary = Summary;
+    type Engines = Vec<Box<dyn Engine<Phylo>>>;
+
+    fn validate(&self) -> Result<()> {
+        self.scheme.validate()?;
+        if self.strand != Strand::Forward && self.reference.alphabet != Alphabet::Dna {
+            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+        }
+        Ok(())
+    }
+
+    fn run(&self, run: &Run, rows: impl FnMut(&[PlacedRead]) -> Result<()>) -> Result<Summary> {
+        self.validate()?;
+        run.check_kernel(Family::Phylo)?;
+        let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);
+        let engines = engines::open_phylo(run, pool.current_num_threads())?;
+        self.finish_on(engines, (&pool, &feeding), run, rows)
+    }
+
+    /// Alignments are made on threads of the CPU. If the engines fail, so many CPU workers take over.
+    fn run_on(
+        &self,
+        engines: Self::Engines,
+        run: &Run,
+        rows: impl FnMut(&[PlacedRead]) -> Result<()>,
+    ) -> Result<Summary> {
+        self.validate()?;
+        let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);
+        self.finish_on(engines, (&pool, &feeding), run, rows)
+    }
+}
