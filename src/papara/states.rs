@@ -1,7 +1,7 @@
 //! Ancestral states of every edge: sets of characters after Fitch (1971), and whether a site is a gap, as PaPaRa computes them.
 //!
 //! A row of values looks along an edge: it sums up all leaves on one side of it. Those of both sides make the edge's vector. Sites
-//! are independent: blocks of [`WIDTH`] of them go to threads, and a block's values are held side by side, so that all
+//! are independent: blocks of 16 of them go to threads, and a block's values are held side by side, so that all
 //! arithmetic is over short arrays. The work is linear in the number of leaves.
 
 mod likelihood;

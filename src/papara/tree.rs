@@ -57,7 +57,7 @@ impl Tree {
     ///
     /// ```
     /// let tree = pairwave::papara::Tree::parse("a.nwk", b"((a:1,b:2)0.9:1,(c:1,d:1):0.5);")?;
-    /// assert_eq!(tree.annotated(), "(c:1{1},d:1{2},(a:1{3},b:2{4})0.9:1.5{0});");
+    /// assert_eq!(tree.annotated(), "(a:1{3},b:2{4},(c:1{1},d:1{2})0.9:1.5{0});");
     /// assert_eq!((tree.split(0), tree.split(1)), ("a,b|c,d".to_owned(), "c|a,d".to_owned()));
     /// # Ok::<(), pairwave::Error>(())
     /// ```
@@ -197,8 +197,11 @@ fn build(text: &[u8]) -> Result<Tree, Wrong> {
     while let Some((above, below, length)) = stack.pop() {
         let number = tree.names.len() as NodeId;
         numbers[below] = number;
-        let (above, label) = (numbers[above], nodes[below].label.clone());
-        let (name, label) = if is_leaf(below) { (label, None) } else { (None, label) };
+        // Support of the joint edge may stand at either end.
+        let other = || nodes[above].label.clone().filter(|_| is_joint && number == 1);
+        let label = nodes[below].label.clone();
+        let (name, label) = if is_leaf(below) { (label, None) } else { (None, label.or_else(other)) };
+        let above = numbers[above];
         tree.edges.push(Edge { above, below: number, length, label });
         tree.names.push(name);
         tree.children.push(Vec::new());

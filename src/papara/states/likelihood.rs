@@ -8,7 +8,8 @@ use crate::papara::tree::Tree;
 /// What a branch does: `P[s][x]` is the probability of x at its other end, where s is at this one.
 type Branch = [[f64; 2]; 2];
 
-/// Both likelihoods below this are made greater, so that nothing is lost: 2^-256. Each factor is far above 2^-256 or 0.
+/// If both likelihoods are below this, 2^-256, they are made greater by as much, so that products of many do not vanish. The greater
+/// of a factor's two is not below it, unless both are 0.
 const SMALL: f64 = f64::from_bits((1023 - 256) << 52);
 
 /// The model.
@@ -38,14 +39,10 @@ fn branch(share: f64, length: f64) -> Branch {
 
 /// The product, up to a power of two at each site.
 fn product(one: &[[f64; WIDTH]; 2], other: &[[f64; WIDTH]; 2]) -> [[f64; WIDTH]; 2] {
-    let mut row: [[f64; WIDTH]; 2] = from_fn(|state| from_fn(|site| one[state][site] * other[state][site]));
-    for site in 0..WIDTH {
-        let is_small = row[0][site] < SMALL && row[1][site] < SMALL;
-        let scale = if is_small { 1.0 / SMALL } else { 1.0 };
-        row[0][site] *= scale;
-        row[1][site] *= scale;
-    }
-    row
+    let row: [[f64; WIDTH]; 2] = from_fn(|state| from_fn(|site| one[state][site] * other[state][site]));
+    let is_small = |site: usize| row[0][site] < SMALL && row[1][site] < SMALL;
+    let scales: [f64; WIDTH] = from_fn(|site| if is_small(site) { 1.0 / SMALL } else { 1.0 });
+    row.map(|row| from_fn(|site| row[site] * scales[site]))
 }
 
 impl Values for Likelihoods {

@@ -14,6 +14,7 @@ fn below(text: &str) -> Vec<String> {
 fn edges_come_in_order() {
     assert_eq!(below("(a:1,(b:2,c:3)x:4,(d:5,e:6)y:7);"), ["y:7", "d:5", "e:6", "a:1", "x:4", "b:2", "c:3"]);
     assert_eq!(below("((a:1,b:2)l:3,(c:4,d:5)r:6)root:9;"), ["r:9", "c:4", "d:5", "a:1", "b:2"]);
+    assert_eq!(below("((a:1,b:2)l:3,(c:4,d:5):6);")[0], "l:9");
     assert_eq!(below("(a,b,c,d,e);"), ["c:1", "a:1", "b:1", "d:1", "e:1"]);
     assert_eq!(below("(a:1,(b:2,(c:3,d:4):5):6);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
     assert_eq!(below("((b:2,(c:3,d:4):5):6,a:1);"), ["a:7", "b:2", "-:5", "c:3", "d:4"]);
