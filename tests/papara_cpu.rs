@@ -204,7 +204,8 @@ fn lengths_and_sites_around_blocks() {
             for (sites, kind) in
                 [(0, Kind::Ordinary), (1, Kind::Union), (2, Kind::Ordinary), (31, Kind::Union), (33, Kind::Ordinary)]
             {
-                let vectors = vectors(rng, alphabet, sites, 9, kind);
+                let len = rng.of(&[9, 40]);
+                let vectors = vectors(rng, alphabet, sites, len, kind);
                 let reads = reads(rng, &vectors, &[0, 1, 2, 5, 6, 7, 11, 12, 13, 24, 25, 40]);
                 check(&batch(vectors, &reads, None, scheme));
             }
@@ -218,13 +219,14 @@ fn long_reads() {
     let rng = &mut rng(0x1049);
     for scheme in schemes() {
         for (alphabet, kind) in ALPHABETS.into_iter().zip([Kind::Ordinary, Kind::Union]) {
-            let vectors = vectors(rng, alphabet, 300, 10, kind);
+            let len = rng.of(&[10, 36]);
+            let vectors = vectors(rng, alphabet, 300, len, kind);
             let reads = reads(rng, &vectors, &[230]);
             check(&batch(vectors, &reads, None, scheme));
         }
     }
-    for (scheme, length) in [(PhyloScheme::papara(), 811), (PhyloScheme::paper(), 1201)] {
-        let vectors = vectors(rng, Alphabet::Dna, 1000, 4, Kind::Ordinary);
+    for (scheme, length, len) in [(PhyloScheme::papara(), 811, 34), (PhyloScheme::paper(), 1201, 4)] {
+        let vectors = vectors(rng, Alphabet::Dna, 1000, len, Kind::Ordinary);
         let reads = reads(rng, &vectors, &[length]);
         check(&batch(vectors, &reads, None, scheme));
     }
@@ -240,7 +242,8 @@ fn all_equal_and_all_different() {
                 let (is_penalised, is_free) = (flags & 1 != 0, flags & 2 != 0);
                 for set in [0, 1, all(alphabet)] {
                     let kind = Kind::Same(Site { set, is_penalised, is_free });
-                    let vectors = vectors(rng, alphabet, 70, 1, kind);
+                    let len = rng.of(&[1, 33]);
+                    let vectors = vectors(rng, alphabet, 70, len, kind);
                     let first = (1..).find(|&code| set_of(alphabet, code) == 1).unwrap();
                     let reads = [15, 60, 100].map(|length| vec![first; length]);
                     check(&batch(vectors, &reads, None, scheme));
@@ -255,8 +258,9 @@ fn all_equal_and_all_different() {
 fn cells_rise_and_fall() {
     let rng = &mut rng(0x415e);
     for scheme in schemes() {
-        let mut vectors = Vectors::new(Alphabet::Dna, 150, 16);
-        for vector in 0..16 {
+        let len = rng.of(&[16, 48]);
+        let mut vectors = Vectors::new(Alphabet::Dna, 150, len);
+        for vector in 0..len {
             let mut site = Site { set: 1, ..Site::default() };
             for at in 0..150 {
                 if rng.below(12u32) == 0 {
@@ -273,6 +277,25 @@ fn cells_rise_and_fall() {
             read.extend(std::iter::repeat_n(code, run));
         }
         check(&batch(vectors, &[read], None, scheme));
+    }
+}
+
+/// Reads of all lengths that have few octets each share lanes.
+#[test]
+fn reads_with_few_octets() {
+    let rng = &mut rng(0xfe3);
+    for scheme in schemes() {
+        for alphabet in ALPHABETS {
+            let vectors = vectors(rng, alphabet, 45, 90, Kind::Union);
+            let lengths: Vec<usize> = (0..13).map(|_| rng.below(60usize)).collect();
+            let reads = reads(rng, &vectors, &lengths);
+            let mut batch = batch(vectors, &reads, None, scheme);
+            for block in &mut batch.blocks {
+                let first = rng.below(batch.band.vectors.octets());
+                block.places = first..(first + 1 + rng.below(6u32)).min(batch.band.vectors.octets());
+            }
+            check(&batch);
+        }
     }
 }
 
@@ -391,7 +414,7 @@ proptest! {
     fn random_schemes_and_vectors(
         scheme in any_scheme(),
         seed in any::<u64>(),
-        (sites, len, length) in (0u32..80, 1u32..20, 0usize..80),
+        (sites, len, length) in (0u32..80, prop_oneof![1u32..20, 33u32..66], 0usize..80),
         is_protein in any::<bool>(),
         is_union in any::<bool>(),
     ) {

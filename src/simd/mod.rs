@@ -61,8 +61,8 @@ pub(crate) unsafe trait Lanes: Copy {
     unsafe fn shift_down(self, last: Self::Elem) -> Self;
     /// Lanes of `other` where `mask` has all bits, of `self` where it has none.
     unsafe fn blend(self, other: Self, mask: Self) -> Self;
-    /// All bits in lanes whose byte shares no bit with the mask, none in the others.
-    unsafe fn disjoint_bytes(bytes: *const u8, mask: u8) -> Self;
+    /// All bits in lanes whose bytes share no bit, none in the others.
+    unsafe fn disjoint_bytes(a: *const u8, b: *const u8) -> Self;
     /// Entries of a table, by code; every code is less than [`STEPS`].
     unsafe fn lookup(table: &[Self::Elem; STEPS], codes: *const Code) -> Self;
 }

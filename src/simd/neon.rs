@@ -73,8 +73,8 @@ macro_rules! lanes {
                 Neon(vbslq_s8(vreinterpretq_u8_s8(mask.0), other.0, self.0), PhantomData)
             }
             #[inline(always)]
-            unsafe fn disjoint_bytes(bytes: *const u8, mask: u8) -> Self {
-                Self::disjoint(bytes, mask)
+            unsafe fn disjoint_bytes(a: *const u8, b: *const u8) -> Self {
+                Self::disjoint(a, b)
             }
             #[inline(always)]
             unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
@@ -133,16 +133,16 @@ lanes!(
     4
 );
 
-/// All bits in bytes that share no bit with the mask.
+/// All bits in bytes that share no bit, none in the others.
 #[inline(always)]
-unsafe fn disjoint_eight(bytes: uint8x8_t, mask: u8) -> int8x8_t {
-    vreinterpret_s8_u8(vceqz_u8(vand_u8(bytes, vdup_n_u8(mask))))
+unsafe fn disjoint_eight(a: uint8x8_t, b: uint8x8_t) -> int8x8_t {
+    vreinterpret_s8_u8(vceqz_u8(vand_u8(a, b)))
 }
 
 impl Neon<i8> {
     #[inline(always)]
-    unsafe fn disjoint(bytes: *const u8, mask: u8) -> Self {
-        Neon(vreinterpretq_s8_u8(vceqzq_u8(vandq_u8(vld1q_u8(bytes), vdupq_n_u8(mask)))), PhantomData)
+    unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
+        Neon(vreinterpretq_s8_u8(vceqzq_u8(vandq_u8(vld1q_u8(a), vld1q_u8(b)))), PhantomData)
     }
     #[inline(always)]
     unsafe fn looked_up(table: &[i8; STEPS], codes: *const Code) -> Self {
@@ -153,8 +153,8 @@ impl Neon<i8> {
 
 impl Neon<i16> {
     #[inline(always)]
-    unsafe fn disjoint(bytes: *const u8, mask: u8) -> Self {
-        Neon(vreinterpretq_s8_s16(vmovl_s8(disjoint_eight(vld1_u8(bytes), mask))), PhantomData)
+    unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
+        Neon(vreinterpretq_s8_s16(vmovl_s8(disjoint_eight(vld1_u8(a), vld1_u8(b)))), PhantomData)
     }
     #[inline(always)]
     unsafe fn looked_up(table: &[i16; STEPS], codes: *const Code) -> Self {
@@ -164,9 +164,9 @@ impl Neon<i16> {
 
 impl Neon<i32> {
     #[inline(always)]
-    unsafe fn disjoint(bytes: *const u8, mask: u8) -> Self {
-        let four = vcreate_u8(bytes.cast::<u32>().read_unaligned().into());
-        let wide = vmovl_s16(vget_low_s16(vmovl_s8(disjoint_eight(four, mask))));
+    unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
+        let four = |from: *const u8| vcreate_u8(from.cast::<u32>().read_unaligned().into());
+        let wide = vmovl_s16(vget_low_s16(vmovl_s8(disjoint_eight(four(a), four(b)))));
         Neon(vreinterpretq_s8_s32(wide), PhantomData)
     }
     #[inline(always)]

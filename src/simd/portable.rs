@@ -75,10 +75,11 @@ macro_rules! lanes {
                 Self::each(|k| (self.0[k] & !mask.0[k]) | (other.0[k] & mask.0[k]))
             }
             #[inline(always)]
-            unsafe fn disjoint_bytes(bytes: *const u8, mask: u8) -> Self {
+            unsafe fn disjoint_bytes(a: *const u8, b: *const u8) -> Self {
                 // SAFETY: the caller's.
-                let bytes = unsafe { bytes.cast::<[u8; N]>().read_unaligned() };
-                Self::each(|k| -<$elem>::from(bytes[k] & mask == 0))
+                let each = |from: *const u8| unsafe { from.cast::<[u8; N]>().read_unaligned() };
+                let (a, b) = (each(a), each(b));
+                Self::each(|k| -<$elem>::from(a[k] & b[k] == 0))
             }
             #[inline(always)]
             unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {

@@ -2,9 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::group::{Group, Room};
+use super::group::{Group, Reads, Room};
 use super::sites::Profile;
+use crate::papara::vectors::OCTET;
 use crate::score::difference::Element;
+use crate::seq::{Code, PAD};
 use crate::simd::{Kernel, LaneElement, Lanes, Level, Lines, MAX_LANES, Simd};
 
 /// Symbols of a stripe where there are 32 registers of vectors: cells and deletions of all, and what they are made from.
@@ -24,13 +26,20 @@ pub(super) const fn stripe(level: Level) -> usize {
 }
 
 /// Computes a group in elements of a kind; scores of its lanes. The processor must have the instructions.
-pub(super) fn scores<E: LaneElement>(level: Level, group: &Group<'_>, memory: &mut Lines<u64>) -> [i64; MAX_LANES] {
+pub(super) fn scores<E: LaneElement>(level: Level, group: &Group<'_>, memory: &mut Memory) -> [i64; MAX_LANES] {
     level.run(Typed { group, memory, kind: PhantomData::<E> })
+}
+
+/// Buffers that live from group to group.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memory {
+    elements: Lines<u64>,
+    codes: Vec<Code>,
 }
 
 struct Typed<'a, E> {
     group: &'a Group<'a>,
-    memory: &'a mut Lines<u64>,
+    memory: &'a mut Memory,
     kind: PhantomData<E>,
 }
 
@@ -50,11 +59,12 @@ impl<E: LaneElement> Kernel for Typed<'_, E> {
 }
 
 #[inline(always)]
-unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Lines<u64>) -> [i64; MAX_LANES] {
-    let Group { costs, read, side, .. } = group;
+unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Memory) -> [i64; MAX_LANES] {
+    let Group { costs, reads, side, .. } = group;
     let (lanes, n) = (V::COUNT, side.vectors.sites() as usize);
-    let symbols = read.rows.len().next_multiple_of(R);
-    let padding = symbols - read.rows.len();
+    let symbols = reads.longest().next_multiple_of(R);
+    let Memory { elements: memory, codes } = memory;
+    group.codes(codes, symbols, lanes);
     let block = group.sites::<V::Elem>(lanes).min(n);
     let elements = group.elements(symbols, block, lanes);
     let memory = memory.at_least((elements * size_of::<V::Elem>()).div_ceil(size_of::<u64>()));
@@ -62,18 +72,26 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Line
     let kinds = costs.kinds::<V::Elem>();
     let origin = costs.origin::<V::Elem>();
     // Before the first site, a stripe's cells count from the one before it.
-    for (stripe, column) in room.column.chunks_exact_mut(2 * R * lanes).enumerate() {
-        let mut held = origin;
-        let (cells, deletions) = column.split_at_mut(R * lanes);
-        for (r, (cell, deletion)) in cells.chunks_exact_mut(lanes).zip(deletions.chunks_exact_mut(lanes)).enumerate() {
-            let own = (stripe * R + r + 1).saturating_sub(padding);
-            held += costs.symbol + if own > 0 { costs.before(own) - costs.before(own - 1) } else { 0 };
-            cell.fill(V::Elem::of(held));
-            deletion.fill(V::Elem::of(held - costs.site_opening));
+    // The score of the whole read after the sites so far, and the best of those.
+    let mut scores = [0; MAX_LANES];
+    let part = lanes.min(OCTET);
+    for (eight, first) in (0..lanes).step_by(part).enumerate() {
+        let own_symbols = reads.symbols(eight);
+        let padding = symbols - own_symbols;
+        scores[first..first + part].fill(costs.before(own_symbols));
+        for (stripe, column) in room.column.chunks_exact_mut(2 * R * lanes).enumerate() {
+            let mut held = origin;
+            let (cells, deletions) = column.split_at_mut(R * lanes);
+            for (r, (cell, deletion)) in
+                cells.chunks_exact_mut(lanes).zip(deletions.chunks_exact_mut(lanes)).enumerate()
+            {
+                let own = (stripe * R + r + 1).saturating_sub(padding);
+                held += costs.symbol + if own > 0 { costs.before(own) - costs.before(own - 1) } else { 0 };
+                cell[first..first + part].fill(V::Elem::of(held));
+                deletion[first..first + part].fill(V::Elem::of(held - costs.site_opening));
+            }
         }
     }
-    // The score of the whole read after the sites so far, and the best of those.
-    let mut scores = [costs.before(read.rows.len()); MAX_LANES];
     let mut best = scores;
     let score_origin = costs.score_origin::<V::Elem>(block);
     for first in (0..n).step_by(block) {
@@ -82,7 +100,8 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Line
         let mut profile = Profile { rows: room.rows, opening: room.opening, gained: room.gained };
         // SAFETY: the caller's: V's instructions are there. Rooms have all sites and symbols.
         unsafe {
-            side.profile::<V>(range, &read.sets, &kinds, &mut profile);
+            let block = side.block(lanes, &range);
+            block.profile::<V>(sites, reads.sets(), &kinds, &mut profile);
             let (start, opening) = (V::splat(V::Elem::of(origin)), V::splat(V::Elem::of(costs.opening)));
             for site in 0..sites {
                 let cell = start.add(V::load(room.gained.as_ptr().add(site * lanes)));
@@ -90,15 +109,26 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Line
                 cell.sub(opening).store(room.insertions.as_mut_ptr().add(site * lanes));
             }
             let site_opening = V::splat(V::Elem::of(costs.site_opening));
-            let (rows, before) = (read.sets.len() + 1, V::splat(V::Elem::of(0)));
+            let (rows, before) = (reads.rows(), V::splat(V::Elem::of(0)));
             let mut step = Step { sites, rows, start, opening, site_opening, before };
             for first in (0..symbols).step_by(R) {
-                let offsets = std::array::from_fn(|r| {
-                    let own = (first + r).checked_sub(padding);
-                    own.map_or(read.sets.len(), |symbol| read.rows[symbol]) * lanes
-                });
                 let column = room.column.as_mut_ptr().add(2 * first * lanes);
-                step.pass::<R>(&offsets, column, room);
+                match reads {
+                    Reads::One(read) => {
+                        let offset = |r: usize| {
+                            let own = (first + r).checked_sub(symbols - read.rows.len());
+                            own.map_or(read.sets.len(), |symbol| read.rows[symbol]) * lanes
+                        };
+                        let own = Same::<R> { offsets: std::array::from_fn(offset) };
+                        step.pass::<R>(own, column, room);
+                    }
+                    Reads::Each(_) => {
+                        let codes = &codes[first * lanes..][..R * lanes];
+                        let own =
+                            Own { codes: codes.as_ptr(), sites: block.byte(0, 0), is_padded: codes.contains(&PAD) };
+                        step.pass::<R>(own, column, room);
+                    }
+                }
             }
             // Of the last symbol: scores of the block's sites from that before it.
             let score_start = V::splat(V::Elem::of(score_origin));
@@ -133,6 +163,55 @@ unsafe fn compute<V: Lanes, const R: usize>(group: &Group<'_>, memory: &mut Line
     best
 }
 
+/// What symbols of a stripe score.
+trait Scores<V: Lanes>: Copy {
+    /// Of the symbol at a site of the block, whose profile is there.
+    ///
+    /// # Safety
+    /// The instructions of `V` are there, and so are profile, site and symbol.
+    unsafe fn at(&self, rows: *const V::Elem, site: usize, r: usize) -> V;
+}
+
+/// All lanes have the same read: the profile has a vector for each symbol, so many elements from its first.
+#[derive(Clone, Copy)]
+struct Same<const R: usize> {
+    offsets: [usize; R],
+}
+
+impl<V: Lanes, const R: usize> Scores<V> for Same<R> {
+    #[inline(always)]
+    unsafe fn at(&self, rows: *const V::Elem, _site: usize, r: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe { V::load(rows.add(self.offsets[r])) }
+    }
+}
+
+/// Lanes have nucleotides of their own, and some of the stripe may be padding.
+#[derive(Clone, Copy)]
+struct Own {
+    codes: *const Code,
+    sites: *const u8,
+    is_padded: bool,
+}
+
+impl<V: Lanes> Scores<V> for Own {
+    #[inline(always)]
+    unsafe fn at(&self, rows: *const V::Elem, site: usize, r: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe {
+            let codes = self.codes.add(r * V::COUNT);
+            let is_mismatch = V::disjoint_bytes(self.sites.add(site * V::COUNT), codes);
+            let chosen = V::load(rows).blend(V::load(rows.add(V::COUNT)), is_mismatch);
+            if self.is_padded {
+                let is_padding = V::disjoint_bytes(codes, [u8::MAX; MAX_LANES].as_ptr());
+                chosen.blend(V::load(rows.add(2 * V::COUNT)), is_padding)
+            } else {
+                chosen
+            }
+        }
+    }
+}
+
 /// A block of sites, as stripes pass it.
 struct Step<V> {
     sites: usize,
@@ -149,11 +228,11 @@ struct Step<V> {
 }
 
 impl<V: Lanes> Step<V> {
-    /// Computes a stripe's cells, whose symbols have their rows of the profile at these offsets.
+    /// Computes a stripe's cells.
     #[inline(always)]
     unsafe fn pass<const R: usize>(
         &mut self,
-        offsets: &[usize; R],
+        scores: impl Scores<V>,
         column: *mut V::Elem,
         room: &mut Room<'_, V::Elem>,
     ) {
@@ -166,7 +245,7 @@ impl<V: Lanes> Step<V> {
             let mut corner = self.start;
             let (mut rows, mut opening) = (room.rows.as_ptr(), room.opening.as_ptr());
             let (mut to_cells, mut to_insertions) = (room.cells.as_mut_ptr(), room.insertions.as_mut_ptr());
-            for _ in 0..self.sites {
+            for site in 0..self.sites {
                 let left = V::load(to_cells).sub(self.before);
                 let mut inserted = V::load(to_insertions).sub(self.before);
                 let site_opening = V::load(opening);
@@ -175,7 +254,7 @@ impl<V: Lanes> Step<V> {
                     let up = cells[r];
                     deletions[r] = up.sub(site_opening).max(deletions[r]);
                     // An insertion that goes on waits for nothing but the one before it.
-                    let ended = diagonal.add(V::load(rows.add(offsets[r]))).max(deletions[r]);
+                    let ended = diagonal.add(scores.at(rows, site, r)).max(deletions[r]);
                     cells[r] = ended.max(inserted);
                     inserted = ended.sub(self.opening).max(inserted);
                     diagonal = up;

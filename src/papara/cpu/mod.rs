@@ -1,4 +1,5 @@
-//! Scores of reads against vectors of states on the CPU: lanes are vectors of states.
+//! Scores of reads against vectors of states on the CPU: lanes are vectors of states, mostly of one read; nucleotide reads
+//! with few vectors each share lanes.
 //!
 //! Cells are held so that extending a gap costs nothing, and relative to a cell nearby (`costs`), so that 8 bits suffice
 //! for a read of any length. A block of sites is taken at a time: what every symbol of the read scores at each of its

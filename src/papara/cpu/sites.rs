@@ -26,7 +26,8 @@ pub(super) struct Side<'a> {
 
 /// Where the numbers of a block's sites go: vectors of lanes, site after site.
 pub(super) struct Profile<'a, E> {
-    /// What a symbol scores, a vector for each set, then that for padding.
+    /// What a symbol scores: a vector for each set, or two for one that matches and for one that does not; then that for
+    /// padding.
     pub rows: &'a mut [E],
     /// What a deletion pays that opens.
     pub opening: &'a mut [E],
@@ -35,7 +36,7 @@ pub(super) struct Profile<'a, E> {
 }
 
 /// A block of sites, byte after byte of each: a byte of all lanes side by side.
-struct Block {
+pub(super) struct Block {
     bytes: [u8; MOST_SITES * PLANES * MAX_LANES],
     planes: usize,
     lanes: usize,
@@ -50,7 +51,7 @@ struct Flags<V> {
 impl Side<'_> {
     /// Copies a block's sites, at most [`MOST_SITES`]. Always inlined, so that it is compiled for the vectors that are there.
     #[inline(always)]
-    fn block(&self, lanes: usize, sites: &Range<u32>) -> Block {
+    pub(super) fn block(&self, lanes: usize, sites: &Range<u32>) -> Block {
         let mut block = Block { bytes: [0; MOST_SITES * PLANES * MAX_LANES], planes: 1, lanes };
         let part = lanes.min(OCTET);
         for (index, first) in (0..lanes).step_by(part).enumerate() {
@@ -76,43 +77,48 @@ impl Side<'_> {
         }
         block
     }
+}
 
-    /// Finds out what symbols of these sets score at sites, at most [`MOST_SITES`].
+impl Block {
+    /// Finds out what symbols score at the first sites: of these sets, if all lanes have the same read.
     ///
     /// # Safety
     /// The instructions of `V` are there. There is room for all sites.
     #[inline(always)]
     pub(super) unsafe fn profile<V: Lanes>(
         &self,
-        sites: Range<u32>,
-        sets: &[u32],
+        sites: usize,
+        sets: Option<&[u32]>,
         kinds: &Kinds<V::Elem>,
         to: &mut Profile<'_, V::Elem>,
     ) {
-        let block = self.block(V::COUNT, &sites);
         // SAFETY: the caller's.
         unsafe {
             let mut gained = V::splat(V::Elem::default());
-            for index in 0..sites.len() {
-                let row = to.rows.as_mut_ptr().add(index * (sets.len() + 1) * V::COUNT);
-                let flags = block.flags::<V>(index);
+            let others = sets.map_or(2, <[u32]>::len);
+            for index in 0..sites {
+                let row = to.rows.as_mut_ptr().add(index * (others + 1) * V::COUNT);
+                let flags = self.flags::<V>(index);
                 let (matching, mismatch) = (flags.choose(&kinds.matching), flags.choose(&kinds.mismatch));
-                for (number, set) in sets.iter().enumerate() {
-                    block.choose(index, *set, matching, mismatch).store(row.add(number * V::COUNT));
+                if let Some(sets) = sets {
+                    for (number, set) in sets.iter().enumerate() {
+                        self.choose(index, *set, matching, mismatch).store(row.add(number * V::COUNT));
+                    }
+                } else {
+                    matching.store(row);
+                    mismatch.store(row.add(V::COUNT));
                 }
-                flags.choose(&kinds.padding).store(row.add(sets.len() * V::COUNT));
+                flags.choose(&kinds.padding).store(row.add(others * V::COUNT));
                 flags.choose(&kinds.opening).store(to.opening.as_mut_ptr().add(index * V::COUNT));
                 gained = gained.add(flags.choose(&kinds.site));
                 gained.store(to.gained.as_mut_ptr().add(index * V::COUNT));
             }
         }
     }
-}
 
-impl Block {
     /// A byte of a site.
     #[inline(always)]
-    fn byte(&self, site: usize, plane: usize) -> *const u8 {
+    pub(super) fn byte(&self, site: usize, plane: usize) -> *const u8 {
         self.bytes[(site * self.planes + plane) * self.lanes..][..self.lanes].as_ptr()
     }
 
@@ -120,7 +126,10 @@ impl Block {
     unsafe fn flags<V: Lanes>(&self, site: usize) -> Flags<V> {
         let last = self.byte(site, self.planes - 1);
         // SAFETY: the caller's; a byte is there for every lane.
-        unsafe { Flags { unpenalised: V::disjoint_bytes(last, PENALISED), bound: V::disjoint_bytes(last, FREE) } }
+        unsafe {
+            let without = |flag: u8| V::disjoint_bytes(last, [flag; MAX_LANES].as_ptr());
+            Flags { unpenalised: without(PENALISED), bound: without(FREE) }
+        }
     }
 
     /// Lanes by whether the site's set shares a character with this one.
@@ -131,7 +140,9 @@ impl Block {
             let own = (set >> (BITS * plane)) as u8;
             if own != 0 {
                 // SAFETY: as above.
-                chosen = unsafe { matching.blend(chosen, V::disjoint_bytes(self.byte(site, plane), own)) };
+                chosen = unsafe {
+                    matching.blend(chosen, V::disjoint_bytes(self.byte(site, plane), [own; MAX_LANES].as_ptr()))
+                };
             }
         }
         chosen

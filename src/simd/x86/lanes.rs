@@ -55,8 +55,8 @@ macro_rules! lanes {
                 $vector($blend(self.0, other.0, mask.0), PhantomData)
             }
             #[inline(always)]
-            unsafe fn disjoint_bytes(bytes: *const u8, mask: u8) -> Self {
-                $vector($disjoint(bytes, mask), PhantomData)
+            unsafe fn disjoint_bytes(a: *const u8, b: *const u8) -> Self {
+                $vector($disjoint(a, b), PhantomData)
             }
             #[inline(always)]
             unsafe fn lookup(table: &[$elem; STEPS], codes: *const Code) -> Self {
@@ -259,62 +259,57 @@ unsafe fn blend_512(a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<0xca>(mask, b, a)
 }
 
-/// All bits in bytes that share no bit with the mask.
+/// All bits in bytes that share no bit, none in the others.
 #[inline(always)]
-unsafe fn disjoint_128(bytes: __m128i, mask: u8) -> __m128i {
-    _mm_cmpeq_epi8(_mm_and_si128(bytes, _mm_set1_epi8(mask as i8)), _mm_setzero_si128())
-}
-
-/// The same for 256 bits.
-#[inline(always)]
-unsafe fn disjoint_256(bytes: __m256i, mask: u8) -> __m256i {
-    _mm256_cmpeq_epi8(_mm256_and_si256(bytes, _mm256_set1_epi8(mask as i8)), _mm256_setzero_si256())
+unsafe fn disjoint_128(a: __m128i, b: __m128i) -> __m128i {
+    _mm_cmpeq_epi8(_mm_and_si128(a, b), _mm_setzero_si128())
 }
 
 #[inline(always)]
-unsafe fn disjoint_bytes_128(bytes: *const u8, mask: u8) -> __m128i {
-    disjoint_128(_mm_loadu_si128(bytes.cast()), mask)
+unsafe fn disjoint_bytes_128(a: *const u8, b: *const u8) -> __m128i {
+    disjoint_128(_mm_loadu_si128(a.cast()), _mm_loadu_si128(b.cast()))
 }
 
 #[inline(always)]
-unsafe fn disjoint_words_128(bytes: *const u8, mask: u8) -> __m128i {
-    _mm_cvtepi8_epi16(disjoint_128(_mm_loadl_epi64(bytes.cast()), mask))
+unsafe fn disjoint_words_128(a: *const u8, b: *const u8) -> __m128i {
+    _mm_cvtepi8_epi16(disjoint_128(_mm_loadl_epi64(a.cast()), _mm_loadl_epi64(b.cast())))
 }
 
 #[inline(always)]
-unsafe fn disjoint_doubles_128(bytes: *const u8, mask: u8) -> __m128i {
-    _mm_cvtepi8_epi32(disjoint_128(_mm_cvtsi32_si128(bytes.cast::<i32>().read_unaligned()), mask))
+unsafe fn disjoint_doubles_128(a: *const u8, b: *const u8) -> __m128i {
+    let four = |from: *const u8| _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned());
+    _mm_cvtepi8_epi32(disjoint_128(four(a), four(b)))
 }
 
 #[inline(always)]
-unsafe fn disjoint_bytes_256(bytes: *const u8, mask: u8) -> __m256i {
-    disjoint_256(_mm256_loadu_si256(bytes.cast()), mask)
+unsafe fn disjoint_bytes_256(a: *const u8, b: *const u8) -> __m256i {
+    let shared = _mm256_and_si256(_mm256_loadu_si256(a.cast()), _mm256_loadu_si256(b.cast()));
+    _mm256_cmpeq_epi8(shared, _mm256_setzero_si256())
 }
 
 #[inline(always)]
-unsafe fn disjoint_words_256(bytes: *const u8, mask: u8) -> __m256i {
-    _mm256_cvtepi8_epi16(disjoint_bytes_128(bytes, mask))
+unsafe fn disjoint_words_256(a: *const u8, b: *const u8) -> __m256i {
+    _mm256_cvtepi8_epi16(disjoint_bytes_128(a, b))
 }
 
 #[inline(always)]
-unsafe fn disjoint_doubles_256(bytes: *const u8, mask: u8) -> __m256i {
-    _mm256_cvtepi8_epi32(disjoint_128(_mm_loadl_epi64(bytes.cast()), mask))
+unsafe fn disjoint_doubles_256(a: *const u8, b: *const u8) -> __m256i {
+    _mm256_cvtepi8_epi32(disjoint_128(_mm_loadl_epi64(a.cast()), _mm_loadl_epi64(b.cast())))
 }
 
 #[inline(always)]
-unsafe fn disjoint_bytes_512(bytes: *const u8, mask: u8) -> __m512i {
-    let is_disjoint = _mm512_testn_epi8_mask(_mm512_loadu_si512(bytes.cast()), _mm512_set1_epi8(mask as i8));
-    _mm512_movm_epi8(is_disjoint)
+unsafe fn disjoint_bytes_512(a: *const u8, b: *const u8) -> __m512i {
+    _mm512_movm_epi8(_mm512_testn_epi8_mask(_mm512_loadu_si512(a.cast()), _mm512_loadu_si512(b.cast())))
 }
 
 #[inline(always)]
-unsafe fn disjoint_words_512(bytes: *const u8, mask: u8) -> __m512i {
-    _mm512_cvtepi8_epi16(disjoint_bytes_256(bytes, mask))
+unsafe fn disjoint_words_512(a: *const u8, b: *const u8) -> __m512i {
+    _mm512_cvtepi8_epi16(disjoint_bytes_256(a, b))
 }
 
 #[inline(always)]
-unsafe fn disjoint_doubles_512(bytes: *const u8, mask: u8) -> __m512i {
-    _mm512_cvtepi8_epi32(disjoint_bytes_128(bytes, mask))
+unsafe fn disjoint_doubles_512(a: *const u8, b: *const u8) -> __m512i {
+    _mm512_cvtepi8_epi32(disjoint_bytes_128(a, b))
 }
 
 /// A table of 32 bytes in two registers of 16: the codes' fifth bit, moved to the top, chooses.
