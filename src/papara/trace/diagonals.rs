@@ -101,7 +101,8 @@ impl<T: Number> Numbers<T> {
     /// Of so many symbols, at least one, before the first site.
     #[inline(always)]
     fn before_sites(&self, symbols: usize) -> T {
-        let [first, next] = self.insertion.map(T::wide);
+        let [first, next] = self.insertion;
+        let (first, next) = (first.wide(), next.wide());
         if self.free_read_ends { T::default() } else { T::of(-(first + (symbols as i64 - 1) * next)) }
     }
 }
@@ -200,14 +201,15 @@ pub(super) struct Diagonals<'a, T, const LANES: usize, const PARTS: usize> {
     pub ends: Option<&'a mut Ends<T>>,
 }
 
+/// So many vectors of lanes from a place on.
 #[inline(always)]
-fn load<T: Copy, const LANES: usize>(from: &[T], at: usize) -> [T; LANES] {
-    *from[at..].first_chunk().expect("room for all lanes")
+fn parts<T, const LANES: usize>(of: &[T], at: usize, count: usize) -> &[[T; LANES]] {
+    of[at..at + count * LANES].as_chunks().0
 }
 
 #[inline(always)]
-fn store<T: Copy, const LANES: usize>(to: &mut [T], at: usize, lanes: [T; LANES]) {
-    to[at..at + LANES].copy_from_slice(&lanes);
+fn parts_mut<T, const LANES: usize>(of: &mut [T], at: usize, count: usize) -> &mut [[T; LANES]] {
+    of[at..at + count * LANES].as_chunks_mut().0
 }
 
 #[inline(always)]
@@ -215,53 +217,101 @@ fn max<T: Number>(a: T, b: T) -> T {
     if a > b { a } else { b }
 }
 
+/// What cells are computed from.
+struct Sources<'a, T, const LANES: usize> {
+    above: &'a [T; LANES],
+    left: &'a [T; LANES],
+    across: &'a [T; LANES],
+    inserted: &'a [T; LANES],
+    charged: &'a [T; LANES],
+    penalty: &'a [T; LANES],
+    read: [&'a [T; LANES]; 2],
+    sites: [&'a [T; LANES]; 2],
+}
+
+/// Cells: their best, their deletions from those above, their insertions; and where they come from.
+///
+/// One loop that writes to what no other name has: what compilers make vectors of.
+#[inline(always)]
+fn cells<T: Number, const LANES: usize, const PARTS: usize, const DIRECTIONS: bool>(
+    numbers: &Numbers<T>,
+    of: Sources<'_, T, LANES>,
+    best: &mut [T; LANES],
+    deleted: &mut [T; LANES],
+    inserted: &mut [T; LANES],
+    from: &mut [u8; LANES],
+) {
+    let Numbers { matching, mismatch, deletion, insertion, .. } = *numbers;
+    for k in 0..LANES {
+        let mut common = of.read[0][k].and(of.sites[0][k]);
+        if PARTS > 1 {
+            common = common.or(of.read[1][k].and(of.sites[1][k]));
+        }
+        let opened = of.above[k].less(of.charged[k].and(deletion[0]));
+        let extended = deleted[k].less(of.charged[k].and(deletion[1]));
+        let opened_too = of.left[k].less(insertion[0]);
+        let extended_too = of.inserted[k].less(insertion[1]);
+        let (del, ins) = (max(opened, extended), max(opened_too, extended_too));
+        let change = if common != T::default() { matching } else { mismatch };
+        let aligned = of.across[k].plus(change).less(of.penalty[k]);
+        let gap = max(del, ins);
+        best[k] = max(aligned, gap);
+        deleted[k] = del;
+        inserted[k] = ins;
+        if DIRECTIONS {
+            let code = |is: bool, code: u8| if is { T::of(code.into()) } else { T::default() };
+            let of_gap = if del >= ins { direction::DELETED } else { direction::INSERTED };
+            let source = if aligned >= gap { T::default() } else { T::of(of_gap.into()) };
+            let extends = code(extended > opened, direction::EXTENDS_DELETION)
+                .or(code(extended_too > opened_too, direction::EXTENDS_INSERTION));
+            from[k] = source.or(extends).byte();
+        }
+    }
+}
+
 impl<T: Number, const LANES: usize, const PARTS: usize> Diagonals<'_, T, LANES, PARTS> {
-    /// Cells of a diagonal from that of symbol j on.
+    /// Cells of a diagonal, of so many vectors from symbol j on.
     #[inline(always)]
-    fn cells<const DIRECTIONS: bool>(&mut self, diagonal: usize, j: usize) -> [u8; LANES] {
-        let Numbers { matching, mismatch, deletion, insertion, .. } = self.numbers;
-        let (sets, site) = (self.sets, self.limits.all_sites + j - diagonal);
-        let above: [T; LANES] = load(&self.state.last, j);
-        let left: [T; LANES] = load(&self.state.last, j - 1);
-        let across: [T; LANES] = load(&self.state.before_last, j - 1);
-        let deleted: [T; LANES] = load(&self.state.deleted, j);
-        let inserted: [T; LANES] = load(&self.state.inserted, j - 1);
-        let charged: [T; LANES] = load(&sets.charged, site);
-        let penalty: [T; LANES] = load(&sets.penalty, site);
-        let mut common = [T::default(); LANES];
-        for part in 0..PARTS {
-            let read: [T; LANES] = load(&sets.read[part], j - 1);
-            let sites: [T; LANES] = load(&sets.sites[part], site);
-            for k in 0..LANES {
-                common[k] = common[k].or(read[k].and(sites[k]));
+    fn row<const DIRECTIONS: bool>(&mut self, diagonal: usize, j: usize, count: usize) {
+        let (sets, state, site) = (self.sets, &mut *self.state, self.limits.all_sites + j - diagonal);
+        let second = PARTS - 1;
+        // Not by `map`, which may not be inlined.
+        let (above, left) = (parts(&state.last, j, count), parts(&state.last, j - 1, count));
+        let (across, inserted) = (parts(&state.before_last, j - 1, count), parts(&state.inserted, j - 1, count));
+        let (charged, penalty) = (parts(&sets.charged, site, count), parts(&sets.penalty, site, count));
+        let (read, read_too) = (parts(&sets.read[0], j - 1, count), parts(&sets.read[second], j - 1, count));
+        let (sites, sites_too) = (parts(&sets.sites[0], site, count), parts(&sets.sites[second], site, count));
+        let best = parts_mut(&mut state.next, j, count);
+        let deleted = parts_mut(&mut state.deleted, j, count);
+        let inserted_too = parts_mut(&mut state.inserted_next, j, count);
+        let directions: &mut [[u8; LANES]] = match &mut self.directions {
+            Some((directions, stride)) if DIRECTIONS => {
+                parts_mut(directions, (diagonal - self.range.start) * *stride + j, count)
             }
+            _ => &mut [],
+        };
+        let mut none = [0; LANES];
+        for k in 0..count {
+            let of = Sources {
+                above: &above[k],
+                left: &left[k],
+                across: &across[k],
+                inserted: &inserted[k],
+                charged: &charged[k],
+                penalty: &penalty[k],
+                read: [&read[k], &read_too[k]],
+                sites: [&sites[k], &sites_too[k]],
+            };
+            let from = if DIRECTIONS { &mut directions[k] } else { &mut none };
+            cells::<T, LANES, PARTS, DIRECTIONS>(
+                &self.numbers,
+                of,
+                &mut best[k],
+                &mut deleted[k],
+                &mut inserted_too[k],
+                from,
+            );
         }
-        let (mut best, mut del, mut ins) = ([T::default(); LANES], [T::default(); LANES], [T::default(); LANES]);
-        let mut from = [0; LANES];
-        for k in 0..LANES {
-            let opened = above[k].less(charged[k].and(deletion[0]));
-            let extended = deleted[k].less(charged[k].and(deletion[1]));
-            del[k] = max(opened, extended);
-            let opened_too = left[k].less(insertion[0]);
-            let extended_too = inserted[k].less(insertion[1]);
-            ins[k] = max(opened_too, extended_too);
-            let change = if common[k] != T::default() { matching } else { mismatch };
-            let aligned = across[k].plus(change).less(penalty[k]);
-            let gap = max(del[k], ins[k]);
-            best[k] = max(aligned, gap);
-            if DIRECTIONS {
-                let code = |is: bool, code: u8| if is { T::of(code.into()) } else { T::default() };
-                let of_gap = if del[k] >= ins[k] { direction::DELETED } else { direction::INSERTED };
-                let source = if aligned >= gap { T::default() } else { T::of(of_gap.into()) };
-                let extends = code(extended > opened, direction::EXTENDS_DELETION)
-                    .or(code(extended_too > opened_too, direction::EXTENDS_INSERTION));
-                from[k] = source.or(extends).byte();
-            }
-        }
-        store(&mut self.state.next, j, best);
-        store(&mut self.state.deleted, j, del);
-        store(&mut self.state.inserted_next, j, ins);
-        from
     }
 
     #[inline(always)]
@@ -269,13 +319,8 @@ impl<T: Number, const LANES: usize, const PARTS: usize> Diagonals<'_, T, LANES, 
         let Limits { sites, symbols, .. } = self.limits;
         for diagonal in self.range.clone() {
             let (first, end) = (1.max(diagonal.saturating_sub(sites)), diagonal.min(symbols + 1));
-            let mut j = first;
-            while j < end {
-                let from = self.cells::<DIRECTIONS>(diagonal, j);
-                if let (true, Some((directions, stride))) = (DIRECTIONS, &mut self.directions) {
-                    store(directions, (diagonal - self.range.start) * *stride + j, from);
-                }
-                j += LANES;
+            if first < end {
+                self.row::<DIRECTIONS>(diagonal, first, (end - first).div_ceil(LANES));
             }
             // The cells without a site or without a symbol.
             let state = &mut *self.state;
@@ -298,6 +343,8 @@ impl<T: Number, const LANES: usize, const PARTS: usize> Diagonals<'_, T, LANES, 
 
 impl<T: Number, const LANES: usize, const PARTS: usize> Kernel for Diagonals<'_, T, LANES, PARTS> {
     type Output = ();
+    /// Most reads are short, and most accesses lie across the bounds of 512 bits.
+    const WIDE: bool = false;
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
