@@ -14,7 +14,7 @@ use pairwave::papara::cpu::phylo_workers;
 use pairwave::papara::gpu::PhyloGpu;
 use pairwave::papara::{GapModel, Phylo, Reference};
 use pairwave::score::PhyloScheme;
-use pairwave::seq::{AlphabetChoice, Strand, StrandOf, complement_letters};
+use pairwave::seq::{AlphabetChoice, Strand, StrandOf, reverse_complement_letters};
 
 fn asset(set: &str, file: &str) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("assets/papara");
@@ -105,7 +105,7 @@ fn the_better_strand_is_aligned() {
     let forward = letters("tiny");
     let mut turned = forward.clone();
     for (_, letters) in turned.iter_mut().step_by(2) {
-        *letters = String::from_utf8(complement_letters(letters.as_bytes())).expect("letters");
+        *letters = String::from_utf8(reverse_complement_letters(letters.as_bytes())).expect("letters");
     }
     let plus = run(&job("tiny"), cpu(2)).0;
     let both = PhyloAlignment { strand: Strand::Both, reads: some(&turned), ..job("tiny") };

@@ -17,4 +17,4 @@ pub use chunks::{ReadChunk, ReadChunks};
 pub(crate) use input::read_text;
 pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_files};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
-pub use strand::{Strand, StrandOf, Strands, complement_letters, reverse_complement};
+pub use strand::{Strand, StrandOf, Strands, reverse_complement, reverse_complement_letters};

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::papara::search::{Levels, Search};
 use crate::papara::trace::{self, Aligner};
 use crate::score::PhyloScheme;
-use crate::seq::{SequenceId, StrandOf, Strands, complement_letters};
+use crate::seq::{SequenceId, StrandOf, Strands, reverse_complement_letters};
 use crate::simd::Level;
 
 /// The rows of a chunk.
@@ -138,7 +138,7 @@ impl Work {
             number: chunk.reads.first + u64::from(read),
             letters: match best.strand {
                 StrandOf::Plus => letters.to_vec(),
-                StrandOf::Minus => complement_letters(letters),
+                StrandOf::Minus => reverse_complement_letters(letters),
             },
             name,
             edge: best.edge,
