@@ -1,18 +1,18 @@
-//! Reads in the columns of a reference alignment: by hand, and as PaPaRa 2.5 writes them; and the file in which finished reads
-//! wait.
+//! Reads in the columns of a reference alignment: by hand, and as PaPaRa 2.5 writes them.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pairwave::alignment::{Cigar, Op};
-use pairwave::jobs::papara::spool::{Record, Spool};
+use pairwave::jobs::papara::spool::Record;
 use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
-use pairwave::seq::StrandOf;
+use pairwave::papara::{Aligner, GapModel, Placed, Reference, edge_vectors};
+use pairwave::score::PhyloScheme;
+use pairwave::seq::{AlphabetChoice, StrandOf, reverse_complement_letters};
 use pairwave::{Error, Result};
-use proptest::prelude::*;
 
 /// A stream whose bytes stay at hand.
 #[derive(Clone, Default)]
@@ -278,129 +278,45 @@ fn alignments_are_written_as_papara_does() {
     }
 }
 
-fn records(count: u32) -> Vec<Record> {
-    let one = |index: u32| Record {
-        name: format!("read{index}").into_bytes(),
-        letters: vec![b'A'; 7 * index as usize],
-        edge: index * 100,
-        score: 500 - 300 * index as i32,
-        runner_up: (index % 2 == 1).then_some((index, i32::MIN + index as i32)),
-        strand: if index % 3 == 1 { StrandOf::Minus } else { StrandOf::Plus },
-        first_site: 1000 * index,
-        cigar: format!("{}=1D2I200X", index + 1).parse().unwrap(),
-    };
-    (0..count).map(one).collect()
-}
-
-fn all(spool: &Spool) -> Vec<Record> {
-    let records: Vec<Record> = spool.records().map(Result::unwrap).collect();
-    assert_eq!(records.len() as u64, spool.reads());
-    records
-}
-
+/// States, the alignment with the best edge's and the file, byte for byte: all but the search for that edge.
 #[test]
-fn finished_reads_come_back() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut spool = Spool::create(directory.path()).unwrap();
-    assert!(all(&spool).is_empty());
-    let expected = records(10);
-    for block in [&expected[..3], &[], &expected[3..4], &expected[4..]] {
-        spool.append(block).unwrap();
-        assert_eq!(all(&spool), expected[..spool.reads() as usize]);
-    }
-    assert_eq!(spool.blocks().map(|block| block.unwrap().len()).collect::<Vec<_>>(), [3, 1, 6]);
-    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
-    assert!(Spool::create(&directory.path().join("none")).is_err());
-}
-
-/// Wherever a run is killed, the next one has all whole blocks, and goes on.
-#[test]
-fn a_torn_file_goes_on_behind_its_last_whole_block() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("reads");
-    let expected = records(4);
-    let (mut spool, there) = Spool::open(&path, 42).unwrap();
-    assert_eq!(there, 0);
-    let mut lengths = vec![fs::metadata(&path).unwrap().len()];
-    for block in expected.chunks(2) {
-        spool.append(block).unwrap();
-        lengths.push(fs::metadata(&path).unwrap().len());
-    }
-    drop(spool);
-    let whole = fs::read(&path).unwrap();
-    for length in 0..=whole.len() {
-        fs::write(&path, &whole[..length]).unwrap();
-        let blocks = lengths.iter().filter(|&&end| end <= length as u64).count().saturating_sub(1);
-        let (mut spool, there) = Spool::open(&path, 42).unwrap();
-        assert_eq!(there, 2 * blocks as u64, "{length} bytes");
-        assert_eq!(all(&spool), expected[..2 * blocks]);
-        expected[2 * blocks..].chunks(2).for_each(|block| spool.append(block).unwrap());
-        drop(spool);
-        assert!(fs::read(&path).unwrap() == whole, "{length} bytes");
-    }
-    // So does one of which a byte is wrong; what is behind it is dropped, too.
-    for at in lengths[0] as usize..whole.len() {
-        let mut bytes = whole.clone();
-        bytes[at] ^= 0x41;
-        fs::write(&path, &bytes).unwrap();
-        let (spool, there) = Spool::open(&path, 42).unwrap();
-        assert_eq!(there, if (at as u64) < lengths[1] { 0 } else { 2 }, "byte {at}");
-        assert_eq!(all(&spool), expected[..there as usize]);
-    }
-}
-
-#[test]
-fn a_file_of_something_else_is_refused_and_stays() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("reads");
-    let refused = |path: &Path, fingerprint: u64, part: &str| {
-        let before = fs::read(path).unwrap();
-        let error = Spool::open(path, fingerprint).unwrap_err();
-        assert!(matches!(error, Error::Usage(_)), "{error}");
-        let message = error.to_string();
-        assert!(
-            message.starts_with(&format!("checkpoint {}: ", path.display())) && message.contains(part),
-            "{message}"
-        );
-        assert!(fs::read(path).unwrap() == before);
-    };
-    let (mut spool, _) = Spool::open(&path, 1).unwrap();
-    spool.append(&records(3)).unwrap();
-    refused(&path, 1, "another run uses it now");
-    drop(spool);
-    refused(&path, 2, "of another job");
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[9] ^= 1;
-    fs::write(&path, bytes).unwrap();
-    refused(&path, 1, "damaged");
-    for text in ["x", ">read\nACGTACGTACGTACGTACGTACGTACGT\n"] {
-        fs::write(&path, text).unwrap();
-        refused(&path, 1, "no checkpoint of aligned reads");
-    }
-    assert!(matches!(Spool::open(directory.path(), 1), Err(Error::Io { .. })));
-}
-
-proptest! {
-    #[test]
-    fn any_read_comes_back(
-        name in prop::collection::vec(any::<u8>(), 0..20),
-        letters in prop::collection::vec(any::<u8>(), 0..300),
-        numbers in any::<(u32, i32, Option<(u32, i32)>, bool, u32)>(),
-        runs in prop::collection::vec((any::<u32>(), 0usize..4), 0..9),
-    ) {
-        let (edge, score, runner_up, is_minus, first_site) = numbers;
-        let mut cigar = Cigar::new();
-        let (mut last, ops) = (4, [Op::Match, Op::Mismatch, Op::Insertion, Op::Deletion]);
-        for (length, op) in runs {
-            if op != last {
-                cigar.push(length, ops[op]);
-                last = if length > 0 { op } else { 4 };
-            }
+fn reads_lie_where_papara_puts_them() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let scheme = PhyloScheme::papara();
+    for set in ["tiny", "tiny_aa"] {
+        let path = |file: &str| format!("{}/assets/papara/{set}/{file}", env!("CARGO_MANIFEST_DIR"));
+        let reference = Reference::read(&path("ref.nwk"), &path("ref.fasta"), AlphabetChoice::Detect).unwrap();
+        let reads = fasta(&asset(&format!("{set}/reads.fasta")));
+        for (model, name) in [(GapModel::Likelihood, "pgap"), (GapModel::Parsimony, "cgap")] {
+            let vectors = edge_vectors(&reference, model, &pool);
+            let best = asset(&format!("{set}/papara.{name}.scores.tsv"));
+            let best: BTreeMap<&str, &str> = best.lines().filter_map(|line| line.split_once('\t')).collect();
+            let mut aligner = Aligner::default();
+            let placed = reads.iter().map(|(name, letters)| {
+                let (edge, score) = best[name.as_str()].split_once('\t').unwrap();
+                let edge = edge.parse().unwrap();
+                let codes: Vec<u8> = letters.bytes().map(|letter| reference.alphabet.encode(letter).unwrap()).collect();
+                let Placed { score: own, first_site, cigar } = aligner.align(&codes, &vectors, edge, &scheme);
+                assert_eq!(own.to_string(), score, "{name}");
+                let (name, letters) = (name.clone().into_bytes(), letters.clone().into_bytes());
+                Record { name, letters, edge, score: own, first_site, cigar, ..Record::default() }
+            });
+            let reads = placed.collect();
+            let Reference { names, rows, columns, .. } = reference.clone();
+            let format = PlacedFormat { is_phylip: true, ..PlacedFormat::default() };
+            let written = Case { names, rows, columns, reads }.written(format).unwrap();
+            let expected = asset(&format!("{set}/papara.{name}.phy"));
+            let different = || written.lines().zip(expected.lines()).find(|(own, other)| own != other);
+            assert!(written == expected, "{set}, {name}: {:?}", different());
         }
-        let strand = if is_minus { StrandOf::Minus } else { StrandOf::Plus };
-        let record = Record { name, letters, edge, score, runner_up, strand, first_site, cigar };
-        let mut spool = Spool::create(&std::env::temp_dir()).unwrap();
-        spool.append(&[record.clone(), Record::default()]).unwrap();
-        prop_assert_eq!(all(&spool), [record, Record::default()]);
     }
+}
+
+#[test]
+fn the_other_strand_keeps_the_letters_of_the_file() {
+    let turned = |letters: &str| String::from_utf8(reverse_complement_letters(letters.as_bytes())).unwrap();
+    assert_eq!(turned("ACGTacgtNnRYkm"), "kmRYnNacgtACGT");
+    assert_eq!(turned("AuGcU"), "AgCaU");
+    assert_eq!(turned("AUT-x"), "x-AAT");
+    assert_eq!(turned(""), "");
 }

@@ -1,0 +1,137 @@
+//! The file in which finished reads wait, and its use as a checkpoint.
+
+use std::fs;
+use std::path::Path;
+
+use pairwave::alignment::{Cigar, Op};
+use pairwave::jobs::papara::spool::{Record, Spool};
+use pairwave::seq::StrandOf;
+use pairwave::{Error, Result};
+use proptest::prelude::*;
+
+fn records(count: u32) -> Vec<Record> {
+    let one = |index: u32| Record {
+        name: format!("read{index}").into_bytes(),
+        letters: vec![b'A'; 7 * index as usize],
+        edge: index * 100,
+        score: 500 - 300 * index as i32,
+        runner_up: (index % 2 == 1).then_some((index, i32::MIN + index as i32)),
+        strand: if index % 3 == 1 { StrandOf::Minus } else { StrandOf::Plus },
+        first_site: 1000 * index,
+        cigar: format!("{}=1D2I200X", index + 1).parse().unwrap(),
+    };
+    (0..count).map(one).collect()
+}
+
+fn all(spool: &Spool) -> Vec<Record> {
+    let records: Vec<Record> = spool.records().map(Result::unwrap).collect();
+    assert_eq!(records.len() as u64, spool.reads());
+    records
+}
+
+#[test]
+fn finished_reads_come_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut spool = Spool::create(directory.path()).unwrap();
+    assert!(all(&spool).is_empty());
+    let expected = records(10);
+    for block in [&expected[..3], &[], &expected[3..4], &expected[4..]] {
+        spool.append(block).unwrap();
+        assert_eq!(all(&spool), expected[..spool.reads() as usize]);
+    }
+    assert_eq!(spool.blocks().map(|block| block.unwrap().len()).collect::<Vec<_>>(), [3, 1, 6]);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "it has no name");
+    assert!(Spool::create(&directory.path().join("none")).is_err());
+}
+
+/// Wherever a run is killed, the next one has all whole blocks, and goes on.
+#[test]
+fn a_torn_file_goes_on_behind_its_last_whole_block() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("reads");
+    let expected = records(4);
+    let (mut spool, there) = Spool::open(&path, 42).unwrap();
+    assert_eq!(there, 0);
+    let mut lengths = vec![fs::metadata(&path).unwrap().len()];
+    for block in expected.chunks(2) {
+        spool.append(block).unwrap();
+        lengths.push(fs::metadata(&path).unwrap().len());
+    }
+    drop(spool);
+    let whole = fs::read(&path).unwrap();
+    for length in 0..=whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        let blocks = lengths.iter().filter(|&&end| end <= length as u64).count().saturating_sub(1);
+        let (mut spool, there) = Spool::open(&path, 42).unwrap();
+        assert_eq!(there, 2 * blocks as u64, "{length} bytes");
+        assert_eq!(all(&spool), expected[..2 * blocks]);
+        expected[2 * blocks..].chunks(2).for_each(|block| spool.append(block).unwrap());
+        drop(spool);
+        assert!(fs::read(&path).unwrap() == whole, "{length} bytes");
+    }
+    // So does one of which a byte is wrong; what is behind it is dropped, too.
+    for at in lengths[0] as usize..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x41;
+        fs::write(&path, &bytes).unwrap();
+        let (spool, there) = Spool::open(&path, 42).unwrap();
+        assert_eq!(there, if (at as u64) < lengths[1] { 0 } else { 2 }, "byte {at}");
+        assert_eq!(all(&spool), expected[..there as usize]);
+    }
+}
+
+#[test]
+fn a_file_of_something_else_is_refused_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("reads");
+    let refused = |path: &Path, fingerprint: u64, part: &str| {
+        let before = fs::read(path).unwrap();
+        let error = Spool::open(path, fingerprint).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)), "{error}");
+        let message = error.to_string();
+        assert!(
+            message.starts_with(&format!("checkpoint {}: ", path.display())) && message.contains(part),
+            "{message}"
+        );
+        assert!(fs::read(path).unwrap() == before);
+    };
+    let (mut spool, _) = Spool::open(&path, 1).unwrap();
+    spool.append(&records(3)).unwrap();
+    refused(&path, 1, "another run uses it now");
+    drop(spool);
+    refused(&path, 2, "of another job");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[9] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    refused(&path, 1, "damaged");
+    for text in ["x", ">read\nACGTACGTACGTACGTACGTACGTACGT\n"] {
+        fs::write(&path, text).unwrap();
+        refused(&path, 1, "no checkpoint of aligned reads");
+    }
+    assert!(matches!(Spool::open(directory.path(), 1), Err(Error::Io { .. })));
+}
+
+proptest! {
+    #[test]
+    fn any_read_comes_back(
+        name in prop::collection::vec(any::<u8>(), 0..20),
+        letters in prop::collection::vec(any::<u8>(), 0..300),
+        numbers in any::<(u32, i32, Option<(u32, i32)>, bool, u32)>(),
+        runs in prop::collection::vec((any::<u32>(), 0usize..4), 0..9),
+    ) {
+        let (edge, score, runner_up, is_minus, first_site) = numbers;
+        let mut cigar = Cigar::new();
+        let (mut last, ops) = (4, [Op::Match, Op::Mismatch, Op::Insertion, Op::Deletion]);
+        for (length, op) in runs {
+            if op != last {
+                cigar.push(length, ops[op]);
+                last = if length > 0 { op } else { 4 };
+            }
+        }
+        let strand = if is_minus { StrandOf::Minus } else { StrandOf::Plus };
+        let record = Record { name, letters, edge, score, runner_up, strand, first_site, cigar };
+        let mut spool = Spool::create(&std::env::temp_dir()).unwrap();
+        spool.append(&[record.clone(), Record::default()]).unwrap();
+        prop_assert_eq!(all(&spool), [record, Record::default()]);
+    }
+}
