@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pairwave::engine::Engine;
-use pairwave::jobs::papara::{PhyloAlignment, PlacedRead, ReadSource};
+use pairwave::jobs::papara::{PhyloAlignment, PhyloResult, ReadSource};
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::papara::cpu::phylo_workers;
 use pairwave::papara::gpu::PhyloGpu;
@@ -46,7 +46,7 @@ fn cpu(threads: usize) -> Vec<Box<dyn Engine<Phylo>>> {
     phylo_workers(threads, &Arc::default())
 }
 
-fn run(job: &PhyloAlignment, engines: Vec<Box<dyn Engine<Phylo>>>) -> (Vec<PlacedRead>, Summary) {
+fn run(job: &PhyloAlignment, engines: Vec<Box<dyn Engine<Phylo>>>) -> (Vec<PhyloResult>, Summary) {
     let mut rows = Vec::new();
     let summary = job.run_on(engines, &Run { threads: 2, ..Run::default() }, |some| {
         rows.extend_from_slice(some);

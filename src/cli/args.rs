@@ -3,6 +3,7 @@
 mod bench;
 mod edit;
 mod long;
+mod papara;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 pub(super) use bench::*;
 pub(super) use edit::*;
 pub(super) use long::*;
+pub(super) use papara::*;
 
 /// Exact sequence alignment on any GPU, on CPUs, and on both at once.
 #[derive(Debug, Parser)]
@@ -39,6 +41,7 @@ pub(super) enum Command {
     Allpairs(Box<AllPairsArgs>),
     Edit(Box<EditArgs>),
     Long(Box<LongArgs>),
+    Papara(Box<PaparaArgs>),
     Devices(DevicesArgs),
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 41] = [
+const FLAGS: [(&str, &str); 46] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("candidates", "--pairs"),
@@ -13,20 +13,25 @@ const FLAGS: [(&str, &str); 41] = [
     ("counts", "--counts"),
     ("definition", "--iddef"),
     ("degap", "--degap"),
+    ("deletion", "--gap-open and --gap-extend"),
     ("end_gaps", "--end-gap-open and --end-gap-extend"),
     ("end_gaps.first", "--end-gap-open + --end-gap-extend"),
     ("end_gaps.next", "--end-gap-extend"),
     ("fields", "--fields"),
+    ("gap_site", "--gap-site"),
     ("gaps", "--gap-open and --gap-extend"),
     ("gaps.first", "--gap-open + --gap-extend"),
     ("gaps.next", "--gap-extend"),
+    ("insertion", "--gap-open and --gap-extend"),
     ("kernel", "--kernel"),
     ("lengths", "--lengths"),
     ("limit", "--max-distance"),
     ("match_score", "--match"),
+    ("matching", "--match"),
     ("matrix", "--matrix"),
     ("min_identity", "--min-identity"),
     ("min_score", "--min-score"),
+    ("mismatch", "--mismatch"),
     ("mismatch_score", "--mismatch"),
     ("mode", "--mode"),
     ("patterns", "PATTERNS"),

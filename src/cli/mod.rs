@@ -17,6 +17,7 @@ mod log;
 mod long;
 mod options;
 mod pages;
+mod papara;
 mod progress;
 mod run;
 mod runner;
@@ -67,6 +68,7 @@ fn execute(options: Options) -> Result<()> {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
         Action::Edit(job) => runner::run(&*job, options.quiet),
         Action::Long(job) => runner::run(&*job, options.quiet),
+        Action::Papara(job) => runner::run(&*job, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),
         Action::Bench(job) => bench::run(&job, options.quiet),
         Action::Completions(shell) => pages::completions(shell),

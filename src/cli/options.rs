@@ -6,6 +6,7 @@ use super::common::{Compute, check_stats, check_strand, compute, max_hits, outpu
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::{Long, command_line};
+use super::papara::Papara;
 use super::scoring::ScoringChoice;
 use pairwave::jobs::EditFilter;
 use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
@@ -31,6 +32,7 @@ pub(super) enum Action {
     AllPairs(Box<AllPairs>),
     Edit(Box<Edit>),
     Long(Box<Long>),
+    Papara(Box<Papara>),
     Devices(Devices),
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
@@ -103,6 +105,7 @@ impl TryFrom<Args> for Options {
             Some(Command::Edit(args)) => Action::Edit(Box::new(Edit::try_from(*args)?)),
             Some(Command::Long(args)) if args.fields.as_deref() == Some("help") => Action::LongFields,
             Some(Command::Long(args)) => Action::Long(Box::new(Long::try_from(*args)?)),
+            Some(Command::Papara(args)) => Action::Papara(Box::new(Papara::try_from(*args)?)),
             Some(Command::Devices(args)) => Action::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,

@@ -32,10 +32,19 @@ impl Progress {
         Self::with_style(cells, quiet, |_| long_style())
     }
 
-    fn with_style(cells: u64, quiet: bool, style: impl FnOnce(Arc<AtomicU64>) -> ProgressStyle) -> Self {
+    /// The same of a job of reads, whose number nobody knows: what is counted as pairs are reads.
+    pub(super) fn start_reads(quiet: bool) -> Self {
+        Self::with_style(None, quiet, reads_style)
+    }
+
+    fn with_style(
+        cells: impl Into<Option<u64>>,
+        quiet: bool,
+        style: impl FnOnce(Arc<AtomicU64>) -> ProgressStyle,
+    ) -> Self {
         let pairs = Arc::new(AtomicU64::new(0));
         let bar = is_shown(quiet).then(|| {
-            let bar = ProgressBar::with_draw_target(Some(cells), ProgressDrawTarget::stderr_with_hz(5));
+            let bar = ProgressBar::with_draw_target(cells.into(), ProgressDrawTarget::stderr_with_hz(5));
             bar.set_style(style(pairs.clone()));
             bar.enable_steady_tick(Duration::from_millis(200));
             *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(bar.clone());
@@ -134,6 +143,15 @@ fn style(pairs: Arc<AtomicU64>) -> ProgressStyle {
         .expect("the template is valid")
         .progress_chars("=> ")
         .with_key("speed", speed)
+}
+
+fn reads_style(reads: Arc<AtomicU64>) -> ProgressStyle {
+    let done = move |state: &ProgressState, out: &mut dyn Write| {
+        let (count, seconds) = (reads.load(Ordering::Relaxed), state.elapsed().as_secs_f64().max(1e-6));
+        // As above.
+        let _ = write!(out, "{} reads, {}/s", HumanCount(count), HumanCount((count as f64 / seconds) as u64));
+    };
+    ProgressStyle::with_template("{spinner} {done}  {elapsed}").expect("the template is valid").with_key("done", done)
 }
 
 fn long_style() -> ProgressStyle {
@@ -278,6 +296,8 @@ mod tests {
         bar.set_style(style(Arc::new(AtomicU64::new(3)))); // panics on a wrong template
         bar.inc(1);
         bar.set_style(long_style());
+        bar.inc(1);
+        bar.set_style(reads_style(Arc::new(AtomicU64::new(3))));
         bar.inc(1);
         assert_eq!(
             [0.0, 5e5, 1.5e9, 9.9996e12].map(gcups),

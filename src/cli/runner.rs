@@ -44,6 +44,11 @@ impl Runner {
     pub(super) fn show_progress_long(&mut self, cells: u64) {
         self.run.progress = Arc::new(Progress::start_long(cells, self.quiet));
     }
+
+    /// The same of a job of reads, of which nobody knows how many there are.
+    pub(super) fn show_progress_reads(&mut self) {
+        self.run.progress = Arc::new(Progress::start_reads(self.quiet));
+    }
 }
 
 /// A command that reads sequences, computes, and writes results.

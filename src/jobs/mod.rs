@@ -21,7 +21,7 @@ pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
 pub use edit_filter::EditFilter;
 pub use long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
-pub use papara::{PhyloAlignment, PlacedRead, ReadSource};
+pub use papara::{PhyloAlignment, PhyloResult, ReadSource};
 pub use run::{Job, Progress, Run};
 
 /// What a job did.

@@ -50,27 +50,32 @@ impl PhyloScheme {
     /// # Errors
     /// [`Error::Usage`] that names the field.
     pub fn validate(&self) -> Result<()> {
-        let small = |name, number: i32| match number.unsigned_abs() <= MOST as u32 {
-            true => Ok(()),
-            false => Err(Error::usage_of(name, format!("{number} is beyond {MOST}"))),
-        };
-        small("matching", self.matching)?;
-        small("mismatch", self.mismatch)?;
-        small("gap_site", self.gap_site)?;
+        let beyond = |number: i32| (number.unsigned_abs() > MOST as u32).then(|| format!("{number} is beyond {MOST}"));
+        if let Some(message) = beyond(self.matching) {
+            return Err(Error::usage_of("matching", message));
+        }
+        if let Some(message) = beyond(self.mismatch) {
+            return Err(Error::usage_of("mismatch", message));
+        }
         if self.mismatch > self.matching {
             return Err(Error::usage_of("mismatch", "it is above the score of a match"));
         }
-        if self.gap_site < 0 {
-            return Err(Error::usage_of("gap_site", "it is a cost, and cannot be below 0"));
+        let cost = |number: i32| match number {
+            ..0 => Some(format!("{number} is a cost, and cannot be below 0")),
+            _ => beyond(number),
+        };
+        if let Some(message) = cost(self.gap_site) {
+            return Err(Error::usage_of("gap_site", message));
         }
-        for (name, gaps) in [("deletion", self.deletion), ("insertion", self.insertion)] {
-            small(name, gaps.first)?;
-            if gaps.next < 0 || gaps.first < gaps.next {
-                return Err(Error::usage_of(
-                    name,
-                    "opening a gap costs at least what its next symbols cost, and these at least 0",
-                ));
-            }
+        let gaps = |gaps: Gaps| match gaps.first < gaps.next {
+            true => Some("opening a gap costs at least nothing".to_owned()),
+            false => cost(gaps.next).or_else(|| cost(gaps.first)),
+        };
+        if let Some(message) = gaps(self.deletion) {
+            return Err(Error::usage_of("deletion", message));
+        }
+        if let Some(message) = gaps(self.insertion) {
+            return Err(Error::usage_of("insertion", message));
         }
         Ok(())
     }

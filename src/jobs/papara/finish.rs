@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use rayon::prelude::*;
 
-use super::{Chunk, PhyloAlignment, PlacedRead};
+use super::{Chunk, PhyloAlignment, PhyloResult};
 use crate::error::{Error, Result};
 use crate::papara::search::{Levels, Search};
 use crate::papara::trace::{self, Aligner};
@@ -15,7 +15,7 @@ use crate::seq::{SequenceId, StrandOf, Strands, reverse_complement_letters};
 use crate::simd::Level;
 
 /// The rows of a chunk.
-type Rows = Result<Vec<PlacedRead>>;
+type Rows = Result<Vec<PhyloResult>>;
 
 /// Chunks that are aligned, or wait for those before them.
 pub(super) struct Finish {
@@ -25,7 +25,7 @@ pub(super) struct Finish {
     receiver: Receiver<(usize, Rows)>,
     /// Chunks that are being aligned.
     running: usize,
-    waiting: BTreeMap<usize, Vec<PlacedRead>>,
+    waiting: BTreeMap<usize, Vec<PhyloResult>>,
     /// The chunk whose turn it is.
     next: usize,
     written: u64,
@@ -81,7 +81,7 @@ impl Finish {
     }
 
     /// Hands over what is done and whose turn it is; with `all`, waits until that is everything.
-    pub(super) fn deliver(&mut self, all: bool, rows: &mut impl FnMut(&[PlacedRead]) -> Result<()>) -> Result<()> {
+    pub(super) fn deliver(&mut self, all: bool, rows: &mut impl FnMut(&[PhyloResult]) -> Result<()>) -> Result<()> {
         loop {
             let received = match all && self.running > 0 {
                 true => self.receiver.recv().ok(),
@@ -117,7 +117,7 @@ impl Work {
         chunk: &Chunk,
         read: SequenceId,
         search: &Search,
-    ) -> Result<Option<PlacedRead>> {
+    ) -> Result<Option<PhyloResult>> {
         let Some(best) = search.best.first else { return Ok(None) };
         let codes = chunk.store.codes(self.strands.query(read, best.strand));
         let vectors = self.levels.level(0);
@@ -134,7 +134,7 @@ impl Work {
             }
         }
         let letters = chunk.reads.letters(read);
-        Ok(Some(PlacedRead {
+        Ok(Some(PhyloResult {
             number: chunk.reads.first + u64::from(read),
             letters: match best.strand {
                 StrandOf::Plus => letters.to_vec(),

@@ -66,13 +66,13 @@ pub struct PhyloAlignment {
     pub exhaustive: bool,
     /// Rescore every alignment and fail if its score is another.
     pub check: bool,
-    /// So many reads at the begin are left out: they were done before.
+    /// So many reads that are not empty, the first of all, are left out: they were done before.
     pub skip: u64,
 }
 
 /// One read's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlacedRead {
+pub struct PhyloResult {
     /// Its number in the file, from 0.
     pub number: u64,
     /// Its name: the header up to the first blank.
@@ -117,7 +117,7 @@ impl PhyloAlignment {
         engines: Vec<Box<dyn Engine<Phylo>>>,
         (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
         run: &Run,
-        mut rows: impl FnMut(&[PlacedRead]) -> Result<()>,
+        mut rows: impl FnMut(&[PhyloResult]) -> Result<()>,
     ) -> Result<Summary> {
         let begin = Instant::now();
         let levels = pool.install(|| {
@@ -163,11 +163,12 @@ impl PhyloAlignment {
                 ..run.control()
             };
             ran = owner::run(engines, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
-                run.progress.advance(outcome.pairs, outcome.cells);
                 if let Some(chunk) = rounds.take(&outcome)? {
                     finish.add(chunk);
                 }
+                let before = finish.written();
                 finish.deliver(false, &mut rows)?;
+                run.progress.advance(finish.written() - before, 0);
                 fill(&mut rounds, &mut finish, &mut source, &mut totals)
             })?;
         }
@@ -242,7 +243,7 @@ impl<'a> Source<'a> {
             if self.skip == 0 {
                 return Ok(Some(chunk));
             }
-            self.skip -= chunk.store.len() as u64;
+            self.skip -= chunk.store.lengths().iter().filter(|&&length| length > 0).count() as u64;
         }
         self.is_at_end = true;
         Ok(None)
@@ -250,7 +251,7 @@ impl<'a> Source<'a> {
 }
 
 impl Job for PhyloAlignment {
-    type Row = PlacedRead;
+    type Row = PhyloResult;
     type Summary = Summary;
     type Engines = Vec<Box<dyn Engine<Phylo>>>;
 
@@ -262,7 +263,7 @@ impl Job for PhyloAlignment {
         Ok(())
     }
 
-    fn run(&self, run: &Run, rows: impl FnMut(&[PlacedRead]) -> Result<()>) -> Result<Summary> {
+    fn run(&self, run: &Run, rows: impl FnMut(&[PhyloResult]) -> Result<()>) -> Result<Summary> {
         self.validate()?;
         run.check_kernel(Family::Phylo)?;
         let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);
@@ -275,7 +276,7 @@ impl Job for PhyloAlignment {
         &self,
         engines: Self::Engines,
         run: &Run,
-        rows: impl FnMut(&[PlacedRead]) -> Result<()>,
+        rows: impl FnMut(&[PhyloResult]) -> Result<()>,
     ) -> Result<Summary> {
         self.validate()?;
         let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);

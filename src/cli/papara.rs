@@ -1,0 +1,331 @@
+//! `pairwave papara`: what is valid, and the job.
+
+use super::args::*;
+use super::common::{Compute, check_stats, check_strand, compute, is_same_file, output};
+use super::log;
+use super::progress::gcups;
+use super::runner::{Files, JobCommand, Runner};
+use indicatif::HumanCount;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::papara::spool::{Record, Spool};
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
+use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
+use pairwave::papara::{GapModel, Reference};
+use pairwave::score::{Gaps, PhyloScheme};
+use pairwave::seq::Strand;
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads to align with references.
+#[derive(Debug)]
+pub(super) struct Papara {
+    /// `-` is standard input.
+    pub tree: String,
+    pub reference: String,
+    pub reads: String,
+    pub alphabet: AlphabetChoice,
+    pub strand: Strand,
+    pub gap_model: GapModel,
+    pub scheme: PhyloScheme,
+    pub format: PlacedFormat,
+    /// `None` is standard output.
+    pub output: Option<PathBuf>,
+    pub table: Option<PathBuf>,
+    pub tree_out: Option<PathBuf>,
+    pub checkpoint: Option<PathBuf>,
+    pub exhaustive: bool,
+    /// Where to write what the job took.
+    pub stats: Option<PathBuf>,
+    pub compute: Compute,
+}
+
+impl TryFrom<PaparaArgs> for Papara {
+    type Error = Error;
+
+    fn try_from(args: PaparaArgs) -> Result<Self> {
+        let scheme = scheme(&args)?;
+        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        let strand = args.strand.map_or(Strand::Forward, Strand::from);
+        if let AlphabetChoice::Fixed(alphabet) = alphabet {
+            check_strand(strand, alphabet)?;
+        }
+        let (compute, stats) = compute(args.compute)?;
+        let inputs = [args.tree.as_str(), &args.reference, &args.reads];
+        if inputs.iter().filter(|&&input| input == "-").count() > 1 {
+            return Err(Error::usage(
+                "standard input can be read once: only one of --tree, --reference and --reads can be -",
+            ));
+        }
+        let output = output(args.output, &inputs)?;
+        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        let others = [("--table", &args.table), ("--tree-out", &args.tree_out), ("--checkpoint", &args.checkpoint)];
+        let mut taken: Vec<&Path> = [output.as_deref(), stats.as_deref()].into_iter().flatten().collect();
+        for (option, path) in others {
+            let Some(path) = path else { continue };
+            if inputs.iter().any(|input| is_same_file(path, Path::new(input))) {
+                return Err(Error::usage(format!("{option} {} would replace the input of that name", path.display())));
+            }
+            if path == Path::new("-") || taken.iter().any(|other| *other == path || is_same_file(path, other)) {
+                return Err(Error::usage(format!("{option} {}: it needs a file of its own", path.display())));
+            }
+            taken.push(path);
+        }
+        if args.checkpoint.is_some() && args.reads == "-" {
+            return Err(Error::usage("--checkpoint: standard input cannot be read again; name a file of reads"));
+        }
+        let is_phylip = match args.format {
+            Some(format) => format == PlacedFormatName::Phylip,
+            None => output.as_deref().is_some_and(is_named_phylip),
+        };
+        let format = PlacedFormat { is_phylip, keep_length: args.keep_length, reads_only: args.split };
+        Ok(Papara {
+            tree: args.tree,
+            reference: args.reference,
+            reads: args.reads,
+            alphabet,
+            strand,
+            gap_model: match args.gap_model {
+                GapModelName::Pgap => GapModel::Likelihood,
+                GapModelName::Cgap => GapModel::Parsimony,
+            },
+            scheme,
+            format,
+            output,
+            table: args.table,
+            tree_out: args.tree_out,
+            checkpoint: args.checkpoint,
+            exhaustive: args.exhaustive,
+            stats,
+            compute,
+        })
+    }
+}
+
+/// Whether a file's name says PHYLIP, compressed or not.
+fn is_named_phylip(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.ends_with(".phy") || name.ends_with(".phylip")
+}
+
+/// The scheme of a name, with the numbers that were given.
+fn scheme(args: &PaparaArgs) -> Result<PhyloScheme> {
+    let mut scheme = match args.scoring {
+        Some(PhyloScoringName::Paper) => PhyloScheme::paper(),
+        Some(PhyloScoringName::Papara) | None => PhyloScheme::papara(),
+    };
+    let numbers = [args.matching, args.mismatch, args.gap_open, args.gap_extend, args.gap_site];
+    if let Some(typed) = &args.parameters {
+        if numbers.iter().any(Option::is_some) || args.scoring.is_some() {
+            return Err(Error::usage("--parameters gives all numbers: leave it out, or the other options of scores"));
+        }
+        let wrong = || Error::usage(format!("--parameters {typed}: give four whole numbers, as in -3:-1:2:-3"));
+        let numbers: Vec<i32> =
+            typed.split(':').map(|number| number.parse().map_err(|_| wrong())).collect::<Result<_>>()?;
+        let [open, extend, matching, gap_site] = numbers[..] else { return Err(wrong()) };
+        if open > 0 || extend > 0 || gap_site > 0 {
+            return Err(Error::usage(format!("--parameters {typed}: gaps and gap sites have scores of 0 or below")));
+        }
+        let gaps = Gaps::from_emboss(open.saturating_neg(), extend.saturating_neg());
+        scheme = PhyloScheme {
+            matching,
+            gap_site: gap_site.saturating_neg(),
+            deletion: gaps,
+            insertion: gaps,
+            ..PhyloScheme::papara()
+        };
+    }
+    scheme.matching = args.matching.unwrap_or(scheme.matching);
+    scheme.mismatch = args.mismatch.unwrap_or(scheme.mismatch);
+    scheme.gap_site = args.gap_site.unwrap_or(scheme.gap_site);
+    if args.gap_open.is_some() || args.gap_extend.is_some() {
+        let of = |gaps: Gaps| {
+            Gaps::from_blast(args.gap_open.unwrap_or(gaps.opening()), args.gap_extend.unwrap_or(gaps.next))
+        };
+        (scheme.deletion, scheme.insertion) = (of(scheme.deletion), of(scheme.insertion));
+    }
+    scheme.validate()?;
+    Ok(scheme)
+}
+
+impl Papara {
+    /// What a checkpoint must agree with.
+    fn fingerprint(&self, reference: &Reference) -> Result<u64> {
+        let mut hasher = DefaultHasher::new();
+        let reads = Path::new(&self.reads);
+        let failed = |error| Error::Io { path: reads.into(), source: error };
+        let about = reads.metadata().map_err(failed)?;
+        (reads.canonicalize().map_err(failed)?, about.len(), about.modified().ok()).hash(&mut hasher);
+        (&reference.names, &reference.rows, reference.tree.annotated(), self.scheme, self.strand as u8)
+            .hash(&mut hasher);
+        (self.gap_model == GapModel::Likelihood).hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+
+    /// Where finished reads wait, if they do.
+    fn spool(&self, reference: &Reference) -> Result<Option<Spool>> {
+        if let Some(path) = &self.checkpoint {
+            let (spool, reads) = Spool::open(path, self.fingerprint(reference)?)?;
+            if reads > 0 {
+                log::line(&format!("going on behind {} reads of {}", HumanCount(reads), path.display()));
+            }
+            return Ok(Some(spool));
+        }
+        if !self.format.needs_extent() {
+            return Ok(None);
+        }
+        let beside = self.output.as_deref().and_then(Path::parent).filter(|parent| !parent.as_os_str().is_empty());
+        let directory = match (beside, &self.output) {
+            (Some(parent), _) => parent.to_owned(),
+            (None, Some(_)) => PathBuf::from("."),
+            (None, None) => std::env::temp_dir(),
+        };
+        Spool::create(&directory).map(Some)
+    }
+}
+
+/// Results on their way to files.
+struct Sink<'a> {
+    reference: &'a Reference,
+    /// Rows that are written at once.
+    alignment: Option<PlacedWriter>,
+    table: Option<BestTable>,
+}
+
+impl Sink<'_> {
+    fn write(&mut self, records: &[Record]) -> Result<()> {
+        if let Some(alignment) = &mut self.alignment {
+            let rows: Vec<PlacedRead<'_>> = records.iter().map(row_of).collect();
+            alignment.write(&rows)?;
+        }
+        if let Some(table) = &mut self.table {
+            for record in records {
+                let Record { name, edge, score, runner_up, strand, .. } = record;
+                let best = Best { name, edge: *edge, score: *score, runner_up: *runner_up, strand: *strand };
+                table.write(&best, |edge| self.reference.tree.split(edge))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        // The table before the alignment: who waits for that finds both.
+        self.table.map_or(Ok(()), BestTable::finish)?;
+        self.alignment.map_or(Ok(()), PlacedWriter::finish)
+    }
+}
+
+fn row_of(record: &Record) -> PlacedRead<'_> {
+    PlacedRead { name: &record.name, letters: &record.letters, first_site: record.first_site, cigar: &record.cigar }
+}
+
+fn record_of(read: &PhyloResult) -> Record {
+    Record {
+        name: read.name.clone(),
+        letters: read.letters.clone(),
+        edge: read.edge,
+        score: read.score,
+        runner_up: read.runner_up,
+        strand: read.strand,
+        first_site: read.first_site,
+        cigar: read.cigar.clone(),
+    }
+}
+
+impl JobCommand for Papara {
+    type Input = Arc<Reference>;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Phylo;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+    }
+
+    fn read(&self, _run: &Run) -> Result<Arc<Reference>> {
+        [&self.table, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
+        let reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
+        check_strand(self.strand, reference.alphabet)?;
+        Ok(Arc::new(reference))
+    }
+
+    fn run(&self, reference: Arc<Reference>, mut runner: Runner, output: Output) -> Result<Summary> {
+        let mut job = PhyloAlignment {
+            gap_model: self.gap_model,
+            scheme: Arc::new(self.scheme),
+            strand: self.strand,
+            exhaustive: self.exhaustive,
+            check: self.compute.check,
+            ..PhyloAlignment::new(Arc::clone(&reference), ReadSource::File(self.reads.clone()))
+        };
+        let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
+        let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
+        let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
+        let mut sink = Sink { reference: &reference, alignment: None, table };
+        let mut extent = Extent::new(reference.columns.len());
+        let (summary, sink) = match self.spool(&reference)? {
+            None => {
+                sink.alignment = Some(PlacedWriter::begin(self.format, rows, None, output)?);
+                runner.show_progress_reads();
+                let summary = job.run(&runner.run, |reads| {
+                    let records: Vec<Record> = reads.iter().map(record_of).collect();
+                    sink.write(&records)
+                })?;
+                (summary, sink)
+            }
+            Some(mut spool) => {
+                for block in spool.blocks() {
+                    block?.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
+                }
+                job.skip = spool.reads();
+                runner.show_progress_reads();
+                let summary = job.run(&runner.run, |reads| {
+                    let records: Vec<Record> = reads.iter().map(record_of).collect();
+                    records.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
+                    spool.append(&records)
+                })?;
+                sink.alignment = Some(PlacedWriter::begin(self.format, rows, Some(&extent), output)?);
+                spool.blocks().try_for_each(|block| sink.write(&block?))?;
+                (summary, sink)
+            }
+        };
+        if let Some(mut tree) = tree_out {
+            tree.buffer().extend_from_slice(reference.tree.annotated().as_bytes());
+            tree.buffer().push(b'\n');
+            tree.finish()?;
+        }
+        sink.finish()?;
+        Ok(summary)
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        let seconds = summary.seconds.max(1e-6);
+        let computed: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
+        let share = 100.0 * computed as f64 / summary.cells.max(1) as f64;
+        let engines: Vec<String> = summary
+            .engines
+            .iter()
+            .map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * engine.threads.max(1) as f64 * 1e9)))
+            .collect();
+        vec![format!(
+            "{} reads aligned in {:.3} s: {} reads/s, {} of all edges, of which {share:.1}% were computed; {}",
+            HumanCount(summary.written),
+            summary.seconds,
+            HumanCount((summary.written as f64 / seconds).round() as u64),
+            gcups(summary.cells as f64 / seconds),
+            engines.join(", "),
+        )]
+    }
+}
