@@ -91,7 +91,7 @@ fn simulate(job: &Job, kinds: &[Kind]) -> Ends {
     let queue = WorkQueue::new(Box::new(bands), job.cells(), Arc::new(AtomicBool::new(false)), clock);
     let mut engines: Vec<Simulated> = Vec::new();
     for &kind in kinds {
-        queue.join(kind.universal, LeastWork { seconds: kind.least_work, pairs: 1 });
+        queue.join(kind.universal, LeastWork { seconds: kind.least_work, pairs: 1, fill: 0 });
         engines.push(Simulated { kind, in_flight: VecDeque::new(), free_at: kind.ready, cells: 0, ended: 0.0 });
     }
     let (mut now, mut batches) = (0.0, 0);

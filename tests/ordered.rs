@@ -21,7 +21,7 @@ use pairwave::score::Scoring;
 use pairwave::seq::Alphabet;
 use support::*;
 
-const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1 };
+const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1, fill: 0 };
 /// Pairs that an engine takes at once.
 const PAIRS: u64 = 16;
 /// No bound, of bytes and of bands.

@@ -14,7 +14,7 @@ use pairwave::seq::{Alphabet, Code};
 use support::phylo::{self, Looks};
 
 /// Sizes so small that short reads reach every edge.
-const SMALL: BlockShape = BlockShape { workgroup: 8, columns: [8, 4], chunk: 16 };
+const SMALL: BlockShape = BlockShape { workgroup: 8, columns: [[8, 12], [4, 8]], chunk: 16 };
 
 fn engine(kernel: Option<&'static Kernel>) -> PhyloGpu {
     PhyloGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks().with_kernel(kernel)

@@ -160,7 +160,7 @@ fn planning_keeps_nobody_from_other_work() {
         Some(band)
     });
     let queue = Arc::new(WorkQueue::<Pairs>::new(Box::new(bands), job.cells(), Arc::default(), wall_clock()));
-    let [one, two] = [(); 2].map(|()| queue.join(true, LeastWork { seconds: 0.0, pairs: 1 }));
+    let [one, two] = [(); 2].map(|()| queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 }));
     let Pull::Work(lease) = queue.pull(one, capacity(1, 2), true) else { panic!("there is work") };
     let planner = {
         let queue = Arc::clone(&queue);

@@ -314,11 +314,8 @@ impl JobCommand for Papara {
         let seconds = summary.seconds.max(1e-6);
         let computed: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
         let share = 100.0 * computed as f64 / summary.cells.max(1) as f64;
-        let engines: Vec<String> = summary
-            .engines
-            .iter()
-            .map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * engine.threads.max(1) as f64 * 1e9)))
-            .collect();
+        let engines: Vec<String> =
+            summary.engines.iter().map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * 1e9))).collect();
         vec![format!(
             "{} reads aligned in {:.3} s: {} reads/s, {} of all edges, of which {share:.1}% were computed; {}",
             HumanCount(summary.written),

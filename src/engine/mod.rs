@@ -82,7 +82,7 @@ pub trait Engine<W: Work>: Send {
     /// The least that is worth handing to it. What is given here suits a GPU, whose launches and copies take a few
     /// milliseconds.
     fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: 0.025, pairs: 1 }
+        LeastWork { seconds: 0.025, pairs: 1, fill: 0 }
     }
 
     /// Cells that it likes at once when it has run for a while, if that is more than now.

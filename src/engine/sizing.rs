@@ -36,6 +36,8 @@ pub struct LeastWork {
     pub seconds: f64,
     /// Pairs that the engine computes at the same time: a block is cut at a multiple of this where it is longer.
     pub pairs: u64,
+    /// Pairs that keep it busy: fewer take it as long as so many.
+    pub fill: u64,
 }
 
 /// Work that waits, as an engine finds it.
@@ -150,7 +152,8 @@ impl Sizing {
             most = capacity.cells.min(most.max((end * PART_OF_TIME * speed) as u64));
         }
         let share = (end - backlog) * speed;
-        let piece = (share * PART_OF_SHARE).max(own.least_work.seconds * speed);
+        let least = (own.least_work.seconds * speed).max(own.least_work.fill as f64 * pair);
+        let piece = (share * PART_OF_SHARE).max(least);
         Some((piece as u64).clamp(1, most.max(1)))
     }
 
@@ -250,7 +253,7 @@ fn all_end(engines: &mut [Pace], cells: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1 };
+    const GRAIN: LeastWork = LeastWork { seconds: 0.01, pairs: 1, fill: 0 };
     const LARGE: Capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 2 };
 
     fn waiting(cells: u64, next_pair: u64) -> Waiting {

@@ -77,7 +77,7 @@ impl<K: CpuKind> Engine<K> for ThreadEngine<K> {
     }
 
     fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: LEAST_SECONDS, pairs: K::GROUP_PAIRS }
+        LeastWork { seconds: LEAST_SECONDS, pairs: K::GROUP_PAIRS, fill: 0 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {

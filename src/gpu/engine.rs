@@ -14,6 +14,7 @@ use super::kernels::Kernel;
 use super::memory::Shares;
 use super::resident::Residents;
 use super::shortage;
+use crate::engine::sizing::LeastWork;
 use crate::engine::{Batch, Capacity, Engine, Reported, Ticket, Work};
 use crate::error::{Error, Result};
 
@@ -22,6 +23,8 @@ const SLOTS: usize = 2;
 /// Seconds after which a device that was to compute a batch is taken for lost, beside 50 times what the batch should take.
 const PATIENCE_SECONDS: u64 = 60;
 const PATIENCE_TIMES: u32 = 50;
+/// Seconds of work below which a batch is not worth its launch.
+const LEAST_SECONDS: f64 = 0.025;
 /// Share of a usual batch's seconds from which on a batch tells how fast the device is.
 const TELLING_SHARE: f64 = 0.2;
 
@@ -38,6 +41,11 @@ pub trait GpuKind: Work {
     const FIRST_SECONDS: f64;
     /// Pairs a batch at most.
     const MOST_PAIRS: u64;
+
+    /// Pairs that keep a device busy, where fewer take as long.
+    fn fill(_host: &Self::Host) -> u64 {
+        0
+    }
 
     /// A slot without buffers.
     fn slot(gpu: &Gpu) -> Self::Slot;
@@ -307,6 +315,10 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
             store_bytes: K::store_bytes(&self.host),
             batches: if self.has_learnt { self.batches } else { 1 },
         }
+    }
+
+    fn least_work(&self) -> LeastWork {
+        LeastWork { seconds: LEAST_SECONDS, pairs: 1, fill: K::fill(&self.host) }
     }
 
     fn usual_cells(&self) -> u64 {

@@ -75,7 +75,7 @@ impl Engine<Phylo> for PhyloMock {
     }
 
     fn least_work(&self) -> LeastWork {
-        LeastWork { seconds: 0.004, pairs: 1 }
+        LeastWork { seconds: 0.004, pairs: 1, fill: 0 }
     }
 
     fn submit(&mut self, batch: Arc<Batch<Phylo>>) -> Result<Ticket> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use self::slot::{BlockSlot, BlockWork};
 use super::kernels::block::{self, BlockTasks, CHUNK, LANES, Numbers, Variant};
 use super::vectors::Cells;
-use super::{OCTET, Phylo, PhyloBatch, PhyloReport, Vectors};
+use super::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloReport, Vectors};
 use crate::error::Result;
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
@@ -30,6 +30,8 @@ const MAX_PAIRS: u64 = 1 << 21;
 const TELLING_SECONDS: f64 = 0.005;
 /// When the other numbers are tried while a job goes on.
 const TRIALS: Trials = Trials { seconds: 0.05, beside_seconds: 0.2, doubt: 2.0 };
+/// How much faster many columns are for the columns that they compute.
+const WIDE_GAIN: f64 = 1.09;
 /// Workgroups of one dispatch that have scratch memory of their own, at most.
 const MOST_GROUPS: u64 = 1 << 13;
 
@@ -41,8 +43,9 @@ pub type PhyloGpu = engine::GpuEngine<Phylo>;
 pub struct BlockShape {
     /// Invocations a workgroup.
     pub workgroup: u32,
-    /// Columns of a read that an invocation keeps, in halves and in words.
-    pub columns: [u32; 2],
+    /// Columns of a read that an invocation keeps, in halves and in words: few, and many, which is faster where it does not
+    /// pad reads much.
+    pub columns: [[u32; 2]; 2],
     /// Sites of a chunk.
     pub chunk: u32,
 }
@@ -54,6 +57,8 @@ pub struct PhyloHost {
     shape: BlockShape,
     chooser: Chooser<Numbers>,
     assumed: f64,
+    /// Reads against octets that keep the device busy.
+    fill: u64,
     binding: u64,
     loop_budget: Option<u64>,
 }
@@ -75,10 +80,11 @@ impl PhyloGpu {
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
         let limits = gpu.device.limits();
-        let assumed = match found.description.kind {
-            "discrete" | "virtual" => 2e12,
-            "integrated" => 1e11,
-            _ => 2e8,
+        // Places: those that the multiprocessors of a large card, of a small one, or threads hold at once.
+        let (assumed, fill) = match found.description.kind {
+            "discrete" | "virtual" => (2e12, 1 << 14),
+            "integrated" => (1e11, 1 << 10),
+            _ => (2e8, 1),
         };
         // A workgroup is a subgroup where these are that wide: what it waits for then is its own.
         let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
@@ -93,6 +99,7 @@ impl PhyloGpu {
             shape,
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             assumed,
+            fill,
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             gpu: gpu.clone(),
@@ -149,11 +156,23 @@ impl PhyloHost {
         features.contains(wgpu::Features::SHADER_F16)
     }
 
-    /// A program that holds scores so, for reads of amino acids or bases.
-    fn variant(&self, numbers: Numbers, is_protein: bool, is_plain: bool) -> Variant {
+    /// A program that holds scores so, with few columns or many, for reads of amino acids or bases.
+    fn variant(&self, (numbers, is_wide): (Numbers, bool), is_protein: bool, is_plain: bool) -> Variant {
         let BlockShape { workgroup, columns: [halves, words], chunk } = self.shape;
-        let columns = if numbers == Numbers::Halves { halves } else { words };
+        let columns = if numbers == Numbers::Halves { halves } else { words }[usize::from(is_wide)];
         Variant { numbers, workgroup, columns, chunk, is_plain, is_protein }
+    }
+
+    /// Whether many columns are faster for the reads of a batch.
+    fn is_wide(&self, numbers: Numbers, batch: &PhyloBatch) -> bool {
+        let padded = |is_wide: bool| {
+            let variant = self.variant((numbers, is_wide), false, false);
+            let of = |block: &PhyloBlock| {
+                u64::from(variant.padded(batch.band.reads.length(block.read))) * block.places.len() as u64
+            };
+            batch.blocks.iter().map(of).sum::<u64>() as f64
+        };
+        padded(true) < WIDE_GAIN * padded(false)
     }
 
     /// The ways to compute a batch, of which the first is to be preferred.
@@ -190,6 +209,11 @@ impl GpuKind for Phylo {
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
 
+    /// A read of some hundred symbols takes an invocation some hundredths of a second, alone or not.
+    fn fill(host: &PhyloHost) -> u64 {
+        host.fill
+    }
+
     fn slot(gpu: &Gpu) -> BlockSlot {
         BlockSlot::new(gpu)
     }
@@ -216,20 +240,18 @@ impl GpuKind for Phylo {
         let mut too_long = None;
         for block in &batch.blocks {
             let symbols = batch.band.reads.length(block.read);
-            if !host.variant(Numbers::Words, is_protein, false).holds(symbols, scheme) {
+            if !host.variant((Numbers::Words, true), is_protein, false).holds(symbols, scheme) {
                 too_long = Some(symbols);
             }
         }
         if let Some(symbols) = too_long {
             return Err(host.gpu.unsuited(format!("scores of a read of {symbols} symbols exceed 32 bits")));
         }
+        let is_wide = [way.way, Numbers::Words].map(|numbers| (numbers, host.is_wide(numbers, batch)));
         let tasks = BlockTasks::new(batch, |codes, is_plain| {
-            let variant = host.variant(way.way, is_protein, is_plain);
+            let [own, words] = is_wide.map(|form| host.variant(form, is_protein, is_plain));
             // Scores of a long read have no place in halves.
-            match variant.holds(codes.len() as u32, scheme) {
-                true => variant,
-                false => host.variant(Numbers::Words, is_protein, is_plain),
-            }
+            if own.holds(codes.len() as u32, scheme) { own } else { words }
         });
         Ok(Chosen { vectors, tasks, way })
     }

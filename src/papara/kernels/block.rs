@@ -18,11 +18,11 @@ const MOST_HALF: i64 = 2047;
 /// The same of 32 bits, below a number that stands for none.
 const MOST_WORD: i64 = 1 << 29;
 
-/// Columns of a read that an invocation keeps in registers.
-pub const fn columns(numbers: Numbers) -> u32 {
+/// Columns of a read that an invocation keeps in registers: few, and many.
+pub const fn columns(numbers: Numbers) -> [u32; 2] {
     match numbers {
-        Numbers::Halves => 24,
-        Numbers::Words => 12,
+        Numbers::Halves => [20, 28],
+        Numbers::Words => [12, 16],
     }
 }
 

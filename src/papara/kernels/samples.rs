@@ -9,7 +9,7 @@ pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
         Kind::Block(numbers) => vec![Box::new(block::Variant {
             numbers,
             workgroup: 32,
-            columns: block::columns(numbers),
+            columns: block::columns(numbers)[0],
             chunk: block::CHUNK,
             is_plain: true,
             is_protein: false,
