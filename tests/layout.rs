@@ -7,6 +7,7 @@ use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
 use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
 use pairwave::pairs::kernels::nw_slice;
+use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::score::EditMode;
 
 fn parsed(source: &str) -> naga::Module {
@@ -299,6 +300,62 @@ fn parts_of_a_path() {
     }
 }
 
+fn block(numbers: Numbers) -> naga::Module {
+    let (workgroup, columns) = (16, block::columns(numbers));
+    let variant =
+        block::Variant { numbers, workgroup, columns, chunk: block::CHUNK, is_plain: false, is_protein: true };
+    parsed(&variant.source().expect("its parts are there"))
+}
+
+fn blocks() -> [naga::Module; 2] {
+    [Numbers::Words, Numbers::Halves].map(block)
+}
+
+#[test]
+fn params_of_blocks() {
+    same_layout!(
+        blocks(),
+        block::Params,
+        "Params",
+        [
+            place_begin,
+            place_end,
+            groups,
+            site_begin,
+            site_end,
+            sites,
+            columns,
+            scratch_vectors,
+            free_read_ends,
+            matching,
+            mismatch,
+            gap_site,
+            deletion_first,
+            deletion_next,
+            insertion_first,
+            insertion_next,
+        ]
+    );
+}
+
+#[test]
+fn places_of_blocks() {
+    same_layout!(blocks(), block::Place, "Place", [read, symbols, rows, row_count, octet, score]);
+}
+
+/// The host finds room for numbers of scratch memory by their size.
+#[test]
+fn numbers_of_scratch_memory() {
+    for numbers in [Numbers::Words, Numbers::Halves] {
+        let (module, columns) = (block(numbers), block::columns(numbers));
+        let mut all = module.global_variables.iter();
+        let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
+        let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
+        let variant = block::Variant { numbers, workgroup: 16, columns, chunk: 32, is_plain: true, is_protein: false };
+        assert_eq!(u64::from(stride), variant.vector_bytes(), "{numbers:?}");
+    }
+}
+
 /// A variant of a kernel that declares all of its bindings, and its arenas.
 fn module_of(kind: Kind) -> naga::Module {
     match kind {
@@ -308,6 +365,7 @@ fn module_of(kind: Kind) -> naga::Module {
         Kind::Edit(cooperation) => parsed(&distances(cooperation).source().expect("its parts are there")),
         Kind::Strips => parsed(&strip(false, false).source().expect("its parts are there")),
         Kind::Traceback(stage) => traceback(stage),
+        Kind::Block(numbers) => block(numbers),
     }
 }
 

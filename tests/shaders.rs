@@ -12,6 +12,7 @@ use pairwave::pairs::gpu::{Config, MatrixShape};
 use pairwave::pairs::kernels::layout::Ends;
 use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
 use pairwave::pairs::kernels::nw_slice;
+use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::score::{EditMode, Reach};
 
 /// Workgroup memory that every device has.
@@ -195,6 +196,23 @@ fn strips() -> Vec<striped::Variant> {
     all
 }
 
+/// Sets of constants of the kernels for reads and ancestral states: reads of bases alone have no amino acids, chunks are
+/// short where loops are.
+fn blocks() -> Vec<block::Variant> {
+    let mut all = Vec::new();
+    for numbers in [Numbers::Words, Numbers::Halves] {
+        for (is_plain, is_protein) in [(true, false), (false, false), (false, true)] {
+            for workgroup in [16, 32, 64] {
+                for chunk in [32, block::CHUNK] {
+                    let columns = block::columns(numbers);
+                    all.push(block::Variant { numbers, workgroup, columns, chunk, is_plain, is_protein });
+                }
+            }
+        }
+    }
+    all
+}
+
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
@@ -239,15 +257,27 @@ fn texts() -> Vec<Text> {
         workgroup: variant.workgroup,
         workgroup_bytes: variant.workgroup_bytes(),
     }));
+    all.extend(blocks().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
     all
+}
+
+/// Whether a shader asks for half floats.
+fn has_halves(source: &str) -> bool {
+    source.starts_with("enable f16;")
 }
 
 /// Parses and validates; returns what the back ends need.
 fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), String> {
     let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
     // As a device does: nothing beyond the standard but for shaders that say so.
-    let capabilities =
-        if source.contains("subgroupShuffleUp") { Capabilities::SUBGROUP } else { Capabilities::empty() };
+    let mut capabilities = Capabilities::empty();
+    capabilities.set(Capabilities::SUBGROUP, source.contains("subgroupShuffleUp"));
+    capabilities.set(Capabilities::SHADER_FLOAT16, has_halves(source));
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
         .subgroup_operations(naga::valid::SubgroupOperationSet::all())
@@ -285,8 +315,9 @@ fn every_variant_translates_for_every_interface() {
         assert!(text.contains("kernel void"), "{text}");
 
         let mut text = String::new();
-        let options =
-            hlsl::Options { shader_model: hlsl::ShaderModel::V6_0, fake_missing_bindings: true, ..Default::default() };
+        // Half floats came with shader model 6.2.
+        let shader_model = if has_halves(&source) { hlsl::ShaderModel::V6_2 } else { hlsl::ShaderModel::V6_0 };
+        let options = hlsl::Options { shader_model, fake_missing_bindings: true, ..Default::default() };
         hlsl::Writer::new(&mut text, &options, &hlsl::PipelineOptions::default())
             .write(&module, &info, None)
             .unwrap_or_else(|error| panic!("{name}: HLSL: {error}"));
@@ -309,6 +340,7 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
         let oracle = match *recurrence {
             "levenshtein" => "src/edit/oracle.rs".to_owned(),
             "long" => "src/long/oracle.rs".to_owned(),
+            "phylo" => "src/papara/oracle.rs".to_owned(),
             _ => format!("src/pairs/oracle/{recurrence}.rs"),
         };
         assert!(shader.contains(&oracle), "{stem}");
@@ -362,6 +394,15 @@ fn the_harness_sees_a_wrong_shader() {
     let wrong =
         slices()[0].source().expect("its parts are there").replace("let slot = workgroup.x;", "let slot = workgroup;");
     assert!(validated(&wrong).is_err());
+}
+
+/// The same of half floats.
+#[test]
+fn the_harness_sees_half_floats_that_are_not_declared() {
+    let halves = blocks().into_iter().find(|variant| variant.numbers == Numbers::Halves).expect("there is one");
+    let right = halves.source().expect("its parts are there");
+    validated(&right).expect("they are asked for");
+    assert!(validated(right.strip_prefix("enable f16;").expect("it is the first line")).is_err());
 }
 
 /// The validator lets subgroup operations pass only where they are asked for.
