@@ -2,12 +2,14 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use pairwave::Error;
-use pairwave::engine::queue::{Pull, WorkQueue, wall_clock};
+use pairwave::engine::ordered::Ahead;
+use pairwave::engine::queue::{Lease, Planned, Pull, WorkQueue, wall_clock};
 use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
@@ -231,4 +233,137 @@ fn an_engine_hears_what_remains_before_every_batch() {
     }
     assert_eq!(remaining, 0);
     assert!(heard.len() > 5, "{} batches", heard.len());
+}
+
+/// A queue whose bands become known one after the other, what it should hold, and who works.
+struct OpenEnded {
+    queue: WorkQueue<Pairs>,
+    ahead: Arc<Ahead>,
+    /// Cells of each band.
+    bands: Vec<u64>,
+    planned: Arc<AtomicUsize>,
+    /// Bands that may be planned.
+    opened: usize,
+    engines: Vec<usize>,
+    leases: Vec<Lease<Pairs>>,
+    /// Cells that are finished.
+    done: u64,
+    /// Band, query and place of all pairs that are finished.
+    seen: BTreeSet<(usize, u32, u32)>,
+}
+
+impl OpenEnded {
+    fn new(bands: Vec<Planned<Pairs>>) -> Self {
+        let cells = |(_, _, blocks): &Planned<Pairs>| blocks.iter().map(|(_, block)| block.cells).sum();
+        let (planned, ahead, time) = (Arc::new(AtomicUsize::new(0)), Arc::new(Ahead::closed()), AtomicU64::new(0));
+        let own = bands.iter().map(cells).collect();
+        let counted = Arc::clone(&planned);
+        let bands = bands.into_iter().inspect(move |_| _ = counted.fetch_add(1, Ordering::Relaxed));
+        // Milliseconds go by whenever somebody looks.
+        let clock = move || time.fetch_add(1, Ordering::Relaxed) as f64 / 1e3;
+        // A guess that is far off.
+        let queue = WorkQueue::new(Box::new(bands), 1 << 50, Arc::default(), Box::new(clock));
+        let queue = queue.with_ahead(Arc::clone(&ahead)).with_unknown_cells();
+        let engines = vec![queue.join(true, LeastWork { seconds: 0.0, pairs: 1 })];
+        let (leases, seen) = (Vec::new(), BTreeSet::new());
+        OpenEnded { queue, ahead, bands: own, planned, opened: 1, engines, leases, done: 0, seen }
+    }
+
+    fn open(&mut self, bands: usize) {
+        self.opened = bands;
+        self.ahead.open(bands);
+        self.queue.look_again();
+    }
+
+    /// Whether there was work.
+    fn pull(&mut self, engine: usize, capacity: Capacity) -> bool {
+        let Pull::Work(lease) = self.queue.pull(engine, capacity, false) else { return false };
+        self.leases.push(lease);
+        true
+    }
+
+    /// Ends a lease but for some of its blocks.
+    fn finish(&mut self, lease: usize, unfinished: &[usize]) {
+        let lease = self.leases.swap_remove(lease);
+        self.queue.finish(&lease, unfinished).expect("nobody took it away");
+        for (index, block) in lease.batch.blocks.iter().enumerate().filter(|(index, _)| !unfinished.contains(index)) {
+            self.done += block.cells;
+            for place in block.targets.clone() {
+                assert!(self.seen.insert((lease.info.index, block.query, place)), "block {index} came twice");
+            }
+        }
+    }
+
+    /// Compares what the queue says with what it should hold.
+    fn check(&self) {
+        let planned = self.planned.load(Ordering::Relaxed);
+        assert!(planned <= self.opened, "{planned} bands are planned, and {} may be", self.opened);
+        let held: u64 = self.leases.iter().map(|lease| lease.batch.cells()).sum();
+        let waiting = self.bands[..planned].iter().sum::<u64>() - held - self.done;
+        let told: Vec<u64> = self.engines.iter().map(|&engine| self.queue.remaining_for(engine)).collect();
+        // Alone, an engine may expect all to be its own; with others a part.
+        assert!(told.iter().all(|&own| own <= waiting), "{told:?} of {waiting} cells");
+        assert!(told.len() > 1 || told == [waiting], "{told:?} of {waiting} cells");
+    }
+}
+
+/// Nobody knows how much there will be: what engines are told is what is planned, bands come when they are opened and not
+/// before, the queue does not end as long as one may come, and every pair is computed once.
+#[test]
+fn bands_that_become_known_one_after_the_other() {
+    let rng = &mut rng(0x09e7);
+    let job = job().job();
+    for _ in 0..60 {
+        let bands: Vec<Planned<Pairs>> = job.bands(u64::MAX, 1 + u64::from(rng.below(90u32))).collect();
+        let count = bands.len();
+        let mut all = OpenEnded::new(bands);
+        let mut steps = 0;
+        while all.opened < count {
+            steps += 1;
+            match rng.below(8u32) {
+                0 => all.open((all.opened + 1 + rng.below(3usize)).min(count)),
+                1 if all.engines.len() < 3 => {
+                    all.engines.push(all.queue.join(true, LeastWork { seconds: 0.0, pairs: 1 }));
+                }
+                2 if all.engines.len() > 1 => {
+                    let engine = all.engines.swap_remove(rng.below(all.engines.len()));
+                    assert!(all.queue.retire(engine));
+                    all.leases.retain(|lease| lease.engine != engine);
+                }
+                3 if !all.leases.is_empty() => {
+                    let lease = all.leases.swap_remove(rng.below(all.leases.len()));
+                    all.queue.refuse(&lease);
+                }
+                4 | 5 if !all.leases.is_empty() => {
+                    let lease = rng.below(all.leases.len());
+                    let blocks = all.leases[lease].batch.blocks.len();
+                    let unfinished: Vec<usize> = (0..blocks).filter(|_| rng.below(4u32) == 0).collect();
+                    all.finish(lease, &unfinished);
+                }
+                _ => {
+                    let engine = rng.of(&all.engines);
+                    all.pull(engine, capacity(1 << rng.below(18u32), 2));
+                }
+            }
+            all.check();
+        }
+        assert!(steps >= count / 3);
+        // One engine does the rest; as long as a band may come, that is not all.
+        while all.engines.len() > 1 {
+            let engine = all.engines.swap_remove(1);
+            all.queue.retire(engine);
+            all.leases.retain(|lease| lease.engine != engine);
+        }
+        let engine = all.engines[0];
+        for opened in [count, usize::MAX] {
+            all.open(opened);
+            while all.pull(engine, capacity(u64::MAX, 2)) || !all.leases.is_empty() {
+                all.finish(0, &[]);
+                all.check();
+            }
+            assert_eq!(all.queue.has_work(), opened == count);
+        }
+        assert!(matches!(all.queue.pull(engine, capacity(u64::MAX, 2), true), Pull::Finished));
+        assert_eq!((all.seen.len() as u64, all.done), (job.pairs(), job.cells()));
+    }
 }
