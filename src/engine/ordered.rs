@@ -246,4 +246,17 @@ mod tests {
         assert!(ahead.admits(4) && !ahead.admits(5), "it is the next band's turn, which waits for none");
         assert!(Ahead::default().admits(usize::MAX));
     }
+    #[test]
+    fn what_is_closed_is_planned_as_far_as_it_was_opened() {
+        let ahead = Ahead::closed();
+        assert!(ahead.admits(0) && !ahead.admits(1), "the first is planned in any case");
+        for bands in [0, 1, 2, 3, 300, 299, 1, usize::MAX - 1, usize::MAX] {
+            ahead.open(bands);
+            let most = bands.max(1);
+            let near = (most.saturating_sub(3)..most.saturating_add(3)).chain([0, 1, usize::MAX - 1]);
+            for band in near {
+                assert_eq!(ahead.admits(band), band < most, "band {band} of {bands}");
+            }
+        }
+    }
 }
