@@ -31,7 +31,7 @@ use crate::score::PhyloScheme;
 use crate::seq::{Alphabet, ReadChunk, ReadChunks, Strand, StrandOf, Strands};
 
 /// Chunks of reads on their way at once: some are in their rounds while others are aligned.
-const CHUNKS: usize = 4;
+const CHUNKS: usize = 6;
 /// Reads of a chunk at most.
 const CHUNK_READS: usize = 1 << 13;
 /// Symbols of a chunk at most, a read more or less.

@@ -22,7 +22,7 @@ const MOST_WORD: i64 = 1 << 29;
 pub const fn columns(numbers: Numbers) -> [u32; 2] {
     match numbers {
         Numbers::Halves => [20, 28],
-        Numbers::Words => [12, 16],
+        Numbers::Words => [16, 20],
     }
 }
 
