@@ -301,7 +301,7 @@ fn parts_of_a_path() {
 }
 
 fn block(numbers: Numbers) -> naga::Module {
-    let (workgroup, columns) = (16, block::columns(numbers));
+    let (workgroup, columns) = (16, block::columns(numbers)[0]);
     let variant =
         block::Variant { numbers, workgroup, columns, chunk: block::CHUNK, is_plain: false, is_protein: true };
     parsed(&variant.source().expect("its parts are there"))
@@ -347,7 +347,7 @@ fn places_of_blocks() {
 #[test]
 fn numbers_of_scratch_memory() {
     for numbers in [Numbers::Words, Numbers::Halves] {
-        let (module, columns) = (block(numbers), block::columns(numbers));
+        let (module, columns) = (block(numbers), block::columns(numbers)[1]);
         let mut all = module.global_variables.iter();
         let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };

@@ -204,8 +204,9 @@ fn blocks() -> Vec<block::Variant> {
         for (is_plain, is_protein) in [(true, false), (false, false), (false, true)] {
             for workgroup in [16, 32, 64] {
                 for chunk in [32, block::CHUNK] {
-                    let columns = block::columns(numbers);
-                    all.push(block::Variant { numbers, workgroup, columns, chunk, is_plain, is_protein });
+                    for columns in block::columns(numbers) {
+                        all.push(block::Variant { numbers, workgroup, columns, chunk, is_plain, is_protein });
+                    }
                 }
             }
         }
