@@ -12,6 +12,7 @@ use pairwave::jobs::papara::{PhyloAlignment, PhyloResult, ReadSource};
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::papara::cpu::phylo_workers;
 use pairwave::papara::gpu::PhyloGpu;
+use pairwave::papara::mock::PhyloMock;
 use pairwave::papara::{GapModel, Phylo, Reference};
 use pairwave::score::PhyloScheme;
 use pairwave::seq::{AlphabetChoice, Strand, StrandOf, reverse_complement_letters};
@@ -140,8 +141,8 @@ fn odd_letters_stay_and_empty_reads_go() {
     assert_eq!(rows.iter().map(|row| row.number).collect::<Vec<_>>(), [0, 1, 3, 4]);
     assert_eq!((rows[1].letters.as_slice(), &rows[1].cigar), (changed.as_bytes(), &rows[0].cigar));
     assert_eq!((&rows[2].letters, &rows[2].cigar), (&rows[0].letters, &rows[0].cigar));
-    // What was done before is left out, and its numbers stay.
-    let rest = run(&PhyloAlignment { skip: 3, ..job.clone() }, cpu(1)).0;
+    // What was done before is left out, and numbers stay: empty reads were never done.
+    let rest = run(&PhyloAlignment { skip: 2, ..job.clone() }, cpu(1)).0;
     assert_eq!(rest, rows[2..]);
     assert!(run(&PhyloAlignment { skip: 99, ..job }, cpu(1)).0.is_empty());
 }
@@ -166,4 +167,27 @@ fn many_chunks_come_back_in_order_and_a_wrong_letter_ends_the_job() {
     let error = job.run_on(cpu(2), &Run { threads: 2, ..Run::default() }, |_| Ok(())).expect_err("a letter is wrong");
     assert_eq!(error.exit_code(), 2);
     assert!(error.to_string().contains("some.fa") && error.to_string().contains("r19000"), "{error}");
+}
+
+#[test]
+fn others_take_over_from_an_engine_that_fails() {
+    let mut reads = letters("tiny");
+    reads.retain(|(_, letters)| letters.len() < 120);
+    let job = PhyloAlignment { reads: some(&reads), ..job("tiny") };
+    let expected = run(&job, cpu(1)).0;
+    // One that lies, one that refuses all.
+    let liar = || {
+        let spoil = |report: &mut pairwave::papara::PhyloReport| report.scores[0][0] = i32::MAX;
+        Box::new(PhyloMock::new("liar").with_spoil(spoil)) as Box<dyn Engine<Phylo>>
+    };
+    let full = || {
+        let engine = PhyloGpu::open(&support::adapter()).expect("the adapter opens");
+        engine.gpu().feign_shortage("", 0, u64::MAX);
+        Box::new(engine) as Box<dyn Engine<Phylo>>
+    };
+    for engines in [vec![liar()], vec![full()], vec![liar(), full()]] {
+        let (rows, summary) = run(&job, engines);
+        assert_eq!(rows, expected);
+        assert!(summary.engines.iter().any(|engine| engine.name == "cpu" && engine.cells > 0));
+    }
 }

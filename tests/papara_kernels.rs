@@ -95,3 +95,27 @@ fn the_sizes_of_devices_give_the_same() {
         phylo::assert_scores(&batch, &compute(&mut engine, &batch), &format!("{shape:?}"));
     }
 }
+
+#[test]
+fn what_does_not_fit_is_tried_again_or_refused() {
+    let rng = &mut support::rng(35);
+    let looks = Looks { alphabet: Alphabet::Dna, sites: 40, vectors: 24, are_unions: false };
+    let vectors = Arc::new(phylo::vectors(rng, looks));
+    let reads = reads(rng, &vectors, &[9, 30], false);
+    let batch = phylo::batch(&reads, &vectors, PhyloScheme::papara(), None);
+    for label in ["ancestral states", "scratch", "output"] {
+        let mut engine = engine(None).with_shape(SMALL);
+        engine.gpu().feign_shortage(label, 0, 1);
+        phylo::assert_scores(&batch, &compute(&mut engine, &batch), label);
+        let mut engine = self::engine(None).with_shape(SMALL);
+        engine.gpu().feign_shortage(label, 0, u64::MAX);
+        let error = engine.submit(Arc::clone(&batch)).expect_err("there is no memory");
+        assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{label}: {error}");
+    }
+    // Scores of such a scheme exceed 32 bits.
+    let great = PhyloScheme { matching: 1 << 16, ..PhyloScheme::papara() };
+    let long = vec![vec![1; 20_000]];
+    let batch = phylo::batch(&long, &vectors, great, None);
+    let error = engine(None).submit(batch).expect_err("they do not fit");
+    assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
+}

@@ -264,7 +264,7 @@ impl OpenEnded {
         // A guess that is far off.
         let queue = WorkQueue::new(Box::new(bands), 1 << 50, Arc::default(), Box::new(clock));
         let queue = queue.with_ahead(Arc::clone(&ahead)).with_unknown_cells();
-        let engines = vec![queue.join(true, LeastWork { seconds: 0.0, pairs: 1 })];
+        let engines = vec![queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 })];
         let (leases, seen) = (Vec::new(), BTreeSet::new());
         OpenEnded { queue, ahead, bands: own, planned, opened: 1, engines, leases, done: 0, seen }
     }
@@ -323,7 +323,7 @@ fn bands_that_become_known_one_after_the_other() {
             match rng.below(8u32) {
                 0 => all.open((all.opened + 1 + rng.below(3usize)).min(count)),
                 1 if all.engines.len() < 3 => {
-                    all.engines.push(all.queue.join(true, LeastWork { seconds: 0.0, pairs: 1 }));
+                    all.engines.push(all.queue.join(true, LeastWork { seconds: 0.0, pairs: 1, fill: 0 }));
                 }
                 2 if all.engines.len() > 1 => {
                     let engine = all.engines.swap_remove(rng.below(all.engines.len()));
