@@ -15,13 +15,16 @@ pub(super) use edit::*;
 pub(super) use long::*;
 pub(super) use papara::*;
 
+const QUIET: &str = "Print errors only: no progress, no summary, no warnings";
+/// Behind all other options.
+const QUIET_ORDER: usize = 900;
+
 /// Exact sequence alignment on any GPU, on CPUs, and on both at once.
 #[derive(Debug, Parser)]
 #[command(name = "pairwave", version, about, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Results go to standard output or to --output; progress and warnings go to standard error.")]
 pub(super) struct Args {
-    /// Print errors only: no progress, no summary, no warnings
-    #[arg(short, long, global = true, display_order = 900)]
+    #[arg(short, long, global = true, display_order = QUIET_ORDER, help = QUIET)]
     pub quiet: bool,
 
     /// Say more of what is done: which devices and kernels, what was measured

@@ -8,7 +8,7 @@ const ROWS: [&[&str]; 7] = [
     &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
     &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
-    &["bench", "edit", "long"],
+    &["bench", "edit", "long", "papara"],
     &["options"],
     &["run"],
     &["mod"],

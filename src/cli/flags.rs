@@ -4,9 +4,10 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 46] = [
+const FLAGS: [(&str, &str); 47] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
+    ("alphabet", "--alphabet"),
     ("candidates", "--pairs"),
     ("checkpoint", "--checkpoint"),
     ("chunk", "--chunk"),

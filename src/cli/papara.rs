@@ -13,8 +13,8 @@ use pairwave::jobs::{Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary}
 use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
 use pairwave::papara::{GapModel, Reference};
 use pairwave::score::{Gaps, PhyloScheme};
-use pairwave::seq::Strand;
 use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{Alphabet, Strand};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -50,6 +50,11 @@ impl TryFrom<PaparaArgs> for Papara {
     fn try_from(args: PaparaArgs) -> Result<Self> {
         let scheme = scheme(&args)?;
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
+            return Err(Error::usage(
+                "--alphabet bytes: bytes have no ancestral states; references are DNA, RNA or proteins",
+            ));
+        }
         let strand = args.strand.map_or(Strand::Forward, Strand::from);
         if let AlphabetChoice::Fixed(alphabet) = alphabet {
             check_strand(strand, alphabet)?;
@@ -131,6 +136,11 @@ fn scheme(args: &PaparaArgs) -> Result<PhyloScheme> {
         if open > 0 || extend > 0 || gap_site > 0 {
             return Err(Error::usage(format!("--parameters {typed}: gaps and gap sites have scores of 0 or below")));
         }
+        if open > extend {
+            return Err(Error::usage(format!(
+                "--parameters {typed}: a gap's first symbol costs no less than each further one"
+            )));
+        }
         let gaps = Gaps::from_emboss(open.saturating_neg(), extend.saturating_neg());
         scheme = PhyloScheme {
             matching,
@@ -179,11 +189,11 @@ impl Papara {
         if !self.format.needs_extent() {
             return Ok(None);
         }
-        let beside = self.output.as_deref().and_then(Path::parent).filter(|parent| !parent.as_os_str().is_empty());
-        let directory = match (beside, &self.output) {
-            (Some(parent), _) => parent.to_owned(),
-            (None, Some(_)) => PathBuf::from("."),
-            (None, None) => std::env::temp_dir(),
+        let file = self.output.as_deref().filter(|path| *path != Path::new("-"));
+        let directory = match file.map(|file| file.parent().filter(|parent| !parent.as_os_str().is_empty())) {
+            Some(Some(parent)) => parent.to_owned(),
+            Some(None) => PathBuf::from("."),
+            None => std::env::temp_dir(),
         };
         Spool::create(&directory).map(Some)
     }
@@ -317,8 +327,9 @@ impl JobCommand for Papara {
         let engines: Vec<String> =
             summary.engines.iter().map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * 1e9))).collect();
         vec![format!(
-            "{} reads aligned in {:.3} s: {} reads/s, {} of all edges, of which {share:.1}% were computed; {}",
+            "{} {} aligned in {:.3} s: {} reads/s, {} of all edges, of which {share:.1}% were computed; {}",
             HumanCount(summary.written),
+            if summary.written == 1 { "read" } else { "reads" },
             summary.seconds,
             HumanCount((summary.written as f64 / seconds).round() as u64),
             gcups(summary.cells as f64 / seconds),

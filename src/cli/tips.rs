@@ -59,9 +59,15 @@ const FOREIGN: &[(&[&str], &str, &[&str])] = &[
     (
         &["query", "subject", "db", "target", "asequence", "bsequence", "in", "input", "q", "i"],
         "the files are named without an option",
-        &[],
+        &["allpairs", "edit", "long"],
     ),
-    (&["sw", "nw", "local", "global"], "here it is --mode", &[]),
+    (&["query", "queries", "i", "in", "input"], "here it is --reads FILE", &["papara"]),
+    (&["ref-msa", "msa", "ref", "alignment"], "here it is --reference FILE", &["papara"]),
+    (&["c", "cgap"], "here it is --gap-model cgap", &["papara"]),
+    (&["f", "fasta"], "here it is --format fasta, which is the default", &["papara"]),
+    (&["n", "run-name"], "here it is --output FILE", &["papara"]),
+    (&["jplace"], "no placements are computed: EPA-ng and pplacer read the alignment that is written", &["papara"]),
+    (&["sw", "nw", "local", "global"], "here it is --mode", &["allpairs", "edit", "long"]),
 ];
 
 /// What to type instead of an option that there is not, in one of the program's commands.
@@ -103,6 +109,8 @@ mod tests {
             ("long", "-max_target_seqs", "--top"),
             ("allpairs", "--gapopen=10", "--gap-open"),
             ("allpairs", "--userfields", "--fields"),
+            ("papara", "-c", "--gap-model"),
+            ("papara", "--query", "--reads"),
         ] {
             assert!(instead(Some(command), option).is_some_and(|advice| advice.contains(expected)), "{option}");
         }
@@ -112,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_answer_in_a_command() {
-        for command in ["allpairs", "edit", "long"] {
+        for command in ["allpairs", "edit", "long", "papara"] {
             let here = |commands: &&[&str]| commands.is_empty() || commands.contains(&command);
             let entries = FOREIGN.iter().filter(|(_, _, commands)| here(commands));
             let mut names: Vec<&str> = entries.flat_map(|(names, ..)| names.iter().copied()).collect();

@@ -1,9 +1,9 @@
 //! What was typed after `pairwave papara`.
 
-use clap::{ValueEnum, ValueHint};
+use clap::{Arg, ArgAction, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{AlphabetName, ComputeArgs, OUTPUT, SCORING, StrandName};
+use super::{AlphabetName, ComputeArgs, OUTPUT, QUIET, QUIET_ORDER, SCORING, StrandName};
 
 /// Align reads with a reference alignment and its tree, for phylogenetic placement (PaPaRa)
 ///
@@ -15,8 +15,9 @@ use super::{AlphabetName, ComputeArgs, OUTPUT, SCORING, StrandName};
 #[command(
     override_usage = "pairwave papara [OPTIONS] --tree <FILE> --reference <FILE> --reads <FILE>",
     after_long_help = EXAMPLES,
-    // As in PaPaRa, -t is the tree.
+    // As in PaPaRa, -t is the tree and -q the reads: the option of all commands has no letter behind this one's name.
     mut_arg("threads", |arg| arg.short(None)),
+    arg(Arg::new("quiet").long("quiet").action(ArgAction::SetTrue).display_order(QUIET_ORDER).help(QUIET)),
 )]
 pub(crate) struct PaparaArgs {
     /// Tree of the references: Newick, unrooted or rooted, multifurcating or not; - is standard input
