@@ -17,6 +17,7 @@ mod kernels;
 mod local;
 mod long;
 mod pages;
+mod papara;
 mod scoring;
 mod stats;
 mod strands;

@@ -1,0 +1,290 @@
+//! `pairwave papara`: the files that it writes, whoever computes; jobs that go on; and what it refuses.
+
+use insta::assert_snapshot;
+use pairwave::seq::reverse_complement_letters;
+
+use super::*;
+
+const TREE: &str = "((a:0.1,b:0.2)0.9:0.05,(c:0.1,d:0.3):0.02,e:0.4);\n";
+const REFERENCE: &str = ">a\nACGTACGTAAGGCCTTAC\n>b\nACGTACGTAAGGCC-TAC\n>c\nACGAACGT--GGCCTTAC\n>d\nACGAACGTTAGGACTTAC\n\
+                         >e\nACGAACCTTAGGACTTTC\n";
+/// One with an insertion, one that hangs over, one of the minus strand, and an empty one.
+const READS: &str = ">r1\nCGTACGTAAGG\n>r2 x\nacguNacggcc\n>r3\nGGACTTTCAA\n>empty\n\n>r4\nGTAAGTCC\n";
+
+/// A directory with the files above.
+fn small() -> TempDir {
+    let folder = folder();
+    file(&folder, "ref.nwk", TREE);
+    file(&folder, "ref.fa", REFERENCE);
+    file(&folder, "reads.fa", READS);
+    folder
+}
+
+/// `pairwave papara` with three inputs.
+fn papara([tree, reference, reads]: [&str; 3]) -> Command {
+    pairwave(&["papara", "--tree", tree, "--reference", reference, "--reads", reads])
+}
+
+fn inputs(folder: &TempDir) -> [String; 3] {
+    ["ref.nwk", "ref.fa", "reads.fa"].map(|name| path(folder, name))
+}
+
+/// The alignment, the table and the tree: the same whoever computes.
+fn outputs(inputs: &[String; 3], arguments: &[&str]) -> [String; 3] {
+    needs_adapter();
+    let folder = folder();
+    let (table, tree) = (path(&folder, "table.tsv"), path(&folder, "tree.nwk"));
+    let mut first: Option<[String; 3]> = None;
+    for (device, threads) in TWO_WAYS {
+        let run = papara(inputs.each_ref().map(String::as_str))
+            .args(["--quiet", "--check", "--device", device, "--threads", threads])
+            .args(["--table", &table, "--tree-out", &tree])
+            .args(arguments)
+            .assert()
+            .success()
+            .stderr("");
+        let alignment = String::from_utf8(run.get_output().stdout.clone()).expect("the output is text");
+        let all = [alignment, read(&table), read(&tree)];
+        match &first {
+            None => first = Some(all),
+            Some(first) => assert_eq!(first, &all, "--device {device}: {arguments:?}"),
+        }
+    }
+    first.expect("there is a way")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(path).expect("it is there")
+}
+
+fn asset(set: &str, name: &str) -> String {
+    format!("assets/papara/{set}/{name}")
+}
+
+fn asset_inputs(set: &str) -> [String; 3] {
+    ["ref.nwk", "ref.phy", "reads.fasta"].map(|name| asset(set, name))
+}
+
+fn success(command: &mut Command) -> (String, String) {
+    let run = command.assert().success();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    (text(&run.get_output().stdout), text(&run.get_output().stderr))
+}
+
+/// PaPaRa 2.5's own files, byte for byte.
+#[test]
+fn alignments_are_those_of_papara() {
+    for set in ["tiny", "tiny_aa"] {
+        for (model, published) in [("pgap", "papara.pgap.phy"), ("cgap", "papara.cgap.phy")] {
+            let alignment = &outputs(&asset_inputs(set), &["--gap-model", model, "--format", "phylip"])[0];
+            assert!(*alignment == read(asset(set, published)), "{set}, {model}");
+        }
+    }
+    // Where there is no N, which PaPaRa writes as a gap here.
+    let alignment = &outputs(&asset_inputs("tiny_aa"), &["-r", "--format", "phylip"])[0];
+    assert!(*alignment == read(asset("tiny_aa", "papara.pgap.r.phy")), "inserted characters dropped");
+}
+
+#[test]
+fn formats_of_alignments() {
+    let folder = small();
+    let mut text = String::new();
+    for arguments in [
+        &[][..],
+        &["--keep-length"],
+        &["--split"],
+        &["--keep-length", "--split"],
+        &["--format", "phylip"],
+        &["--format", "phylip", "--keep-length", "--split"],
+    ] {
+        writeln!(text, "{}\n{}", arguments.join(" "), outputs(&inputs(&folder), arguments)[0]).unwrap();
+    }
+    assert_snapshot!(text);
+}
+
+#[test]
+fn scores_strands_and_edges() {
+    let folder = small();
+    let mut text = String::new();
+    for arguments in [
+        &[][..],
+        &["--gap-model", "cgap"],
+        &["--scoring", "paper"],
+        &["-p", "-5:-2:3:-1"],
+        &["--match", "3", "--mismatch", "-1", "--gap-open", "4", "--gap-extend", "2", "--gap-site", "1"],
+        &["--strand", "both"],
+        &["--strand", "minus"],
+    ] {
+        let [alignment, table, tree] = outputs(&inputs(&folder), &[&["--split"], arguments].concat());
+        writeln!(text, "{}\n{alignment}\n{table}\n{tree}", arguments.join(" ")).unwrap();
+    }
+    assert_snapshot!(text);
+    let default = outputs(&inputs(&folder), &[]);
+    assert_eq!(outputs(&inputs(&folder), &["-p", "-3:-1:2:-3"]), default);
+    assert_eq!(outputs(&inputs(&folder), &["--exhaustive"]), default);
+}
+
+/// Of real reads, every third turned.
+#[test]
+fn tables_of_reads_of_either_strand() {
+    let folder = folder();
+    let mut reads = String::new();
+    for (index, record) in read(asset("tiny", "reads.fasta")).split('>').skip(1).step_by(5).enumerate() {
+        let (name, letters) = record.split_once('\n').expect("a line of a name");
+        let letters: String = letters.split_whitespace().collect();
+        let turned = String::from_utf8(reverse_complement_letters(letters.as_bytes())).expect("letters");
+        writeln!(reads, ">{name}\n{}", if index % 3 == 0 { turned } else { letters }).unwrap();
+    }
+    let [tree, reference, _] = asset_inputs("tiny");
+    let inputs = [tree, reference, file(&folder, "reads.fa", reads)];
+    let [alignment, table, tree] = outputs(&inputs, &["--strand", "both", "--split"]);
+    assert_snapshot!(format!("{table}\n{tree}"));
+    assert_eq!(outputs(&inputs, &["--strand", "both", "--split", "--exhaustive"]), [alignment, table, tree]);
+}
+
+/// What is left empty is named; the others are aligned. A name that ends in .phy.gz is PHYLIP, compressed.
+#[test]
+fn summaries_and_files() {
+    let folder = small();
+    let inputs = inputs(&folder);
+    let inputs = inputs.each_ref().map(String::as_str);
+    let (stats, output) = (path(&folder, "stats.json"), path(&folder, "aligned.PHY.gz"));
+    let (stdout, stderr) = success(papara(inputs).args(["-o", &output, "--stats", &stats, "--device", "cpu"]));
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert_eq!((stdout.as_str(), lines.len()), ("", 2), "{stderr}");
+    assert_eq!(lines[0], "pairwave: warning: read 'empty' (record 4) has no letters and is left out");
+    assert!(lines[1].starts_with("pairwave: 4 reads aligned in "), "{stderr}");
+    let stats: serde_json::Value = serde_json::from_str(&read(stats)).expect("it is JSON");
+    assert_eq!((stats["written"].as_u64(), stats["engines"][0]["name"].as_str()), (Some(4), Some("cpu")));
+    let mut text = String::new();
+    let mut decoder = flate2::read::GzDecoder::new(std::fs::File::open(output).expect("it is there"));
+    std::io::Read::read_to_string(&mut decoder, &mut text).expect("text");
+    assert!(text.starts_with("9 21\n"), "{text}");
+    assert_eq!(text, success(papara(inputs).args(["--quiet", "--format", "phylip"])).0);
+    // Nothing beside what was asked for.
+    assert_eq!(entries(folder.path()), ["aligned.PHY.gz", "reads.fa", "ref.fa", "ref.nwk", "stats.json"]);
+}
+
+/// Each of the inputs may be standard input, and the reads compressed; -q before the command is --quiet.
+#[test]
+fn standard_input_and_short_names() {
+    let folder = small();
+    let inputs = inputs(&folder);
+    let expected = success(papara(inputs.each_ref().map(String::as_str)).arg("--quiet")).0;
+    for (index, input) in inputs.iter().enumerate() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut encoder, read(input).as_bytes()).unwrap();
+        let mut inputs = inputs.clone();
+        inputs[index] = "-".into();
+        let arguments = ["-q", "papara", "-t", &inputs[0], "-s", &inputs[1], "-q", &inputs[2], "-o", "-"];
+        let run = pairwave(&arguments).write_stdin(encoder.finish().unwrap()).assert().success();
+        run.stderr("").stdout(expected.clone());
+    }
+}
+
+/// More reads than are on their way at once: finished ones are found again, and what was cut off is made anew.
+#[test]
+fn checkpoints() {
+    let folder = small();
+    let letters = ["CGTACGTAAGG", "ACGUNACGGCC", "GGACTTTCAA", "GTAAGTCC"];
+    let reads: String = (0..9000).map(|read| format!(">{read}\n{}\n", letters[read % 4])).collect();
+    file(&folder, "reads.fa", reads);
+    let work = path(&folder, "reads.work");
+    let run = |arguments: &[&str]| {
+        let (table, inputs) = (path(&folder, "table.tsv"), inputs(&folder));
+        let mut command = papara(inputs.each_ref().map(String::as_str));
+        let (alignment, stderr) = success(command.args(["--device", "cpu", "--table", &table]).args(arguments));
+        ((alignment, read(&table)), stderr)
+    };
+    let expected = run(&[]).0;
+    let goes_on = |stderr: &str| stderr.lines().find(|line| line.contains("going on behind")).map(str::to_owned);
+    let (first, stderr) = run(&["--checkpoint", &work]);
+    assert!(first == expected && goes_on(&stderr).is_none(), "{stderr}");
+    let (again, stderr) = run(&["--checkpoint", &work, "--exhaustive"]);
+    assert!(again == expected && goes_on(&stderr).is_some_and(|line| line.contains("9,000 reads")), "{stderr}");
+    let whole = std::fs::read(&work).expect("it is there");
+    std::fs::write(&work, &whole[..whole.len() - 1]).expect("it can be written");
+    let (again, stderr) = run(&["--checkpoint", &work]);
+    assert!(again == expected, "behind a cut");
+    let line = goes_on(&stderr).expect("there is a first block");
+    assert!(!line.contains("9,000 reads"), "{line}");
+    assert_eq!(std::fs::read(&work).expect("it is there"), whole);
+
+    let refused = |arguments: &str| {
+        let arguments = format!("-t @ref.nwk -s @ref.fa -q @reads.fa --checkpoint @reads.work {arguments}");
+        let message = wrong::refused_by("papara", &folder, &arguments);
+        assert!(message.contains("it is of another job: other files or options"), "{message}");
+    };
+    for other in ["--match 3", "--gap-model cgap", "--strand both", "--scoring paper"] {
+        refused(other);
+    }
+    file(&folder, "reads.fa", READS);
+    refused("");
+    assert_eq!(std::fs::read(&work).expect("it is there"), whole);
+}
+
+#[test]
+fn wrong_options_and_input() {
+    let folder = small();
+    file(&folder, "names.nwk", TREE.replace("e:", "f:"));
+    file(&folder, "length.nwk", "((a:0.1,b:0.2),\n(c:0.1,d:x3),e);\n");
+    file(&folder, "open.nwk", "((a:0.1,b:0.2),\n(c:0.1,d:3),e;\n");
+    file(&folder, "twice.nwk", "((a,b),(c,d),(a,e));");
+    file(&folder, "two.nwk", "(a,b);");
+    file(&folder, "empty", "");
+    file(&folder, "uneven.fa", REFERENCE.replace("GGCC-TAC", "GGCC-TA"));
+    file(&folder, "letter.fa", REFERENCE.replace("GGACTTTC", "GGACT7TC"));
+    file(&folder, "fewer.fa", REFERENCE.split(">d").next().expect("a part"));
+    file(&folder, "cut.phy", "5 18\na ACGTACGTAAGGCCTTAC\nb ACGTACGTAAGG\n");
+    file(&folder, "wrong.fa", ">r1\nCGTACGTAAGG\n>r2 x\nACG\nAC7A\n");
+    file(&folder, "wrong.fq", "@r1\nCGTACGTAAGG\n+\nIIIIIIIIIII\n@r2\nACGE\n+\nIIII\n");
+    let refused = |arguments: &str| wrong::refused_by("papara", &folder, arguments);
+    let all = [
+        "-t @names.nwk -s @ref.fa -q @reads.fa",
+        "-t @ref.nwk -s @fewer.fa -q @reads.fa",
+        "-t @length.nwk -s @ref.fa -q @reads.fa",
+        "-t @open.nwk -s @ref.fa -q @reads.fa",
+        "-t @twice.nwk -s @ref.fa -q @reads.fa",
+        "-t @two.nwk -s @ref.fa -q @reads.fa",
+        "-t @empty -s @ref.fa -q @reads.fa",
+        "-t @missing.nwk -s @ref.fa -q @reads.fa",
+        "-t @ref.nwk -s @uneven.fa -q @reads.fa",
+        "-t @ref.nwk -s @letter.fa -q @reads.fa",
+        "-t @ref.nwk -s @cut.phy -q @reads.fa",
+        "-t @ref.nwk -s @empty -q @reads.fa",
+        "-t @ref.nwk -s @missing.fa -q @reads.fa",
+        "-t @ref.nwk -s @ref.fa -q @wrong.fa",
+        "-t @ref.nwk -s @ref.fa -q @wrong.fq",
+        "-t @ref.nwk -s @ref.fa -q @wrong.fa --table @t.tsv --tree-out @t.nwk --stats @s.json",
+        "-t @ref.nwk -s @ref.fa -q @empty",
+        "-t @ref.nwk -s @ref.fa -q @missing.fa",
+        "-t @ref.nwk -s @ref.fa -q @missing.fa --checkpoint @work",
+        "-t @ref.nwk -s @ref.fa",
+        "-t - -s @ref.fa -q -",
+        "-t @ref.nwk -s @ref.fa -q - --checkpoint @work",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa -o @reads.fa",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --table @reads.fa",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --tree-out @ref.nwk",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --checkpoint @ref.fa",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --table @pairs.tsv",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --table @t.tsv --stats @t.tsv",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --table -",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --table @none/t.tsv",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --checkpoint @wrong.fq",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa -p 1:2",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa -p -3:-1:x:-3",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa -p 3:1:2:3",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa -p -1:-3:2:-3",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa -p -3:-1:2:-3 --match 3",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --match -1",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --gap-open -1",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --gap-site 1000001",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --alphabet protein --strand both",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --alphabet bytes",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --kernel nw_slice",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa --format jplace",
+        "-t @ref.nwk -s @ref.fa -q @reads.fa -c",
+        "-t @ref.nwk -s @ref.fa --query @reads.fa",
+    ];
+    assert_snapshot!(all.map(refused).concat());
+}
