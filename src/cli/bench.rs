@@ -78,15 +78,19 @@ impl TryFrom<BenchArgs> for Bench {
         {
             return Err(Error::usage("--seqs is for filter and endtoend, and neither is to be measured"));
         }
-        let has_kernels = experiments.contains(&Experiment::Kernels);
-        let have_lengths = [Experiment::Kernels, Experiment::Edit, Experiment::Long];
-        if !args.lengths.is_empty() && !experiments.iter().any(|one| have_lengths.contains(one)) {
-            return Err(Error::usage("--lengths is for kernels, edit and long, and none of them is to be measured"));
+        let any_of = |some: &[Experiment]| experiments.iter().any(|one| some.contains(one));
+        if !args.lengths.is_empty()
+            && !any_of(&[Experiment::Kernels, Experiment::Edit, Experiment::Long, Experiment::Papara])
+        {
+            return Err(Error::usage(
+                "--lengths is for kernels, edit, long and papara, and none of them is to be measured",
+            ));
         }
-        for (option, given) in [("--counts", !args.counts.is_empty()), ("--work", !args.work.is_empty())] {
-            if given && !has_kernels {
-                return Err(Error::usage(format!("{option} is for kernels, which is not to be measured")));
-            }
+        if !args.counts.is_empty() && !any_of(&[Experiment::Kernels, Experiment::Papara]) {
+            return Err(Error::usage("--counts is for kernels and papara, and neither is to be measured"));
+        }
+        if !args.work.is_empty() && !any_of(&[Experiment::Kernels]) {
+            return Err(Error::usage("--work is for kernels, which is not to be measured"));
         }
         Ok(Bench {
             experiments,
@@ -205,6 +209,7 @@ impl From<ExperimentName> for Experiment {
             ExperimentName::EndToEnd => Experiment::EndToEnd,
             ExperimentName::Edit => Experiment::Edit,
             ExperimentName::Long => Experiment::Long,
+            ExperimentName::Papara => Experiment::Papara,
         }
     }
 }

@@ -227,6 +227,42 @@ fn a_software_adapter_gets_small_sizes() {
     assert!(stderr.contains("filter: nw_slice as filter"), "{stderr}");
 }
 
+/// Alachiotis, Berger and Stamatakis 2013, tables 1 to 3.
+#[test]
+fn reads_by_sites_and_by_number() {
+    let lengths = ["--lengths", "70,20", "--counts", "9", "--format", "csv"];
+    let text = bench(&[&["papara", "--device", "0"][..], &lengths].concat());
+    let rows = rows(&text);
+    let has_halves = support::adapter().adapter.features().contains(wgpu::Features::SHADER_F16);
+    let found: Vec<String> =
+        rows.iter().map(|row| ["by", "sites", "reads", "kernel"].map(|key| row[key].as_str()).join(" ")).collect();
+    let expected: Vec<String> = ["sites 20 20", "sites 70 20", "reads 100 9"]
+        .iter()
+        .flat_map(|case| {
+            ["papara_block", "papara_block_half", "cpu", "together"].map(|kernel| format!("{case} {kernel}"))
+        })
+        .collect();
+    assert_eq!(found, expected);
+    for row in &rows {
+        let number = |key: &str| row[key].parse::<f64>().ok().filter(|number| *number > 0.0);
+        let is_measured = has_halves || row["kernel"] != "papara_block_half";
+        assert_eq!(row["status"], if is_measured { "measured" } else { "unsuited" }, "{row:?}");
+        assert_eq!((number("gcups").is_some(), number("runs").is_some()), (is_measured, is_measured), "{row:?}");
+        let is_together = row["kernel"] == "together";
+        assert_eq!(number("of_sum").is_some(), is_together, "{row:?}");
+        // Cells of 24 vectors, and of reads of 90 to 110 symbols.
+        let [sites, reads] = ["sites", "reads"].map(|key| number(key).expect("a number"));
+        let symbols = number("cells").expect("a number") / (sites * reads * 24.0);
+        assert!((90.0..=110.0).contains(&symbols), "{row:?}");
+    }
+    assert_eq!(rows.iter().filter(|row| row["best"] == "yes").count(), 3, "{text}");
+    // On the CPU nobody shares anything; what would take too long is left out.
+    let text = bench(&["papara", "--device", "cpu", "--lengths", "1000000", "--counts", "1", "--seconds", "0.0001"]);
+    let row = |sites: &str| text.lines().find(|line| line.contains(&format!(" {sites} "))).expect("a row");
+    assert!(row("1000000").contains("skipped") && !row("100").contains("skipped"), "{text}");
+    assert!(text.contains("* skipped: expected to take more than 0.0001 s") && !text.contains("together"), "{text}");
+}
+
 #[test]
 fn wrong_options_are_refused_before_anything_is_measured() {
     let folder = folder();
@@ -237,8 +273,9 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["kernels", "--lengths", "0"], "--lengths 0"),
         (&["kernels", "--kernel", "nw_lines"], "no kernel is called 'nw_lines'"),
         (&["edit", "--kernel", "myers_lines"], "myers_band"),
-        (&["slices", "--lengths", "9"], "--lengths is for kernels, edit and long"),
-        (&["long", "--counts", "9"], "--counts is for kernels"),
+        (&["slices", "--lengths", "9"], "--lengths is for kernels, edit, long and papara"),
+        (&["long", "--counts", "9"], "--counts is for kernels and papara"),
+        (&["papara", "--work", "scores"], "--work is for kernels"),
         (&["edit", "--seqs", &one], "--seqs is for filter and endtoend"),
         (&["filter", "--seqs", &one], "--seqs: a pair needs two"),
         (&["kernels", "-o", &missing], "bench.txt"),

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use super::{COMPUTING, OUTPUT, SELECTION};
 
-/// Measure the devices: the tables of Truong et al., Chacon et al. and Li et al. 2014 on this machine
+/// Measure the devices: the tables of Truong, Chacon and Li et al. 2014 and Alachiotis et al. 2013
 ///
 /// Speeds of kernels by length and number of pairs, their settings, kernels as filters, ways to bring results back,
-/// whole jobs, Levenshtein distances, and pairs of very long sequences. Sequences are random, from a seed that is written with the tables, unless
-/// --seqs names a file. What is not measured is marked: - does not suit the kernel or the device, 'skipped' would take
-/// longer than --seconds.
+/// whole jobs, Levenshtein distances, pairs of very long sequences, and reads against ancestral states. Sequences are
+/// random, from a seed that is written with the tables, unless --seqs names a file. What is not measured is marked: - does
+/// not suit the kernel or the device, 'skipped' would take longer than --seconds.
 #[derive(Debug, clap::Args, Default)]
 #[command(after_long_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArgs {
@@ -18,13 +18,14 @@ pub(crate) struct BenchArgs {
     #[arg(value_name = "EXPERIMENT", value_enum, ignore_case = true)]
     pub experiments: Vec<ExperimentName>,
 
-    /// Lengths for 'kernels', 'edit' and 'long' in symbols, separated by commas [default: for kernels
-    /// 128,256,512,1024,2048,4096,8192,16384, for edit 100,200,400,600,800,1000,10000, for long those of the paper's
-    /// figures, and up to 1000000]
+    /// Lengths for 'kernels', 'edit' and 'long' in symbols and for 'papara' in sites, separated by commas [default: for
+    /// kernels 128,256,512,1024,2048,4096,8192,16384, for edit 100,200,400,600,800,1000,10000, for long those of the paper's
+    /// figures, and up to 1000000, for papara 500,1000,5000,10000,50000,100000,500000]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub lengths: Vec<u32>,
 
-    /// Numbers of pairs for 'kernels', separated by commas [default: 8,64,512,4096,32768,100000]
+    /// Numbers of pairs for 'kernels' and of reads for 'papara', separated by commas [default: for kernels
+    /// 8,64,512,4096,32768,100000, for papara 10,50,100,500,1250,5000]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub counts: Vec<u32>,
 
@@ -86,6 +87,8 @@ Examples:
     pairwave bench edit --lengths 150
   How fast two sequences of 100,000 symbols are aligned:
     pairwave bench long --lengths 100000 --gaps affine --seconds 30
+  How fast reads are scored against ancestral states of 1,500 sites, by a GPU, by the CPU and by both:
+    pairwave bench papara --lengths 1500
   How long all pairs of a file take with every kernel:
     pairwave bench endtoend --seqs genes.fa --seconds 20";
 
@@ -108,6 +111,9 @@ pub enum ExperimentName {
     /// One pair of very long sequences: strip widths and schedules, scores, alignments by every method, and what pruning
     /// spares (Li, Ranka and Sahni 2014, figures 7 and 9)
     Long,
+    /// Scores of reads against ancestral states, by sites and by reads: every kernel, the CPU, and both together (Alachiotis et
+    /// al. 2013, tables 1 to 3)
+    Papara,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,5 @@
-//! `pairwave bench`: the tables of Truong et al. 2014, section 6, and the figures of Chacon et al. 2014, section 4, and
-//! of Li, Ranka and Sahni 2014, sections IV and V, on one's own machine.
+//! `pairwave bench`: the tables of Truong et al. 2014, section 6, the figures of Chacon et al. 2014, section 4, and of Li,
+//! Ranka and Sahni 2014, sections IV and V, and the tables of Alachiotis, Berger and Stamatakis 2013, on one's own machine.
 //!
 //! Each experiment is a file and gives one [`Table`] a device. Sequences are random from [`SEED`] unless a file is
 //! given, and every number is a measurement of this run: what is not measured is marked as such.
@@ -12,9 +12,11 @@ mod filter;
 mod kernels;
 mod long;
 mod measure;
+mod papara;
 pub(in crate::jobs) mod reads;
 pub(super) mod shared_engine;
 mod slices;
+pub(in crate::jobs) mod states;
 pub(in crate::jobs) mod threads;
 
 use std::sync::Arc;
@@ -48,11 +50,13 @@ pub enum Experiment {
     Edit,
     /// One pair of very long sequences: strip widths, scores and alignments (Li, Ranka and Sahni 2014, figures 7 and 9).
     Long,
+    /// Scores of reads against ancestral states by sites and by reads (Alachiotis, Berger and Stamatakis 2013, tables 1 to 3).
+    Papara,
 }
 
 impl Experiment {
     /// All of them, in the order in which they run.
-    pub const ALL: [Experiment; 7] = [
+    pub const ALL: [Experiment; 8] = [
         Experiment::Kernels,
         Experiment::Slices,
         Experiment::Filter,
@@ -60,6 +64,7 @@ impl Experiment {
         Experiment::EndToEnd,
         Experiment::Edit,
         Experiment::Long,
+        Experiment::Papara,
     ];
 
     /// Its name on the command line and in tables.
@@ -72,6 +77,7 @@ impl Experiment {
             Experiment::EndToEnd => "endtoend",
             Experiment::Edit => "edit",
             Experiment::Long => "long",
+            Experiment::Papara => "papara",
         }
     }
 }
@@ -138,10 +144,10 @@ pub struct Bench {
     pub devices: Vec<Device>,
     /// The kernels, and the CPU engine beside them.
     pub contenders: Vec<Contender>,
-    /// Lengths in symbols for `kernels`, `edit` and `long`; `None` for 128, 256, ... 16,384, for 100, 200, ... 10,000, and
-    /// for the sizes of the papers' figures up to 1,000,000.
+    /// Lengths in symbols for `kernels`, `edit` and `long`, and numbers of sites for `papara`; `None` for 128, 256, ... 16,384,
+    /// for 100, 200, ... 10,000, for the sizes of the papers' figures up to 1,000,000, and for 500, 1000, ... 500,000.
     pub lengths: Option<Vec<u32>>,
-    /// Numbers of pairs for `kernels`; `None` for 8, 64, ... 100,000.
+    /// Numbers of pairs for `kernels` and of reads for `papara`; `None` for 8, 64, ... 100,000 and for 10, 50, ... 5000.
     pub counts: Option<Vec<u32>>,
     /// What to ask of engines in `kernels`.
     pub work: Vec<BenchWork>,
@@ -255,6 +261,7 @@ impl Bench {
                     Experiment::EndToEnd => endtoend::run(&bed)?,
                     Experiment::Edit => edit::run(&bed)?,
                     Experiment::Long => long::run(&bed)?,
+                    Experiment::Papara => papara::run(&bed)?,
                 });
             }
         }
