@@ -2,6 +2,7 @@
 
 mod edit;
 mod long;
+mod phylo;
 
 use std::fmt;
 use std::sync::Arc;
@@ -96,6 +97,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
             if bench {
                 speeds = bench_engine("cpu", &mut cpu)?;
                 speeds.extend(edit::bench_cpu(&pool)?);
+                speeds.push(phylo::bench_cpu(&pool)?);
             }
             Ok(DeviceReport { device: "cpu".into(), self_test: tests, bench: speeds, adapter: None })
         }
@@ -157,7 +159,8 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
         let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan().is_some()));
         test_of(kernel.stem, result)
     });
-    tests.chain(edit::test_adapter(found)).chain(long::test_adapter(found)).collect()
+    let tests = tests.chain(edit::test_adapter(found)).chain(long::test_adapter(found));
+    tests.chain(phylo::test_adapter(found)).collect()
 }
 
 /// What jobs run on the CPU.
@@ -168,6 +171,7 @@ fn test_cpu() -> Vec<KernelTest> {
         test_of("cpu, local", test_scored(&mut worker, false, &local_scorings())),
         edit::test_cpu(),
         long::test_cpu(),
+        phylo::test_cpu(),
     ]
 }
 
@@ -293,6 +297,7 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     }
     let pool = thread_pool(0)?;
     speeds.extend(edit::bench_adapter(found, &pool)?);
+    speeds.extend(phylo::bench_adapter(found)?);
     Ok(speeds)
 }
 
