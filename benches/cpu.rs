@@ -1,4 +1,5 @@
-//! Speed of one thread of the CPU engine: every set of instructions of this machine, either form, every kind of score.
+//! Speed of one thread of the CPU engine: every set of instructions of this machine, either form, every kind of score; and
+//! reads against ancestral states.
 //!
 //! A throughput of 1 Gelem/s is 1 GCUPS. Batches are one store against itself, so that all lanes are full; sequences are
 //! random, from a seed that is printed. Run it on an idle machine.
@@ -13,9 +14,11 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 use pairwave::pairs::cpu::{Form, Workspace, compute};
 use pairwave::pairs::plan::Job;
 use pairwave::pairs::{Batch, Want};
-use pairwave::score::{Gaps, Mode, Scoring};
-use pairwave::seq::Strands;
+use pairwave::papara;
+use pairwave::score::{Gaps, Mode, PhyloScheme, Scoring};
+use pairwave::seq::{Alphabet, Strands};
 use pairwave::simd::Level;
+use support::phylo::{self, Looks};
 
 /// Lengths in symbols: a protein, a gene.
 const LENGTHS: [usize; 2] = [300, 1500];
@@ -69,5 +72,34 @@ fn cpu(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, cpu);
+/// Reads of about 100 symbols against 64 vectors.
+fn papara_cpu(criterion: &mut Criterion) {
+    for level in Level::available() {
+        for (name, alphabet) in [("dna", Alphabet::Dna), ("protein", Alphabet::Protein)] {
+            let mut group = criterion.benchmark_group(format!("{level:?}/papara/{name}"));
+            group.sample_size(10).sampling_mode(SamplingMode::Flat);
+            group.warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_secs(1));
+            for sites in LENGTHS {
+                let batch = phylo_batch(alphabet, sites as u32, 64, 8);
+                let mut workspace = papara::cpu::Workspace::with(level);
+                group.throughput(Throughput::Elements(batch.cells()));
+                group.bench_function(BenchmarkId::from_parameter(sites), |bencher| {
+                    bencher.iter(|| papara::cpu::run(&batch, &mut workspace).len())
+                });
+            }
+            group.finish();
+        }
+    }
+}
+
+/// So many reads of about 100 symbols against random vectors.
+fn phylo_batch(alphabet: Alphabet, sites: u32, vectors: u32, reads: usize) -> Arc<papara::PhyloBatch> {
+    let mut rng = support::rng(sites.into());
+    let looks = Looks { alphabet, sites, vectors, are_unions: false };
+    let vectors = Arc::new(phylo::vectors(&mut rng, looks));
+    let reads: Vec<_> = (0..reads).map(|read| phylo::read(&mut rng, &vectors, 90 + read % 21, false)).collect();
+    phylo::batch(&reads, &vectors, PhyloScheme::papara(), None)
+}
+
+criterion_group!(benches, cpu, papara_cpu);
 criterion_main!(benches);

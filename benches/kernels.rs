@@ -1,4 +1,5 @@
-//! Speed of every engine and kernel in cells: pairs of random sequences by length class, for each kind of scoring.
+//! Speed of every engine and kernel in cells: pairs of random sequences by length class, for each kind of scoring; and reads
+//! against ancestral states by sites.
 //!
 //! Kernels that store directions are measured with their alignments, walked back on the device; the others and the CPU
 //! with their scores and matches.
@@ -20,8 +21,12 @@ use pairwave::gpu::kernels::{Family, offered};
 use pairwave::pairs::cpu::{CpuWorker, Scratch};
 use pairwave::pairs::gpu::{Config, GpuEngine};
 use pairwave::pairs::{Batch, Want};
-use pairwave::score::{Gaps, Scoring};
+use pairwave::papara::cpu::PhyloWorker;
+use pairwave::papara::gpu::PhyloGpu;
+use pairwave::papara::{PhyloBatch, Vectors};
+use pairwave::score::{Gaps, PhyloScheme, Scoring};
 use pairwave::seq::Alphabet;
+use support::phylo::{self, Looks};
 
 /// Lengths in symbols: a read, a protein, a gene.
 const LENGTHS: [usize; 3] = [100, 400, 1500];
@@ -102,5 +107,72 @@ fn kernels(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, kernels);
+/// Sites of a reference: of a gene, of 16S rRNA as it is aligned, of many genes.
+const SITES: [u32; 3] = [500, 1500, 10_000];
+/// Vectors of it.
+const VECTORS: u32 = 320;
+
+/// Random vectors of so many sites.
+fn vectors(sites: u32) -> Arc<Vectors> {
+    let looks = Looks { alphabet: Alphabet::Dna, sites, vectors: VECTORS, are_unions: false };
+    Arc::new(phylo::vectors(&mut support::rng(sites.into()), looks))
+}
+
+/// As many reads of about 100 symbols as make about this many cells.
+fn phylo_batch(vectors: &Arc<Vectors>, cells: f64) -> Arc<PhyloBatch> {
+    let count = (cells / (100.0 * f64::from(vectors.len()) * f64::from(vectors.sites()))).ceil() as usize;
+    let mut rng = support::rng(count as u64);
+    let reads: Vec<_> = (0..count).map(|read| phylo::read(&mut rng, vectors, 90 + read % 21, false)).collect();
+    phylo::batch(&reads, vectors, PhyloScheme::papara(), None)
+}
+
+/// Computes a batch of reads and says how many octets came back.
+type ComputePhylo<'a> = &'a mut dyn FnMut(&Arc<PhyloBatch>) -> pairwave::Result<usize>;
+
+fn bench_phylo(criterion: &mut Criterion, name: &str, compute: ComputePhylo<'_>, cells: f64) {
+    let mut group = criterion.benchmark_group(format!("{name}/papara"));
+    group.sample_size(10).sampling_mode(SamplingMode::Flat);
+    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(2));
+    for sites in SITES {
+        let batch = phylo_batch(&vectors(sites), cells);
+        match compute(&batch) {
+            Ok(_) => {}
+            Err(pairwave::Error::Unsuited { message, .. }) => {
+                eprintln!("{name}/papara/{sites} is left out: {message}");
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        group.throughput(Throughput::Elements(batch.cells()));
+        group.bench_function(BenchmarkId::from_parameter(sites), |bencher| {
+            bencher.iter(|| compute(&batch).expect("the batch is computed"));
+        });
+    }
+    group.finish();
+}
+
+fn papara_kernels(criterion: &mut Criterion) {
+    let pool = pairwave::engine::thread_pool(0).expect("threads start");
+    let mut workers: Vec<PhyloWorker> = (0..pool.current_num_threads()).map(|_| PhyloWorker::default()).collect();
+    let mut on_threads = |batch: &Arc<PhyloBatch>| {
+        compute_together(&pool, &mut workers, batch)
+            .map(|reports| reports.iter().map(|report| report.scores.len()).sum())
+    };
+    bench_phylo(criterion, "cpu", &mut on_threads, 1e10);
+    let Some(found) = enumerate().into_iter().next() else {
+        eprintln!("no adapter: the CPU engine only");
+        return;
+    };
+    for kernel in offered(Family::Phylo) {
+        let mut gpu = PhyloGpu::open(&found).expect("the adapter opens").with_kernel(Some(kernel));
+        let cells = if found.is_software() { 4e7 } else { 2e11 };
+        let mut on_gpu = |batch: &Arc<PhyloBatch>| {
+            let ticket = gpu.submit(Arc::clone(batch))?;
+            gpu.collect(ticket).map(|report| report.scores.len())
+        };
+        bench_phylo(criterion, kernel.stem, &mut on_gpu, cells);
+    }
+}
+
+criterion_group!(benches, kernels, papara_kernels);
 criterion_main!(benches);
