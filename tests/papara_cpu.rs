@@ -337,7 +337,8 @@ fn unions_score_at_least_as_much() {
     for scheme in [PhyloScheme::papara(), PhyloScheme::paper()] {
         let vectors = vectors(rng, Alphabet::Dna, 120, 30, Kind::Ordinary);
         let reads = reads(rng, &vectors, &[50, 90]);
-        let unions = run(&batch(vectors.unions(), &reads, None, scheme), &mut Workspace::default());
+        let unions = vectors.unions(&thread_pool(1).unwrap());
+        let unions = run(&batch(unions, &reads, None, scheme), &mut Workspace::default());
         let batch = batch(vectors, &reads, None, scheme);
         for (octet, scores) in expected(&batch).iter().enumerate() {
             let (read, place) = (octet / 4, octet % 4);

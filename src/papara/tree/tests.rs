@@ -126,7 +126,7 @@ fn splits_name_one_edge_each() {
             let split = read.split(number);
             // As `a,b|c,d;` is a Newick text but for its brackets: `((a,b),(c,d));`.
             let bars: Vec<usize> = split.match_indices('|').map(|(at, _)| at).collect();
-            let outside = |&at: &usize| split[..at].matches('\'').count() % 2 == 0;
+            let outside = |&at: &usize| split[..at].matches('\'').count().is_multiple_of(2);
             let at = bars.into_iter().find(outside).unwrap();
             let sides = [&split[..at], &split[at + 1..]].map(|side| {
                 let names = newick::nodes(format!("({side});").as_bytes()).unwrap();
