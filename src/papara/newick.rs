@@ -121,7 +121,9 @@ impl Scanner<'_> {
                 // Neighbour joining leaves some below 0.
                 Ok(length) if length.is_finite() => Some(length.max(0.0)),
                 _ => {
-                    let message = format!("'{text}' is not a branch length");
+                    let is_length = |byte: &&u8| !b",()[]{}:;".contains(byte) && !byte.is_ascii_whitespace();
+                    let all: Vec<u8> = self.text[begin..].iter().take_while(is_length).copied().collect();
+                    let message = format!("'{}' is not a branch length", String::from_utf8_lossy(&all));
                     self.at = begin;
                     return self.wrong(message);
                 }

@@ -31,7 +31,7 @@ fn wrong_texts_say_where() {
         ("(a,b),c);", 1, 6, "','"),
         ("(a,\n,c);", 2, 1, "no name"),
         ("(a,'',c);", 1, 6, "no name"),
-        ("(a,b:x,c);", 1, 6, "'' is not a branch length"),
+        ("(a,b:x,c);", 1, 6, "'x' is not a branch length"),
         ("(a,b:1e999,c);", 1, 6, "'1e999' is not a branch length"),
         ("(a,b:1{x},c);", 1, 7, "no edge's number"),
         ("(a,b,a);", 1, 1, "called 'a'"),
