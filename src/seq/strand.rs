@@ -41,7 +41,7 @@ pub fn reverse_complement(codes: &[Code]) -> Vec<Code> {
 /// no letter of nucleotides stays.
 ///
 /// ```
-/// assert_eq!(pairwave::seq::reverse_complement_letters(b"GAun-"), b"-nauC");
+/// assert_eq!(pairwave::seq::reverse_complement_letters(b"GAun-"), b"-naUC");
 /// ```
 pub fn reverse_complement_letters(letters: &[u8]) -> Vec<u8> {
     let has = |letter: u8| letters.iter().any(|other| other.eq_ignore_ascii_case(&letter));
