@@ -62,24 +62,49 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
+//! Reads aligned with a reference alignment, by the states of its tree's edges (PaPaRa), are the fourth:
+//!
+//! ```
+//! use pairwave::seq::AlphabetChoice;
+//! use pairwave::{Job, PhyloAlignment, ReadSource, Reference, Run};
+//! use std::sync::Arc;
+//!
+//! let (tree, rows) = ("assets/papara/tiny/ref.nwk", "assets/papara/tiny/ref.fasta");
+//! let reference = Arc::new(Reference::read(tree, rows, AlphabetChoice::Detect)?);
+//! let reads = ReadSource::File("assets/papara/tiny/reads.fasta".into());
+//! let mut best = Vec::new();
+//! PhyloAlignment::new(reference, reads).run(&Run::default(), |reads| {
+//!     best.extend(reads.iter().map(|read| (read.edge, read.score, read.runner_up)));
+//!     Ok(())
+//! })?;
+//! assert_eq!((best.len(), best[0]), (50, (32, 164, Some((35, 164)))));
+//! # Ok::<(), pairwave::Error>(())
+//! ```
+//!
 //! # Each job in a line
 //!
 //! ```
 //! # use pairwave::score::{EditMode, EditScheme, Equality, Limit};
-//! # use pairwave::{Against, AllPairs, Alphabet, EditDistances, Job, LongAlignment, Run, Scoring};
+//! # use pairwave::seq::AlphabetChoice;
+//! # use pairwave::{Against, AllPairs, Alphabet, EditDistances, Job, LongAlignment, PhyloAlignment, ReadSource, Reference, Run, Scoring};
 //! # let (genes, run) = (pairwave::read("assets/16s/gold12.fasta")?, Run::default());
 //! # let equality = Equality::literal(Alphabet::Dna);
 //! # let scheme = EditScheme { mode: EditMode::Global, equality, limit: Limit::Distance(9) };
-//! # let (mut scores, mut distances, mut hits) = (0, 0, 0);
+//! # let (mut scores, mut distances, mut hits, mut placed) = (0, 0, 0, 0);
+//! # let assets = "assets/papara/tiny";
+//! # let (tree, rows) = (format!("{assets}/ref.nwk"), format!("{assets}/ref.fasta"));
+//! # let reference = Reference::read(&tree, &rows, AlphabetChoice::Detect)?;
+//! # let reads = ReadSource::File(format!("{assets}/reads.fasta"));
 //! // Two strings: the alignment, and the distance.
 //! let alignment = pairwave::align("GATTACA", "GCATGCT", &Scoring::dna())?;
 //! let distance = pairwave::edit_distance("GATTACA", "GCATGCT");
-//! // All pairs of a file; of patterns and texts; one long pair.
+//! // All pairs of a file; of patterns and texts; one long pair; reads and a tree.
 //! AllPairs::new(genes.clone(), Scoring::dna().into()).run(&run, |pairs| Ok(scores += pairs.len()))?;
 //! EditDistances::new(genes.clone(), Against::Later, scheme.into()).run(&run, |results| Ok(distances += results.len()))?;
 //! LongAlignment::new(genes.clone(), 0, genes, 1, Scoring::dna().into()).run(&run, |found| Ok(hits += found.len()))?;
+//! PhyloAlignment::new(reference.into(), reads).run(&run, |reads| Ok(placed += reads.len()))?;
 //! # assert_eq!((alignment.score, distance), (-1, 4));
-//! # assert_eq!((scores, distances > 0, hits), (66, false, 1));
+//! # assert_eq!((scores, distances > 0, hits, placed), (66, false, 1, 50));
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
@@ -146,8 +171,16 @@
 //! a chain of engines, each of which takes what its left neighbour hands on while both compute. Of the matrix some rows and
 //! columns are kept, between which the path is walked back from its end ([`jobs::long`]).
 //!
+//! A read ([`PhyloAlignment`]) meets the edges of a tree. [`Reference::read`] holds the tree against the alignment of its
+//! leaves, and [`papara::edge_vectors`] gives every edge a vector of ancestral states. Reads come in chunks
+//! ([`seq::ReadChunks`]), a few of which are on their way at once, so that not all have to be in memory. In the rounds of a
+//! search ([`papara::search`]) the reads of a chunk are scored against unions of vectors, which bound the scores of their
+//! members, then against those members that can still be best; the blocks of a round ([`papara::work`]) go through the queue to
+//! the engines of all devices. Threads of the CPU align a read with the vector of its best edge, of edges that score the same
+//! the first ([`papara::trace`]), while engines go on with other chunks, and reads are handed over in input order.
+//!
 //! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]; of
-//! long pairs [`mod@long`]): the result never depends on device, thread count or batch size.
+//! long pairs [`mod@long`], of reads [`papara::trace`]): the result never depends on device, thread count or batch size.
 //!
 //! # Reading order
 //!
@@ -158,7 +191,8 @@
 //! directions are stored and walked back, [`engine`] and [`engine::queue`] by whom. [`jobs::allpairs`] puts it together.
 //! Of long pairs, [`mod@long`] says what is computed, [`long::mock`] and [`long::oracle`] are the plain forms of it,
 //! [`long::kernels::striped`] and its shader the way of GPUs, [`long::cpu`] that of CPUs, and [`jobs::long`] puts it
-//! together.
+//! together. Of reads, [`papara::states`] and [`papara::oracle`] say what is computed, [`papara::kernels`] and
+//! [`papara::cpu`] how, [`papara::search`] what need not be, and [`jobs::papara`] puts it together.
 //!
 //! # Conventions
 //!
@@ -199,9 +233,11 @@ pub use edit::plan::{Against, Candidate};
 pub use error::{Error, Place, Result};
 pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{
-    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongHit, LongSummary, PairResult, Progress, Run, Summary,
+    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongHit, LongSummary, PairResult, PhyloAlignment,
+    PhyloResult, Progress, ReadSource, Run, Summary,
 };
-pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, Scoring, SubstitutionMatrix};
+pub use papara::{GapModel, Reference};
+pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, PhyloScheme, Scoring, SubstitutionMatrix};
 pub use seq::{Alphabet, ReadOptions, SequenceStore};
 
 use seq::Code;
