@@ -162,18 +162,28 @@ fn files_of_the_documentation(folder: &TempDir) {
     let gene =
         |index: usize| genes.split('>').nth(index + 1).and_then(|record| record.split_once('\n')).expect("a gene").1;
     let [one, other] = [0, 1].map(|index| format!(">chr1\n{}", gene(index)));
+    let tiny = |name: &str| std::fs::read_to_string(format!("{root}/assets/papara/tiny/{name}")).expect("it is there");
+    for (name, asset) in
+        [("ref.nwk", "ref.nwk"), ("ref.fa", "ref.fasta"), ("ref.phy", "ref.phy"), ("reads.fa", "reads.fasta")]
+    {
+        file(folder, name, tiny(asset));
+    }
     for (name, text) in [("genes.fa", &genes), ("primers.fa", &primers), ("barcodes.fa", &primers)] {
         file(folder, name, text);
     }
     for name in ["proteins.fa", "p.fa", "q.fa"] {
         file(folder, name, proteins);
     }
-    for (name, text) in [("a.fa", &one), ("b.fa", &other), ("genome.fa", &one)] {
-        file(folder, name, text);
+    let compressed = |name: &str, text: &str| {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         std::io::Write::write_all(&mut encoder, text.as_bytes()).expect("a vector takes all");
-        file(folder, &format!("{name}.gz"), encoder.finish().expect("a vector takes all"));
+        file(folder, name, encoder.finish().expect("a vector takes all"));
+    };
+    for (name, text) in [("a.fa", &one), ("b.fa", &other), ("genome.fa", &one)] {
+        file(folder, name, text);
+        compressed(&format!("{name}.gz"), text);
     }
+    compressed("reads.fq.gz", &tiny("reads.fasta"));
     let read: String = gene(0).chars().filter(|letter| letter.is_ascii_alphabetic()).skip(100).take(80).collect();
     file(folder, "reads.fq", format!("@r\n{read}\n+\n{}\n", "I".repeat(read.len())));
     file(folder, "probe.fa", format!(">probe\n{}\n", &read[..20]));
@@ -225,7 +235,7 @@ fn the_documentation_shows_what_is_written() {
         let in_blocks = text.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines());
         let in_tables =
             text.lines().filter(|line| line.starts_with("| ")).flat_map(|line| line.split('`').skip(1).step_by(2));
-        let jobs = ["allpairs ", "edit ", "long ", "man ", "completions "];
+        let jobs = ["allpairs ", "edit ", "long ", "papara ", "man ", "completions "];
         let is_whole = |command: &&str| {
             let rest = command.strip_prefix("pairwave ");
             rest.is_some_and(|rest| jobs.iter().any(|job| rest.starts_with(job)) && !rest.contains("..."))
@@ -236,9 +246,17 @@ fn the_documentation_shows_what_is_written() {
             run_alone += 1;
         }
     }
-    assert!(shown >= 9 && run_alone >= 18, "{shown} {run_alone}");
-    for written in ["best.tsv.gz", "genes.phy", "path.svg", "hits.sam", "chr1.paf", ".local/share/man/man1/pairwave.1"]
-    {
+    assert!(shown >= 11 && run_alone >= 23, "{shown} {run_alone}");
+    for written in [
+        "placed.fa",
+        "edges.nwk",
+        "best.tsv.gz",
+        "genes.phy",
+        "path.svg",
+        "hits.sam",
+        "chr1.paf",
+        ".local/share/man/man1/pairwave.1",
+    ] {
         assert!(folder.path().join(written).is_file(), "{written}");
     }
 }
