@@ -323,7 +323,8 @@ impl JobCommand for Papara {
     fn lines(&self, summary: &Summary) -> Vec<String> {
         let seconds = summary.seconds.max(1e-6);
         let computed: u64 = summary.engines.iter().map(|engine| engine.cells).sum();
-        let share = 100.0 * computed as f64 / summary.cells.max(1) as f64;
+        // Octets are filled up, so that it may be more than there is.
+        let share = (100.0 * computed as f64 / summary.cells.max(1) as f64).min(100.0);
         let engines: Vec<String> =
             summary.engines.iter().map(|engine| format!("{} {}", engine.name, gcups(engine.gcups * 1e9))).collect();
         vec![format!(

@@ -82,7 +82,7 @@ impl PhyloGpu {
         let limits = gpu.device.limits();
         // Places: those that the multiprocessors of a large card, of a small one, or threads hold at once.
         let (assumed, fill) = match found.description.kind {
-            "discrete" | "virtual" => (2e12, 1 << 15),
+            "discrete" | "virtual" => (2e12, 1 << 17),
             "integrated" => (1e11, 1 << 10),
             _ => (2e8, 1),
         };
