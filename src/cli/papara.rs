@@ -264,6 +264,16 @@ impl JobCommand for Papara {
         [&self.table, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
         let reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
         check_strand(self.strand, reference.alphabet)?;
+        let (sites, columns) = (reference.columns.len(), reference.rows.first().map_or(0, Vec::len));
+        if self.format.keep_length && self.format.reads_only && sites < columns {
+            // EPA-ng compares their lengths with those of a file of references.
+            tracing::warn!(
+                "{} of {columns} columns of '{}' say nothing of any reference and are left out: reads fit the references as \
+                 they are written without --split, not that file",
+                columns - sites,
+                self.reference
+            );
+        }
         Ok(Arc::new(reference))
     }
 

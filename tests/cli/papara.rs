@@ -165,6 +165,22 @@ fn summaries_and_files() {
     assert_eq!(entries(folder.path()), ["aligned.PHY.gz", "reads.fa", "ref.fa", "ref.nwk", "stats.json"]);
 }
 
+/// Reads alone do not fit a file of references of which columns are left out: that is said.
+#[test]
+fn columns_that_are_left_out_are_named_where_reads_go_alone() {
+    let folder = small();
+    let inputs = inputs(&folder);
+    let inputs = inputs.each_ref().map(String::as_str);
+    let cpu = ["--device", "cpu", "--keep-length", "--split"];
+    assert!(!success(papara(inputs).args(cpu)).1.contains("columns"));
+    let with_gaps: String =
+        REFERENCE.lines().map(|line| format!("{line}{}\n", if line.starts_with('>') { "" } else { "-N" })).collect();
+    file(&folder, "ref.fa", &with_gaps);
+    let said = success(papara(inputs).args(cpu)).1;
+    assert!(said.contains("warning: 2 of 20 columns of ") && said.contains("are left out"), "{said}");
+    assert!(!success(papara(inputs).args(&cpu[..3])).1.contains("columns"));
+}
+
 /// Each of the inputs may be standard input, and the reads compressed; -q before the command is --quiet.
 #[test]
 fn standard_input_and_short_names() {
