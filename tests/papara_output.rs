@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pairwave::alignment::{Cigar, Op};
-use pairwave::jobs::papara::spool::Record;
+use pairwave::jobs::PhyloResult;
 use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
 use pairwave::papara::{Aligner, GapModel, Placed, Reference, edge_vectors};
 use pairwave::score::PhyloScheme;
@@ -41,7 +41,7 @@ struct Case {
     names: Vec<String>,
     rows: Vec<Vec<u8>>,
     columns: Vec<u32>,
-    reads: Vec<Record>,
+    reads: Vec<PhyloResult>,
 }
 
 impl Case {
@@ -69,14 +69,14 @@ impl Case {
     }
 }
 
-fn placed(read: &Record) -> PlacedRead<'_> {
-    let Record { name, letters, first_site, cigar, .. } = read;
+fn placed(read: &PhyloResult) -> PlacedRead<'_> {
+    let PhyloResult { name, letters, first_site, cigar, .. } = read;
     PlacedRead { name, letters, first_site: *first_site, cigar }
 }
 
-fn read(name: &str, letters: &str, first_site: u32, cigar: &str) -> Record {
+fn read(name: &str, letters: &str, first_site: u32, cigar: &str) -> PhyloResult {
     let cigar = cigar.parse().unwrap();
-    Record { name: name.into(), letters: letters.into(), first_site, cigar, ..Record::default() }
+    PhyloResult { name: name.into(), letters: letters.into(), first_site, cigar, ..PhyloResult::default() }
 }
 
 /// Columns 2 and 5 of the reference are no sites.
@@ -244,7 +244,7 @@ fn theirs(references: &[(String, String)], reads: &[(String, String)], text: &st
             site += u32::from(is_site);
         }
         let (name, letters) = (name.clone().into_bytes(), letters.clone().into_bytes());
-        Record { name, letters, first_site: first_site.unwrap(), cigar, ..Record::default() }
+        PhyloResult { name, letters, first_site: first_site.unwrap(), cigar, ..PhyloResult::default() }
     };
     Case {
         names: references.iter().map(|(name, _)| name.clone()).collect(),
@@ -299,7 +299,7 @@ fn reads_lie_where_papara_puts_them() {
                 let Placed { score: own, first_site, cigar } = aligner.align(&codes, &vectors, edge, &scheme);
                 assert_eq!(own.to_string(), score, "{name}");
                 let (name, letters) = (name.clone().into_bytes(), letters.clone().into_bytes());
-                Record { name, letters, edge, score: own, first_site, cigar, ..Record::default() }
+                PhyloResult { name, letters, edge, score: own, first_site, cigar, ..PhyloResult::default() }
             });
             let reads = placed.collect();
             let Reference { names, rows, columns, .. } = reference.clone();

@@ -4,13 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use pairwave::alignment::{Cigar, Op};
-use pairwave::jobs::papara::spool::{Record, Spool};
+use pairwave::jobs::PhyloResult;
+use pairwave::jobs::papara::spool::Spool;
 use pairwave::seq::StrandOf;
 use pairwave::{Error, Result};
 use proptest::prelude::*;
 
-fn records(count: u32) -> Vec<Record> {
-    let one = |index: u32| Record {
+fn records(count: u32) -> Vec<PhyloResult> {
+    let one = |index: u32| PhyloResult {
+        number: u64::from(index) << 30,
         name: format!("read{index}").into_bytes(),
         letters: vec![b'A'; 7 * index as usize],
         edge: index * 100,
@@ -23,8 +25,8 @@ fn records(count: u32) -> Vec<Record> {
     (0..count).map(one).collect()
 }
 
-fn all(spool: &Spool) -> Vec<Record> {
-    let records: Vec<Record> = spool.records().map(Result::unwrap).collect();
+fn all(spool: &Spool) -> Vec<PhyloResult> {
+    let records: Vec<PhyloResult> = spool.records().map(Result::unwrap).collect();
     assert_eq!(records.len() as u64, spool.reads());
     records
 }
@@ -129,9 +131,10 @@ proptest! {
             }
         }
         let strand = if is_minus { StrandOf::Minus } else { StrandOf::Plus };
-        let record = Record { name, letters, edge, score, runner_up, strand, first_site, cigar };
+        let number = u64::from(edge) * 5;
+        let record = PhyloResult { number, name, letters, edge, score, runner_up, strand, first_site, cigar };
         let mut spool = Spool::create(&std::env::temp_dir()).unwrap();
-        spool.append(&[record.clone(), Record::default()]).unwrap();
-        prop_assert_eq!(all(&spool), [record, Record::default()]);
+        spool.append(&[record.clone(), PhyloResult::default()]).unwrap();
+        prop_assert_eq!(all(&spool), [record, PhyloResult::default()]);
     }
 }

@@ -7,7 +7,7 @@ use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
 use indicatif::HumanCount;
 use pairwave::gpu::kernels::Family;
-use pairwave::jobs::papara::spool::{Record, Spool};
+use pairwave::jobs::papara::spool::Spool;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
 use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
@@ -17,6 +17,7 @@ use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, Strand};
 use pairwave::{Error, Result};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -205,19 +206,22 @@ struct Sink<'a> {
     /// Rows that are written at once.
     alignment: Option<PlacedWriter>,
     table: Option<BestTable>,
+    /// Names of edges that reads have: each goes through the tree.
+    splits: HashMap<u32, String>,
 }
 
 impl Sink<'_> {
-    fn write(&mut self, records: &[Record]) -> Result<()> {
+    fn write(&mut self, reads: &[PhyloResult]) -> Result<()> {
         if let Some(alignment) = &mut self.alignment {
-            let rows: Vec<PlacedRead<'_>> = records.iter().map(row_of).collect();
+            let rows: Vec<PlacedRead<'_>> = reads.iter().map(row_of).collect();
             alignment.write(&rows)?;
         }
         if let Some(table) = &mut self.table {
-            for record in records {
-                let Record { name, edge, score, runner_up, strand, .. } = record;
-                let best = Best { name, edge: *edge, score: *score, runner_up: *runner_up, strand: *strand };
-                table.write(&best, |edge| self.reference.tree.split(edge))?;
+            for read in reads {
+                let &PhyloResult { ref name, edge, score, runner_up, strand, .. } = read;
+                let best = Best { name, edge, score, runner_up, strand };
+                let split = self.splits.entry(edge).or_insert_with(|| self.reference.tree.split(edge));
+                table.write(&best, |_| split.clone())?;
             }
         }
         Ok(())
@@ -230,21 +234,8 @@ impl Sink<'_> {
     }
 }
 
-fn row_of(record: &Record) -> PlacedRead<'_> {
-    PlacedRead { name: &record.name, letters: &record.letters, first_site: record.first_site, cigar: &record.cigar }
-}
-
-fn record_of(read: &PhyloResult) -> Record {
-    Record {
-        name: read.name.clone(),
-        letters: read.letters.clone(),
-        edge: read.edge,
-        score: read.score,
-        runner_up: read.runner_up,
-        strand: read.strand,
-        first_site: read.first_site,
-        cigar: read.cigar.clone(),
-    }
+fn row_of(read: &PhyloResult) -> PlacedRead<'_> {
+    PlacedRead { name: &read.name, letters: &read.letters, first_site: read.first_site, cigar: &read.cigar }
 }
 
 impl JobCommand for Papara {
@@ -289,16 +280,13 @@ impl JobCommand for Papara {
         let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
         let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
         let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
-        let mut sink = Sink { reference: &reference, alignment: None, table };
+        let mut sink = Sink { reference: &reference, alignment: None, table, splits: HashMap::new() };
         let mut extent = Extent::new(reference.columns.len());
         let (summary, sink) = match self.spool(&reference)? {
             None => {
                 sink.alignment = Some(PlacedWriter::begin(self.format, rows, None, output)?);
                 runner.show_progress_reads();
-                let summary = job.run(&runner.run, |reads| {
-                    let records: Vec<Record> = reads.iter().map(record_of).collect();
-                    sink.write(&records)
-                })?;
+                let summary = job.run(&runner.run, |reads| sink.write(reads))?;
                 (summary, sink)
             }
             Some(mut spool) => {
@@ -308,9 +296,8 @@ impl JobCommand for Papara {
                 job.skip = spool.reads();
                 runner.show_progress_reads();
                 let summary = job.run(&runner.run, |reads| {
-                    let records: Vec<Record> = reads.iter().map(record_of).collect();
-                    records.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
-                    spool.append(&records)
+                    reads.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
+                    spool.append(reads)
                 })?;
                 sink.alignment = Some(PlacedWriter::begin(self.format, rows, Some(&extent), output)?);
                 spool.blocks().try_for_each(|block| sink.write(&block?))?;

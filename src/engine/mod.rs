@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod guard;
+pub mod mock;
 pub mod ordered;
 pub mod owner;
 pub mod patience;

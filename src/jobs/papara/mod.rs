@@ -71,7 +71,7 @@ pub struct PhyloAlignment {
 }
 
 /// One read's place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PhyloResult {
     /// Its number in the file, from 0.
     pub number: u64,

@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::position;
+use crate::jobs::PhyloResult;
 use crate::jobs::long::{checksum, hold};
-
-pub use record::Record;
 
 /// What every such file begins with; the last character is the version.
 const MAGIC: &[u8; 8] = b"pwreads1";
@@ -119,7 +118,7 @@ impl Spool {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn append(&mut self, records: &[Record]) -> Result<()> {
+    pub fn append(&mut self, records: &[PhyloResult]) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
@@ -154,7 +153,7 @@ impl Spool {
     }
 
     /// All blocks of reads, from the first on.
-    pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<Record>>> + '_ {
+    pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<PhyloResult>>> + '_ {
         let mut at = HEADER;
         std::iter::from_fn(move || {
             if at >= self.end {
@@ -173,7 +172,7 @@ impl Spool {
     }
 
     /// All reads, from the first on.
-    pub fn records(&self) -> impl Iterator<Item = Result<Record>> + '_ {
+    pub fn records(&self) -> impl Iterator<Item = Result<PhyloResult>> + '_ {
         self.blocks().flat_map(|block| match block {
             Ok(records) => records.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],

@@ -1,28 +1,8 @@
 //! A finished read, and how it becomes bytes: whole numbers seven bits a byte, the lowest first, texts behind their lengths.
 
 use crate::alignment::{Cigar, Op};
+use crate::jobs::PhyloResult;
 use crate::seq::StrandOf;
-
-/// A finished read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Record {
-    /// Its name.
-    pub name: Vec<u8>,
-    /// Its letters, on the strand that was aligned.
-    pub letters: Vec<u8>,
-    /// The best edge.
-    pub edge: u32,
-    /// Its score.
-    pub score: i32,
-    /// The next best edge and its score.
-    pub runner_up: Option<(u32, i32)>,
-    /// The strand that was aligned.
-    pub strand: StrandOf,
-    /// Sites before the alignment's first column.
-    pub first_site: u32,
-    /// The alignment.
-    pub cigar: Cigar,
-}
 
 /// Kinds of columns by their numbers.
 const OPS: [Op; 4] = [Op::Match, Op::Mismatch, Op::Insertion, Op::Deletion];
@@ -45,8 +25,9 @@ fn push_text(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-impl Record {
+impl PhyloResult {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        push(out, self.number);
         push_text(out, &self.name);
         push_text(out, &self.letters);
         push(out, self.edge.into());
@@ -102,8 +83,9 @@ impl<'a> Reader<'a> {
         self.bytes(length).map(<[u8]>::to_vec)
     }
 
-    fn record(&mut self) -> Option<Record> {
-        let (name, letters, edge, score) = (self.text()?, self.text()?, self.word()?, self.signed()?);
+    fn record(&mut self) -> Option<PhyloResult> {
+        let (number, name, letters) = (self.number()?, self.text()?, self.text()?);
+        let (edge, score) = (self.word()?, self.signed()?);
         let flags = self.bytes(1)?[0];
         let runner_up = if flags & 1 != 0 { Some((self.word()?, self.signed()?)) } else { None };
         let strand = if flags & 2 != 0 { StrandOf::Minus } else { StrandOf::Plus };
@@ -113,13 +95,13 @@ impl<'a> Reader<'a> {
             let run = self.number()?;
             cigar.push(u32::try_from(run >> 2).ok()?, OPS[(run & 3) as usize]);
         }
-        Some(Record { name, letters, edge, score, runner_up, strand, first_site, cigar })
+        Some(PhyloResult { number, name, letters, edge, score, runner_up, strand, first_site, cigar })
     }
 }
 
 /// So many records that fill these bytes; `None` if they do not.
-pub(super) fn decode(bytes: &[u8], records: u64) -> Option<Vec<Record>> {
+pub(super) fn decode(bytes: &[u8], records: u64) -> Option<Vec<PhyloResult>> {
     let mut reader = Reader(bytes);
-    let records: Option<Vec<Record>> = (0..records).map(|_| reader.record()).collect();
+    let records: Option<Vec<PhyloResult>> = (0..records).map(|_| reader.record()).collect();
     records.filter(|_| reader.0.is_empty())
 }
