@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard};
 
 use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
@@ -95,8 +95,16 @@ fn mixed(gpu: GpuEngine, cpus: usize, destroyed_at: Option<usize>) -> Vec<Box<dy
     engines
 }
 
+/// Warnings name the adapter, and all tests of the process are heard: those in which it is lost go one after the other.
+static LOSING: Mutex<()> = Mutex::new(());
+
+fn losing() -> MutexGuard<'static, ()> {
+    LOSING.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 #[test]
 fn the_same_comes_out_whoever_computes() {
+    let _alone = losing();
     for (index, job) in jobs().iter().enumerate() {
         let (expected, alone) = run(job, workers(1, &Arc::default()));
         assert!(!expected.is_empty());
@@ -124,6 +132,7 @@ fn the_same_comes_out_whoever_computes() {
 
 #[test]
 fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
+    let _alone = losing();
     warnings::record("warn");
     let job = jobs().remove(3);
     let found = adapter();
@@ -141,6 +150,7 @@ fn a_gpu_that_is_destroyed_beside_the_cpu_is_one_warning() {
 /// A device that writes a status that no kernel has is given up.
 #[test]
 fn a_status_that_no_kernel_has_is_not_believed() {
+    let _alone = losing();
     let broken = kernel_checked("nw_slice").with_rewritten_shaders(Box::new(|text| {
         assert!(text.contains("const TASK_DONE: u32 = 1u;"));
         text.replace("const TASK_DONE: u32 = 1u;", "const TASK_DONE: u32 = 9u;")
