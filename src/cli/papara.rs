@@ -221,7 +221,7 @@ impl Sink<'_> {
                 let &PhyloResult { ref name, edge, score, runner_up, strand, .. } = read;
                 let best = Best { name, edge, score, runner_up, strand };
                 let split = self.splits.entry(edge).or_insert_with(|| self.reference.tree.split(edge));
-                table.write(&best, |_| split.clone())?;
+                table.write(&best, split)?;
             }
         }
         Ok(())

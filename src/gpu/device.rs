@@ -184,6 +184,13 @@ impl GrowingBuffer {
         self.buffer.as_ref().ok_or_else(|| gpu.error("no buffer"))
     }
 
+    /// The buffer, with this at its begin.
+    pub fn fill(&mut self, gpu: &Gpu, label: &str, usage: wgpu::BufferUsages, content: &[u8]) -> Result<wgpu::Buffer> {
+        let buffer = self.reserve(gpu, label, content.len() as u64, usage | wgpu::BufferUsages::COPY_DST)?;
+        gpu.queue.write_buffer(buffer, 0, content);
+        Ok(buffer.clone())
+    }
+
     /// The buffer as it is.
     pub fn get(&self) -> Option<&wgpu::Buffer> {
         self.buffer.as_ref()

@@ -1,5 +1,7 @@
 //! Reads in pieces: a file of any size goes through memory a chunk at a time.
 
+use std::sync::Arc;
+
 use super::alphabet::Alphabet;
 use super::input::Input;
 use super::reader::{Letters, Recorder, Records};
@@ -12,7 +14,7 @@ pub struct ReadChunk {
     /// Number of the first in the file, from 0.
     pub first: u64,
     /// The reads; their gaps are taken out. Some may be empty.
-    pub store: SequenceStore,
+    pub store: Arc<SequenceStore>,
     letters: Letters,
 }
 
@@ -87,6 +89,6 @@ impl<'a> ReadChunks<'a> {
         let (store, letters) = self.recorder.take();
         let first = self.next;
         self.next += store.len() as u64;
-        Ok((!store.is_empty()).then_some(ReadChunk { first, store, letters }))
+        Ok((!store.is_empty()).then(|| ReadChunk { first, store: Arc::new(store), letters }))
     }
 }

@@ -49,7 +49,7 @@ fn compressed_reads_are_the_same() {
         let path = folder.path().join("reads");
         std::fs::write(&path, compress(FASTA)).unwrap();
         let mut chunks = ReadChunks::open(path.to_str().unwrap(), Alphabet::Dna).unwrap();
-        assert_eq!(chunks.next(9, u64::MAX).unwrap().unwrap().store, three(), "{name}");
+        assert_eq!(*chunks.next(9, u64::MAX).unwrap().unwrap().store, three(), "{name}");
     }
 }
 

@@ -98,14 +98,8 @@ impl EditSlot {
         for (bytes, dispatch) in params.chunks_mut(stride as usize).zip(&plan.dispatches) {
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch.params));
         }
-        let fill = |buffer: &mut GrowingBuffer, label: &str, usage: wgpu::BufferUsages, content: &[u8]| {
-            let usage = usage | wgpu::BufferUsages::COPY_DST;
-            let buffer = buffer.reserve(gpu, label, content.len() as u64, usage)?;
-            gpu.queue.write_buffer(buffer, 0, content);
-            Result::Ok(buffer.clone())
-        };
         let storage = wgpu::BufferUsages::STORAGE;
-        let params = fill(&mut self.params, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
+        let params = self.params.fill(gpu, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
         let listed = begin.elapsed();
         let (first_place, place_count) = (list.places.start, list.places.len());
         let staged = self.staged_places.fill(gpu, work.pool, "places to be copied", place_count, |index| {
@@ -116,8 +110,8 @@ impl EditSlot {
         let staged_after = begin.elapsed();
         let place_bytes = 8 * place_count as u64;
         let places = self.places.reserve(gpu, "places", place_bytes, storage | wgpu::BufferUsages::COPY_DST)?.clone();
-        let runs = fill(&mut self.runs, "runs", storage, bytemuck::cast_slice(&list.runs))?;
-        let first_runs = fill(&mut self.first_runs, "first runs", storage, bytemuck::cast_slice(&list.first_runs))?;
+        let runs = self.runs.fill(gpu, "runs", storage, bytemuck::cast_slice(&list.runs))?;
+        let first_runs = self.first_runs.fill(gpu, "first runs", storage, bytemuck::cast_slice(&list.first_runs))?;
         let scratch = self.scratch.reserve(gpu, "scratch", plan.scratch_bytes, storage)?.clone();
         let bytes = 4 * u64::from(variant.output_words()) * u64::from(list.tasks);
         let output = self.output.reserve(gpu, "output", bytes, storage | wgpu::BufferUsages::COPY_SRC)?.clone();

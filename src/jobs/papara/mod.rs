@@ -144,8 +144,7 @@ impl PhyloAlignment {
                     break;
                 };
                 totals.add(&reads, &levels, self.strands());
-                let plus = Arc::new(reads.store.clone());
-                if let Some(chunk) = rounds.begin(totals.chunks, reads, &plus) {
+                if let Some(chunk) = rounds.begin(totals.chunks, reads) {
                     finish.add(chunk);
                 }
                 totals.chunks += 1;
@@ -237,8 +236,10 @@ impl<'a> Source<'a> {
 
     fn next(&mut self) -> Result<Option<ReadChunk>> {
         while !self.is_at_end {
-            let most = usize::try_from(self.skip).unwrap_or(usize::MAX).min(CHUNK_READS);
-            let most = if self.skip > 0 { most } else { CHUNK_READS };
+            let most = match self.skip {
+                0 => CHUNK_READS,
+                skip => usize::try_from(skip).unwrap_or(usize::MAX).min(CHUNK_READS),
+            };
             let Some(chunk) = self.chunks.next(most, CHUNK_SYMBOLS)? else { break };
             if self.skip == 0 {
                 return Ok(Some(chunk));

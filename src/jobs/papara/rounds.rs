@@ -96,9 +96,9 @@ impl<'a> Rounds<'a> {
     }
 
     /// A chunk sets out. If it has nothing to score, it comes back.
-    pub(super) fn begin(&mut self, index: usize, reads: ReadChunk, plus: &Arc<SequenceStore>) -> Option<Chunk> {
-        let searches = (0..plus.len()).map(|_| Search::new(self.levels.len())).collect();
-        let chunk = Chunk { index, store: self.strands.store(plus), reads, searches };
+    pub(super) fn begin(&mut self, index: usize, reads: ReadChunk) -> Option<Chunk> {
+        let searches = (0..reads.store.len()).map(|_| Search::new(self.levels.len())).collect();
+        let chunk = Chunk { index, store: self.strands.store(&reads.store), reads, searches };
         self.plan(chunk, Some(Round::All))
     }
 

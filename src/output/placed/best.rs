@@ -33,11 +33,11 @@ impl BestTable {
         BestTable { output }
     }
 
-    /// Writes a line. `split` says which leaves are on one side of an edge.
+    /// Writes a line. `split` is a name of the edge's split.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
-    pub fn write(&mut self, best: &Best<'_>, split: impl FnOnce(u32) -> String) -> Result<()> {
+    pub fn write(&mut self, best: &Best<'_>, split: &str) -> Result<()> {
         let out = self.output.buffer();
         out.extend_from_slice(best.name);
         out.push(b'\t');
@@ -54,7 +54,7 @@ impl BestTable {
             None => out.extend_from_slice(b"\t.\t."),
         }
         out.extend_from_slice(if best.strand == StrandOf::Minus { b"\t-\t" } else { b"\t+\t" });
-        out.extend_from_slice(split(best.edge).as_bytes());
+        out.extend_from_slice(split.as_bytes());
         out.push(b'\n');
         self.output.pass_on()
     }

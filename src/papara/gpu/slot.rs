@@ -82,18 +82,12 @@ impl BlockSlot {
         for (bytes, dispatch) in params.chunks_mut(stride as usize).zip(&dispatches) {
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch.params));
         }
-        let fill = |buffer: &mut GrowingBuffer, label: &str, usage: wgpu::BufferUsages, content: &[u8]| {
-            let usage = usage | wgpu::BufferUsages::COPY_DST;
-            let buffer = buffer.reserve(gpu, label, content.len() as u64, usage)?;
-            gpu.queue.write_buffer(buffer, 0, content);
-            Result::Ok(buffer.clone())
-        };
         let storage = wgpu::BufferUsages::STORAGE;
-        let params = fill(&mut self.params, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
-        let reads = fill(&mut self.reads, "reads", storage, &tasks.reads)?;
-        let rows = fill(&mut self.rows, "rows", storage, bytemuck::cast_slice(&tasks.rows))?;
+        let params = self.params.fill(gpu, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
+        let reads = self.reads.fill(gpu, "reads", storage, &tasks.reads)?;
+        let rows = self.rows.fill(gpu, "rows", storage, bytemuck::cast_slice(&tasks.rows))?;
         let all: Vec<_> = tasks.launches.iter().flat_map(|launch| launch.places.iter().copied()).collect();
-        let places = fill(&mut self.places, "places", storage, bytemuck::cast_slice(&all))?;
+        let places = self.places.fill(gpu, "places", storage, bytemuck::cast_slice(&all))?;
         let scratch = self.scratch.reserve(gpu, "scratch", scratch_bytes, storage)?.clone();
         let bytes = 4 * OCTET as u64 * u64::from(tasks.places);
         let output = self.output.reserve(gpu, "output", bytes, storage | wgpu::BufferUsages::COPY_SRC)?.clone();
