@@ -122,12 +122,14 @@
 //! cli                       what was typed -> valid options -> one job; the program's own, the only room that knows clap
 //! jobs                      what a user asks for: read, plan, run, hand over in input order
 //! output                    results -> bytes: formats; files that appear whole or not at all
+//! clustal profile posterior what multiple alignments need: ClustalW's pairwise alignments, profiles against profiles,
+//!                           probabilities that residues belong together
 //! pairs edit long papara    a room a recurrence: many pairs, Levenshtein distances, one very long pair, reads against the
 //!                           states of a tree
 //! trace                     the canonical alignment of one pair on one thread
 //! gpu                       all that wgpu needs: adapters, memory, the kernel list, pipelines, the engine for any work
 //! engine   simd             the queue and who drives it; vectors of the CPU
-//! alignment                 CIGARs, runs as devices leave them, verification by rescoring
+//! alignment tree            CIGARs, runs as devices leave them, verification by rescoring, multiple alignments; trees
 //! score                     substitution tables, gap costs, identity, the bounds of filters
 //! seq                       alphabets, the packed store, readers
 //! files                     a file that appears whole or not at all
@@ -203,6 +205,8 @@
 
 pub mod alignment;
 #[doc(hidden)]
+pub mod clustal;
+#[doc(hidden)]
 pub mod edit;
 #[doc(hidden)]
 pub mod engine;
@@ -218,12 +222,17 @@ pub mod output;
 pub mod pairs;
 #[doc(hidden)]
 pub mod papara;
+#[doc(hidden)]
+pub mod posterior;
+#[doc(hidden)]
+pub mod profile;
 pub mod score;
 pub mod seq;
 #[doc(hidden)]
 pub mod simd;
 #[doc(hidden)]
 pub mod trace;
+pub mod tree;
 
 use std::sync::Arc;
 

@@ -3,12 +3,14 @@
 //! Nothing here knows how an alignment was found.
 
 pub mod cigar;
+pub mod multiple;
 pub mod packed;
 pub mod verify;
 
 use std::ops::Range;
 
 pub use cigar::{Cigar, Op, ParseCigarError};
+pub use multiple::MultipleAlignment;
 pub use verify::{verify, verify_alignment};
 
 /// An alignment of query and target, or of a part of each.

@@ -1,0 +1,63 @@
+//! Multiple alignments: which column every residue stands in.
+
+/// A multiple alignment of sequences that are kept elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MultipleAlignment {
+    columns: usize,
+    places: Vec<Vec<u32>>,
+}
+
+impl MultipleAlignment {
+    /// An alignment of so many columns: of each sequence the column of every residue, rising. `None` if columns do not
+    /// rise or lie outside.
+    pub fn new(columns: usize, places: Vec<Vec<u32>>) -> Option<Self> {
+        let fits = |row: &Vec<u32>| {
+            row.windows(2).all(|pair| pair[0] < pair[1]) && row.last().is_none_or(|&last| (last as usize) < columns)
+        };
+        places.iter().all(fits).then_some(MultipleAlignment { columns, places })
+    }
+
+    /// Columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Sequences.
+    pub fn rows(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The column of every residue of a sequence.
+    pub fn places(&self, row: usize) -> &[u32] {
+        &self.places[row]
+    }
+
+    /// A row as text: the sequence's letters, and `gap` where it has none.
+    ///
+    /// # Panics
+    /// If there are fewer letters than residues.
+    pub fn text(&self, row: usize, letters: &[u8], gap: u8) -> Vec<u8> {
+        let mut text = vec![gap; self.columns];
+        for (&place, &letter) in self.places[row].iter().zip(letters) {
+            text[place as usize] = letter;
+        }
+        assert_eq!(self.places[row].len(), letters.len(), "letters of another sequence");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_written_with_their_gaps_and_wrong_columns_are_refused() {
+        let alignment = MultipleAlignment::new(4, vec![vec![0, 1, 3], vec![], vec![2]]).unwrap();
+        assert_eq!((alignment.columns(), alignment.rows()), (4, 3));
+        assert_eq!(alignment.text(0, b"ACG", b'-'), b"AC-G");
+        assert_eq!(alignment.text(1, b"", b'.'), b"....");
+        assert_eq!(alignment.text(2, b"T", b'-'), b"--T-");
+        assert!(MultipleAlignment::new(3, vec![vec![0, 3]]).is_none());
+        assert!(MultipleAlignment::new(3, vec![vec![1, 1]]).is_none());
+    }
+}

@@ -1,0 +1,2 @@
+//! ClustalW's full pairwise alignments, of which its distances come: the best local alignment's rectangle, in it the
+//! alignment of Myers and Miller, of that the identities.

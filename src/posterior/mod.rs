@@ -1,0 +1,1 @@
+//! Probabilities that two residues belong together, made consistent over all sequences, and alignments by them.
