@@ -21,8 +21,7 @@ pub struct ReadChunk {
 impl ReadChunk {
     /// Letters of a read as the file has them (either case, U), one a code; gaps are taken out.
     pub fn letters(&self, id: SequenceId) -> &[u8] {
-        let start = id.checked_sub(1).map_or(0, |before| self.letters.ends[before as usize]);
-        &self.letters.letters[start..self.letters.ends[id as usize]]
+        self.letters.of(id)
     }
 }
 

@@ -9,6 +9,7 @@ mod input;
 pub mod reader;
 pub mod store;
 pub mod strand;
+pub mod written;
 
 pub use aligned::AlignedRows;
 pub use alphabet::{Alphabet, Code, PAD};
@@ -18,3 +19,4 @@ pub(crate) use input::read_text;
 pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_files};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{Strand, StrandOf, Strands, reverse_complement, reverse_complement_letters};
+pub use written::Written;

@@ -64,7 +64,7 @@ pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceS
     // All are opened before the first is read: a misspelt name must not cost minutes.
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
     let files =
-        inputs.into_iter().map(|input| Recorder::new(options, LIMITS).read(input)).collect::<Result<Vec<_>>>()?;
+        inputs.into_iter().map(|input| Recorder::new(options, LIMITS).read_all(input)).collect::<Result<Vec<_>>>()?;
     settle_alphabet(files, options)
 }
 
@@ -82,7 +82,7 @@ pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceS
 /// # Ok::<(), pairwave::Error>(())
 /// ```
 pub fn read_bytes(name: &str, data: &[u8], options: &ReadOptions) -> Result<SequenceStore> {
-    let file = Recorder::new(options, LIMITS).read(Input::new(name, Box::new(data))?)?;
+    let file = Recorder::new(options, LIMITS).read_all(Input::new(name, Box::new(data))?)?;
     Ok(settle_alphabet(vec![file], options)?.remove(0))
 }
 
@@ -123,6 +123,14 @@ pub(super) struct Letters {
     pub(super) ends: Vec<usize>,
 }
 
+impl Letters {
+    /// Those of one record.
+    pub(super) fn of(&self, id: SequenceId) -> &[u8] {
+        let start = id.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.letters[start..self.ends[id as usize]]
+    }
+}
+
 /// The records of one input.
 pub(super) struct Records<'a> {
     reader: Box<dyn FastxReader + 'a>,
@@ -133,8 +141,10 @@ pub(super) struct Records<'a> {
 /// Reads the records of one file.
 pub(super) struct Recorder {
     table: Table,
-    /// Where letters are kept, if they are. Then a record may be empty.
+    /// Where letters are kept, if they are.
     letters: Option<Letters>,
+    /// Whether a record may have no sequence.
+    takes_empty: bool,
     choice: AlphabetChoice,
     limits: Limits,
     /// Lines before the first one that needletail sees.
@@ -151,6 +161,7 @@ impl Recorder {
         Recorder {
             table: detect::table(alphabet, options.degap),
             letters: None,
+            takes_empty: false,
             choice: options.alphabet,
             limits,
             lines_before: 0,
@@ -167,7 +178,7 @@ impl Recorder {
     /// letters is read, `?` as any letter.
     pub(super) fn of_reads(alphabet: Alphabet) -> Self {
         let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: true };
-        let mut recorder = Recorder { letters: Some(Letters::default()), ..Recorder::new(&options, LIMITS) };
+        let mut recorder = Recorder { takes_empty: true, ..Recorder::new(&options, LIMITS).with_letters() };
         for (letter, entry) in (0..=u8::MAX).zip(&mut recorder.table) {
             let code = aligned_code(alphabet, if letter == b'?' { b'X' } else { letter });
             if let Some(code) = code.filter(|_| *entry == ILLEGAL) {
@@ -177,11 +188,31 @@ impl Recorder {
         recorder
     }
 
+    /// Reads as it is said, and keeps letters as the file has them.
+    pub(super) fn of_letters(options: &ReadOptions) -> Self {
+        Recorder::new(options, LIMITS).with_letters()
+    }
+
+    fn with_letters(self) -> Self {
+        Recorder { letters: Some(Letters::default()), ..self }
+    }
+
     /// Reads all records of `input`.
-    fn read(mut self, input: Input<'_>) -> Result<Loaded> {
+    pub(super) fn read(&mut self, input: Input<'_>) -> Result<()> {
         let mut records = self.open(input)?;
         while self.next(&mut records)? {}
         self.warn_of_duplicates();
+        Ok(())
+    }
+
+    /// The store, and the letters if they were kept; the alphabet is settled.
+    pub(super) fn finish(self, options: &ReadOptions) -> Result<(SequenceStore, Letters)> {
+        let store = settle_alphabet(vec![self.loaded], options)?.remove(0);
+        Ok((store, self.letters.unwrap_or_default()))
+    }
+
+    fn read_all(mut self, input: Input<'_>) -> Result<Loaded> {
+        self.read(input)?;
         Ok(self.loaded)
     }
 
@@ -314,13 +345,12 @@ impl Recorder {
             }
         }
         let words = builder.words();
-        match &mut self.letters {
-            Some(Letters { letters, ends }) => {
-                letters.extend(raw.iter().filter(|&&byte| detect::is_code(self.table[byte as usize])));
-                ends.push(letters.len());
-            }
-            None if count == 0 => return Err(input_error(place(line, None), "the record has no sequence")),
-            None => {}
+        if count == 0 && !self.takes_empty {
+            return Err(input_error(place(line, None), "the record has no sequence"));
+        }
+        if let Some(Letters { letters, ends }) = &mut self.letters {
+            letters.extend(raw.iter().filter(|&&byte| detect::is_code(self.table[byte as usize])));
+            ends.push(letters.len());
         }
         if count > self.limits.letters {
             let message = format!("the sequence is too long: {count} letters of at most {}", self.limits.letters);

@@ -2,7 +2,7 @@ use super::*;
 
 fn load(data: &[u8], choice: AlphabetChoice, limits: Limits) -> Result<Loaded> {
     let options = ReadOptions { alphabet: choice, ..ReadOptions::default() };
-    Recorder::new(&options, limits).read(Input::new("x.fa", Box::new(data))?)
+    Recorder::new(&options, limits).read_all(Input::new("x.fa", Box::new(data))?)
 }
 
 #[test]
