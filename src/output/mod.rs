@@ -9,6 +9,8 @@
 //!
 //! Reads that lie in a reference alignment are written as rows of one alignment: [`placed`].
 //!
+//! Multiple alignments have formats of their own, distances and a page for people among them: [`msa`].
+//!
 //! Measurements have a form of their own: [`table`], and [`plot`] for their pictures.
 //!
 //! The bytes depend on the pairs alone: no date, no program path, no floating point that is not correctly rounded.
@@ -19,6 +21,7 @@ pub mod distance;
 pub mod dotplot;
 pub mod fields;
 pub mod long;
+pub mod msa;
 pub mod placed;
 pub mod plot;
 pub mod sink;

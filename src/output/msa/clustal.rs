@@ -1,0 +1,45 @@
+//! Clustal's own format: byte for byte what ClustalW 2.1 writes, but for the first line.
+
+use super::names::Naming;
+use super::{Output, Page, conservation};
+use crate::error::Result;
+
+/// Blanks would end a name.
+pub(super) const NAMING: Naming = Naming { format: "Clustal", most: LONGEST_NAME, excluded: b" ", excluded_first: b"" };
+const LONGEST_NAME: usize = 30;
+/// Names are filled up to this, and blanks follow.
+const SHORTEST_NAME: usize = 10;
+const BLANKS: usize = 6;
+/// Columns of a block, and where names are long, so that a line has about 80 characters.
+const COLUMNS: usize = 60;
+const COLUMNS_LONG_NAMES: usize = 50;
+/// The longest name beside blocks of 60 columns.
+const LONG_NAME: usize = 20;
+
+pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
+    let marks = conservation::marks(&page.rows);
+    let longest = page.longest_name().clamp(SHORTEST_NAME, LONGEST_NAME);
+    let width = longest + BLANKS;
+    let out = output.buffer();
+    // Readers know the format by its first word.
+    out.extend_from_slice(b"CLUSTAL multiple sequence alignment by pairwave ");
+    out.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
+    out.extend_from_slice(b"\n\n");
+    let mut blocks = page.blocks(if longest > LONG_NAME { COLUMNS_LONG_NAMES } else { COLUMNS });
+    while !blocks.is_done() {
+        output.buffer().push(b'\n');
+        for at in 0..page.names.len() {
+            let out = output.buffer();
+            page.push_name(out, at, width);
+            blocks.push(out, at, b'-');
+            out.push(b'\n');
+            output.pass_on()?;
+        }
+        let out = output.buffer();
+        out.extend(std::iter::repeat_n(b' ', width));
+        out.extend_from_slice(&marks[blocks.columns.clone()]);
+        out.push(b'\n');
+        blocks.advance();
+    }
+    Ok(())
+}

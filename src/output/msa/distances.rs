@@ -1,0 +1,90 @@
+//! Distances between all sequences, six digits after the point.
+
+use super::names::{self, Naming, Renamed};
+use super::phylip::RELAXED;
+use super::{Output, characters, push_padded};
+use crate::error::{Error, Result};
+use crate::output::MatrixShape;
+use crate::output::numbers::{push_fraction, push_unsigned};
+use crate::tree::Distances;
+
+/// How distances are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DistanceFormat {
+    /// The number of sequences, then a line for each with its name and its distances from all, or (lower) from those before it.
+    Phylip(MatrixShape),
+    /// A line of names, then a line for each sequence with its distances from all.
+    Tsv,
+}
+
+const TSV_NAMING: Naming = Naming::any_length("TSV", b"");
+
+/// Writes distances between the sequences of these names, rows and columns in this order, and says which names had to be
+/// changed.
+///
+/// # Errors
+/// [`Error::Internal`] if names and order are not those of the distances, or one is no number; [`Error::Io`].
+pub fn write_distances(
+    format: DistanceFormat,
+    distances: &Distances,
+    names: &[&[u8]],
+    order: &[u32],
+    mut output: Output,
+) -> Result<Vec<Renamed>> {
+    let count = distances.sequences();
+    if names.len() != count || order.iter().any(|&row| row as usize >= count) {
+        return Err(Error::Internal("distances of other sequences".into()));
+    }
+    let naming = match format {
+        DistanceFormat::Phylip(_) => &RELAXED,
+        DistanceFormat::Tsv => &TSV_NAMING,
+    };
+    let (names, renamed) = names::written(naming, names, order);
+    let (width, separator) = match format {
+        DistanceFormat::Phylip(_) => {
+            push_unsigned(output.buffer(), names.len() as u64);
+            // Ten characters, so that strict readers take short names.
+            (names.iter().map(|name| characters(name)).max().unwrap_or(0).max(10), b' ')
+        }
+        DistanceFormat::Tsv => {
+            let out = output.buffer();
+            out.extend_from_slice(b"name");
+            for name in &names {
+                out.push(b'\t');
+                out.extend_from_slice(name);
+            }
+            (0, b'\t')
+        }
+    };
+    output.buffer().push(b'\n');
+    for (row, name) in names.iter().enumerate() {
+        let columns = match format {
+            DistanceFormat::Phylip(MatrixShape::Lower) => row,
+            DistanceFormat::Phylip(MatrixShape::Square) | DistanceFormat::Tsv => names.len(),
+        };
+        let out = output.buffer();
+        push_padded(out, name, width);
+        for &column in &order[..columns] {
+            let distance = distances.get(order[row] as usize, column as usize);
+            out.push(separator);
+            push_distance(out, distance)?;
+        }
+        out.push(b'\n');
+        output.pass_on()?;
+    }
+    output.finish()?;
+    Ok(renamed)
+}
+
+fn push_distance(out: &mut Vec<u8>, distance: f64) -> Result<()> {
+    // The digits of what is greater would not fit a whole number.
+    const MOST: f64 = 1e12;
+    if distance.is_nan() || distance.abs() > MOST {
+        return Err(Error::Internal(format!("a distance of {distance}")));
+    }
+    if distance < 0.0 {
+        out.push(b'-');
+    }
+    push_fraction(out, distance.abs());
+    Ok(())
+}
