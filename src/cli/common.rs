@@ -69,6 +69,29 @@ pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&
     Ok(())
 }
 
+/// Each other file that a command writes, with the option that names it, has a file of its own.
+pub(super) fn check_others(others: &[(&str, Option<&Path>)], inputs: &[&str], written: &[Option<&Path>]) -> Result<()> {
+    let mut taken: Vec<&Path> = written.iter().copied().flatten().collect();
+    for (option, path) in others {
+        let Some(path) = *path else { continue };
+        if inputs.iter().any(|input| is_same_file(path, Path::new(input))) {
+            return Err(Error::usage(format!("{option} {} would replace the input of that name", path.display())));
+        }
+        if path == Path::new("-") || taken.iter().any(|other| *other == path || is_same_file(path, other)) {
+            return Err(Error::usage(format!("{option} {}: it needs a file of its own", path.display())));
+        }
+        taken.push(path);
+    }
+    Ok(())
+}
+
+/// The ending of a file's name in lower case, without that of a compression.
+pub(super) fn ending(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_owned())
+}
+
 /// `--strand` of sequences that have two, or not.
 pub(super) fn check_strand(strand: Strand, alphabet: Alphabet) -> Result<()> {
     if strand == Strand::Forward || alphabet == Alphabet::Dna {

@@ -1,7 +1,7 @@
 //! `pairwave papara`: what is valid, and the job.
 
 use super::args::*;
-use super::common::{Compute, check_stats, check_strand, compute, is_same_file, output};
+use super::common::{Compute, check_others, check_stats, check_strand, compute, ending, output};
 use super::log;
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
@@ -69,24 +69,18 @@ impl TryFrom<PaparaArgs> for Papara {
         }
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        let others = [("--table", &args.table), ("--tree-out", &args.tree_out), ("--checkpoint", &args.checkpoint)];
-        let mut taken: Vec<&Path> = [output.as_deref(), stats.as_deref()].into_iter().flatten().collect();
-        for (option, path) in others {
-            let Some(path) = path else { continue };
-            if inputs.iter().any(|input| is_same_file(path, Path::new(input))) {
-                return Err(Error::usage(format!("{option} {} would replace the input of that name", path.display())));
-            }
-            if path == Path::new("-") || taken.iter().any(|other| *other == path || is_same_file(path, other)) {
-                return Err(Error::usage(format!("{option} {}: it needs a file of its own", path.display())));
-            }
-            taken.push(path);
-        }
+        let others = [
+            ("--table", args.table.as_deref()),
+            ("--tree-out", args.tree_out.as_deref()),
+            ("--checkpoint", args.checkpoint.as_deref()),
+        ];
+        check_others(&others, &inputs, &[output.as_deref(), stats.as_deref()])?;
         if args.checkpoint.is_some() && args.reads == "-" {
             return Err(Error::usage("--checkpoint: standard input cannot be read again; name a file of reads"));
         }
         let is_phylip = match args.format {
             Some(format) => format == PlacedFormatName::Phylip,
-            None => output.as_deref().is_some_and(is_named_phylip),
+            None => output.as_deref().is_some_and(|path| matches!(ending(path).as_str(), "phy" | "phylip")),
         };
         let format = PlacedFormat { is_phylip, keep_length: args.keep_length, reads_only: args.split };
         Ok(Papara {
@@ -110,13 +104,6 @@ impl TryFrom<PaparaArgs> for Papara {
             compute,
         })
     }
-}
-
-/// Whether a file's name says PHYLIP, compressed or not.
-fn is_named_phylip(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    name.ends_with(".phy") || name.ends_with(".phylip")
 }
 
 /// The scheme of a name, with the numbers that were given.

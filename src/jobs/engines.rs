@@ -8,8 +8,10 @@ use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::gpu::EditGpu;
 use crate::engine::Engine;
+use crate::engine::thread_engine::{CpuKind, thread_engines};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
+use crate::gpu::engine::{self, GpuKind};
 use crate::gpu::kernels::Kernel;
 use crate::pairs::Pairs;
 use crate::pairs::Want;
@@ -18,7 +20,6 @@ use crate::pairs::gpu::{GpuEngine, tune};
 use crate::pairs::plan::Job;
 use crate::pairs::plan::selected::{Selection, selected_cells};
 use crate::papara::Phylo;
-use crate::papara::cpu::phylo_workers;
 use crate::papara::gpu::PhyloGpu;
 use crate::score::{Mode, Scoring};
 
@@ -122,22 +123,31 @@ pub(super) fn open_edit_on(
     engines
 }
 
-/// Opens engines for reads against ancestral states on the devices that a job was given; the CPU is as many of them as there
-/// are `threads`. A device that cannot be opened is left out with a warning; if none is left, the CPU.
+/// Opens engines for reads against ancestral states ([`open_kind`]).
 ///
 /// # Errors
 /// A wrong choice of devices.
 pub(super) fn open_phylo(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Phylo>>>> {
+    open_kind(options, threads, PhyloGpu::open)
+}
+
+/// Opens engines for one kind of work on the devices that a job was given; the CPU is as many of them as there are `threads`.
+/// A device that cannot be opened is left out with a warning; if none is left, the CPU.
+fn open_kind<K: GpuKind + CpuKind>(
+    options: &Run,
+    threads: usize,
+    open: impl Fn(&FoundAdapter) -> Result<engine::GpuEngine<K>>,
+) -> Result<Vec<Box<dyn Engine<K>>>> {
     let chosen = devices_for(options, Mode::Global)?;
-    let mut engines: Vec<Box<dyn Engine<Phylo>>> = Vec::new();
+    let mut engines: Vec<Box<dyn Engine<K>>> = Vec::new();
     for (found, memory) in adapters_and_memory(&chosen, options.memory) {
-        match PhyloGpu::open(&found) {
+        match open(&found) {
             Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_kernel(options.kernel))),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        engines.extend(phylo_workers(threads, &options.interrupt));
+        engines.extend(thread_engines(threads, &options.interrupt));
     }
     Ok(engines)
 }
