@@ -1,2 +1,8 @@
 //! ClustalW's full pairwise alignments, of which its distances come: the best local alignment's rectangle, in it the
 //! alignment of Myers and Miller, of that the identities.
+
+pub mod costs;
+pub mod work;
+
+pub use costs::ClustalCosts;
+pub use work::*;

@@ -1,0 +1,224 @@
+//! ClustalW's pairwise alignments as work: what a block, a batch and a report are.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::costs::ClustalCosts;
+use crate::engine::{Batch, Portion, Reported, Work, check};
+use crate::seq::{SequenceId, SequenceStore};
+
+/// What the blocks of a batch share.
+#[derive(Debug)]
+pub struct ClustalBand {
+    /// The sequences.
+    pub sequences: Arc<SequenceStore>,
+    /// What letters and gaps cost.
+    pub costs: Arc<ClustalCosts>,
+    /// Sequences in the order that blocks count on: in runs by falling length, so that neighbours differ little in it.
+    pub order: Arc<[SequenceId]>,
+}
+
+impl ClustalBand {
+    /// The pairs of a block, in its order. Of two sequences the one of the smaller number is the first, the rows of
+    /// ClustalW's matrix: among equal scores it matters which is.
+    pub fn pairs<'a>(&'a self, block: &'a ClustalBlock) -> impl Iterator<Item = (SequenceId, SequenceId)> + 'a {
+        self.targets(block).iter().map(|&target| (block.query.min(target), block.query.max(target)))
+    }
+
+    /// The targets of a block.
+    pub fn targets(&self, block: &ClustalBlock) -> &[SequenceId] {
+        &self.order[block.targets.start as usize..block.targets.end as usize]
+    }
+
+    /// Cells of a pair.
+    pub fn cells(&self, a: SequenceId, b: SequenceId) -> u64 {
+        u64::from(self.sequences.length(a)) * u64::from(self.sequences.length(b))
+    }
+
+    /// The block of a query and a range of the order.
+    pub fn block(&self, query: SequenceId, targets: Range<u32>) -> ClustalBlock {
+        let own = &self.order[targets.start as usize..targets.end as usize];
+        ClustalBlock { query, cells: own.iter().map(|&target| self.cells(query, target)).sum(), targets }
+    }
+}
+
+/// The least piece of work: one sequence against a run of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClustalBlock {
+    /// The sequence.
+    pub query: SequenceId,
+    /// The others: a range of [`ClustalBand::order`].
+    pub targets: Range<u32>,
+    /// Cells of all its pairs together, each once.
+    pub cells: u64,
+}
+
+/// Identities of ClustalW's pairwise alignments.
+#[derive(Debug, Clone, Copy)]
+pub struct Clustal;
+
+/// Blocks that are computed together.
+pub type ClustalBatch = Batch<Clustal>;
+
+/// What is known of one pair. Places are numbers of residues before them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PairIdentities {
+    /// ClustalW's alignment has at least so many identities.
+    pub least: u32,
+    /// And at most so many. If that is the same number, it is known; else ClustalW's recursion has to be walked in the
+    /// rectangle ([`super::walk`]).
+    pub most: u32,
+    /// Where the best local alignment starts, in the first sequence and in the second.
+    pub start: [u32; 2],
+    /// Behind its last residues; all of `start` and `end` are 0 if no residues score above 0.
+    pub end: [u32; 2],
+}
+
+impl PairIdentities {
+    /// The number, where it is known.
+    pub fn known(&self) -> Option<u32> {
+        (self.least == self.most).then_some(self.least)
+    }
+}
+
+/// What came of a batch.
+#[derive(Debug, Clone, Default)]
+pub struct ClustalReport {
+    /// One a pair: of all blocks in their order, of a block's targets in theirs. What stands for blocks that are not
+    /// finished has no meaning.
+    pub identities: Vec<PairIdentities>,
+    /// Indices of the blocks that the engine did not finish.
+    pub unfinished: Vec<usize>,
+    /// Time that the device was busy with kernels, where it can be told.
+    pub kernel_time: Option<Duration>,
+}
+
+impl Reported for ClustalReport {
+    fn unfinished(&self) -> &[usize] {
+        &self.unfinished
+    }
+
+    fn kernel_time(&self) -> Option<Duration> {
+        self.kernel_time
+    }
+}
+
+impl Work for Clustal {
+    type Band = ClustalBand;
+    type Block = ClustalBlock;
+    type Class = ();
+    type Report = ClustalReport;
+
+    fn pairs(block: &ClustalBlock) -> u64 {
+        block.targets.len() as u64
+    }
+
+    fn cells(block: &ClustalBlock) -> u64 {
+        block.cells
+    }
+
+    fn first_cells(band: &ClustalBand, block: &ClustalBlock) -> Option<u64> {
+        Some(band.cells(block.query, *band.targets(block).first()?))
+    }
+
+    fn one_block(_band: &ClustalBand, _store_bytes: u64) -> bool {
+        false
+    }
+
+    fn split(band: &ClustalBand, block: ClustalBlock, portion: Portion) -> (ClustalBlock, Option<ClustalBlock>) {
+        let (mut end, mut cells, most) = (block.targets.start, 0, portion.pairs.max(1));
+        for &target in band.targets(&block) {
+            let more = band.cells(block.query, target);
+            let taken = u64::from(end - block.targets.start);
+            if taken > 0 && (taken >= most || cells + more > portion.cells) {
+                let tail =
+                    ClustalBlock { query: block.query, targets: end..block.targets.end, cells: block.cells - cells };
+                return (ClustalBlock { targets: block.targets.start..end, cells, ..block }, Some(tail));
+            }
+            (end, cells) = (end + 1, cells + more);
+        }
+        (block, None)
+    }
+
+    fn check(batch: &ClustalBatch, report: &ClustalReport) -> Result<(), String> {
+        let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
+        if report.identities.len() as u64 != batch.pairs() {
+            return Err(format!("identities of {} pairs for {}", report.identities.len(), batch.pairs()));
+        }
+        let mut identities = report.identities.iter();
+        for (block, is_finished) in batch.blocks.iter().zip(finished) {
+            for ((a, b), pair) in batch.band.pairs(block).zip(identities.by_ref()) {
+                if is_finished && !is_possible(pair, [a, b].map(|id| batch.band.sequences.length(id))) {
+                    return Err(format!("{pair:?} of sequences {a} and {b}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether sequences of these lengths can have such an alignment.
+fn is_possible(pair: &PairIdentities, lengths: [u32; 2]) -> bool {
+    let sides = [0, 1].map(|side| pair.end[side].checked_sub(pair.start[side]));
+    let inside = pair.end[0] <= lengths[0] && pair.end[1] <= lengths[1];
+    let enough = sides.iter().all(|side| side.is_some_and(|residues| pair.most <= residues));
+    inside && enough && pair.least <= pair.most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::Alphabet;
+
+    fn batch() -> ClustalBatch {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        for length in [3, 9, 5, 7] {
+            store.push("s", &vec![1; length]).unwrap();
+        }
+        let order: Arc<[SequenceId]> = Arc::new([1, 3, 2, 0]);
+        let costs = Arc::new(ClustalCosts::dna());
+        let band = ClustalBand { sequences: Arc::new(store.build()), costs, order };
+        let block = band.block(2, 0..4);
+        Batch { band: Arc::new(band), blocks: vec![block] }
+    }
+
+    #[test]
+    fn blocks_split_between_pairs_and_lose_none() {
+        let batch = batch();
+        let (band, whole) = (&batch.band, &batch.blocks[0]);
+        assert_eq!((whole.cells, Clustal::first_cells(band, whole)), (5 * 24, Some(45)));
+        for (cells, pairs, first) in [(0, 9, 1), (80, 9, 2), (79, 9, 1), (1000, 3, 3), (1000, 0, 1), (1000, 4, 4)] {
+            let portion = Portion { cells, pairs, target_bytes: 0 };
+            let (head, tail) = Clustal::split(band, whole.clone(), portion);
+            assert_eq!(Clustal::pairs(&head), first);
+            assert_eq!(head, band.block(2, 0..first as u32));
+            assert_eq!(tail, (first < 4).then(|| band.block(2, first as u32..4)));
+        }
+        assert_eq!(band.pairs(whole).collect::<Vec<_>>(), [(1, 2), (2, 3), (2, 2), (0, 2)]);
+    }
+
+    #[test]
+    fn reports_that_cannot_be_are_told() {
+        let batch = batch();
+        let right = PairIdentities { least: 2, most: 3, start: [0, 0], end: [3, 3] };
+        let mut report = ClustalReport { identities: vec![right; 4], ..ClustalReport::default() };
+        assert_eq!(Clustal::check(&batch, &report), Ok(()));
+        let wrong = [
+            PairIdentities { least: 4, ..right },
+            PairIdentities { most: 4, ..right },
+            PairIdentities { start: [1, 0], ..right },
+            PairIdentities { start: [5, 0], ..right },
+            PairIdentities { end: [4, 5], ..right },
+            PairIdentities { end: [3, 6], ..right },
+        ];
+        for pair in wrong {
+            report.identities[3] = pair;
+            assert!(Clustal::check(&batch, &report).is_err(), "{pair:?}");
+        }
+        report.unfinished = vec![0];
+        assert_eq!(Clustal::check(&batch, &report), Ok(()));
+        report.identities.pop();
+        assert!(Clustal::check(&batch, &report).is_err());
+    }
+}
