@@ -5,7 +5,6 @@ pub mod cpu;
 pub mod gpu;
 pub mod kernels;
 pub mod mock;
-mod newick;
 pub mod oracle;
 pub mod reference;
 pub mod search;

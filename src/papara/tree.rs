@@ -6,8 +6,8 @@
 
 use std::fmt::Write;
 
-use super::newick::{self, Node, Wrong, quoted};
-use crate::error::{Error, Place, Result};
+use crate::error::Result;
+use crate::tree::newick::{self, Node, Wrong, quoted};
 
 /// A node's number.
 pub type NodeId = u32;
@@ -45,7 +45,7 @@ impl Tree {
     /// Reads a tree, plain or compressed; `-` is standard input.
     ///
     /// # Errors
-    /// As [`Tree::parse`]; [`Error::Io`] if the system fails.
+    /// As [`Tree::parse`]; [`crate::Error::Io`] if the system fails.
     pub fn read(path: &str) -> Result<Tree> {
         Tree::parse(path, &crate::seq::read_text(path)?)
     }
@@ -53,7 +53,7 @@ impl Tree {
     /// The tree of a Newick text; `file` stands for its file in errors.
     ///
     /// # Errors
-    /// [`Error::Input`] with what is wrong, and where: also fewer than three leaves, or a name that two leaves have.
+    /// [`crate::Error::Input`] with what is wrong, and where: also fewer than three leaves, or a name that two leaves have.
     ///
     /// ```
     /// let tree = pairwave::papara::Tree::parse("a.nwk", b"((a:1,b:2)0.9:1,(c:1,d:1):0.5);")?;
@@ -62,18 +62,7 @@ impl Tree {
     /// # Ok::<(), pairwave::Error>(())
     /// ```
     pub fn parse(file: &str, text: &[u8]) -> Result<Tree> {
-        build(text).map_err(|wrong| {
-            let before = &text[..wrong.at.min(text.len())];
-            let line = before.iter().filter(|&&byte| byte == b'\n').count();
-            let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-            let place = Place {
-                file: file.to_owned(),
-                record: None,
-                line: Some(line as u64 + 1),
-                column: Some((before.len() - start) as u64 + 1),
-            };
-            Error::Input { place, message: wrong.message }
-        })
+        build(text).map_err(|wrong| wrong.of_file(file, text))
     }
 
     /// Leaves: their nodes and names.
@@ -217,10 +206,11 @@ fn build(text: &[u8]) -> Result<Tree, Wrong> {
 
 /// The first node from this one on that is no mere point on an edge, and the length of the edge that leads there.
 fn descend(nodes: &[Node], mut node: usize) -> (usize, f64) {
-    let mut length = nodes[node].length.unwrap_or(1.0);
+    let above = |node: usize| nodes[node].length.map_or(1.0, |length| length.max(0.0));
+    let mut length = above(node);
     while let [only] = nodes[node].children[..] {
         node = only;
-        length += nodes[only].length.unwrap_or(1.0);
+        length += above(only);
     }
     (node, length.min(f64::MAX))
 }

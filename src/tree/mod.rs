@@ -1,80 +1,34 @@
 //! Trees of sequences: distances, how a tree is made of them, its root, the weights of its leaves.
+//!
+//! ```
+//! use pairwave::tree::{Distances, neighbour_joining};
+//! let mut distances = Distances::new(3);
+//! for (a, b, distance) in [(0, 1, 0.1), (0, 2, 0.5), (1, 2, 0.4)] {
+//!     distances.set(a, b, distance);
+//! }
+//! let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+//! let tree = neighbour_joining(distances, &threads);
+//! assert_eq!(tree.dnd(&["a", "b", "c"]), "(\na:0.10000,\nb:0.00000,\nc:0.40000);\n");
+//! let guide = tree.rooted(&threads);
+//! assert_eq!(guide.weights(), [250, 250, 500]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-/// Distances between all pairs of sequences, each once.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Distances {
-    sequences: usize,
-    lower: Vec<f64>,
-}
+pub mod newick;
 
-impl Distances {
-    /// Distances of 0 between so many sequences.
-    pub fn new(sequences: usize) -> Self {
-        Distances { sequences, lower: vec![0.0; sequences * sequences.saturating_sub(1) / 2] }
-    }
+mod distances;
+mod guide;
+mod join;
+mod read;
+mod root;
+mod unrooted;
+mod weights;
 
-    fn place(a: usize, b: usize) -> usize {
-        let (low, high) = (a.min(b), a.max(b));
-        high * (high - 1) / 2 + low
-    }
-
-    /// Sequences.
-    pub fn sequences(&self) -> usize {
-        self.sequences
-    }
-
-    /// The distance of two sequences; 0 of a sequence from itself.
-    ///
-    /// # Panics
-    /// If there is no such sequence.
-    pub fn get(&self, a: usize, b: usize) -> f64 {
-        assert!(a.max(b) < self.sequences, "{a} and {b} of {}", self.sequences);
-        if a == b { 0.0 } else { self.lower[Self::place(a, b)] }
-    }
-
-    /// Says how far two sequences are from each other.
-    ///
-    /// # Panics
-    /// If they are one, or there is no such sequence.
-    pub fn set(&mut self, a: usize, b: usize, distance: f64) {
-        assert!(a != b && a.max(b) < self.sequences, "{a} and {b} of {}", self.sequences);
-        self.lower[Self::place(a, b)] = distance;
-    }
-}
-
-/// An inner node of a [`GuideTree`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Join {
-    /// The nodes below it.
-    pub children: [u32; 2],
-    /// The lengths of the branches to them.
-    pub lengths: [f64; 2],
-}
-
-/// A rooted tree in which every inner node has two children. Nodes below the number of leaves are leaves, in the order of
-/// the sequences; then come the joins, children before parents, the root last.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct GuideTree {
-    /// Leaves. One leaf alone has no joins.
-    pub leaves: usize,
-    /// One less than leaves.
-    pub joins: Vec<Join>,
-}
+pub use distances::Distances;
+pub use guide::{GuideTree, Join};
+pub use join::neighbour_joining;
+pub use unrooted::UnrootedTree;
+pub use weights::Identities;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pair_has_a_distance_of_its_own() {
-        let mut distances = Distances::new(4);
-        let pairs = [(0, 1), (2, 0), (0, 3), (1, 2), (3, 1), (2, 3)];
-        for (value, &(a, b)) in (1..).zip(&pairs) {
-            distances.set(a, b, f64::from(value));
-        }
-        for (value, &(a, b)) in (1..).zip(&pairs) {
-            assert_eq!((distances.get(a, b), distances.get(b, a)), (f64::from(value), f64::from(value)));
-        }
-        assert_eq!((distances.get(2, 2), distances.sequences()), (0.0, 4));
-    }
-}
+mod tests;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::Error;
 
 fn tree(text: &str) -> Tree {
     Tree::parse("a.nwk", text.as_bytes()).unwrap()

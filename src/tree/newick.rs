@@ -1,20 +1,43 @@
 //! Newick texts: what stands in them, node by node.
 
+use crate::error::{Error, Place};
+
 /// A node as the text has it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Node {
-    pub(super) children: Vec<usize>,
-    pub(super) label: Option<String>,
-    pub(super) length: Option<f64>,
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Node {
+    /// Places of its children in the list of nodes, as the text has them.
+    pub children: Vec<usize>,
+    /// The name of a leaf; of an inner node mostly a support value.
+    pub label: Option<String>,
+    /// Of the branch above it. Neighbour joining leaves some below 0.
+    pub length: Option<f64>,
+    /// The byte of the text at which its label stands, or would.
+    pub at: usize,
 }
 
 /// What is wrong with a text, and at which byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub struct Wrong {
     /// From 0.
-    pub(super) at: usize,
+    pub at: usize,
     /// In words.
-    pub(super) message: String,
+    pub message: String,
+}
+
+impl Wrong {
+    /// As an error of the file that the text was read from, with line and column.
+    pub fn of_file(self, file: &str, text: &[u8]) -> Error {
+        let before = &text[..self.at.min(text.len())];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count();
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let place = Place {
+            file: file.to_owned(),
+            record: None,
+            line: Some(line as u64 + 1),
+            column: Some((before.len() - start) as u64 + 1),
+        };
+        Error::Input { place, message: self.message }
+    }
 }
 
 /// Bytes at which a name without quotes ends, beside blanks.
@@ -118,8 +141,7 @@ impl Scanner<'_> {
             }
             let text = String::from_utf8_lossy(&self.text[begin..self.at]);
             length = match text.parse::<f64>() {
-                // Neighbour joining leaves some below 0.
-                Ok(length) if length.is_finite() => Some(length.max(0.0)),
+                Ok(length) if length.is_finite() => Some(length),
                 _ => {
                     let is_length = |byte: &&u8| !b",()[]{}:;".contains(byte) && !byte.is_ascii_whitespace();
                     let all: Vec<u8> = self.text[begin..].iter().take_while(is_length).copied().collect();
@@ -145,8 +167,11 @@ impl Scanner<'_> {
     }
 }
 
-/// Nodes of a Newick text, the root first. Deep trees need no deep stack.
-pub(super) fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
+/// Nodes of a Newick text, the root first, parents before children. Deep trees need no deep stack.
+///
+/// # Errors
+/// What is wrong with the text, and where.
+pub fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
     let mut scanner = Scanner { text, at: 0 };
     let mut nodes = vec![Node::default()];
     let mut open: Vec<usize> = Vec::new();
@@ -162,6 +187,8 @@ pub(super) fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
             continue;
         }
         loop {
+            scanner.skip()?;
+            nodes[current].at = scanner.at;
             nodes[current].label = scanner.label()?;
             if nodes[current].children.is_empty() && nodes[current].label.is_none() {
                 return scanner.wrong("a leaf has no name");
@@ -199,7 +226,7 @@ pub(super) fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
 }
 
 /// A name as a Newick text has it: in quotes where it needs them.
-pub(super) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let is_special = |byte: u8| byte.is_ascii_whitespace() || ENDS.contains(&byte) || b"{}|".contains(&byte);
     if name.bytes().any(is_special) { format!("'{}'", name.replace('\'', "''")) } else { name.to_owned() }
 }

@@ -1,0 +1,61 @@
+//! How far sequences are from each other.
+
+/// Distances between all pairs of sequences, each once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Distances {
+    sequences: usize,
+    lower: Vec<f64>,
+}
+
+impl Distances {
+    /// Distances of 0 between so many sequences.
+    pub fn new(sequences: usize) -> Self {
+        Distances { sequences, lower: vec![0.0; sequences * sequences.saturating_sub(1) / 2] }
+    }
+
+    fn place(a: usize, b: usize) -> usize {
+        let (low, high) = (a.min(b), a.max(b));
+        high * (high - 1) / 2 + low
+    }
+
+    /// Sequences.
+    pub fn sequences(&self) -> usize {
+        self.sequences
+    }
+
+    /// The distance of two sequences; 0 of a sequence from itself.
+    ///
+    /// # Panics
+    /// If there is no such sequence.
+    pub fn get(&self, a: usize, b: usize) -> f64 {
+        assert!(a.max(b) < self.sequences, "{a} and {b} of {}", self.sequences);
+        if a == b { 0.0 } else { self.lower[Self::place(a, b)] }
+    }
+
+    /// Says how far two sequences are from each other.
+    ///
+    /// # Panics
+    /// If they are one, or there is no such sequence.
+    pub fn set(&mut self, a: usize, b: usize, distance: f64) {
+        assert!(a != b && a.max(b) < self.sequences, "{a} and {b} of {}", self.sequences);
+        self.lower[Self::place(a, b)] = distance;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_has_a_distance_of_its_own() {
+        let mut distances = Distances::new(4);
+        let pairs = [(0, 1), (2, 0), (0, 3), (1, 2), (3, 1), (2, 3)];
+        for (value, &(a, b)) in (1..).zip(&pairs) {
+            distances.set(a, b, f64::from(value));
+        }
+        for (value, &(a, b)) in (1..).zip(&pairs) {
+            assert_eq!((distances.get(a, b), distances.get(b, a)), (f64::from(value), f64::from(value)));
+        }
+        assert_eq!((distances.get(2, 2), distances.sequences()), (0.0, 4));
+    }
+}

@@ -1,0 +1,166 @@
+//! Neighbour joining (Saitou and Nei 1987), bit by bit as ClustalW 2.1 sums and compares.
+//!
+//! Nodes stand at the place of their earliest sequence. Sums of distances are kept in two parts, to earlier places and to later
+//! ones, and changed at each join by what goes and what comes, in this order: floating-point sums depend on it, ties on the sums.
+
+use super::{Distances, Join, UnrootedTree};
+
+/// Branches nearer to 0 than this are 0.
+const SHORTEST: f64 = 0.0001;
+
+/// The nodes that are left, and what is known of them.
+struct Nodes {
+    distances: Distances,
+    /// Places that hold a node, rising.
+    left: Vec<u32>,
+    /// At each place the sum of the distances to earlier places, and to later ones.
+    to_earlier: Vec<f64>,
+    to_later: Vec<f64>,
+    /// The node at each place, by its number in the tree.
+    number: Vec<u32>,
+    /// How far its sequences are below it.
+    height: Vec<f64>,
+}
+
+/// What every pair of one step is measured with.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// Nodes that are left but for two.
+    others: f64,
+    /// Twice the sum of all distances.
+    twice: f64,
+}
+
+impl Scale {
+    /// The length of the whole tree if two nodes were joined, times a constant: the distance of the nodes and their sums, that
+    /// of the earlier one first. Falls with no growing distance, grows with no growing sum, as every rounding keeps order.
+    fn total(self, distance: f64, earlier: f64, later: f64) -> f64 {
+        self.others * distance + self.twice - earlier - later
+    }
+
+    /// No total may be this or more.
+    fn worst(self) -> f64 {
+        99_999.0 * 2.0 * self.others
+    }
+}
+
+impl Nodes {
+    fn new(distances: Distances) -> Self {
+        let all = distances.sequences();
+        let sum =
+            |range: std::ops::Range<usize>, at: usize| range.fold(0.0, |sum, other| sum + distances.get(other, at));
+        let to_earlier = (0..all).map(|at| sum(0..at, at)).collect();
+        let to_later = (0..all).map(|at| sum(at + 1..all, at)).collect();
+        let left = (0..all as u32).collect();
+        Nodes { to_earlier, to_later, left, number: (0..all as u32).collect(), height: vec![0.0; all], distances }
+    }
+
+    fn sum(&self, at: usize) -> f64 {
+        self.to_later[at] + self.to_earlier[at]
+    }
+
+    fn scale(&self) -> Scale {
+        let sum = self.left.iter().fold(0.0, |sum, &at| sum + self.to_later[at as usize]);
+        Scale { others: self.left.len() as f64 - 2.0, twice: 2.0 * sum }
+    }
+
+    /// The pair to be joined, the earlier place first: that of the least total; of several the one with the least later place,
+    /// then the least earlier one. Looks at all pairs.
+    fn least(&self) -> (usize, usize) {
+        let scale = self.scale();
+        let (mut best, mut pair) = (scale.worst(), (self.left[0] as usize, self.left[1] as usize));
+        for (index, &later) in self.left.iter().enumerate() {
+            let later = later as usize;
+            for &earlier in &self.left[..index] {
+                let earlier = earlier as usize;
+                let total = scale.total(self.distances.get(earlier, later), self.sum(earlier), self.sum(later));
+                if total < best {
+                    (best, pair) = (total, (earlier, later));
+                }
+            }
+        }
+        pair
+    }
+
+    /// Joins two nodes into one at the earlier place, which has this number.
+    fn join(&mut self, (earlier, later): (usize, usize), number: u32) -> Join {
+        let others = self.left.len() as f64 - 2.0;
+        let between = self.distances.get(earlier, later);
+        let mean = |at: usize| (self.sum(at) - between) / others;
+        let (first, second) = (mean(earlier), mean(later));
+        let to_earlier = (between + first - second) * 0.5;
+        let to_later = between - to_earlier;
+        let lengths = [branch(to_earlier - self.height[earlier]), branch(to_later - self.height[later])];
+        let join = Join { children: [self.number[earlier], self.number[later]], lengths };
+        // Even a node of sequences that are the same is above them.
+        let between = if between <= 0.0 { 0.000_001 } else { between };
+        self.height[earlier] = between * 0.5;
+        self.number[earlier] = number;
+        self.left.retain(|&at| at as usize != later);
+        self.replace(earlier, later);
+        join
+    }
+
+    /// The sums and distances after two nodes became one.
+    fn replace(&mut self, earlier: usize, later: usize) {
+        let mut before = 0.0;
+        let mut after = 0.0;
+        for &at in &self.left {
+            let at = at as usize;
+            if at == earlier {
+                continue;
+            }
+            let (to_later, to_earlier) = (self.distances.get(at, later), self.distances.get(at, earlier));
+            let new = (to_later + to_earlier) * 0.5;
+            match at < later {
+                true => self.to_later[at] -= to_later,
+                false => self.to_earlier[at] -= to_later,
+            }
+            match at < earlier {
+                true => {
+                    self.to_later[at] = self.to_later[at] - to_earlier + new;
+                    before += new;
+                }
+                false => {
+                    self.to_earlier[at] = self.to_earlier[at] - to_earlier + new;
+                    after += new;
+                }
+            }
+            self.distances.set(at, earlier, new);
+        }
+        self.to_earlier[earlier] = before;
+        self.to_later[earlier] = after;
+    }
+
+    /// The last three nodes, or two.
+    fn centre(&self) -> Vec<(u32, f64)> {
+        let between = |a: u32, b: u32| self.distances.get(a as usize, b as usize);
+        let end = |at: u32, length: f64| (self.number[at as usize], branch(length - self.height[at as usize]));
+        match self.left[..] {
+            [a, b, c] => {
+                let first = (between(a, b) + between(a, c) - between(b, c)) * 0.5;
+                vec![end(a, first), end(b, between(a, b) - first), end(c, between(a, c) - first)]
+            }
+            [a, b] => vec![(a, between(a, b) / 2.0), (b, between(a, b) / 2.0)],
+            _ => self.left.iter().map(|&at| (at, 0.0)).collect(),
+        }
+    }
+}
+
+fn branch(length: f64) -> f64 {
+    if length.abs() < SHORTEST { 0.0 } else { length }
+}
+
+/// The tree that neighbour joining makes, the same in its last bit as ClustalW's. `threads` does the work.
+pub fn neighbour_joining(distances: Distances, threads: &rayon::ThreadPool) -> UnrootedTree {
+    let leaves = distances.sequences();
+    threads.install(|| {
+        let mut nodes = Nodes::new(distances);
+        let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
+        while nodes.left.len() > 3 {
+            let pair = nodes.least();
+            joins.push(nodes.join(pair, (leaves + joins.len()) as u32));
+        }
+        UnrootedTree { leaves, joins, centre: nodes.centre() }
+    })
+}

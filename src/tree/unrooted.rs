@@ -1,0 +1,138 @@
+//! Unrooted trees, as neighbour joining makes them, and how ClustalW writes them.
+
+use std::fmt::Write;
+
+use super::{GuideTree, Join};
+
+/// A tree without a root. Nodes below the number of leaves are leaves, in the order of the sequences; then come the joins,
+/// children before parents. What is left in the end hangs on one point.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UnrootedTree {
+    /// Leaves.
+    pub leaves: usize,
+    /// In the order in which they were made; the first child is the one that holds the earlier sequence.
+    pub joins: Vec<Join>,
+    /// The nodes on the point and the lengths of their branches: three, or as many as there are leaves if that is less.
+    pub centre: Vec<(u32, f64)>,
+}
+
+/// What is to be written next.
+enum Step {
+    Node(u32),
+    Text(&'static str),
+    Length(f64),
+}
+
+impl UnrootedTree {
+    /// The tree as ClustalW's guide tree file has it, byte by byte: names as they are, a line for each branch, five decimals.
+    ///
+    /// # Panics
+    /// If there are fewer names than leaves.
+    pub fn dnd<S: AsRef<str>>(&self, names: &[S]) -> String {
+        let mut text = String::new();
+        if let [(first, length), (second, other)] = self.centre[..] {
+            let name = |node: u32| names[node as usize].as_ref();
+            let (length, other) = (of_two(length), of_two(other));
+            return format!("({}:{length},{}:{other});\n", name(first), name(second));
+        }
+        let mut stack = vec![Step::Text(");\n")];
+        for (index, &(node, length)) in self.centre.iter().enumerate().rev() {
+            stack.extend([Step::Length(length), Step::Node(node)]);
+            stack.push(Step::Text(if index == 0 { "(\n" } else { ",\n" }));
+        }
+        while let Some(step) = stack.pop() {
+            match step {
+                Step::Text(part) => text += part,
+                Step::Length(length) => write!(text, ":{length:.5}").expect("a String takes all"),
+                Step::Node(node) => match (node as usize).checked_sub(self.leaves) {
+                    None => text += names[node as usize].as_ref(),
+                    Some(join) => {
+                        let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
+                        stack.extend([Step::Text(")\n"), Step::Length(to_right), Step::Node(right), Step::Text(",\n")]);
+                        stack.extend([Step::Length(to_left), Step::Node(left), Step::Text("(\n")]);
+                    }
+                },
+            }
+        }
+        text
+    }
+
+    /// The guide tree that ClustalW makes of it: lengths as its file has them, the root where both sides are on the mean
+    /// equally far, the shallowest of such places.
+    pub fn rooted(&self, threads: &rayon::ThreadPool) -> GuideTree {
+        super::root::of_unrooted(self, threads)
+    }
+}
+
+/// The length of a branch in a tree of two leaves.
+pub(super) fn of_two(length: f64) -> String {
+    significant(length as f32)
+}
+
+/// Five significant digits, as `%g` writes them.
+fn significant(value: f32) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let text = format!("{value:.4e}");
+    let (digits, exponent) = text.split_once('e').expect("there is an exponent");
+    let power: i32 = exponent.parse().expect("it is a number");
+    let without_zeros = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if (-4..5).contains(&power) {
+        let decimals = usize::try_from(4 - power).unwrap_or(0);
+        without_zeros(&format!("{value:.decimals$}"))
+    } else {
+        let sign = if power < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", without_zeros(digits), power.abs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant_digits_are_those_of_c() {
+        let cases = [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (0.123_456_78, "0.12346"),
+            (0.000_123_456_78, "0.00012346"),
+            (0.000_012_345_678, "1.2346e-05"),
+            (0.999_999_9, "1"),
+            (123_456.78, "1.2346e+05"),
+            (99_999.0, "99999"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(significant(value), text);
+        }
+    }
+
+    #[test]
+    fn few_leaves_have_a_text_too() {
+        let two = UnrootedTree { leaves: 2, joins: vec![], centre: vec![(0, 0.125), (1, 0.125)] };
+        assert_eq!(two.dnd(&["one", "two"]), "(one:0.125,two:0.125);\n");
+        let one = UnrootedTree { leaves: 1, joins: vec![], centre: vec![(0, 0.0)] };
+        assert_eq!(one.dnd(&["one"]), "(\none:0.00000);\n");
+    }
+
+    #[test]
+    fn deep_trees_need_no_deep_stack() {
+        let leaves = 100_000;
+        let mut joins = vec![Join { children: [0, 1], lengths: [0.0, -0.25] }];
+        for leaf in 2..leaves - 2 {
+            joins.push(Join { children: [leaves + leaf - 2, leaf], lengths: [0.5, 0.0] });
+        }
+        let last = leaves + joins.len() as u32 - 1;
+        let centre = vec![(last, 0.1), (leaves - 2, 0.0), (leaves - 1, 0.0)];
+        let tree = UnrootedTree { leaves: leaves as usize, joins, centre };
+        let names: Vec<String> = (0..leaves).map(|leaf| leaf.to_string()).collect();
+        let text = tree.dnd(&names);
+        assert!(text.starts_with("(\n(\n(\n"));
+        assert!(text.ends_with(":0.10000,\n99998:0.00000,\n99999:0.00000);\n"));
+        assert!(text.contains("\n0:0.00000,\n1:-0.25000)\n:0.50000,\n2:0.00000)\n"));
+    }
+}
