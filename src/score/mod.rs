@@ -5,6 +5,8 @@ pub mod bound;
 #[doc(hidden)]
 pub mod chance;
 #[doc(hidden)]
+pub mod clustal;
+#[doc(hidden)]
 pub mod difference;
 pub mod edit;
 pub mod edit_filter;
