@@ -23,6 +23,12 @@ impl Distances {
         self.sequences
     }
 
+    /// The distances of a sequence to those before it.
+    pub(super) fn to_earlier(&self, sequence: usize) -> &[f64] {
+        let start = sequence * sequence.saturating_sub(1) / 2;
+        &self.lower[start..start + sequence]
+    }
+
     /// The distance of two sequences; 0 of a sequence from itself.
     ///
     /// # Panics

@@ -3,6 +3,11 @@
 //! Nodes stand at the place of their earliest sequence. Sums of distances are kept in two parts, to earlier places and to later
 //! ones, and changed at each join by what goes and what comes, in this order: floating-point sums depend on it, ties on the sums.
 
+mod search;
+
+use rayon::prelude::*;
+
+use self::search::Search;
 use super::{Distances, Join, UnrootedTree};
 
 /// Branches nearer to 0 than this are 0.
@@ -47,10 +52,13 @@ impl Scale {
 impl Nodes {
     fn new(distances: Distances) -> Self {
         let all = distances.sequences();
-        let sum =
-            |range: std::ops::Range<usize>, at: usize| range.fold(0.0, |sum, other| sum + distances.get(other, at));
-        let to_earlier = (0..all).map(|at| sum(0..at, at)).collect();
-        let to_later = (0..all).map(|at| sum(at + 1..all, at)).collect();
+        let to_earlier =
+            (0..all).map(|at| distances.to_earlier(at).iter().fold(0.0, |sum, other| sum + other)).collect();
+        // Every sum from the first distance to the last.
+        let mut to_later = vec![0.0; all];
+        for at in 0..all {
+            to_later.iter_mut().zip(distances.to_earlier(at)).for_each(|(sum, distance)| *sum += distance);
+        }
         let left = (0..all as u32).collect();
         Nodes { to_earlier, to_later, left, number: (0..all as u32).collect(), height: vec![0.0; all], distances }
     }
@@ -62,24 +70,6 @@ impl Nodes {
     fn scale(&self) -> Scale {
         let sum = self.left.iter().fold(0.0, |sum, &at| sum + self.to_later[at as usize]);
         Scale { others: self.left.len() as f64 - 2.0, twice: 2.0 * sum }
-    }
-
-    /// The pair to be joined, the earlier place first: that of the least total; of several the one with the least later place,
-    /// then the least earlier one. Looks at all pairs.
-    fn least(&self) -> (usize, usize) {
-        let scale = self.scale();
-        let (mut best, mut pair) = (scale.worst(), (self.left[0] as usize, self.left[1] as usize));
-        for (index, &later) in self.left.iter().enumerate() {
-            let later = later as usize;
-            for &earlier in &self.left[..index] {
-                let earlier = earlier as usize;
-                let total = scale.total(self.distances.get(earlier, later), self.sum(earlier), self.sum(later));
-                if total < best {
-                    (best, pair) = (total, (earlier, later));
-                }
-            }
-        }
-        pair
     }
 
     /// Joins two nodes into one at the earlier place, which has this number.
@@ -101,16 +91,26 @@ impl Nodes {
         join
     }
 
+    /// The distances of all that are left to two places.
+    fn to_both(&self, earlier: usize, later: usize) -> Vec<(f64, f64)> {
+        let both = |&at: &u32| (self.distances.get(at as usize, earlier), self.distances.get(at as usize, later));
+        // Most lie far apart in memory: what takes time is waiting for them.
+        match self.left.len() < search::MANY {
+            true => self.left.iter().map(both).collect(),
+            false => self.left.par_iter().with_min_len(search::MANY / 4).map(both).collect(),
+        }
+    }
+
     /// The sums and distances after two nodes became one.
     fn replace(&mut self, earlier: usize, later: usize) {
         let mut before = 0.0;
         let mut after = 0.0;
-        for &at in &self.left {
+        let to_both = self.to_both(earlier, later);
+        for (&at, (to_earlier, to_later)) in self.left.iter().zip(to_both) {
             let at = at as usize;
             if at == earlier {
                 continue;
             }
-            let (to_later, to_earlier) = (self.distances.get(at, later), self.distances.get(at, earlier));
             let new = (to_later + to_earlier) * 0.5;
             match at < later {
                 true => self.to_later[at] -= to_later,
@@ -157,10 +157,15 @@ pub fn neighbour_joining(distances: Distances, threads: &rayon::ThreadPool) -> U
     threads.install(|| {
         let mut nodes = Nodes::new(distances);
         let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
+        let mut search = Search::new(&nodes.distances);
         while nodes.left.len() > 3 {
-            let pair = nodes.least();
+            let pair = search.least(&nodes);
             joins.push(nodes.join(pair, (leaves + joins.len()) as u32));
+            search.joined(&nodes, pair);
         }
         UnrootedTree { leaves, joins, centre: nodes.centre() }
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+use super::*;
+use crate::tree::tests::threads;
+
+impl Nodes {
+    /// The pair to be joined, found by looking at all, as ClustalW does.
+    fn least_of_all(&self) -> (usize, usize) {
+        let scale = self.scale();
+        let (mut best, mut pair) = (scale.worst(), (self.left[0] as usize, self.left[1] as usize));
+        for (index, &later) in self.left.iter().enumerate() {
+            let later = later as usize;
+            for &earlier in &self.left[..index] {
+                let earlier = earlier as usize;
+                let total = scale.total(self.distances.get(earlier, later), self.sum(earlier), self.sum(later));
+                if total < best {
+                    (best, pair) = (total, (earlier, later));
+                }
+            }
+        }
+        pair
+    }
+}
+
+/// Neighbour joining with a search through all pairs.
+fn plain(distances: Distances) -> UnrootedTree {
+    let leaves = distances.sequences();
+    let mut nodes = Nodes::new(distances);
+    let mut joins = Vec::new();
+    while nodes.left.len() > 3 {
+        let pair = nodes.least_of_all();
+        joins.push(nodes.join(pair, (leaves + joins.len()) as u32));
+    }
+    UnrootedTree { leaves, joins, centre: nodes.centre() }
+}
+
+fn made(leaves: usize, mut distance: impl FnMut(usize, usize) -> f64) -> Distances {
+    let mut distances = Distances::new(leaves);
+    for a in 1..leaves {
+        (0..a).for_each(|b| distances.set(a, b, distance(a, b)));
+    }
+    distances
+}
+
+/// A matrix of one of several kinds: of any numbers, of few different ones, all the same, along a tree, with copies.
+fn drawn(leaves: usize, kind: usize, random: &mut fastrand::Rng) -> Distances {
+    match kind {
+        0 => made(leaves, |_, _| random.f64()),
+        1 => made(leaves, |_, _| f64::from(random.u8(0..4)) / 4.0),
+        2 => made(leaves, |_, _| 0.25),
+        3 => {
+            // Each leaf hangs on a line; some stick out far.
+            let at: Vec<f64> = (0..leaves).map(|_| random.f64() * 3.0).collect();
+            let out: Vec<f64> = (0..leaves).map(|_| random.f64().powi(8) * 50.0).collect();
+            made(leaves, |a, b| (at[a] - at[b]).abs() + out[a] + out[b])
+        }
+        _ => {
+            // Many are the same, and single precision makes ties.
+            let group: Vec<usize> = (0..leaves).map(|_| random.usize(0..leaves / 4 + 1)).collect();
+            let between = made(leaves / 4 + 1, |_, _| f64::from(random.u8(1..60)) / 60.0);
+            made(leaves, |a, b| f64::from(between.get(group[a], group[b]) as f32))
+        }
+    }
+}
+
+#[test]
+fn the_search_finds_what_looking_at_all_pairs_finds() {
+    let threads = threads();
+    for seed in 0..400 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let distances = drawn(random.usize(0..60), seed as usize % 5, &mut random);
+        assert_eq!(neighbour_joining(distances.clone(), &threads), plain(distances), "seed {seed}");
+    }
+}
+
+#[test]
+fn threads_find_the_same() {
+    let threads = threads();
+    for kind in 0..5 {
+        let mut random = fastrand::Rng::with_seed(kind as u64);
+        let distances = drawn(search::MANY + 60, kind, &mut random);
+        assert_eq!(neighbour_joining(distances.clone(), &threads), plain(distances), "kind {kind}");
+    }
+}
+
+#[test]
+fn what_is_no_number_ends_too() {
+    let distances = made(6, |a, _| if a == 3 { f64::NAN } else { 0.5 });
+    assert_eq!(neighbour_joining(distances, &threads()).joins.len(), 3);
+}
