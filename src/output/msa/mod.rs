@@ -12,6 +12,7 @@ mod names;
 mod nexus;
 mod phylip;
 mod plain;
+mod report;
 
 use std::ops::Range;
 
@@ -22,6 +23,7 @@ use crate::seq::Alphabet;
 
 pub use distances::{DistanceFormat, write_distances};
 pub use names::{Renamed, Why};
+pub use report::write_report;
 
 /// An alignment and what stands in it.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,294 @@
+//! A page that shows an alignment: one file that needs no network, for any browser.
+//!
+//! What is shown stands in the page as JSON (names, the tree, marks) and as deflated letters in base64. Its programs draw the
+//! part that is on the screen.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+use super::names::{self, Naming};
+use super::{Output, Rows, conservation};
+use crate::error::{Error, Result};
+use crate::seq::Alphabet;
+use crate::tree::GuideTree;
+
+const PAGE: &str = include_str!("report/page.html");
+/// What is put into the page, in this order.
+const PARTS: [(&str, Part); 5] = [
+    ("{{title}}", Part::Title),
+    ("{{style}}", Part::Text(include_str!("report/style.css"))),
+    ("{{facts}}", Part::Facts),
+    ("{{letters}}", Part::Letters),
+    ("{{program}}", Part::Programs),
+];
+const PROGRAMS: [&str; 5] = [
+    include_str!("report/data.js"),
+    include_str!("report/colours.js"),
+    include_str!("report/tree.js"),
+    include_str!("report/draw.js"),
+    include_str!("report/control.js"),
+];
+/// Names are shown as they are; only an empty one, and one that is there twice, would be of no use.
+const NAMING: Naming = Naming::any_length("the report", b"");
+
+#[derive(Clone, Copy)]
+enum Part {
+    Title,
+    Text(&'static str),
+    Facts,
+    Letters,
+    Programs,
+}
+
+/// What a page is told beside letters.
+#[derive(serde::Serialize)]
+struct Facts<'a> {
+    title: &'a str,
+    alphabet: Alphabet,
+    columns: usize,
+    /// In the order in which rows stand in the letters.
+    names: Vec<String>,
+    /// Places in the input, from 0.
+    order: &'a [u32],
+    /// Of every column, as Clustal has them.
+    marks: String,
+    tree: Option<Tree<'a>>,
+}
+
+#[derive(serde::Serialize)]
+struct Tree<'a> {
+    /// Nodes below this are sequences by their place in the input.
+    leaves: usize,
+    /// Two children and the lengths of the branches to them.
+    joins: Vec<(&'a [u32; 2], &'a [f64; 2])>,
+}
+
+/// Writes a page of an alignment and, if there is one, of the tree of its sequences.
+///
+/// # Errors
+/// [`Error::Internal`] if names, letters, order or tree are not those of the alignment; [`Error::Io`].
+pub fn write_report(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, mut output: Output) -> Result<()> {
+    rows.check()?;
+    if tree.is_some_and(|tree| !is_of(tree, rows)) {
+        return Err(Error::Internal("a tree of other sequences".into()));
+    }
+    // One sequence alone has nothing to draw.
+    let tree = tree.filter(|tree| !tree.joins.is_empty());
+    let mut rest = PAGE;
+    for (marker, part) in PARTS {
+        let (before, after) =
+            rest.split_once(marker).ok_or_else(|| Error::Internal(format!("the page has no {marker}")))?;
+        output.buffer().extend_from_slice(before.as_bytes());
+        match part {
+            Part::Title => push_html(output.buffer(), title),
+            Part::Text(text) => output.buffer().extend_from_slice(text.as_bytes()),
+            Part::Facts => push_facts(rows, tree, title, &mut output)?,
+            Part::Letters => push_letters(rows, &mut output)?,
+            Part::Programs => {
+                PROGRAMS.iter().for_each(|program| output.buffer().extend_from_slice(program.as_bytes()));
+            }
+        }
+        output.pass_on()?;
+        rest = after;
+    }
+    output.buffer().extend_from_slice(rest.as_bytes());
+    output.finish()
+}
+
+/// Whether it has these rows as its leaves, and children before parents, each of one parent.
+fn is_of(tree: &GuideTree, rows: &Rows<'_>) -> bool {
+    let mut is_child = vec![false; tree.leaves + tree.joins.len()];
+    let mut take = |child: u32, parent: usize| {
+        let child = child as usize;
+        child < parent && !std::mem::replace(&mut is_child[child], true)
+    };
+    let mut is_row = vec![false; tree.leaves];
+    tree.leaves == rows.alignment.rows()
+        && tree.joins.len() + 1 == tree.leaves
+        && (tree.leaves..).zip(&tree.joins).all(|(node, join)| join.children.iter().all(|&child| take(child, node)))
+        && rows.order.len() == tree.leaves
+        && rows.order.iter().all(|&row| !std::mem::replace(&mut is_row[row as usize], true))
+}
+
+fn push_facts(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, output: &mut Output) -> Result<()> {
+    let (names, _) = names::written(&NAMING, rows.names, rows.order);
+    let facts = Facts {
+        title,
+        alphabet: rows.alphabet,
+        columns: rows.columns(),
+        names: names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+        order: rows.order,
+        marks: conservation::marks(rows).into_iter().map(char::from).collect(),
+        tree: tree.map(|tree| Tree {
+            leaves: tree.leaves,
+            joins: tree.joins.iter().map(|join| (&join.children, &join.lengths)).collect(),
+        }),
+    };
+    let text =
+        serde_json::to_string(&facts).map_err(|problem| Error::Internal(format!("the page's facts: {problem}")))?;
+    // In JSON `<` is in strings only. Without it nothing ends the element.
+    let out = output.buffer();
+    for (number, piece) in text.split('<').enumerate() {
+        if number > 0 {
+            out.extend_from_slice(b"\\u003c");
+        }
+        out.extend_from_slice(piece.as_bytes());
+    }
+    Ok(())
+}
+
+/// All rows with their gaps, deflated, in base64.
+fn push_letters(rows: &Rows<'_>, output: &mut Output) -> Result<()> {
+    let failed = |problem| Error::Internal(format!("the page's letters: {problem}"));
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    let mut row = Vec::with_capacity(rows.columns());
+    for at in 0..rows.order.len() {
+        row.clear();
+        rows.push(&mut row, at, b'-');
+        encoder.write_all(&row).map_err(failed)?;
+        let ready = encoder.get_mut();
+        let whole = ready.len() / 3 * 3;
+        push_base64(output.buffer(), &ready[..whole]);
+        ready.drain(..whole);
+        output.pass_on()?;
+    }
+    push_base64(output.buffer(), &encoder.finish().map_err(failed)?);
+    Ok(())
+}
+
+/// Four characters for three bytes.
+fn push_base64(out: &mut Vec<u8>, bytes: &[u8]) {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - three.len()));
+        let four = [18, 12, 6, 0].map(|shift| LETTERS[(bits >> shift & 63) as usize]);
+        out.extend_from_slice(&four[..three.len() + 1]);
+        out.extend(std::iter::repeat_n(b'=', 3 - three.len()));
+    }
+}
+
+/// Appends text of an element.
+fn push_html(out: &mut Vec<u8>, text: &str) {
+    for byte in text.bytes() {
+        match byte {
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'>' => out.extend_from_slice(b"&gt;"),
+            b'&' => out.extend_from_slice(b"&amp;"),
+            byte => out.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::DeflateDecoder;
+
+    use super::super::tests::{Tape, with_rows};
+    use super::*;
+    use crate::tree::Join;
+
+    fn page(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str) -> String {
+        let tape = Tape::default();
+        write_report(rows, tree, title, Output::to_writer(tape.clone())).unwrap();
+        tape.text()
+    }
+
+    /// What an element of the page holds.
+    fn element<'a>(page: &'a str, id: &str) -> &'a str {
+        let start = page.split_once(&format!("id=\"{id}\">")).unwrap().1;
+        start.split_once("</script>").unwrap().0
+    }
+
+    fn base64(text: &str) -> Vec<u8> {
+        let value = |letter: u8| match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        let bits: Vec<u8> = text.trim_end_matches('=').bytes().map(value).collect();
+        let of_four = |four: &[u8]| {
+            let whole = four.iter().fold(0u32, |all, &six| all << 6 | u32::from(six)) << (6 * (4 - four.len()));
+            whole.to_be_bytes()[1..four.len()].to_vec()
+        };
+        bits.chunks(4).flat_map(of_four).collect()
+    }
+
+    const ROWS: [(&str, &str); 3] =
+        [("</script><script>alert(1)</script>", "MK-TW"), ("a & \"b\" <!--", "mKV-W"), ("third", "-KVTW")];
+
+    #[test]
+    fn a_page_holds_the_alignment_and_nothing_gets_out_of_its_place() {
+        let joins =
+            vec![Join { children: [2, 0], lengths: [0.25, 0.5] }, Join { children: [3, 1], lengths: [0.125, 1.0] }];
+        let tree = GuideTree { leaves: 3, joins };
+        let own = with_rows(Alphabet::Protein, &ROWS, |rows| {
+            page(&Rows { order: &[2, 0, 1], ..*rows }, Some(&tree), "</title><b>&amp;")
+        });
+        assert!(own.starts_with("<!doctype html>") && !own.contains("{{"));
+        assert!(own.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;amp;"));
+        assert!(!own.contains("alert(1)</script>") && !own.contains("<!--"));
+        assert_eq!(own.matches("</script").count(), 3);
+        for network in ["http:", "https:", "src=", "@import", "url("] {
+            assert!(!own.contains(network), "the page asks for something: {network}");
+        }
+        let facts: serde_json::Value = serde_json::from_str(element(&own, "facts")).unwrap();
+        let expected = serde_json::json!({
+            "title": "</title><b>&amp;", "alphabet": "protein", "columns": 5,
+            "names": [ROWS[2].0, ROWS[0].0, ROWS[1].0], "order": [2, 0, 1], "marks": " *  *",
+            "tree": { "leaves": 3, "joins": [[[2, 0], [0.25, 0.5]], [[3, 1], [0.125, 1.0]]] },
+        });
+        assert_eq!(facts, expected);
+        let mut letters = String::new();
+        DeflateDecoder::new(&*base64(element(&own, "letters"))).read_to_string(&mut letters).unwrap();
+        assert_eq!(letters, [ROWS[2].1, ROWS[0].1, ROWS[1].1].concat());
+    }
+
+    #[test]
+    fn long_alignments_are_read_back() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let rows: Vec<String> =
+            (0..40).map(|_| (0..5000).map(|_| char::from(b"ACGT-"[random.usize(..5)])).collect()).collect();
+        let rows: Vec<(&str, &str)> = rows.iter().map(|row| ("a", row.as_str())).collect();
+        let own = with_rows(Alphabet::Dna, &rows, |rows| page(rows, None, "long"));
+        let mut letters = String::new();
+        DeflateDecoder::new(&*base64(element(&own, "letters"))).read_to_string(&mut letters).unwrap();
+        assert!(letters == rows.iter().map(|row| row.1).collect::<String>());
+        let facts: serde_json::Value = serde_json::from_str(element(&own, "facts")).unwrap();
+        assert_eq!((&facts["names"][1], &facts["tree"]), (&"a_2".into(), &serde_json::Value::Null));
+    }
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+            let mut out = Vec::new();
+            push_base64(&mut out, bytes.as_bytes());
+            assert_eq!((out.as_slice(), base64(text)), (text.as_bytes(), bytes.as_bytes().to_vec()));
+        }
+    }
+
+    #[test]
+    fn a_tree_of_other_sequences_is_refused() {
+        let join = |children| Join { children, lengths: [0.0; 2] };
+        let tree =
+            |leaves, joins: &[[u32; 2]]| GuideTree { leaves, joins: joins.iter().map(|&own| join(own)).collect() };
+        with_rows(Alphabet::Protein, &ROWS, |rows| {
+            let is_written = |tree: &GuideTree, order: &[u32]| {
+                write_report(&Rows { order, ..*rows }, Some(tree), "", Output::to_writer(Tape::default())).is_ok()
+            };
+            assert!(is_written(&tree(3, &[[0, 1], [2, 3]]), &[1, 0, 2]));
+            assert!(!is_written(&tree(3, &[[0, 1], [2, 3]]), &[1, 0]));
+            assert!(!is_written(&tree(3, &[[0, 1], [2, 3]]), &[1, 0, 1]));
+            for wrong in
+                [tree(3, &[[0, 1], [2, 2]]), tree(3, &[[0, 4], [2, 3]]), tree(3, &[[0, 1]]), tree(2, &[[0, 1]])]
+            {
+                assert!(!is_written(&wrong, &[0, 1, 2]), "{wrong:?}");
+            }
+        });
+    }
+}

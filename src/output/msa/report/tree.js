@@ -1,0 +1,73 @@
+// The tree beside the rows, and the orders of rows.
+
+const tree = facts.tree;
+// Of every node of the tree how far it is from the root, and where it is drawn (in rows, from the top).
+const depths = new Float64Array(tree ? tree.leaves + tree.joins.length : 0);
+const heights = new Float64Array(depths.length);
+let deepest = 0;
+let hasLengths = false;
+
+// Rows so that no branches cross, as near to the order in the file as that allows.
+function treeOrder() {
+  const rowOf = new Uint32Array(tree.leaves);
+  facts.order.forEach((sequence, row) => { rowOf[sequence] = row; });
+  const first = new Float64Array(depths.length);
+  first.set(rowOf);
+  tree.joins.forEach(([children], i) => { first[tree.leaves + i] = Math.min(first[children[0]], first[children[1]]); });
+  const order = [], stack = [depths.length - 1];
+  while (stack.length) {
+    const node = stack.pop();
+    if (node < tree.leaves) { order.push(rowOf[node]); continue; }
+    const [a, b] = tree.joins[node - tree.leaves][0];
+    if (first[a] < first[b]) stack.push(b, a); else stack.push(a, b);
+  }
+  return order;
+}
+
+const lengthOf = length => Math.max(0, length ?? 0);
+
+function measureTree() {
+  hasLengths = tree.joins.some(([, lengths]) => lengths.some(length => lengthOf(length) > 0));
+  for (let i = tree.joins.length - 1; i >= 0; i--) {
+    const [children, lengths] = tree.joins[i];
+    children.forEach((child, side) => {
+      depths[child] = depths[tree.leaves + i] + (hasLengths ? lengthOf(lengths[side]) : 1);
+      deepest = Math.max(deepest, depths[child]);
+    });
+  }
+}
+
+// Where leaves stand if rows are shown in this order.
+function placeTree(order) {
+  order.forEach((row, place) => { heights[facts.order[row]] = place + .5; });
+  tree.joins.forEach(([[a, b]], i) => { heights[tree.leaves + i] = (heights[a] + heights[b]) / 2; });
+}
+
+// Draws what lies between two heights in pixels; `yOf` says where a height is.
+function drawTree(context, left, width, top, bottom, yOf, style) {
+  const xOf = node => left + 6 + (deepest ? depths[node] / deepest : 0) * (width - 14);
+  const path = new Path2D(), guides = new Path2D();
+  tree.joins.forEach(([children], i) => {
+    const x = xOf(tree.leaves + i), ys = children.map(child => yOf(heights[child]));
+    const [low, high] = ys[0] < ys[1] ? ys : [ys[1], ys[0]];
+    if (high < top || low > bottom) return;
+    path.moveTo(x, Math.max(low, top - 2));
+    path.lineTo(x, Math.min(high, bottom + 2));
+    children.forEach((child, side) => {
+      const y = ys[side];
+      if (y < top - 1 || y > bottom + 1) return;
+      path.moveTo(x, y);
+      path.lineTo(xOf(child), y);
+      if (child < tree.leaves) {
+        guides.moveTo(xOf(child) + 2, y);
+        guides.lineTo(left + width - 2, y);
+      }
+    });
+  });
+  context.strokeStyle = style.line;
+  context.setLineDash([1, 3]);
+  context.stroke(guides);
+  context.setLineDash([]);
+  context.strokeStyle = style.tree;
+  context.stroke(path);
+}
