@@ -1,7 +1,9 @@
 //! Structures that Rust and WGSL share lie the same way in both.
 
+use pairwave::clustal::kernels::layout as clustal_layout;
+use pairwave::clustal::kernels::program::{self as clustal, Pass};
 use pairwave::edit::kernels::myers::{self, Cooperation};
-use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Program, of_kind};
+use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Program, Step, of_kind};
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
@@ -9,6 +11,7 @@ use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
 use pairwave::pairs::kernels::nw_slice;
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::score::EditMode;
+use pairwave::seq::Alphabet;
 
 fn parsed(source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).expect("the shader parses")
@@ -356,6 +359,52 @@ fn numbers_of_scratch_memory() {
     }
 }
 
+fn pass(pass: Pass) -> naga::Module {
+    parsed(&clustal::Variant::new(pass, Alphabet::Protein, 16).source().expect("its parts are there"))
+}
+
+#[test]
+fn params_of_passes() {
+    same_layout!(
+        Pass::ALL.map(pass),
+        clustal_layout::Params,
+        "Params",
+        [task_begin, task_end, groups, slice_begin, slice_end, entries, extension, reserved]
+    );
+}
+
+#[test]
+fn lists_of_passes() {
+    same_layout!(
+        Pass::ALL.map(pass),
+        clustal_layout::Pair,
+        "Pair",
+        [query, query_symbols, target_begin, target_symbols, opening, by_rows]
+    );
+    same_layout!(
+        Pass::ALL.map(pass),
+        clustal_layout::Found,
+        "Found",
+        [score, end_row, end_column, rows_back, columns_back, least, most, reserved]
+    );
+    same_layout!(Pass::ALL[..3].iter().map(|&own| pass(own)), clustal_layout::Task, "Task", [first, count, scale]);
+}
+
+/// The host finds room for entries of scratch memory by their size.
+#[test]
+fn entries_of_scratch_memory() {
+    for own in Pass::ALL {
+        let module = pass(own);
+        let mut all = module.global_variables.iter();
+        let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
+        let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
+        // One of each invocation, or four of each half.
+        let each = if own == Pass::ForwardReverse { 8 } else { 16 };
+        let variant = clustal::Variant::new(own, Alphabet::Protein, 16);
+        assert_eq!(u64::from(stride) * each, variant.entry_bytes(), "{own:?}");
+    }
+}
+
 /// A variant of a kernel that declares all of its bindings, and its arenas.
 fn module_of(kind: Kind) -> naga::Module {
     match kind {
@@ -366,6 +415,9 @@ fn module_of(kind: Kind) -> naga::Module {
         Kind::Strips => parsed(&strip(false, false).source().expect("its parts are there")),
         Kind::Traceback(stage) => traceback(stage),
         Kind::Block(numbers) => block(numbers),
+        Kind::Clustal(Step::Ends) => pass(Pass::Ends),
+        Kind::Clustal(Step::Identities) => pass(Pass::Identities),
+        Kind::Clustal(Step::ForwardReverse) => pass(Pass::ForwardReverse),
     }
 }
 

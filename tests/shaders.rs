@@ -2,6 +2,7 @@
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use pairwave::clustal::kernels::program::{self as clustal, Pass};
 use pairwave::edit::kernels::myers::{self, Cooperation};
 use pairwave::gpu::kernels::{KERNELS, Kernel, Program};
 use pairwave::gpu::source;
@@ -14,6 +15,7 @@ use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
 use pairwave::pairs::kernels::nw_slice;
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::score::{EditMode, Reach};
+use pairwave::seq::Alphabet;
 
 /// Workgroup memory that every device has.
 const LEAST_WORKGROUP_BYTES: u32 = 16 << 10;
@@ -214,6 +216,20 @@ fn blocks() -> Vec<block::Variant> {
     all
 }
 
+/// Sets of constants of the kernels for ClustalW's pairwise stage: those of devices, and others.
+fn passes() -> Vec<clustal::Variant> {
+    let mut all = Vec::new();
+    for pass in Pass::ALL {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            for workgroup in [4, 16, 32, 64] {
+                let usual = clustal::Variant::new(pass, alphabet, workgroup);
+                all.extend([usual, clustal::Variant { size: 8, ..usual }]);
+            }
+        }
+    }
+    all
+}
+
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
@@ -259,6 +275,12 @@ fn texts() -> Vec<Text> {
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(blocks().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(passes().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
         source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
@@ -342,6 +364,7 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
             "levenshtein" => "src/edit/oracle.rs".to_owned(),
             "long" => "src/long/oracle.rs".to_owned(),
             "phylo" => "src/papara/oracle.rs".to_owned(),
+            "clustal" => "src/clustal/oracle.rs".to_owned(),
             _ => format!("src/pairs/oracle/{recurrence}.rs"),
         };
         assert!(shader.contains(&oracle), "{stem}");

@@ -2,6 +2,8 @@
 //! alignment of Myers and Miller, of that the identities.
 
 pub mod costs;
+pub mod gpu;
+pub mod kernels;
 pub mod work;
 
 pub use costs::ClustalCosts;

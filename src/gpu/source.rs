@@ -18,6 +18,10 @@ macro_rules! part {
 /// The files of `shaders/common`.
 const PARTS: &[(&str, &str)] = &[
     part!("arena"),
+    part!("clustal"),
+    part!("clustal_keys"),
+    part!("clustal_scores"),
+    part!("clustal_slices"),
     part!("exchange_subgroup"),
     part!("exchange_workgroup"),
     part!("lanes_subgroup"),

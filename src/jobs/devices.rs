@@ -1,5 +1,6 @@
 //! `pairwave devices`: what there is, whether its kernels are right, and how fast they are.
 
+mod clustal;
 mod edit;
 mod long;
 mod phylo;
@@ -298,6 +299,7 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let pool = thread_pool(0)?;
     speeds.extend(edit::bench_adapter(found, &pool)?);
     speeds.extend(phylo::bench_adapter(found)?);
+    speeds.extend(clustal::bench_adapter(found)?);
     Ok(speeds)
 }
 

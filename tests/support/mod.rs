@@ -3,6 +3,7 @@
 
 mod adapter;
 pub(crate) mod check;
+pub(crate) mod clustal;
 mod jobs;
 pub(crate) mod phylo;
 pub(crate) mod random;

@@ -23,6 +23,8 @@ pub enum Family {
     Long,
     /// Reads against ancestral states.
     Phylo,
+    /// ClustalW's pairwise stage.
+    Clustal,
 }
 
 /// How a kernel goes over the matrix.
@@ -71,6 +73,17 @@ pub enum Stage {
     Trace,
 }
 
+/// A step of ClustalW's pairwise stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Where the best local alignment ends and begins.
+    Ends,
+    /// The identities from its end to its start, of which one invocation has a pair.
+    Identities,
+    /// The same in the rectangle between the two, of which a workgroup has a pair.
+    ForwardReverse,
+}
+
 /// Which kernel it is, as its host half knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -88,6 +101,8 @@ pub enum Kind {
     Traceback(Stage),
     /// One for reads and ancestral states, by `block`: what it holds scores in.
     Block(Numbers),
+    /// One for ClustalW's pairwise stage, by `slices` and `rectangle`: which step it is.
+    Clustal(Step),
 }
 
 /// What is known of a kernel without a device.
@@ -117,12 +132,13 @@ impl Kernel {
             Kind::Edit(_) => Family::Edit,
             Kind::Strips | Kind::Traceback(_) => Family::Long,
             Kind::Block(_) => Family::Phylo,
+            Kind::Clustal(_) => Family::Clustal,
         }
     }
 
-    /// Whether another kernel goes before it: work is not handed to it by name.
+    /// Whether it is but a step before or after what another kernel does: work is not handed to it by name.
     pub const fn follows(&self) -> bool {
-        matches!(self.kind, Kind::Walk | Kind::Traceback(_))
+        matches!(self.kind, Kind::Walk | Kind::Traceback(_) | Kind::Clustal(Step::Ends))
     }
 
     /// How it goes over the matrix, if it can store directions.
@@ -323,6 +339,27 @@ pub static KERNELS: &[Kernel] = &[
         "papara_block in packed half floats, for reads of some hundred symbols",
     )
     .with_halves(),
+    Kernel::plain(
+        shader!("sw_ends"),
+        Kind::Clustal(Step::Ends),
+        binding::CLUSTAL_SLICES,
+        "clustal",
+        "ends and starts of best local alignments, one pair per invocation (ClustalW's forward and reverse passes)",
+    ),
+    Kernel::plain(
+        shader!("sw_identities"),
+        Kind::Clustal(Step::Identities),
+        binding::CLUSTAL_SLICES,
+        "clustal",
+        "identities from a local alignment's end to its start, one pair per invocation, carried with the scores",
+    ),
+    Kernel::plain(
+        shader!("nw_forward_reverse"),
+        Kind::Clustal(Step::ForwardReverse),
+        binding::FORWARD_REVERSE,
+        "clustal",
+        "identities of a local alignment's rectangle, one pair per workgroup, from both ends (CUDA ClustalW, Hung et al. 2015)",
+    ),
 ];
 
 /// The kernel with this stem.

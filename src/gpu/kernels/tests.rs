@@ -1,9 +1,15 @@
 use super::*;
 use crate::gpu::source;
-use crate::{edit, long, pairs, papara};
+use crate::{clustal, edit, long, pairs, papara};
 
 fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
-    let rooms = [pairs::kernels::samples, edit::kernels::samples, long::kernels::samples, papara::kernels::samples];
+    let rooms = [
+        pairs::kernels::samples,
+        edit::kernels::samples,
+        long::kernels::samples,
+        papara::kernels::samples,
+        clustal::kernels::samples,
+    ];
     rooms.into_iter().flat_map(|samples| samples(kind)).collect()
 }
 

@@ -1,0 +1,114 @@
+//! The kernels with their constants.
+
+use crate::gpu::kernels::{Kernel, Kind, Program, Step, of_kind};
+use crate::gpu::source::Constants;
+use crate::seq::Alphabet;
+
+/// Columns of a slice of scores.
+const SCORE_COLUMNS: u32 = 20;
+/// Columns of a slice of keys, which take two registers each.
+const KEY_COLUMNS: u32 = 12;
+/// Rows of an invocation of `nw_forward_reverse`.
+const ROWS: u32 = 4;
+
+/// A pass over the matrices of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pass {
+    /// To the end of the best local alignment.
+    Ends,
+    /// From there to its start.
+    Starts,
+    /// The same, with identities.
+    Identities,
+    /// Over the rectangle between the two, with identities.
+    ForwardReverse,
+}
+
+impl Pass {
+    /// All of them.
+    pub const ALL: [Pass; 4] = [Pass::Ends, Pass::Starts, Pass::Identities, Pass::ForwardReverse];
+
+    /// Whether a workgroup has one pair.
+    pub const fn is_cooperative(self) -> bool {
+        matches!(self, Pass::ForwardReverse)
+    }
+}
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// The pass.
+    pub pass: Pass,
+    /// Invocations a workgroup; even.
+    pub workgroup: u32,
+    /// Columns of a slice, in whole vec4s of the profile; rows of an invocation where a workgroup has one pair.
+    pub size: u32,
+    /// Codes of the alphabet.
+    pub codes: u32,
+}
+
+impl Variant {
+    /// A pass of the usual size.
+    pub fn new(pass: Pass, alphabet: Alphabet, workgroup: u32) -> Self {
+        let size = match pass {
+            Pass::Ends | Pass::Starts => SCORE_COLUMNS,
+            Pass::Identities => KEY_COLUMNS,
+            Pass::ForwardReverse => ROWS,
+        };
+        Variant { pass, workgroup, size, codes: alphabet.size() as u32 }
+    }
+
+    /// Words of a score.
+    fn width(&self) -> u32 {
+        if self.pass == Pass::Identities { 2 } else { 1 }
+    }
+
+    /// Slices of a query.
+    pub fn slices(&self, symbols: u32) -> u32 {
+        symbols.div_ceil(self.size)
+    }
+
+    /// Bytes of scratch memory that a workgroup takes of each entry.
+    pub fn entry_bytes(&self) -> u64 {
+        match self.pass {
+            // Two borders of two parts for each half.
+            Pass::ForwardReverse => 8 * 16,
+            _ => u64::from(8 * self.width() * self.workgroup),
+        }
+    }
+
+    /// Bytes of workgroup memory that a workgroup takes.
+    pub fn workgroup_bytes(&self) -> u32 {
+        match self.pass {
+            // The rectangle, and what the invocations hand down.
+            Pass::ForwardReverse => 16 + 4 * 16 * self.workgroup,
+            _ => 16 * self.codes * self.stride4(),
+        }
+    }
+
+    /// Vec4s from one row of the profile to the next: odd, so that rows of neighbouring codes start in different banks.
+    fn stride4(&self) -> u32 {
+        (self.size * self.width() / 4) | 1
+    }
+}
+
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Clustal(match self.pass {
+            Pass::Ends | Pass::Starts => Step::Ends,
+            Pass::Identities => Step::Identities,
+            Pass::ForwardReverse => Step::ForwardReverse,
+        }))
+    }
+
+    fn constants(&self) -> Constants {
+        let all = Constants::default().number("WG", self.workgroup).number("CODES", self.codes);
+        match self.pass {
+            Pass::ForwardReverse => all.number("ROWS", self.size),
+            _ => all
+                .number("SLICE", self.size)
+                .number("STRIDE4", self.stride4())
+                .flag("REVERSE", self.pass != Pass::Ends),
+        }
+    }
+}

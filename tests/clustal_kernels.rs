@@ -1,0 +1,97 @@
+//! Every way to compute ClustalW's pairwise stage on a GPU against the textbook: both alphabets, lengths around every slice and
+//! strip, sequences that are alike and others.
+
+mod support;
+
+use std::sync::Arc;
+
+use pairwave::clustal::costs::{PairGaps, Triangle};
+use pairwave::clustal::gpu::{ClustalGpu, ClustalShape};
+use pairwave::clustal::{Clustal, ClustalBatch, ClustalCosts, PairIdentities};
+use pairwave::engine::{Engine, Work};
+use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::seq::Alphabet;
+use support::clustal::{all_pairs, assert_identities, family, store};
+
+/// Sizes so small that short sequences reach every edge.
+const SMALL: ClustalShape = ClustalShape { workgroup: 4, score_columns: 4, key_columns: 6, cooperative: 4, rows: 2 };
+
+const ALPHABETS: [Alphabet; 2] = [Alphabet::Dna, Alphabet::Protein];
+
+fn costs(alphabet: Alphabet) -> ClustalCosts {
+    if alphabet == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() }
+}
+
+/// Small ones, by which many alignments are equally good, some with more identities than others; and gaps that cost nothing to
+/// open.
+fn small_costs(open: f32) -> ClustalCosts {
+    let scores: Vec<i16> = vec![2, -1, 2, -1, -1, 2, -1, -1, -1, 2, 2, 2, 1, 2, 2];
+    let triangle = Triangle { letters: b"ACGTN", scores: &scores, scale: 1, gap_scales: [1.0, 1.0] };
+    ClustalCosts::new(Alphabet::Dna, &triangle, PairGaps { open, extend: 1.0, transition: 0.5 })
+}
+
+fn engine(kernel: Option<&'static Kernel>) -> ClustalGpu {
+    ClustalGpu::open(&support::adapter()).expect("the adapter opens").with_runtime_checks().with_kernel(kernel)
+}
+
+fn compute(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Vec<PairIdentities> {
+    let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
+    let report = engine.collect(ticket).expect("the device answers");
+    Clustal::check(batch, &report).expect("the report can be right");
+    assert!(report.unfinished.is_empty());
+    report.identities
+}
+
+#[test]
+fn every_kernel_gives_the_textbook_s_identities() {
+    let rng = &mut support::rng(41);
+    for kernel in offered(Family::Clustal) {
+        let mut engine = engine(Some(kernel)).with_shape(SMALL);
+        let mut open = 0;
+        let usual = ALPHABETS.map(costs);
+        for costs in [small_costs(0.5), small_costs(0.0), small_costs(2.0)].into_iter().chain(usual) {
+            let alphabet = costs.alphabet();
+            for round in 0..3 {
+                let lengths = [1, 3, 4, 5, 6, 7, 8, 9, 12, 13, 2, 25, 31 + round, 40];
+                let sequences = store(alphabet, &family(rng, alphabet, &lengths));
+                let batch = all_pairs(&sequences, costs.clone());
+                let what = format!("{}, {alphabet:?}, opening {}, round {round}", kernel.stem, costs.opening(9));
+                open += assert_identities(&batch, &compute(&mut engine, &batch), &what);
+            }
+        }
+        eprintln!("{}: {open} pairs have alignments of different identities", kernel.stem);
+        assert!(open > 0, "no pair has alignments of different identities");
+    }
+}
+
+#[test]
+fn empty_equal_and_unlike_sequences() {
+    let rng = &mut support::rng(42);
+    for kernel in offered(Family::Clustal) {
+        let mut engine = engine(Some(kernel)).with_shape(SMALL);
+        for (alphabet, letters) in [(Alphabet::Dna, b"AC"), (Alphabet::Protein, b"WK")] {
+            let [one, other] = letters.map(|letter| alphabet.encode(letter).expect("a letter"));
+            let mut sequences = family(rng, alphabet, &[17, 17, 0, 40]);
+            sequences[1] = sequences[0].clone();
+            sequences.extend([vec![one; 21], vec![other; 21], vec![one; 21], vec![], vec![one; 70], vec![other; 5]]);
+            let batch = all_pairs(&store(alphabet, &sequences), costs(alphabet));
+            assert_identities(&batch, &compute(&mut engine, &batch), &format!("{}, {alphabet:?}", kernel.stem));
+        }
+    }
+}
+
+#[test]
+fn the_sizes_of_devices_give_the_same() {
+    let rng = &mut support::rng(43);
+    let usual = ClustalGpu::open(&support::adapter()).expect("the adapter opens").shape();
+    for kernel in offered(Family::Clustal) {
+        for alphabet in ALPHABETS {
+            let sequences = store(alphabet, &family(rng, alphabet, &[300, 20, 19, 21, 261, 128, 64, 400, 1, 256]));
+            let batch = all_pairs(&sequences, costs(alphabet));
+            for shape in [usual, ClustalShape { workgroup: 32, score_columns: 16, key_columns: 8, ..usual }] {
+                let mut engine = engine(Some(kernel)).with_shape(shape);
+                assert_identities(&batch, &compute(&mut engine, &batch), &format!("{}, {shape:?}", kernel.stem));
+            }
+        }
+    }
+}
