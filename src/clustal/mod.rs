@@ -4,6 +4,7 @@
 pub mod costs;
 pub mod gpu;
 pub mod kernels;
+pub mod oracle;
 pub mod work;
 
 pub use costs::ClustalCosts;

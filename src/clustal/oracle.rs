@@ -1,0 +1,270 @@
+//! The textbook: ClustalW's three passes over a pair, cell by cell, with its choices among equal scores.
+//!
+//! Forward, a local alignment with affine gaps: the first greatest score, row by row, is where it ends. Backward from
+//! there: the first cell of the same score is where it starts. The rectangle between is aligned once more, globally, by
+//! the recursion of Myers and Miller, where gaps at its corners open for nothing.
+
+use super::{ClustalCosts, PairIdentities};
+use crate::seq::Code;
+
+/// The identities of a pair, known: of two sequences in input order.
+pub fn identities(first: &[Code], second: &[Code], costs: &ClustalCosts) -> PairIdentities {
+    let gaps = Gaps::of(first.len(), second.len(), costs);
+    let pair = Pair { first, second, costs, gaps };
+    let Some((score, end)) = pair.end() else { return PairIdentities::default() };
+    let start = pair.start(score, end);
+    let mut identities = 0;
+    let part = Part { at: start, sizes: [end[0] - start[0], end[1] - start[1]], openings: [0; 2] };
+    pair.walk(part, &mut identities);
+    let place = |place: [usize; 2]| place.map(|residues| residues as u32);
+    PairIdentities { least: identities, most: identities, start: place(start), end: place(end) }
+}
+
+/// What gaps of a pair cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gaps {
+    /// To open.
+    pub open: i32,
+    /// Each residue.
+    pub extend: i32,
+}
+
+impl Gaps {
+    /// Of sequences of these lengths.
+    pub fn of(first: usize, second: usize, costs: &ClustalCosts) -> Self {
+        Gaps { open: costs.opening(first.min(second) as u32), extend: costs.extension() }
+    }
+
+    /// Of so many residues, where opening costs this.
+    fn run(self, residues: usize, opening: i32) -> i32 {
+        if residues == 0 { 0 } else { opening + self.extend * residues as i32 }
+    }
+}
+
+/// A part of the rectangle that the recursion comes to.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    /// Residues of both sequences before it.
+    at: [usize; 2],
+    /// Residues of both in it.
+    sizes: [usize; 2],
+    /// What a gap at its first corner costs to open, and one at its last.
+    openings: [i32; 2],
+}
+
+struct Pair<'a> {
+    first: &'a [Code],
+    second: &'a [Code],
+    costs: &'a ClustalCosts,
+    gaps: Gaps,
+}
+
+/// Rows of best scores that end, or begin, at the cells of a row: of any alignments, and of those with a gap in the second
+/// sequence there.
+struct Rows {
+    best: Vec<i32>,
+    gap: Vec<i32>,
+}
+
+impl Pair<'_> {
+    fn score(&self, row: usize, column: usize) -> i32 {
+        self.costs.score(self.first[row], self.second[column])
+    }
+
+    /// The greatest local score, and the residues before its end; `None` if no residues score above 0.
+    fn end(&self) -> Option<(i32, [usize; 2])> {
+        let Gaps { open, extend } = self.gaps;
+        let (mut best, mut end) = (0, None);
+        let columns = self.second.len();
+        let mut rows = Rows { best: vec![0; columns], gap: vec![-open; columns] };
+        for row in 0..self.first.len() {
+            let (mut cell, mut before, mut across) = (0, 0, -open);
+            for column in 0..columns {
+                across = (across - extend).max(cell - open - extend);
+                let down = (rows.gap[column] - extend).max(rows.best[column] - open - extend);
+                cell = (before + self.score(row, column)).max(across).max(down).max(0);
+                before = std::mem::replace(&mut rows.best[column], cell);
+                rows.gap[column] = down;
+                if cell > best {
+                    (best, end) = (cell, Some([row + 1, column + 1]));
+                }
+            }
+        }
+        end.map(|end| (best, end))
+    }
+
+    /// Residues before the start of the alignment of this score that ends there. Cells that other alignments begin at
+    /// have -1: none of them reaches the score.
+    fn start(&self, score: i32, end: [usize; 2]) -> [usize; 2] {
+        let Gaps { open, extend } = self.gaps;
+        let mut rows = Rows { best: vec![-1; end[1]], gap: vec![-1; end[1]] };
+        for row in (0..end[0]).rev() {
+            let (mut cell, mut across) = (-1, -1);
+            let mut before = if row + 1 == end[0] { 0 } else { -1 };
+            for column in (0..end[1]).rev() {
+                across = (across - extend).max(cell - open - extend);
+                let down = (rows.gap[column] - extend).max(rows.best[column] - open - extend);
+                cell = (before + self.score(row, column)).max(across).max(down);
+                before = std::mem::replace(&mut rows.best[column], cell);
+                rows.gap[column] = down;
+                if cell >= score {
+                    return [row, column];
+                }
+            }
+        }
+        [0; 2]
+    }
+
+    /// Counts the identities of the alignment that the recursion chooses.
+    fn walk(&self, part: Part, identities: &mut u32) {
+        let Part { at, sizes, openings } = part;
+        if sizes[0] == 0 || sizes[1] == 0 {
+            return;
+        }
+        if sizes[0] == 1 {
+            if let Some(column) = self.one_row(&part) {
+                *identities += u32::from(self.first[at[0]] == self.second[at[1] + column]);
+            }
+            return;
+        }
+        let middle = sizes[0] / 2;
+        let (column, in_gap) = self.middle(&part, middle);
+        // A gap that crosses the middle takes the rows on both sides of it along, and goes on for nothing in both parts.
+        let (taken, opening) = if in_gap { (1, 0) } else { (0, self.gaps.open) };
+        let head = Part { at, sizes: [middle - taken, column], openings: [openings[0], opening] };
+        let tail = Part {
+            at: [at[0] + middle + taken, at[1] + column],
+            sizes: [sizes[0] - middle - taken, sizes[1] - column],
+            openings: [opening, openings[1]],
+        };
+        self.walk(head, identities);
+        self.walk(tail, identities);
+    }
+
+    /// The column that a part's only row is aligned with; `None` if it is better left in a gap.
+    fn one_row(&self, part: &Part) -> Option<usize> {
+        let (columns, [head, tail]) = (part.sizes[1], part.openings);
+        let run = |residues, opening| self.gaps.run(residues, opening);
+        let mut best = (-run(1, head) - run(columns, tail)).max(-run(1, tail) - run(columns, head));
+        let mut at = None;
+        for column in 0..columns {
+            let ends = run(columns - column - 1, tail) + run(column, head);
+            let score = self.score(part.at[0], part.at[1] + column) - ends;
+            if score > best {
+                (best, at) = (score, Some(column));
+            }
+        }
+        at
+    }
+
+    /// Where the alignment crosses a row: residues of the second sequence before that, and whether in a gap.
+    fn middle(&self, part: &Part, middle: usize) -> (usize, bool) {
+        let (columns, open) = (part.sizes[1], self.gaps.open);
+        let head = self.sweep([middle, columns], part.openings[0], |row, column| {
+            self.score(part.at[0] + row, part.at[1] + column)
+        });
+        let last = [part.at[0] + part.sizes[0] - 1, part.at[1] + columns - 1];
+        let tail = self.sweep([part.sizes[0] - middle, columns], part.openings[1], |row, column| {
+            self.score(last[0] - row, last[1] - column)
+        });
+        let (mut best, mut at, mut in_gap) = (head.best[0] + tail.best[columns], 0, false);
+        for column in 0..=columns {
+            let other = columns - column;
+            let score = head.best[column] + tail.best[other];
+            // Of equal ones the last that comes out of a pair of residues and goes on with a gap.
+            let turns = head.best[column] != head.gap[column] && tail.best[other] == tail.gap[other];
+            if score > best || score == best && turns {
+                (best, at) = (score, column);
+            }
+        }
+        for column in (0..=columns).rev() {
+            let score = head.gap[column] + tail.gap[columns - column] + open;
+            if score > best {
+                (best, at, in_gap) = (score, column, true);
+            }
+        }
+        (at, in_gap)
+    }
+
+    /// Scores of alignments from a corner to the cells of the last of some rows, global, where gaps at the corner cost
+    /// `opening` to open.
+    fn sweep(&self, sizes: [usize; 2], opening: i32, score: impl Fn(usize, usize) -> i32) -> Rows {
+        let Gaps { open, extend } = self.gaps;
+        let edge = |residues: usize| if residues == 0 { 0 } else { -opening - extend * residues as i32 };
+        let best: Vec<i32> = (0..=sizes[1]).map(edge).collect();
+        let mut rows = Rows { gap: best.iter().map(|cell| cell - open).collect(), best };
+        for row in 0..sizes[0] {
+            let mut before = std::mem::replace(&mut rows.best[0], edge(row + 1));
+            let mut across = rows.best[0] - open;
+            for column in 1..=sizes[1] {
+                across = (across - extend).max(rows.best[column - 1] - open - extend);
+                let down = (rows.gap[column] - extend).max(rows.best[column] - open - extend);
+                let cell = (before + score(row, column - 1)).max(across).max(down);
+                before = std::mem::replace(&mut rows.best[column], cell);
+                rows.gap[column] = down;
+            }
+        }
+        rows.gap[0] = rows.best[0];
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROTEINS: [&str; 7] = [
+        "KSVPYAIVKYRILLLAVQYPRSNKRATDDVTEVLFDVFVWKWHEGNNAEKAFEESIEIFFVAPTQS",
+        "KPSVPYVGKMVKYIYCLCSDAVYNMNKHISLFWSHVWEGCNTFHESIEIFAVAATAS",
+        "KPSKYMDYPPSVKRAVCAFVXBZUVTEVLGMVRTVWTAGSVSIEIFRVDSF",
+        "KPQSCWHQPAACKYENQLNAEQYNTNSGRPIRRTDGDTEKMAPVSVCNGSEALKEAIENSNVKFPTKQ",
+        "KTCVLVQIFALEWQGRCMRATWDTMWYRNTAVYFAAIFEEDIATFDVAIVNFAY",
+        "MMLHCIKCHRWEHNQKKHENSERVNLRDIGYWMSTAFNEG",
+        "MKV",
+    ];
+
+    const NUCLEOTIDES: [&str; 6] = [
+        "CGCCAATGTCTACATTCCATTATCCTTAACCGCAGATACGAGTATGTAATTGCACAGATGGATTAGAATATTCATAGTTATATAGTGT",
+        "TGTCTTTCTACATTAATTCGGACATTCAATNNRYMGCGCTGATTTACAAGTAGCCACATTGAACAGTTTGGATTAATATAGTTATACCATTGC",
+        "TGCCTGTCTTTTATAGTCTTACGATGATGTCTGTGTAACTTCTTCAAGAAGTCAGCAATTCTTTCGAGATAACATTATTTATATGGTGT",
+        "GTGTGTTGTGACTTCTATACGCAGTCCGATTTACGGCACACAGCTTGGCACTCTAGTTTAATAAGTCT",
+        "AATACCACACTACGGAACTCCCCAGGCGTTGAGGCGCGGGTGGGAGGATA",
+        "ACGTN",
+    ];
+
+    /// What ClustalW 2.1 prints of all pairs, in its order.
+    fn printed(sequences: &[&str], costs: &ClustalCosts) -> Vec<u32> {
+        let codes = |letters: &&str| letters.bytes().map(|letter| costs.alphabet().encode(letter).unwrap()).collect();
+        let sequences: Vec<Vec<Code>> = sequences.iter().map(codes).collect();
+        let pairs = (0..sequences.len()).flat_map(|a| (a + 1..sequences.len()).map(move |b| (a, b)));
+        let printed = pairs.map(|(a, b)| {
+            let (a, b) = (&sequences[a], &sequences[b]);
+            let identities = identities(a, b, costs).known().unwrap();
+            (100.0 * identities as f32 / a.len().min(b.len()) as f32) as u32
+        });
+        printed.collect()
+    }
+
+    #[test]
+    fn scores_are_those_that_clustalw_prints() {
+        let proteins = [21, 11, 12, 7, 10, 0, 11, 8, 14, 15, 0, 7, 7, 2, 33, 3, 12, 33, 7, 33, 33];
+        assert_eq!(printed(&PROTEINS, &ClustalCosts::protein()), proteins);
+        let nucleotides = [48, 13, 11, 22, 60, 17, 47, 8, 0, 23, 16, 60, 16, 60, 60];
+        assert_eq!(printed(&NUCLEOTIDES, &ClustalCosts::dna()), nucleotides);
+    }
+
+    #[test]
+    fn nothing_is_aligned_where_nothing_scores() {
+        for costs in [ClustalCosts::protein(), ClustalCosts::dna()] {
+            let code = |letter| costs.alphabet().encode(letter).unwrap();
+            let (a, t) = (code(b'A'), code(b'T'));
+            let nothing = PairIdentities::default();
+            assert_eq!(identities(&[], &[], &costs), nothing);
+            assert_eq!(identities(&[a], &[], &costs), nothing);
+            assert_eq!(identities(&[], &[a; 3], &costs), nothing);
+            assert_eq!(identities(&[code(b'G'); 3], &[t; 3], &costs), nothing);
+            let one = PairIdentities { least: 1, most: 1, start: [2, 0], end: [3, 1] };
+            assert_eq!(identities(&[t, t, a], &[a], &costs), one);
+        }
+    }
+}
