@@ -1,5 +1,7 @@
 //! How far sequences are from each other.
 
+use rayon::prelude::*;
+
 /// Distances between all pairs of sequences, each once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distances {
@@ -11,6 +13,24 @@ impl Distances {
     /// Distances of 0 between so many sequences.
     pub fn new(sequences: usize) -> Self {
         Distances { sequences, lower: vec![0.0; sequences * sequences.saturating_sub(1) / 2] }
+    }
+
+    /// Distances that `fill` writes, called with every sequence and room for its distances to those before it; `threads` do the
+    /// work.
+    pub fn filled(sequences: usize, threads: &rayon::ThreadPool, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
+        let mut distances = Distances::new(sequences);
+        let mut rest = &mut distances.lower[..];
+        let mut rows = Vec::with_capacity(sequences);
+        for sequence in 0..sequences {
+            let (row, after) = rest.split_at_mut(sequence);
+            rows.push(row);
+            rest = after;
+        }
+        // The longest first, that none is left over in the end.
+        threads.install(|| {
+            rows.into_par_iter().enumerate().rev().with_max_len(16).for_each(|(sequence, row)| fill(sequence, row));
+        });
+        distances
     }
 
     fn place(a: usize, b: usize) -> usize {
@@ -63,5 +83,16 @@ mod tests {
             assert_eq!((distances.get(a, b), distances.get(b, a)), (f64::from(value), f64::from(value)));
         }
         assert_eq!((distances.get(2, 2), distances.sequences()), (0.0, 4));
+    }
+
+    #[test]
+    fn rows_are_filled_each_at_its_place() {
+        let threads = crate::tree::tests::threads();
+        let value = |a: usize, b: usize| (a * 1000 + b) as f64;
+        let filled = Distances::filled(60, &threads, |a, row| (0..a).for_each(|b| row[b] = value(a, b)));
+        let mut expected = Distances::new(60);
+        (1..60).for_each(|a| (0..a).for_each(|b| expected.set(a, b, value(a, b))));
+        assert_eq!(filled, expected);
+        assert_eq!(Distances::filled(0, &threads, |_, _| panic!("no row")).sequences(), 0);
     }
 }

@@ -18,3 +18,43 @@ pub struct GuideTree {
     /// One less than leaves.
     pub joins: Vec<Join>,
 }
+
+impl GuideTree {
+    /// The same tree with its joins in another order: all below the first child, then all below the second. So the fewest groups
+    /// wait at a time.
+    #[must_use]
+    pub fn in_depth(&self) -> GuideTree {
+        let mut numbers: Vec<u32> = (0..(self.leaves + self.joins.len()) as u32).collect();
+        let mut joins = Vec::with_capacity(self.joins.len());
+        let root = numbers.last().copied().unwrap_or(0);
+        let mut stack = vec![(root, false)];
+        while let Some((node, is_done)) = stack.pop() {
+            let Some(join) = (node as usize).checked_sub(self.leaves).and_then(|join| self.joins.get(join)) else {
+                continue;
+            };
+            if is_done {
+                numbers[node as usize] = (self.leaves + joins.len()) as u32;
+                joins.push(Join { children: join.children.map(|child| numbers[child as usize]), ..*join });
+            } else {
+                let [first, second] = join.children;
+                stack.extend([(node, true), (second, false), (first, false)]);
+            }
+        }
+        GuideTree { leaves: self.leaves, joins }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_are_put_in_the_order_of_a_walk() {
+        let join = |children, length| Join { children, lengths: [length, 0.0] };
+        let tree = GuideTree { leaves: 4, joins: vec![join([2, 3], 1.0), join([1, 0], 2.0), join([5, 4], 3.0)] };
+        let walked = vec![join([1, 0], 2.0), join([2, 3], 1.0), join([4, 5], 3.0)];
+        assert_eq!(tree.in_depth(), GuideTree { leaves: 4, joins: walked });
+        let one = GuideTree { leaves: 1, joins: vec![] };
+        assert_eq!((one.in_depth(), GuideTree::default().in_depth()), (one, GuideTree::default()));
+    }
+}

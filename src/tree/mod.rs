@@ -16,17 +16,23 @@
 
 pub mod newick;
 
+mod average;
+mod bed;
 mod distances;
 mod guide;
 mod join;
+mod kmers;
 mod read;
 mod root;
 mod unrooted;
 mod weights;
 
+pub use average::average_linkage;
+pub use bed::{Bed, embedded};
 pub use distances::Distances;
 pub use guide::{GuideTree, Join};
 pub use join::neighbour_joining;
+pub use kmers::Kmers;
 pub use unrooted::UnrootedTree;
 pub use weights::Identities;
 

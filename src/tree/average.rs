@@ -1,0 +1,164 @@
+//! Average linkage (UPGMA), its ties as ClustalW 2.1 breaks them.
+
+use super::{Distances, GuideTree, Join};
+
+/// Averages that differ by less than this part are the same: what differs may be rounding.
+const SAME: f64 = 1e-14;
+
+/// The groups that are left; each stands at the place of its earliest sequence.
+struct Groups {
+    distances: Distances,
+    left: Vec<usize>,
+    /// Sequences in the group at each place.
+    size: Vec<u32>,
+    /// The nearest earlier group of each, and how far it is.
+    nearest: Vec<(f64, usize)>,
+}
+
+impl Groups {
+    fn new(distances: Distances) -> Self {
+        let all = distances.sequences();
+        let left = (0..all).collect();
+        let mut groups = Groups { distances, left, size: vec![1; all], nearest: vec![(f64::MAX, 0); all] };
+        (1..all).for_each(|at| groups.look(at));
+        groups
+    }
+
+    /// Finds the nearest earlier group anew, the first of several.
+    fn look(&mut self, at: usize) {
+        let mut best = (f64::INFINITY, 0);
+        for &other in self.left.iter().take_while(|&&other| other < at) {
+            let distance = self.distances.get(at, other);
+            if distance < best.0 {
+                best = (distance, other);
+            }
+        }
+        self.nearest[at] = best;
+    }
+
+    /// The two groups that are nearest to each other, the earlier first: of several pairs the one with the earliest later one.
+    fn pair(&self) -> (usize, usize) {
+        let mut later = self.left[1];
+        for &at in &self.left[2..] {
+            if self.nearest[at].0 < self.nearest[later].0 {
+                later = at;
+            }
+        }
+        (self.nearest[later].1, later)
+    }
+
+    /// Puts the later group into the earlier one.
+    fn merge(&mut self, earlier: usize, later: usize) {
+        let gone = self.left.binary_search(&later).expect("the group is there");
+        self.left.remove(gone);
+        let (first, second) = (f64::from(self.size[earlier]), f64::from(self.size[later]));
+        self.size[earlier] += self.size[later];
+        for index in 0..self.left.len() {
+            let at = self.left[index];
+            if at == earlier {
+                continue;
+            }
+            let (to_first, to_second) = (self.distances.get(at, earlier), self.distances.get(at, later));
+            let new = (to_first * first + to_second * second) / (first + second);
+            self.distances.set(at, earlier, new);
+            let (old, nearest) = self.nearest[at];
+            if at < earlier {
+                continue;
+            }
+            let slack = if at > later { SAME } else { 0.0 };
+            if new < old && (old - new) / old > slack {
+                self.nearest[at] = (new, earlier);
+            } else if (new > old && (new - old) / new > slack && nearest == earlier) || nearest == later {
+                self.look(at);
+            }
+        }
+        if earlier > 0 {
+            self.look(earlier);
+        }
+    }
+}
+
+/// The tree of average linkage: the two groups with the least mean distance of their members become one, until one is left. Its
+/// joins are in this order; all leaves are as far from a node as half the mean distance of its groups.
+pub fn average_linkage(distances: Distances) -> GuideTree {
+    let leaves = distances.sequences();
+    let mut groups = Groups::new(distances);
+    let mut nodes: Vec<(u32, f64)> = (0..leaves as u32).map(|leaf| (leaf, 0.0)).collect();
+    let mut joins = Vec::with_capacity(leaves.saturating_sub(1));
+    while groups.left.len() > 1 {
+        let (earlier, later) = groups.pair();
+        let height = groups.distances.get(earlier, later) / 2.0;
+        let (first, second) = (nodes[earlier], nodes[later]);
+        // Rounding may put a node below the one before.
+        let lengths = [first.1, second.1].map(|below| (height - below).max(0.0));
+        nodes[earlier] = ((leaves + joins.len()) as u32, height);
+        joins.push(Join { children: [first.0, second.0], lengths });
+        groups.merge(earlier, later);
+    }
+    GuideTree { leaves, joins }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order of joins by looking at all pairs of members, each time.
+    fn plain(distances: &Distances) -> Vec<(f64, Vec<usize>)> {
+        let mut groups: Vec<Vec<usize>> = (0..distances.sequences()).map(|leaf| vec![leaf]).collect();
+        let mut made = Vec::new();
+        while groups.len() > 1 {
+            let mut best = (f64::INFINITY, 0, 0);
+            for later in 1..groups.len() {
+                for earlier in 0..later {
+                    let pairs = groups[later].iter().flat_map(|&a| groups[earlier].iter().map(move |&b| (a, b)));
+                    let sum: f64 = pairs.map(|(a, b)| distances.get(a, b)).sum();
+                    let mean = sum / (groups[later].len() * groups[earlier].len()) as f64;
+                    if mean < best.0 {
+                        best = (mean, earlier, later);
+                    }
+                }
+            }
+            let later = groups.remove(best.2);
+            groups[best.1].extend(later);
+            groups[best.1].sort_unstable();
+            made.push((best.0 / 2.0, groups[best.1].clone()));
+        }
+        made
+    }
+
+    #[test]
+    fn groups_are_those_of_the_definition() {
+        for seed in 0..100 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let leaves = random.usize(0..25);
+            let mut distances = Distances::new(leaves);
+            (1..leaves).for_each(|a| (0..a).for_each(|b| distances.set(a, b, random.f64())));
+            let tree = average_linkage(distances.clone());
+            let mut groups: Vec<(f64, Vec<usize>)> = (0..leaves).map(|leaf| (0.0, vec![leaf])).collect();
+            for join in &tree.joins {
+                let [(first, a), (second, b)] = join.children.map(|child| groups[child as usize].clone());
+                let heights = [first + join.lengths[0], second + join.lengths[1]];
+                assert!((heights[0] - heights[1]).abs() < 1e-9, "seed {seed}");
+                let mut all = [a, b].concat();
+                all.sort_unstable();
+                groups.push((heights[0], all));
+            }
+            for (own, (height, group)) in groups[leaves..].iter().zip(plain(&distances)) {
+                assert_eq!(own.1, group, "seed {seed}");
+                assert!((own.0 - height).abs() < 1e-9, "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_pairs_that_are_as_near_the_first_is_joined() {
+        let tree = {
+            let mut distances = Distances::new(5);
+            (1..5).for_each(|a| (0..a).for_each(|b| distances.set(a, b, 0.5)));
+            average_linkage(distances)
+        };
+        let children: Vec<[u32; 2]> = tree.joins.iter().map(|join| join.children).collect();
+        assert_eq!(children, [[0, 1], [5, 2], [6, 3], [7, 4]]);
+        assert_eq!(tree.joins[1].lengths, [0.0, 0.25]);
+    }
+}

@@ -1,0 +1,243 @@
+//! Guide trees without the distances of all pairs (mBed: Blackshields et al. 2010).
+//!
+//! Each sequence is a point whose coordinates are its distances to some few, the seeds. The points are parted in two, and the
+//! parts again, until each is small; of a part the distances of all pairs make a tree, and so do the parts' centres. Nothing
+//! depends on threads, and nothing is drawn at random.
+
+use rayon::prelude::*;
+
+use super::{Distances, GuideTree, Join, average_linkage};
+
+/// Rounds in which points may change sides.
+const ROUNDS: usize = 20;
+
+/// How many sequences are seeds, and how many a part has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bed {
+    /// The most sequences in a part, at least 2.
+    pub largest: usize,
+    /// Seeds; at least 1.
+    pub seeds: usize,
+}
+
+impl Bed {
+    /// What is good for so many sequences: the squared binary logarithm of seeds, and parts of 200.
+    pub fn of(sequences: usize) -> Bed {
+        let log = (sequences.max(2) as f64).log2();
+        Bed { largest: 200, seeds: (log * log) as usize }
+    }
+}
+
+/// Points, row after row.
+struct Points {
+    width: usize,
+    values: Vec<f32>,
+}
+
+impl Points {
+    fn point(&self, index: u32) -> &[f32] {
+        &self.values[index as usize * self.width..(index as usize + 1) * self.width]
+    }
+
+    fn centre(&self, members: &[u32]) -> Vec<f32> {
+        let mut sums = vec![0.0; self.width];
+        for &member in members {
+            sums.iter_mut().zip(self.point(member)).for_each(|(sum, &value)| *sum += f64::from(value));
+        }
+        sums.iter().map(|sum| (sum / members.len().max(1) as f64) as f32).collect()
+    }
+
+    /// The squared distance of two points, each part of it added up in turn.
+    fn squared(a: &[f32], b: &[f32]) -> f32 {
+        let mut sums = [0.0f32; 8];
+        let (a, b) = (a.chunks(8), b.chunks(8));
+        for (a, b) in a.zip(b) {
+            for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+                *sum += (a - b) * (a - b);
+            }
+        }
+        sums.iter().sum()
+    }
+
+    /// Of some members the one that is farthest from a point, the first of several.
+    fn farthest(&self, members: &[u32], from: &[f32]) -> u32 {
+        let away: Vec<f32> = members.par_iter().map(|&member| Points::squared(self.point(member), from)).collect();
+        let mut best = 0;
+        for (index, &distance) in away.iter().enumerate() {
+            if distance > away[best] {
+                best = index;
+            }
+        }
+        members[best]
+    }
+
+    /// Members in two parts, each with those nearer to its own centre than to the other's; both have members.
+    fn parted(&self, members: &[u32]) -> [Vec<u32>; 2] {
+        let one = self.farthest(members, &self.centre(members));
+        let other = self.farthest(members, self.point(one));
+        let mut centres = [self.point(one).to_vec(), self.point(other).to_vec()];
+        let mut sides: Vec<bool> = Vec::new();
+        for _ in 0..ROUNDS {
+            let nearer = |&member: &u32| {
+                let point = self.point(member);
+                Points::squared(point, &centres[1]) < Points::squared(point, &centres[0])
+            };
+            let new: Vec<bool> = members.par_iter().map(nearer).collect();
+            if new == sides {
+                break;
+            }
+            let parts = split(members, &new);
+            if parts.iter().any(Vec::is_empty) {
+                break;
+            }
+            centres = [self.centre(&parts[0]), self.centre(&parts[1])];
+            sides = new;
+        }
+        let parts = split(members, &sides);
+        if sides.is_empty() || parts.iter().any(Vec::is_empty) {
+            // All are the same point.
+            let (first, second) = members.split_at(members.len() / 2);
+            return [first.to_vec(), second.to_vec()];
+        }
+        parts
+    }
+}
+
+fn split(members: &[u32], sides: &[bool]) -> [Vec<u32>; 2] {
+    let side = |of: bool| members.iter().zip(sides).filter(move |&(_, &side)| side == of).map(|(&member, _)| member);
+    [side(false).collect(), side(true).collect()]
+}
+
+/// Sequences spread over all lengths, so many or as many as there are: in the order of their lengths one after each step.
+fn seeds(lengths: &[u32], count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&sequence| (lengths[sequence], sequence));
+    let count = count.clamp(1, lengths.len().max(1)).min(lengths.len());
+    let mut seeds: Vec<usize> = (0..count).map(|seed| order[seed * order.len() / count]).collect();
+    seeds.sort_unstable();
+    seeds
+}
+
+/// A guide tree of many sequences, of which these are the lengths. `from_one` gives the distances of one sequence to several;
+/// `threads` do the work.
+pub fn embedded(
+    bed: Bed,
+    lengths: &[u32],
+    from_one: impl Fn(usize, &[usize]) -> Vec<f64> + Sync,
+    threads: &rayon::ThreadPool,
+) -> GuideTree {
+    let leaves = lengths.len();
+    threads.install(|| {
+        let pairs = |members: &[u32]| {
+            let members: Vec<usize> = members.iter().map(|&member| member as usize).collect();
+            let mut distances = Distances::new(members.len());
+            for (index, &member) in members.iter().enumerate().skip(1) {
+                let row = from_one(member, &members[..index]);
+                (0..).zip(row).for_each(|(other, distance)| distances.set(index, other, distance));
+            }
+            distances
+        };
+        let all: Vec<u32> = (0..leaves as u32).collect();
+        if leaves <= bed.largest.max(2) {
+            return average_linkage(pairs(&all)).in_depth();
+        }
+        let seeds = seeds(lengths, bed.seeds);
+        let everyone: Vec<usize> = (0..leaves).collect();
+        let columns: Vec<Vec<f64>> = seeds.par_iter().map(|&seed| from_one(seed, &everyone)).collect();
+        let value = |index: usize| columns[index % seeds.len()][index / seeds.len()] as f32;
+        let points = Points { width: seeds.len(), values: (0..leaves * seeds.len()).map(value).collect() };
+        drop(columns);
+        let (mut waiting, mut parts) = (vec![all], Vec::new());
+        while let Some(members) = waiting.pop() {
+            match members.len() <= bed.largest.max(2) {
+                true => parts.push(members),
+                false => waiting.extend(points.parted(&members)),
+            }
+        }
+        let trees: Vec<GuideTree> = parts.par_iter().map(|members| average_linkage(pairs(members))).collect();
+        let centres: Vec<Vec<f32>> = parts.par_iter().map(|members| points.centre(members)).collect();
+        // As far as the distances to a seed differ.
+        let between =
+            |a: usize, b: usize| (f64::from(Points::squared(&centres[a], &centres[b])) / seeds.len() as f64).sqrt();
+        let mut distances = Distances::new(parts.len());
+        (1..parts.len()).for_each(|a| (0..a).for_each(|b| distances.set(a, b, between(a, b))));
+        joint(leaves, &parts, &trees, &average_linkage(distances)).in_depth()
+    })
+}
+
+/// One tree of the trees of parts and the tree that has parts as leaves.
+fn joint(leaves: usize, parts: &[Vec<u32>], trees: &[GuideTree], upper: &GuideTree) -> GuideTree {
+    let mut joins: Vec<Join> = Vec::with_capacity(leaves.saturating_sub(1));
+    let mut add = |tree: &GuideTree, tops: Vec<u32>| {
+        let mut nodes = tops;
+        for join in &tree.joins {
+            let children = join.children.map(|child| nodes[child as usize]);
+            nodes.push((leaves + joins.len()) as u32);
+            joins.push(Join { children, lengths: join.lengths });
+        }
+        nodes.last().copied().expect("a part has members")
+    };
+    let tops: Vec<u32> = parts.iter().zip(trees).map(|(members, tree)| add(tree, members.clone())).collect();
+    add(upper, tops);
+    GuideTree { leaves, joins }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::tests::threads;
+
+    /// Places on a line, in clear groups, and their distances.
+    fn line(leaves: usize, random: &mut fastrand::Rng) -> Vec<f64> {
+        (0..leaves).map(|_| f64::from(random.u8(0..5)) + random.f64() / 10.0).collect()
+    }
+
+    #[test]
+    fn every_sequence_is_in_the_tree_once_whatever_the_threads() {
+        let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        for seed in 0..60 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let leaves = random.usize(1..300);
+            let lengths: Vec<u32> = (0..leaves).map(|_| random.u32(1..50)).collect();
+            let at = if seed % 7 == 0 { vec![0.5; leaves] } else { line(leaves, &mut random) };
+            let from_one =
+                |one: usize, others: &[usize]| others.iter().map(|&other| (at[one] - at[other]).abs()).collect();
+            let bed = Bed { largest: random.usize(0..40), seeds: random.usize(0..30) };
+            let tree = embedded(bed, &lengths, from_one, &threads());
+            assert_eq!(tree, embedded(bed, &lengths, from_one, &single), "seed {seed}");
+            assert_eq!((tree.leaves, tree.joins.len()), (leaves, leaves - 1), "seed {seed}");
+            let mut seen = vec![0; 2 * leaves - 1];
+            for (number, join) in (leaves..).zip(&tree.joins) {
+                join.children.iter().for_each(|&child| {
+                    assert!((child as usize) < number, "seed {seed}");
+                    seen[child as usize] += 1;
+                });
+            }
+            assert_eq!((seen.pop(), seen.iter().all(|&count| count == 1)), (Some(0), true), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let at = line(400, &mut random);
+        let from_one = |one: usize, others: &[usize]| others.iter().map(|&other| (at[one] - at[other]).abs()).collect();
+        let tree = embedded(Bed { largest: 150, seeds: 20 }, &vec![9; 400], from_one, &threads());
+        let mut groups = Vec::new();
+        tree.each_join(|_, first, second, _| groups.push([first, second].concat()));
+        for group in 0..5 {
+            let of = |leaf: usize| at[leaf] as usize == group;
+            let count = (0..400).filter(|&leaf| of(leaf)).count();
+            let is_it = |leaves: &Vec<u32>| leaves.len() == count && leaves.iter().all(|&leaf| of(leaf as usize));
+            assert!(groups.iter().any(is_it), "group {group}");
+        }
+    }
+
+    #[test]
+    fn seeds_are_of_all_lengths() {
+        assert_eq!(seeds(&[5, 1, 4, 2, 3, 6], 3), [0, 1, 4]);
+        assert_eq!(seeds(&[5, 1], 9), [0, 1]);
+        assert_eq!(seeds(&[5, 5, 5], 0), [0]);
+        assert_eq!(Bed::of(1024), Bed { largest: 200, seeds: 100 });
+    }
+}
