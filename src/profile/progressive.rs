@@ -1,0 +1,383 @@
+//! Progressive alignment: along the joins of a tree, then one sequence after another that is too different.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::columns::{Penalties, scored, tenths};
+use super::group::Group;
+use super::letters::Letters;
+use super::options::Options;
+use super::pass::Problem;
+use super::path::{Step, places};
+use super::scores::Scores;
+use super::walk::Walk;
+use crate::alignment::MultipleAlignment;
+use crate::error::{Error, Result};
+use crate::seq::SequenceStore;
+use crate::simd::Level;
+use crate::tree::GuideTree;
+
+/// How alike two different sequences are, in percent, 0 to 99.
+pub type Likeness<'a> = &'a (dyn Fn(usize, usize) -> f64 + Sync);
+
+/// What the sequences are aligned by.
+pub struct Guide<'a> {
+    /// Who is aligned with whom.
+    pub tree: &'a GuideTree,
+    /// How much each sequence counts: 1 or more, about 1,000 together.
+    pub weights: &'a [i32],
+    /// How alike they are.
+    pub likeness: Likeness<'a>,
+}
+
+/// What aligns, and who is told.
+pub struct Run<'a> {
+    /// The threads.
+    pub threads: &'a rayon::ThreadPool,
+    /// The vectors.
+    pub level: Level,
+    /// Whether to end early with [`Error::Interrupted`].
+    pub stopped: &'a (dyn Fn() -> bool + Sync),
+    /// Told how many of how many steps are done, from any thread.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+/// A multiple alignment, and the order in which sequences came to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progressive {
+    /// The alignment; rows in the order of the store.
+    pub alignment: MultipleAlignment,
+    /// The sequences in the order in which they were aligned.
+    pub order: Vec<u32>,
+}
+
+/// Sums of weights once sequences are weighted by likeness.
+const SUM: i32 = 1000;
+
+/// Aligns the sequences of a store as ClustalW does.
+///
+/// # Errors
+/// [`Error::Interrupted`].
+///
+/// # Panics
+/// If the tree or the weights are of other sequences, or the store is one of bytes.
+pub fn align(store: &SequenceStore, guide: &Guide, options: &Options, run: &Run) -> Result<Progressive> {
+    let sequences = store.len();
+    assert_eq!((guide.tree.leaves, guide.weights.len()), (sequences, sequences), "a guide of other sequences");
+    if sequences == 0 {
+        return Ok(Progressive { alignment: MultipleAlignment::default(), order: Vec::new() });
+    }
+    let work = Work { store, guide, options, run, letters: Letters::of(store, options) };
+    run.threads.install(|| work.align())
+}
+
+struct Work<'a> {
+    store: &'a SequenceStore,
+    guide: &'a Guide<'a>,
+    options: &'a Options,
+    run: &'a Run<'a>,
+    letters: Letters,
+}
+
+/// A join that took place.
+struct Joined {
+    /// Whether the first profile is the second child's.
+    is_switched: bool,
+    path: Vec<Step>,
+}
+
+/// Joins on their way.
+struct Joins<'a> {
+    /// The join above each node.
+    parents: Vec<Option<usize>>,
+    /// Groups of nodes that wait for their sisters.
+    groups: Vec<Mutex<Option<Group>>>,
+    /// How many children of each join are ready.
+    ready: Vec<AtomicUsize>,
+    paths: Vec<Mutex<Option<Joined>>>,
+    late: &'a [bool],
+    done: AtomicUsize,
+}
+
+impl Work<'_> {
+    fn align(&self) -> Result<Progressive> {
+        let sequences = self.store.len();
+        let late = self.late();
+        let (group, paths) = self.along_tree(&late)?;
+        let mut order = self.order(&late);
+        let mut rows = self.rows(&group, &paths);
+        let first = match group {
+            Some(group) => group,
+            // All are too different: begin with one of the two that are the most alike.
+            None => {
+                let first = self.most_alike();
+                order.push(first);
+                rows[first as usize] = (0..self.store.length(first)).collect();
+                self.leaf(first)
+            }
+        };
+        let columns = self.add_late(first, &mut rows, &mut order)?;
+        debug_assert_eq!(order.len(), sequences, "every sequence is aligned once");
+        let alignment = MultipleAlignment::new(columns, rows)
+            .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
+        Ok(Progressive { alignment, order })
+    }
+
+    /// Which sequences are not alike enough to any.
+    fn late(&self) -> Vec<bool> {
+        let sequences = self.store.len();
+        let mut most = vec![-1; sequences];
+        for a in 0..sequences {
+            for b in 0..a {
+                let percent = (self.guide.likeness)(a, b) as i32;
+                most[a] = percent.max(most[a]);
+                most[b] = percent.max(most[b]);
+            }
+        }
+        most.into_iter().map(|most| most <= self.options.delay).collect()
+    }
+
+    /// The sequence that is aligned first if all are late.
+    fn most_alike(&self) -> u32 {
+        let (mut most, mut first) = (-1, 0);
+        for a in 0..self.store.len() {
+            for b in a + 1..self.store.len() {
+                let percent = (self.guide.likeness)(a, b);
+                // As ClustalW compares them: what is cut off one counts of the other.
+                if f64::from(most) < percent {
+                    (most, first) = (percent as i32, a as u32);
+                }
+            }
+        }
+        first
+    }
+
+    fn leaf(&self, id: u32) -> Group {
+        let sequence = self.letters.numbers(self.store, id);
+        Group::of_sequence(&self.letters, id, &sequence, self.guide.weights[id as usize])
+    }
+
+    /// Joins in ClustalW's order: those below the first child, those below the second, the join itself.
+    fn joins_in_order(&self) -> Vec<usize> {
+        let leaves = self.guide.tree.leaves;
+        let mut order = Vec::with_capacity(self.guide.tree.joins.len());
+        let mut stack: Vec<usize> = self.guide.tree.joins.len().checked_sub(1).into_iter().collect();
+        // The other way round: the join, those below the second child, those below the first.
+        while let Some(join) = stack.pop() {
+            order.push(join);
+            let children = self.guide.tree.joins[join].children;
+            stack.extend(children.iter().filter_map(|&child| (child as usize).checked_sub(leaves)));
+        }
+        order.reverse();
+        order
+    }
+
+    /// The sequences that are not late as they come to the alignment.
+    fn order(&self, late: &[bool]) -> Vec<u32> {
+        let leaves = self.guide.tree.leaves as u32;
+        let mut order = Vec::with_capacity(late.len());
+        for join in self.joins_in_order() {
+            let mut children = self.guide.tree.joins[join].children;
+            children.sort_unstable();
+            order.extend(children.iter().filter(|&&child| child < leaves && !late[child as usize]));
+        }
+        order
+    }
+
+    /// Aligns along the tree. The group of all that are not late, if there are any, and the paths of the joins.
+    fn along_tree(&self, late: &[bool]) -> Result<(Option<Group>, Vec<Option<Joined>>)> {
+        let (tree, leaves) = (self.guide.tree, self.guide.tree.leaves);
+        let nodes = leaves + tree.joins.len();
+        let mut parents = vec![None; nodes];
+        for (join, children) in tree.joins.iter().map(|join| join.children).enumerate() {
+            children.iter().for_each(|&child| parents[child as usize] = Some(join));
+        }
+        let joins = Joins {
+            parents,
+            groups: (0..nodes).map(|_| Mutex::default()).collect(),
+            ready: tree.joins.iter().map(|_| AtomicUsize::new(0)).collect(),
+            paths: tree.joins.iter().map(|_| Mutex::default()).collect(),
+            late,
+            done: AtomicUsize::new(0),
+        };
+        let is_leaf = |child: &u32| (*child as usize) < leaves;
+        for (join, ready) in tree.joins.iter().zip(&joins.ready) {
+            ready.store(join.children.iter().filter(|child| is_leaf(child)).count(), Ordering::Relaxed);
+        }
+        rayon::scope(|scope| {
+            let joins = &joins;
+            let lowest = (0..tree.joins.len()).filter(|&number| tree.joins[number].children.iter().all(is_leaf));
+            lowest.for_each(|number| scope.spawn(move |_| self.climb(joins, number)));
+        });
+        if (self.run.stopped)() {
+            return Err(Error::Interrupted);
+        }
+        let take = |slot: Mutex<Option<Joined>>| slot.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        let root = joins.groups.into_iter().next_back().map(|slot| slot.into_inner());
+        let mut root = root.and_then(|slot| slot.unwrap_or_else(|poison| poison.into_inner()));
+        if leaves == 1 && !late[0] {
+            root = Some(self.leaf(0));
+        }
+        Ok((root, joins.paths.into_iter().map(take).collect()))
+    }
+
+    /// Joins, then what is above it if that is ready, and so on.
+    fn climb(&self, joins: &Joins, mut number: usize) {
+        let leaves = self.guide.tree.leaves;
+        loop {
+            if (self.run.stopped)() {
+                return;
+            }
+            let children = self.guide.tree.joins[number].children.map(|child| child as usize);
+            let [first, second] = children.map(|child| match child < leaves {
+                true => (!joins.late[child]).then(|| self.leaf(child as u32)),
+                false => lock(&joins.groups[child]).take(),
+            });
+            let group = match (first, second) {
+                (Some(first), Some(second)) => {
+                    let (group, joined) = self.join(first, second);
+                    *lock(&joins.paths[number]) = Some(joined);
+                    Some(group)
+                }
+                (first, second) => first.or(second),
+            };
+            *lock(&joins.groups[leaves + number]) = group;
+            (self.run.progress)(joins.done.fetch_add(1, Ordering::Relaxed) + 1, self.steps(joins.late));
+            match joins.parents[leaves + number] {
+                // The other child's thread goes on if it is not ready yet.
+                Some(parent) if joins.ready[parent].fetch_add(1, Ordering::AcqRel) == 1 => number = parent,
+                _ => return,
+            }
+        }
+    }
+
+    /// Steps of all: joins, and late sequences.
+    fn steps(&self, late: &[bool]) -> usize {
+        self.guide.tree.joins.len() + late.iter().filter(|&&late| late).count()
+    }
+
+    /// Mean likeness of the sequences of two groups, added up as ClustalW does.
+    fn mean_likeness(&self, first: &Group, second: &Group) -> f64 {
+        let mut sum = 0.0;
+        for &a in &first.members {
+            for &b in &second.members {
+                sum += (self.guide.likeness)(a as usize, b as usize);
+            }
+        }
+        sum / f64::from((first.members.len() * second.members.len()) as f32)
+    }
+
+    /// Aligns two groups. The profile of the group with more sequences is the first.
+    fn join(&self, first: Group, second: Group) -> (Group, Joined) {
+        let is_switched = second.members.len() > first.members.len();
+        let (first, second) = if is_switched { (second, first) } else { (first, second) };
+        let path = self.path(&first, &second);
+        (first.joined(&second, &self.letters, &path), Joined { is_switched, path })
+    }
+
+    fn path(&self, first: &Group, second: &Group) -> Vec<Step> {
+        let identity = self.mean_likeness(first, second);
+        let lengths = [first.mean_length(), second.mean_length()];
+        let costs = self.options.costs(self.store.alphabet(), identity, lengths);
+        let penalties = [first, second].map(|group| Penalties::of(group, &self.letters, self.options, &costs));
+        let letters = self.letters.count().max(1);
+        let scores = Scores::new(&scored(first, &self.letters, &costs), &tenths(second), letters, self.run.level);
+        let problem = Problem::new(&penalties[0], &penalties[1], &scores);
+        Walk { problem: &problem, level: self.run.level, stopped: self.run.stopped }.path()
+    }
+
+    /// The columns of all residues after the joins; none of sequences that are late.
+    fn rows(&self, group: &Option<Group>, paths: &[Option<Joined>]) -> Vec<Vec<u32>> {
+        let leaves = self.guide.tree.leaves;
+        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); leaves];
+        let Some(group) = group else { return rows };
+        let mut columns: Vec<Option<Vec<u32>>> = vec![None; leaves + paths.len()];
+        if let Some(root) = columns.last_mut() {
+            *root = Some((0..group.columns as u32).collect());
+        }
+        for (number, joined) in paths.iter().enumerate().rev() {
+            let Some(own) = columns[leaves + number].take() else { continue };
+            let mut children = self.guide.tree.joins[number].children.map(|child| child as usize);
+            let Some(Joined { is_switched, path }) = joined else {
+                // One of the children, or none, has sequences; the other has no use for columns.
+                children.iter().for_each(|&child| columns[child] = Some(own.clone()));
+                continue;
+            };
+            if *is_switched {
+                children.reverse();
+            }
+            for (child, places) in children.into_iter().zip(places(path)) {
+                columns[child] = Some(places.into_iter().map(|place| own[place as usize]).collect());
+            }
+        }
+        let members = group.members.iter().map(|&id| id as usize);
+        members.for_each(|id| rows[id] = columns[id].take().unwrap_or_default());
+        rows
+    }
+
+    /// Aligns late sequences with all others, the most alike first; how many columns there are in the end.
+    fn add_late(&self, mut group: Group, rows: &mut [Vec<u32>], order: &mut Vec<u32>) -> Result<usize> {
+        let sequences = rows.len();
+        let total = self.guide.tree.joins.len() + sequences - order.len();
+        let mut aligned = vec![false; sequences];
+        order.iter().for_each(|&id| aligned[id as usize] = true);
+        // How alike each is to the one that is the most alike of those aligned.
+        let mut most = vec![-1; sequences];
+        let mut news: Vec<usize> = order.iter().map(|&id| id as usize).collect();
+        while order.len() < sequences {
+            for (id, most) in most.iter_mut().enumerate().filter(|(id, _)| !aligned[*id]) {
+                *most = news.iter().map(|&new| (self.guide.likeness)(id, new) as i32).fold(*most, i32::max);
+            }
+            let rest = (0..sequences).rev().filter(|&id| !aligned[id]);
+            let Some(next) = rest.max_by_key(|&id| most[id]) else { break };
+            self.weigh(&mut group, rows, next);
+            let leaf = self.leaf(next as u32);
+            let path = self.path(&group, &leaf);
+            if (self.run.stopped)() {
+                return Err(Error::Interrupted);
+            }
+            let [first, second] = places(&path);
+            for &id in &group.members {
+                rows[id as usize].iter_mut().for_each(|place| *place = first[*place as usize]);
+            }
+            rows[next] = second;
+            group = group.joined(&leaf, &self.letters, &path);
+            aligned[next] = true;
+            order.push(next as u32);
+            news = vec![next];
+            (self.run.progress)(total - (sequences - order.len()), total);
+        }
+        Ok(group.columns)
+    }
+
+    /// Lets the sequences of a group count by their weights and by how alike they are to one that is not in it.
+    fn weigh(&self, group: &mut Group, rows: &[Vec<u32>], new: usize) {
+        if !self.options.weighted {
+            return;
+        }
+        let weight = |&id: &u32| {
+            let id = id as usize;
+            (f64::from(self.guide.weights[id]) * (self.guide.likeness)(id, new)) as i32
+        };
+        let mut weights: Vec<i32> = group.members.iter().map(weight).collect();
+        let mut sum: i32 = weights.iter().sum();
+        if sum == 0 {
+            weights.fill(1);
+            sum = rows.len() as i32;
+        }
+        weights.iter_mut().for_each(|weight| *weight = (*weight * SUM / sum).max(1));
+        group.weight = weights.iter().sum();
+        group.weights.fill(0);
+        let count = self.letters.count();
+        for (&id, weight) in group.members.iter().zip(weights) {
+            let sequence = self.letters.numbers(self.store, id);
+            for (&column, letter) in rows[id as usize].iter().zip(sequence) {
+                group.weights[column as usize * count + letter as usize] += weight;
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+}

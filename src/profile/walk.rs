@@ -1,0 +1,145 @@
+//! The best alignment of two profiles in memory for a few rows: Myers and Miller's recursion.
+//!
+//! The first profile is cut in half; where the best alignment crosses the cut is where the rows from above and from below add up to
+//! most. Both rectangles that remain are aligned in the same way. Which of several best alignments is found follows from the
+//! recursion: ties are ClustalW's.
+
+use super::pass::{Problem, Rectangle, Room, Row, backward, forward};
+use super::path::{Pieces, Step};
+use crate::simd::Level;
+
+/// Cells of a rectangle whose halves are given to threads of their own.
+const SHARED: usize = 1 << 18;
+
+/// What the recursion needs.
+pub(super) struct Walk<'a> {
+    pub(super) problem: &'a Problem<'a>,
+    pub(super) level: Level,
+    /// Whether to give up.
+    pub(super) stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Room for one thread.
+#[derive(Default)]
+struct Rooms {
+    above: Row,
+    below: Row,
+    first: Room,
+    second: Room,
+}
+
+/// Where an alignment crosses the middle: behind so many columns of the second profile, and whether it is in a gap there.
+#[derive(Debug, PartialEq, Eq)]
+struct Crossing {
+    column: usize,
+    in_gap: bool,
+}
+
+impl Walk<'_> {
+    /// The path of the best alignment; something else once this is stopped. Runs on the threads of the pool that it is called in.
+    pub(super) fn path(&self) -> Vec<Step> {
+        let [m, n] = self.problem.columns;
+        let mut pieces = Pieces::default();
+        let whole = Rectangle { a: 0, b: 0, m, n, opens: false, closes: false };
+        self.align(whole, &mut pieces, &mut Rooms::default());
+        pieces.path()
+    }
+
+    fn align(&self, rectangle: Rectangle, pieces: &mut Pieces, rooms: &mut Rooms) {
+        let Rectangle { a, b, m, n, opens, closes } = rectangle;
+        match (m, n) {
+            (_, 0) => return pieces.first(m),
+            (0, _) => return pieces.second(n),
+            (1, _) => return self.align_column(rectangle, pieces),
+            _ => {}
+        }
+        if (self.stopped)() {
+            return;
+        }
+        let is_shared = m * n >= SHARED;
+        let Rooms { above, below, first, second } = rooms;
+        let mut down = || forward(self.level, self.problem, rectangle, above, first);
+        let mut up = || backward(self.level, self.problem, rectangle, below, second);
+        if is_shared {
+            rayon::join(down, up);
+        } else {
+            down();
+            up();
+        }
+        let middle = m / 2;
+        let Crossing { column, in_gap } = self.crossing(rectangle, above, below);
+        let skipped = usize::from(in_gap);
+        let upper = Rectangle { a, b, m: middle - skipped, n: column, opens, closes: !in_gap };
+        let lower = Rectangle {
+            a: a + middle + skipped,
+            b: b + column,
+            m: m - middle - skipped,
+            n: n - column,
+            opens: !in_gap,
+            closes,
+        };
+        if is_shared {
+            let mut behind = Pieces::default();
+            let ahead = || self.align(upper, pieces, rooms);
+            rayon::join(ahead, || self.align(lower, &mut behind, &mut Rooms::default()));
+            if in_gap {
+                pieces.first(2);
+            }
+            pieces.append(behind);
+        } else {
+            self.align(upper, pieces, rooms);
+            if in_gap {
+                pieces.first(2);
+            }
+            self.align(lower, pieces, rooms);
+        }
+    }
+
+    fn crossing(&self, rectangle: Rectangle, above: &Row, below: &Row) -> Crossing {
+        let Rectangle { a, b, m, n, .. } = rectangle;
+        let middle = m / 2;
+        let mut best = above.best[0] + below.best[0];
+        let mut crossing = Crossing { column: 0, in_gap: false };
+        for j in 0..=n {
+            let score = above.best[j] + below.best[j];
+            // The score from below with an open gap, with what opens it.
+            let closed = || below.open[j] - self.problem.open_second(a + middle + 1, b + j);
+            if score > best || (score == best && above.best[j] != above.open[j] && below.best[j] == closed()) {
+                best = score;
+                crossing.column = j;
+            }
+        }
+        for j in (0..=n).rev() {
+            let score = above.open[j] + below.open[j];
+            if score > best {
+                best = score;
+                crossing = Crossing { column: j, in_gap: true };
+            }
+        }
+        crossing
+    }
+
+    /// One column of the first profile: it stands at one of the second's, or before all of them in a gap.
+    fn align_column(&self, Rectangle { a, b, n, opens, .. }: Rectangle, pieces: &mut Pieces) {
+        let problem = self.problem;
+        let alone = if opens { problem.open_second(a + 1, b) + problem.extend_second(a + 1, b) } else { 0 };
+        let mut best = -alone - problem.gap_first(a + 1, b + 1, n);
+        let mut place = 0;
+        for j in 1..=n {
+            let gaps = problem.gap_first(a, b + 1, j - 1) + problem.gap_first(a + 1, b + j + 1, n - j);
+            let score = problem.scores.score(a, b + j - 1) - gaps;
+            if score > best {
+                best = score;
+                place = j;
+            }
+        }
+        if place == 0 {
+            pieces.second(n);
+            pieces.first(1);
+        } else {
+            pieces.second(place - 1);
+            pieces.both();
+            pieces.second(n - place);
+        }
+    }
+}
