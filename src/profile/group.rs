@@ -159,3 +159,113 @@ impl Group {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::*;
+    use crate::seq::{Alphabet, SequenceStore};
+
+    /// The columns of rows, counted.
+    struct Counted {
+        weights: Vec<i32>,
+        sites: Vec<i32>,
+        gaps: Vec<i32>,
+        hydrophilic: Vec<bool>,
+    }
+
+    fn counted(letters: &Letters, rows: &[Vec<Option<u8>>], weights: &[i32]) -> Counted {
+        let columns = rows[0].len();
+        let count = letters.count();
+        let mut counted = Counted {
+            weights: vec![0; columns * count],
+            sites: vec![0; columns],
+            gaps: vec![0; columns],
+            hydrophilic: vec![false; columns],
+        };
+        let mut in_runs = vec![0; columns];
+        for (row, weight) in rows.iter().zip(weights) {
+            let is_hydrophilic = |column: usize| row[column].is_some_and(|letter| letters.hydrophilic[letter as usize]);
+            let first = row.iter().position(Option::is_some).unwrap();
+            let last = row.iter().rposition(Option::is_some).unwrap();
+            for column in 0..columns {
+                match row[column] {
+                    Some(letter) => {
+                        counted.weights[column * count + letter as usize] += weight;
+                        counted.sites[column] += letters.sites[letter as usize];
+                    }
+                    None => counted.gaps[column] += i32::from(first < column && column < last),
+                }
+                let before = (0..=column).rev().take_while(|&column| is_hydrophilic(column)).count();
+                let behind = (column..columns).take_while(|&column| is_hydrophilic(column)).count();
+                in_runs[column] += i32::from(before + behind > RUN as usize);
+            }
+        }
+        for (column, is_in) in counted.hydrophilic.iter_mut().enumerate() {
+            *is_in = 100 * in_runs[column] / rows.len() as i32 > 0;
+        }
+        counted
+    }
+
+    #[test]
+    fn joined_groups_are_as_their_rows_say() {
+        let seed = fastrand::u64(..);
+        println!("seed {seed}");
+        let rng = &mut fastrand::Rng::with_seed(seed);
+        for alphabet in [Alphabet::Protein, Alphabet::Dna] {
+            let text: &[u8] = if alphabet == Alphabet::Protein { b"GPSNDQEKRAWBX" } else { b"ACGTN" };
+            let mut store = SequenceStore::builder(alphabet);
+            for _ in 0..150 {
+                let sequence: Vec<u8> = (0..rng.usize(1..40)).map(|_| text[rng.usize(..text.len())]).collect();
+                store.push_letters("", &sequence).unwrap();
+            }
+            let store = store.build();
+            let letters = Letters::of(&store, &Options::new(alphabet));
+            let weights: Vec<i32> = (0..150).map(|_| rng.i32(1..20)).collect();
+            let mut groups: Vec<(Group, Vec<Vec<Option<u8>>>, Vec<i32>)> = (0..150)
+                .map(|id| {
+                    let sequence = letters.numbers(&store, id);
+                    let group = Group::of_sequence(&letters, id, &sequence, weights[id as usize]);
+                    (group, vec![sequence.into_iter().map(Some).collect()], vec![weights[id as usize]])
+                })
+                .collect();
+            while groups.len() > 1 {
+                let (first, first_rows, first_weights) = groups.swap_remove(rng.usize(..groups.len()));
+                let (second, second_rows, second_weights) = groups.swap_remove(rng.usize(..groups.len()));
+                let (mut path, mut left) = (Vec::new(), [first.columns, second.columns]);
+                while left != [0, 0] {
+                    let kind = rng.usize(..3);
+                    let most = [left[0].min(left[1]), left[0], left[1]][kind];
+                    if most > 0 {
+                        let n = rng.usize(1..=most);
+                        path.push([Step::Both, Step::First, Step::Second][kind](n as u32));
+                        left[0] -= if kind == 2 { 0 } else { n };
+                        left[1] -= if kind == 1 { 0 } else { n };
+                    }
+                }
+                let group = first.joined(&second, &letters, &path);
+                let moved = |rows: &[Vec<Option<u8>>], places: &[u32]| -> Vec<Vec<Option<u8>>> {
+                    let moved = |row: &Vec<Option<u8>>| {
+                        let mut moved = vec![None; group.columns];
+                        places.iter().zip(row).for_each(|(&place, &letter)| moved[place as usize] = letter);
+                        moved
+                    };
+                    rows.iter().map(moved).collect()
+                };
+                let places = places(&path);
+                let rows = [moved(&first_rows, &places[0]), moved(&second_rows, &places[1])].concat();
+                let own = [first_weights, second_weights].concat();
+                let expected = counted(&letters, &rows, &own);
+                assert!(group.members.is_sorted() && group.members.len() == rows.len());
+                assert_eq!((&group.weights, group.weight), (&expected.weights, own.iter().sum()));
+                assert_eq!((&group.sites, &group.gaps), (&expected.sites, &expected.gaps));
+                if alphabet == Alphabet::Protein {
+                    assert_eq!(group.hydrophilic(), expected.hydrophilic);
+                }
+                let residues: usize = rows.iter().flatten().flatten().count();
+                assert_eq!(group.mean_length(), (residues / rows.len()) as i32);
+                groups.push((group, rows, own));
+            }
+        }
+    }
+}

@@ -28,3 +28,6 @@ pub use options::{Options, Series};
 pub use path::Step;
 pub use progressive::{Guide, Likeness, Progressive, Run, align};
 pub use scores::Scores;
+
+#[cfg(test)]
+mod tests;

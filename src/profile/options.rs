@@ -173,14 +173,12 @@ mod tests {
             ["gonnet80", "gonnet120", "gonnet250", "gonnet350", "gonnet160"]
         );
         let costs = options.costs(Alphabet::Protein, 80.0, [100, 100]);
-        // A fifth of a tenth of an average of some 290, ten times, twice for the length.
         assert_eq!(costs.open, (0.1875f32 * costs.table.average() as f32 * 20.0) as i32);
         assert_eq!(costs.extend, 20);
-        // Lengths that differ cost less, down to a factor of 0.9.
-        let less = options.costs(Alphabet::Protein, 80.0, [100, 80]);
-        let least = options.costs(Alphabet::Protein, 80.0, [1000, 100]);
-        assert!(costs.open < less.open && less.open < least.open);
-        assert_eq!(least.open, (0.1875f32 * costs.table.average() as f32 * (10.0 / (0.9 * 0.5)) as f32) as i32);
+        // The more lengths differ the more gaps cost, up to a ninth.
+        let most = options.costs(Alphabet::Protein, 80.0, [1000, 100]);
+        assert!(costs.open < most.open);
+        assert_eq!(most.open, (0.1875f32 * costs.table.average() as f32 * (10.0 / (0.9 * 0.5)) as f32) as i32);
     }
 
     #[test]

@@ -212,13 +212,11 @@ impl Work<'_> {
         if (self.run.stopped)() {
             return Err(Error::Interrupted);
         }
-        let take = |slot: Mutex<Option<Joined>>| slot.into_inner().unwrap_or_else(|poison| poison.into_inner());
-        let root = joins.groups.into_iter().next_back().map(|slot| slot.into_inner());
-        let mut root = root.and_then(|slot| slot.unwrap_or_else(|poison| poison.into_inner()));
+        let mut root = joins.groups.last().and_then(|root| lock(root).take());
         if leaves == 1 && !late[0] {
             root = Some(self.leaf(0));
         }
-        Ok((root, joins.paths.into_iter().map(take).collect()))
+        Ok((root, joins.paths.iter().map(|path| lock(path).take()).collect()))
     }
 
     /// Joins, then what is above it if that is ready, and so on.

@@ -52,6 +52,11 @@ impl Scores {
     /// # Panics
     /// If there are no letters, or the processor does not have the instructions.
     pub fn new(first: &[i32], second: &[i32], letters: usize, level: Level) -> Scores {
+        Scores::keeping(first, second, letters, level, KEPT)
+    }
+
+    /// As above; so many scores are kept at most.
+    pub(super) fn keeping(first: &[i32], second: &[i32], letters: usize, level: Level, most: usize) -> Scores {
         let (first_all, first_places) = distinct(first, letters);
         let (mut second_all, second_places) = distinct(second, letters);
         let second_columns = second_places.len();
@@ -72,7 +77,7 @@ impl Scores {
             second_columns,
             table: None,
         };
-        if first_all.len().saturating_mul(second_columns) <= KEPT {
+        if first_all.len().saturating_mul(second_columns) <= most {
             scores.table = Some(level.checked().run(Rows { scores: &scores, rows: first_all.len() }));
         }
         scores

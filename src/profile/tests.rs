@@ -1,0 +1,206 @@
+//! The room's parts together: alignments that ClustalW 2.1 writes of the same sequences and trees, and passes that give what the
+//! recurrence gives.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::columns::Penalties;
+use super::oracle;
+use super::pass::{Problem, Rectangle, Room, Row, backward, forward};
+use super::walk::Walk;
+use super::*;
+use crate::error::Error;
+use crate::seq::{Alphabet, SequenceStore};
+use crate::simd::Level;
+use crate::tree::{GuideTree, Join};
+
+/// Sequences with a guide, and what ClustalW makes of them.
+struct Case {
+    store: SequenceStore,
+    tree: GuideTree,
+    weights: Vec<i32>,
+    rows: Vec<String>,
+    order: Vec<u32>,
+}
+
+impl Case {
+    fn read(alphabet: Alphabet, text: &str) -> Case {
+        let mut store = SequenceStore::builder(alphabet);
+        let (mut rows, mut order, mut weights, mut joins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split(' ').collect();
+            match fields[..] {
+                ["row", row] => {
+                    store.push_letters("", row.replace('-', "").as_bytes()).unwrap();
+                    rows.push(row.to_owned());
+                }
+                ["order", id] => order.push(id.parse().unwrap()),
+                ["weight", weight] => weights.push(weight.parse().unwrap()),
+                ["join", first, second, to_first, to_second] => joins.push(Join {
+                    children: [first, second].map(|child| child.parse().unwrap()),
+                    lengths: [to_first, to_second].map(|length| f64::from(length.parse::<f32>().unwrap())),
+                }),
+                _ => panic!("{line}"),
+            }
+        }
+        Case { store: store.build(), tree: GuideTree { leaves: rows.len(), joins }, weights, rows, order }
+    }
+
+    /// Percent of identity by the way in the tree.
+    fn likeness(&self, a: usize, b: usize) -> f64 {
+        let above = |mut node: usize| {
+            let mut ways = vec![(node, 0.0f32)];
+            for (number, join) in self.tree.joins.iter().enumerate() {
+                if let Some(side) = join.children.iter().position(|&child| child as usize == node) {
+                    node = self.tree.leaves + number;
+                    ways.push((node, ways[ways.len() - 1].1 + join.lengths[side] as f32));
+                }
+            }
+            ways
+        };
+        let (from_a, from_b) = (above(a), above(b));
+        let meet =
+            from_a.iter().find_map(|(node, way)| from_b.iter().find(|other| other.0 == *node).map(|o| way + o.1));
+        100.0 - f64::from(meet.unwrap()).clamp(0.01, 1.0) * 100.0
+    }
+
+    fn align(&self, level: Level, threads: usize, stopped: &(dyn Fn() -> bool + Sync)) -> crate::Result<Progressive> {
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let likeness = |a, b| self.likeness(a, b);
+        let guide = Guide { tree: &self.tree, weights: &self.weights, likeness: &likeness };
+        let done = AtomicUsize::new(0);
+        let progress = |step: usize, steps: usize| {
+            assert!(step <= steps && steps >= self.tree.joins.len());
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        let run = Run { threads: &threads, level, stopped, progress: &progress };
+        let aligned = align(&self.store, &guide, &Options::new(self.store.alphabet()), &run)?;
+        assert!(done.into_inner() >= self.tree.joins.len());
+        Ok(aligned)
+    }
+}
+
+fn cases() -> [Case; 4] {
+    [
+        (Alphabet::Protein, include_str!("cases/protein.txt")),
+        (Alphabet::Dna, include_str!("cases/dna.txt")),
+        (Alphabet::Protein, include_str!("cases/late.txt")),
+        (Alphabet::Protein, include_str!("cases/two.txt")),
+    ]
+    .map(|(alphabet, text)| Case::read(alphabet, text))
+}
+
+#[test]
+fn alignments_are_those_that_clustalw_writes() {
+    for (number, case) in cases().into_iter().enumerate() {
+        for (level, threads) in Level::available().into_iter().zip([1, 2].into_iter().cycle()) {
+            let aligned = case.align(level, threads, &|| false).unwrap();
+            let row = |id: usize| {
+                let letters = case.store.letters(id as u32);
+                String::from_utf8(aligned.alignment.text(id, letters.as_bytes(), b'-')).unwrap()
+            };
+            let rows: Vec<String> = (0..case.rows.len()).map(row).collect();
+            assert_eq!((&rows, &aligned.order), (&case.rows, &case.order), "{number} {level:?}");
+        }
+    }
+}
+
+#[test]
+fn it_ends_early_when_it_is_told_to() {
+    let [first, _, late, _] = cases();
+    for case in [first, late] {
+        assert!(matches!(case.align(Level::best(), 1, &|| true), Err(Error::Interrupted)));
+    }
+}
+
+#[test]
+fn one_sequence_and_none_are_alignments() {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let run = Run { threads: &threads, level: Level::Portable, stopped: &|| false, progress: &|_, _| {} };
+    for sequences in 0..2 {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        (0..sequences).for_each(|_| store.push_letters("", b"ACGT").unwrap());
+        let tree = GuideTree { leaves: sequences, joins: Vec::new() };
+        let guide = Guide { tree: &tree, weights: &[1000][..sequences], likeness: &|_, _| unreachable!() };
+        let aligned = align(&store.build(), &guide, &Options::new(Alphabet::Dna), &run).unwrap();
+        assert_eq!((aligned.alignment.rows(), aligned.alignment.columns()), (sequences, 4 * sequences));
+        assert_eq!(aligned.order.len(), sequences);
+    }
+}
+
+/// Profiles of any numbers.
+struct Profiles {
+    penalties: [Penalties; 2],
+    columns: [Vec<i32>; 2],
+    letters: usize,
+}
+
+impl Profiles {
+    fn random(rng: &mut fastrand::Rng, lengths: [usize; 2]) -> Profiles {
+        let letters = rng.usize(1..24);
+        let (most, kinds) = (rng.i32(1..2000), rng.usize(1..40));
+        let costs = |rng: &mut fastrand::Rng, length: usize, most: i32| {
+            let inner = |k: usize| 0 < k && k < length;
+            (0..length + 2).map(|k| if inner(k) { rng.i32(1..=most) } else { 0 }).collect()
+        };
+        let penalties = lengths
+            .map(|length| Penalties { open: costs(rng, length, most), extend: costs(rng, length, 1 + most / 20) });
+        let mut column = |limit: i32| -> Vec<i32> {
+            let kinds: Vec<Vec<i32>> =
+                (0..kinds).map(|_| (0..letters).map(|_| rng.i32(-limit / 3..=limit)).collect()).collect();
+            let length = lengths[usize::from(limit == 10)];
+            (0..length).flat_map(|_| kinds[rng.usize(..kinds.len())].clone()).collect()
+        };
+        let columns = [column(most), column(10)];
+        Profiles { penalties, columns, letters }
+    }
+
+    fn check(&self, rectangle: Rectangle, level: Level, kept: usize) {
+        let scores = Scores::keeping(&self.columns[0], &self.columns[1], self.letters, level, kept);
+        let problem = Problem::new(&self.penalties[0], &self.penalties[1], &scores);
+        let (mut row, mut room) = (Row::default(), Room::default());
+        forward(level, &problem, rectangle, &mut row, &mut room);
+        assert_eq!(row, oracle::forward(&problem, rectangle), "{rectangle:?} {level:?}");
+        backward(level, &problem, rectangle, &mut row, &mut room);
+        assert_eq!(row, oracle::backward(&problem, rectangle), "{rectangle:?} {level:?}");
+    }
+}
+
+#[test]
+fn rows_are_those_of_the_recurrence() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let rng = &mut fastrand::Rng::with_seed(seed);
+    for round in 0..300 {
+        let lengths = [rng.usize(2..40), rng.usize(1..70)];
+        let profiles = Profiles::random(rng, lengths);
+        let whole = Rectangle { a: 0, b: 0, m: lengths[0], n: lengths[1], opens: rng.bool(), closes: rng.bool() };
+        let (a, b) = (rng.usize(..lengths[0] - 1), rng.usize(..lengths[1]));
+        let part = Rectangle { a, b, m: rng.usize(2..=lengths[0] - a), n: rng.usize(1..=lengths[1] - b), ..whole };
+        for level in Level::available() {
+            profiles.check(whole, level, [0, usize::MAX][round % 2]);
+            profiles.check(part, level, [0, usize::MAX][round % 2]);
+        }
+    }
+}
+
+#[test]
+fn paths_hold_all_columns_and_do_not_depend_on_vectors_and_threads() {
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let rng = &mut fastrand::Rng::with_seed(seed);
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for lengths in [[1, 1], [1, 30], [30, 1], [2, 2], [50, 40], [700, 600]] {
+        let profiles = Profiles::random(rng, lengths);
+        let mut known = None;
+        for level in Level::available() {
+            for kept in [0, usize::MAX] {
+                let scores = Scores::keeping(&profiles.columns[0], &profiles.columns[1], profiles.letters, level, kept);
+                let problem = Problem::new(&profiles.penalties[0], &profiles.penalties[1], &scores);
+                let walk = Walk { problem: &problem, level, stopped: &|| false };
+                let path = threads.install(|| walk.path());
+                assert_eq!(path::places(&path).map(|places| places.len()), lengths);
+                assert_eq!(known.get_or_insert_with(|| path.clone()), &path, "{lengths:?} {level:?}");
+            }
+        }
+    }
+}
