@@ -166,6 +166,9 @@ mod tests {
     use super::*;
     use crate::seq::{Alphabet, SequenceStore};
 
+    /// Letters of rows, none where there are gaps.
+    type Rows = Vec<Vec<Option<u8>>>;
+
     /// The columns of rows, counted.
     struct Counted {
         weights: Vec<i32>,
@@ -222,7 +225,7 @@ mod tests {
             let store = store.build();
             let letters = Letters::of(&store, &Options::new(alphabet));
             let weights: Vec<i32> = (0..150).map(|_| rng.i32(1..20)).collect();
-            let mut groups: Vec<(Group, Vec<Vec<Option<u8>>>, Vec<i32>)> = (0..150)
+            let mut groups: Vec<(Group, Rows, Vec<i32>)> = (0..150)
                 .map(|id| {
                     let sequence = letters.numbers(&store, id);
                     let group = Group::of_sequence(&letters, id, &sequence, weights[id as usize]);
@@ -244,7 +247,7 @@ mod tests {
                     }
                 }
                 let group = first.joined(&second, &letters, &path);
-                let moved = |rows: &[Vec<Option<u8>>], places: &[u32]| -> Vec<Vec<Option<u8>>> {
+                let moved = |rows: &[Vec<Option<u8>>], places: &[u32]| -> Rows {
                     let moved = |row: &Vec<Option<u8>>| {
                         let mut moved = vec![None; group.columns];
                         places.iter().zip(row).for_each(|(&place, &letter)| moved[place as usize] = letter);
