@@ -95,3 +95,59 @@ fn the_sizes_of_devices_give_the_same() {
         }
     }
 }
+
+#[test]
+fn long_sequences_take_several_dispatches_or_a_workgroup_each() {
+    let rng = &mut support::rng(44);
+    // Of more rows and slices than an invocation of llvmpipe may go over at once; of proteins whose scores leave no room for
+    // identities in 32 bits; and of DNA that has room since all costs are even.
+    for (alphabet, lengths) in [(Alphabet::Protein, vec![3000, 2900, 40, 700]), (Alphabet::Dna, vec![1400, 1300, 90])] {
+        let sequences = store(alphabet, &family(rng, alphabet, &lengths));
+        let batch = all_pairs(&sequences, costs(alphabet));
+        assert_identities(&batch, &compute(&mut engine(None), &batch), &format!("{alphabet:?}"));
+    }
+}
+
+#[test]
+fn scores_without_room_for_identities_go_to_the_other_kernel() {
+    let rng = &mut support::rng(45);
+    // Of some dozens of matches the score, times the identities, exceeds 32 bits; of few it does not.
+    let triangle = Triangle {
+        letters: b"ACGT",
+        scores: &[11, -7, 11, -7, -7, 11, -7, -7, -7, 11],
+        scale: 100_003,
+        gap_scales: [1.0, 1.0],
+    };
+    let large = ClustalCosts::new(Alphabet::Dna, &triangle, PairGaps { open: 5.0, extend: 0.7, transition: 0.5 });
+    let sequences = store(Alphabet::Dna, &family(rng, Alphabet::Dna, &[5, 80, 9, 70, 100, 33]));
+    let batch = all_pairs(&sequences, large);
+    for kernel in offered(Family::Clustal).map(Some).chain([None]) {
+        let mut engine = engine(kernel).with_shape(SMALL);
+        assert_identities(&batch, &compute(&mut engine, &batch), &format!("{kernel:?}"));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_tried_again_or_refused() {
+    let rng = &mut support::rng(46);
+    let sequences = store(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30, 22]));
+    let batch = all_pairs(&sequences, ClustalCosts::dna());
+    for label in ["sequences", "scores", "scratch", "found"] {
+        let mut engine = engine(None).with_shape(SMALL);
+        engine.gpu().feign_shortage(label, 0, 1);
+        assert_identities(&batch, &compute(&mut engine, &batch), label);
+        let mut engine = self::engine(None).with_shape(SMALL);
+        engine.gpu().feign_shortage(label, 0, u64::MAX);
+        let error = engine.submit(Arc::clone(&batch)).expect_err("there is no memory");
+        assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{label}: {error}");
+    }
+}
+
+#[test]
+fn scores_beyond_32_bits_are_refused() {
+    let triangle = Triangle { letters: b"ACGT", scores: &[10; 10], scale: 10_000_019, gap_scales: [1.0, 1.0] };
+    let great = ClustalCosts::new(Alphabet::Dna, &triangle, PairGaps { open: 0.3, extend: 0.1, transition: 0.5 });
+    let batch = all_pairs(&store(Alphabet::Dna, &[vec![1; 40], vec![1; 50]]), great);
+    let error = engine(None).submit(batch).expect_err("they do not fit");
+    assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
+}

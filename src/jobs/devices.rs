@@ -161,7 +161,7 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
         test_of(kernel.stem, result)
     });
     let tests = tests.chain(edit::test_adapter(found)).chain(long::test_adapter(found));
-    tests.chain(phylo::test_adapter(found)).collect()
+    tests.chain(phylo::test_adapter(found)).chain(clustal::test_adapter(found)).collect()
 }
 
 /// What jobs run on the CPU.

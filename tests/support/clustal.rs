@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pairwave::clustal::{ClustalBand, ClustalBatch, ClustalCosts, PairIdentities};
+use pairwave::clustal::{ClustalBand, ClustalBatch, ClustalCosts, PairIdentities, oracle};
 use pairwave::seq::{Alphabet, Code, SequenceStore};
 
 use super::Rng;
@@ -152,6 +152,9 @@ pub(crate) fn assert_identities(batch: &ClustalBatch, found: &[PairIdentities], 
         let [a, b] = [first, second].map(|id| band.sequences.codes(id));
         let expected = textbook(a, b, &band.costs);
         assert_eq!(*found, expected, "{what}: {first} and {second}, {} and {} symbols", a.len(), b.len());
+        let chosen = oracle::identities(a, b, &band.costs);
+        assert_eq!((chosen.start, chosen.end), (found.start, found.end), "{what}: {first} and {second}");
+        assert!((found.least..=found.most).contains(&chosen.least), "{what}: {chosen:?}, not within {found:?}");
         open += usize::from(expected.least < expected.most);
     }
     open

@@ -7,7 +7,7 @@ use crate::seq::Alphabet;
 /// Columns of a slice of scores.
 const SCORE_COLUMNS: u32 = 20;
 /// Columns of a slice of keys, which take two registers each.
-const KEY_COLUMNS: u32 = 12;
+const KEY_COLUMNS: u32 = 16;
 /// Rows of an invocation of `nw_forward_reverse`.
 const ROWS: u32 = 4;
 

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::KernelSpeed;
+use super::{KernelSpeed, KernelTest, test_of};
 use crate::clustal::gpu::ClustalGpu;
-use crate::clustal::{Clustal, ClustalBand, ClustalBatch, ClustalCosts};
-use crate::engine::Engine;
-use crate::error::Result;
+use crate::clustal::{Clustal, ClustalBand, ClustalBatch, ClustalCosts, PairIdentities, oracle};
+use crate::engine::{Engine, Work};
+use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
-use crate::gpu::kernels::{KERNELS, Kernel, Kind};
+use crate::gpu::kernels::{KERNELS, Kernel, Kind, find};
 use crate::jobs::bench::SEED;
 use crate::pairs::gpu::tune::random_store;
 use crate::seq::{Alphabet, Code, SequenceStore};
+
+/// Residues of sequences in the test: of less and of more than one slice of every kernel, and around those.
+const LENGTHS: [usize; 12] = [150, 90, 61, 60, 47, 40, 39, 24, 20, 12, 5, 1];
 
 /// Residues of sequences in the measurement: the longest of the paper.
 const BENCH_RESIDUES: usize = 1523;
@@ -22,13 +25,14 @@ const MOST_SEQUENCES: u32 = 512;
 const SECONDS: f64 = 0.2;
 
 /// Sequences of a family: random ones, in which all but about a quarter is their ancestor's.
-fn family(count: u32, residues: usize) -> Arc<SequenceStore> {
-    let alphabet = Alphabet::Protein;
-    let ancestor = random_store(alphabet, 1, residues, SEED);
-    let others = random_store(alphabet, count as usize, residues, SEED + 1);
+fn family(alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
+    let longest = lengths.iter().copied().max().unwrap_or(0);
+    let ancestor = random_store(alphabet, 1, longest, SEED);
+    let others = random_store(alphabet, lengths.len(), longest, SEED + 1);
     let mut store = SequenceStore::builder(alphabet);
-    for number in 0..count {
-        let both = others.codes(number).iter().zip(ancestor.codes(0));
+    for (number, &length) in (0..).zip(lengths) {
+        // From the end, so that short ones are not all alike.
+        let both = others.codes(number)[longest - length..].iter().zip(&ancestor.codes(0)[longest - length..]);
         let own = both.map(|(&other, &code)| if other % 4 == 0 { other } else { code });
         store.push_valid(others.name(number), &own.collect::<Vec<Code>>());
     }
@@ -38,9 +42,57 @@ fn family(count: u32, residues: usize) -> Arc<SequenceStore> {
 /// All pairs of the first so many sequences.
 fn batch(store: &Arc<SequenceStore>, count: u32) -> Arc<ClustalBatch> {
     let order = (0..count).collect();
-    let band = ClustalBand { sequences: Arc::clone(store), costs: Arc::new(ClustalCosts::protein()), order };
+    let costs = if store.alphabet() == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() };
+    let band = ClustalBand { sequences: Arc::clone(store), costs: Arc::new(costs), order };
     let blocks = (0..count).map(|query| band.block(query, query + 1..count)).collect();
     Arc::new(ClustalBatch { band: Arc::new(band), blocks })
+}
+
+/// Compares an engine with the textbook on families of both alphabets; the number of pairs compared.
+fn compare(engine: &mut dyn Engine<Clustal>) -> Result<u64> {
+    let mut pairs = 0;
+    for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+        let batch = batch(&family(alphabet, &LENGTHS), LENGTHS.len() as u32);
+        let ticket = engine.submit(Arc::clone(&batch))?;
+        let report = engine.collect(ticket)?;
+        Clustal::check(&batch, &report).map_err(Error::Internal)?;
+        pairs += same(&batch, &report.identities)?;
+    }
+    Ok(pairs)
+}
+
+/// Compares identities with what they have to be; the number of pairs.
+fn same(batch: &ClustalBatch, found: &[PairIdentities]) -> Result<u64> {
+    let band = &batch.band;
+    let pairs = batch.blocks.iter().flat_map(|block| band.pairs(block));
+    for ((first, second), found) in pairs.zip(found) {
+        let [a, b] = [first, second].map(|id| band.sequences.codes(id));
+        let expected = oracle::identities(a, b, &band.costs);
+        let is_within = (found.least..=found.most).contains(&expected.least);
+        if !is_within || (found.start, found.end) != (expected.start, expected.end) {
+            return Err(Error::Internal(format!(
+                "{found:?} of {} and {} residues, {:?}, should be {expected:?}",
+                a.len(),
+                b.len(),
+                band.sequences.alphabet()
+            )));
+        }
+    }
+    Ok(batch.pairs())
+}
+
+/// Tests the kernels on an adapter; `sw_ends` in both directions together with what follows.
+pub(super) fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
+    let test = |kernel: &'static Kernel| {
+        let last = if kernel.follows() { find("nw_forward_reverse") } else { Some(kernel) };
+        compare(&mut ClustalGpu::open(found)?.with_kernel(last))
+    };
+    own_kernels().map(|kernel| test_of(kernel.stem, test(kernel))).collect()
+}
+
+/// The kernels of the room.
+fn own_kernels() -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().filter(|kernel| matches!(kernel.kind, Kind::Clustal(_)))
 }
 
 /// Seconds of a batch in the kernels, or in all where that can't be told.
@@ -53,9 +105,8 @@ fn seconds(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Resul
 
 /// Measures every kernel of the room; those that begin at the ends that `sw_ends` finds with the time of that.
 pub(super) fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
-    let store = family(MOST_SEQUENCES, BENCH_RESIDUES);
-    let own = KERNELS.iter().filter(|kernel| matches!(kernel.kind, Kind::Clustal(_)));
-    own.map(|kernel| speed(found, kernel, &store)).collect()
+    let store = family(Alphabet::Protein, &[BENCH_RESIDUES; MOST_SEQUENCES as usize]);
+    own_kernels().map(|kernel| speed(found, kernel, &store)).collect()
 }
 
 /// The speed with as many pairs as take long enough.
@@ -74,5 +125,32 @@ fn speed(found: &FoundAdapter, kernel: &'static Kernel, store: &Arc<SequenceStor
         }
         let factor = (1.2 * SECONDS / seconds).clamp(1.5, 16.0).sqrt();
         count = ((f64::from(count) * factor).ceil() as u32).min(MOST_SEQUENCES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_number_is_seen() {
+        let batch = batch(&family(Alphabet::Protein, &LENGTHS), LENGTHS.len() as u32);
+        let band = &batch.band;
+        let pairs = batch.blocks.iter().flat_map(|block| band.pairs(block));
+        let of = |(a, b)| oracle::identities(band.sequences.codes(a), band.sequences.codes(b), &band.costs);
+        let right: Vec<PairIdentities> = pairs.map(of).collect();
+        assert_eq!(same(&batch, &right).expect("it is the same"), batch.pairs());
+        let wrong: [fn(&mut PairIdentities); 4] = [
+            |pair| (pair.least, pair.most) = (pair.least + 1, pair.most + 1),
+            |pair| pair.most = pair.most.wrapping_sub(1),
+            |pair| pair.start[0] += 1,
+            |pair| pair.end[1] += 1,
+        ];
+        for spoil in wrong {
+            let mut found = right.clone();
+            spoil(&mut found[3]);
+            let error = same(&batch, &found).expect_err("one is wrong");
+            assert!(error.to_string().contains("should be"), "{error}");
+        }
     }
 }
