@@ -42,6 +42,7 @@ impl PairGaps {
 pub struct ClustalCosts {
     alphabet: Alphabet,
     table: Box<[[i32; SIZE]; SIZE]>,
+    row_most: [i32; SIZE],
     opening: Opening,
     extension: i32,
 }
@@ -92,7 +93,8 @@ impl ClustalCosts {
             let average = -((apart as f32 / ((letters * letters - letters) as f32 / 2.0)) as i32);
             (Opening::Grows { open: gaps.open, average, scale: triangle.scale }, (gaps.extend * scale) as i32)
         };
-        ClustalCosts { alphabet, table, opening, extension }
+        let row_most = table.map(|row| row.into_iter().max().unwrap_or(0));
+        ClustalCosts { alphabet, table, row_most, opening, extension }
     }
 
     /// The alphabet whose codes are meant.
@@ -125,6 +127,12 @@ impl ClustalCosts {
     /// What every residue in a gap costs.
     pub fn extension(&self) -> i32 {
         self.extension
+    }
+
+    /// The greatest score of a letter and any other.
+    #[inline]
+    pub fn row_most(&self, code: Code) -> i32 {
+        self.row_most[code as usize % SIZE]
     }
 
     /// The greatest score of two letters; at least 0.

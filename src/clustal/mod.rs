@@ -2,9 +2,12 @@
 //! alignment of Myers and Miller, of that the identities.
 
 pub mod costs;
+pub mod cpu;
 pub mod gpu;
 pub mod kernels;
+pub mod mock;
 pub mod oracle;
+pub mod walk;
 pub mod work;
 
 pub use costs::ClustalCosts;

@@ -36,7 +36,7 @@ impl Gaps {
     }
 
     /// Of so many residues, where opening costs this.
-    fn run(self, residues: usize, opening: i32) -> i32 {
+    pub(super) fn run(self, residues: usize, opening: i32) -> i32 {
         if residues == 0 { 0 } else { opening + self.extend * residues as i32 }
     }
 }

@@ -76,6 +76,8 @@ pub(crate) unsafe trait Doubles: Lanes<Elem = i32> {
     unsafe fn widen(from: *const i8) -> Self;
     /// A bit for each lane, lane 0's the lowest: whether they are the same.
     unsafe fn equal(self, other: Self) -> u64;
+    /// Lanes of `then` where this is greater than `other`, of `or` elsewhere.
+    unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self;
     /// Byte k of each of the rows becomes row k of `to`: 16 rows of 16 bytes.
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8);
 }

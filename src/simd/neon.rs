@@ -190,6 +190,11 @@ unsafe impl Doubles for Neon<i32> {
         vaddvq_u32(vandq_u32(equal, vld1q_u32(BITS.as_ptr()))).into()
     }
     #[inline(always)]
+    unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
+        let greater = vcgtq_s32(vreinterpretq_s32_s8(self.0), vreinterpretq_s32_s8(other.0));
+        Neon(vbslq_s8(vreinterpretq_u8_u32(greater), then.0, or.0), PhantomData)
+    }
+    #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
         let mut now: [int8x16_t; BLOCK] = std::array::from_fn(|k| vld1q_s8(rows[k]));
         // A round interleaves rows k and k + 8; after four, every byte has gone round to its column's row.

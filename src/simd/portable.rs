@@ -114,6 +114,10 @@ unsafe impl Doubles for Array<i32, 16> {
         (0..16).fold(0, |bits, k| bits | u64::from(self.0[k] == other.0[k]) << k)
     }
     #[inline(always)]
+    unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
+        Self::each(|k| if self.0[k] > other.0[k] { then.0[k] } else { or.0[k] })
+    }
+    #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
         for (place, row) in rows.iter().enumerate() {
             // SAFETY: the caller's: 16 bytes a row, 256 of the result.

@@ -85,6 +85,10 @@ unsafe fn check_doubles<V: Doubles>(words: &[u64; 24]) {
         other.iter_mut().zip(bytes).for_each(|(other, byte)| *other ^= i32::from(byte & 1));
         let expected = (0..V::COUNT).fold(0, |bits, k| bits | u64::from(other[k] == numbers[k]) << k);
         assert_eq!(a.equal(V::load(other.as_ptr())), expected);
+        let (then, or) = (V::load(numbers[16..].as_ptr()), V::load(numbers[32..].as_ptr()));
+        let greater = |k: usize| if numbers[k] > other[k] { numbers[16 + k] } else { numbers[32 + k] };
+        let expected: Vec<i64> = (0..V::COUNT).map(|k| greater(k).into()).collect();
+        assert_eq!(lanes(a.where_greater(V::load(other.as_ptr()), then, or)), expected);
         let expected: Vec<i64> = bytes[..V::COUNT].iter().map(|&byte| byte.into()).collect();
         assert_eq!(lanes(V::widen(bytes.as_ptr())), expected);
         let rows: [*const i8; BLOCK] = std::array::from_fn(|k| bytes[7 * k..].as_ptr());

@@ -36,6 +36,10 @@ unsafe impl Doubles for V128<i32> {
         _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(self.0, other.0))) as u64
     }
     #[inline(always)]
+    unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
+        V128(_mm_blendv_epi8(or.0, then.0, _mm_cmpgt_epi32(self.0, other.0)), PhantomData)
+    }
+    #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
         transpose_bytes(rows, to)
     }
@@ -52,6 +56,10 @@ unsafe impl Doubles for V256<i32> {
         _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(self.0, other.0))) as u64
     }
     #[inline(always)]
+    unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
+        V256(_mm256_blendv_epi8(or.0, then.0, _mm256_cmpgt_epi32(self.0, other.0)), PhantomData)
+    }
+    #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {
         transpose_bytes(rows, to)
     }
@@ -66,6 +74,10 @@ unsafe impl Doubles for V512<i32> {
     #[inline(always)]
     unsafe fn equal(self, other: Self) -> u64 {
         _mm512_cmpeq_epi32_mask(self.0, other.0).into()
+    }
+    #[inline(always)]
+    unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
+        V512(_mm512_mask_mov_epi32(or.0, _mm512_cmpgt_epi32_mask(self.0, other.0), then.0), PhantomData)
     }
     #[inline(always)]
     unsafe fn transpose(rows: &[*const i8; BLOCK], to: *mut i8) {

@@ -1,0 +1,96 @@
+use super::*;
+use crate::clustal::costs::{GONNET_250, IUB, PairGaps};
+use crate::clustal::{ClustalCosts, oracle};
+use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
+use crate::simd::Level;
+
+/// A sequence with stretches of others: changed, left out, put in.
+fn relative(random: &mut fastrand::Rng, ancestor: &[Code], letters: &[Code], change: f64) -> Vec<Code> {
+    let mut codes = Vec::new();
+    let mut at = random.usize(..=ancestor.len().min(9));
+    while at < ancestor.len() {
+        if random.f64() < change / 6.0 {
+            at += random.usize(1..12);
+        } else if random.f64() < change / 6.0 {
+            codes.extend((0..random.usize(1..12)).map(|_| letters[random.usize(..letters.len())]));
+        } else {
+            let other = random.f64() < change;
+            codes.push(if other { letters[random.usize(..letters.len())] } else { ancestor[at] });
+            at += 1;
+        }
+    }
+    codes
+}
+
+/// Families of sequences, near and far from each other, some of few letters.
+fn families(random: &mut fastrand::Rng, alphabet: Alphabet, members: usize, most: usize) -> SequenceStore {
+    let all: Vec<Code> = match alphabet {
+        Alphabet::Dna if random.bool() => vec![1, 2, 4, 8],
+        Alphabet::Dna => (1..16).collect(),
+        _ => (1..27).filter(|code| *code != 10).collect(),
+    };
+    let letters = if random.u8(..3) == 0 { &all[..2] } else { &all[..] };
+    let ancestor: Vec<Code> = (0..random.usize(..=most)).map(|_| letters[random.usize(..letters.len())]).collect();
+    let mut store = SequenceStore::builder(alphabet);
+    for _ in 0..members {
+        let change = [0.0, 0.02, 0.2, 0.5, 0.8][random.usize(..5)];
+        store.push("s", &relative(random, &ancestor, letters, change)).unwrap();
+    }
+    store.build()
+}
+
+/// All costs that differ in kind.
+fn costs(alphabet: Alphabet) -> Vec<ClustalCosts> {
+    let of = |open, extend| {
+        let triangle = if alphabet == Alphabet::Dna { IUB } else { GONNET_250 };
+        ClustalCosts::new(alphabet, &triangle, PairGaps { open, extend, transition: 0.5 })
+    };
+    let own = if alphabet == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() };
+    vec![own, of(1.0, 0.0), of(0.0, 1.0), of(2.0, 0.2), of(40.0, 3.0)]
+}
+
+fn check(seed: u64, levels: &[Level], rounds: usize, most: usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    for round in 0..rounds {
+        let alphabet = if random.bool() { Alphabet::Dna } else { Alphabet::Protein };
+        let members = random.usize(2..9);
+        let store = families(&mut random, alphabet, members, most);
+        let count = store.len() as SequenceId;
+        let pairs: Vec<_> = (0..count).flat_map(|a| (a..count).map(move |b| (a, b))).collect();
+        for costs in costs(alphabet) {
+            let expected: Vec<_> =
+                pairs.iter().map(|&(a, b)| oracle::identities(store.codes(a), store.codes(b), &costs)).collect();
+            for &level in levels {
+                let found = compute(&store, &costs, &pairs, &mut Workspace::with(level), || false).unwrap();
+                for ((pair, found), expected) in pairs.iter().zip(found).zip(&expected) {
+                    assert_eq!(&found, expected, "seed {seed}, round {round}, {level:?}, {pair:?}, {costs:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn identities_are_the_textbooks_whatever_the_instructions() {
+    check(fastrand::u64(..), &Level::available(), 30, 40);
+}
+
+#[test]
+fn longer_pairs_too() {
+    check(fastrand::u64(..), &[Level::best()], 6, 400);
+}
+
+#[test]
+fn threads_share_pairs_and_a_flag_ends_them() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let store = families(&mut random, Alphabet::Protein, 20, 50);
+    let costs = ClustalCosts::protein();
+    let pairs: Vec<_> = (0..20).flat_map(|a| (a + 1..20).map(move |b| (a, b))).collect();
+    let one = identities(&store, &costs, &pairs, 1);
+    assert_eq!(one.len(), pairs.len());
+    for threads in [0, 2, 3, 500] {
+        assert_eq!(identities(&store, &costs, &pairs, threads), one, "{threads}");
+    }
+    assert!(identities(&store, &costs, &[], 2).is_empty());
+    assert!(compute(&store, &costs, &pairs, &mut Workspace::new(), || true).is_none());
+}

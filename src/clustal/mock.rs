@@ -1,0 +1,25 @@
+//! ClustalW's identities by the textbook, as an engine.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Clustal, ClustalBatch, ClustalReport, oracle};
+use crate::engine::mock::{Mock, TextbookKind};
+use crate::error::{Error, Result};
+
+/// An engine that computes every pair by [`oracle::identities`].
+pub type ClustalMock = Mock<Clustal>;
+
+impl TextbookKind for Clustal {
+    fn by_the_textbook(batch: &ClustalBatch, interrupt: &AtomicBool) -> Result<ClustalReport> {
+        let band = &batch.band;
+        let mut identities = Vec::with_capacity(batch.pairs() as usize);
+        for (first, second) in batch.blocks.iter().flat_map(|block| band.pairs(block)) {
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let [first, second] = [first, second].map(|id| band.sequences.codes(id));
+            identities.push(oracle::identities(first, second, &band.costs));
+        }
+        Ok(ClustalReport { identities, ..ClustalReport::default() })
+    }
+}
