@@ -18,6 +18,7 @@ pub mod newick;
 
 mod average;
 mod bed;
+mod bootstrap;
 mod distances;
 mod guide;
 mod join;
@@ -29,11 +30,12 @@ mod weights;
 
 pub use average::average_linkage;
 pub use bed::{Bed, embedded};
+pub use bootstrap::Bootstrap;
 pub use distances::Distances;
 pub use guide::{GuideTree, Join};
 pub use join::neighbour_joining;
 pub use kmers::Kmers;
-pub use unrooted::UnrootedTree;
+pub use unrooted::{Labels, UnrootedTree};
 pub use weights::Identities;
 
 #[cfg(test)]

@@ -16,11 +16,23 @@ pub struct UnrootedTree {
     pub centre: Vec<(u32, f64)>,
 }
 
+/// Where a tree file says how much a join is supported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labels {
+    /// In brackets after the length of the branch.
+    Branches,
+    /// Before it, as the name of the node.
+    Nodes,
+}
+
 /// What is to be written next.
 enum Step {
     Node(u32),
     Text(&'static str),
-    Length(f64),
+    /// The name of a node.
+    Label(u32),
+    /// The length of the branch above a node.
+    Length(u32, f64),
 }
 
 impl UnrootedTree {
@@ -29,27 +41,49 @@ impl UnrootedTree {
     /// # Panics
     /// If there are fewer names than leaves.
     pub fn dnd<S: AsRef<str>>(&self, names: &[S]) -> String {
-        let mut text = String::new();
         if let [(first, length), (second, other)] = self.centre[..] {
             let name = |node: u32| names[node as usize].as_ref();
-            let (length, other) = (of_two(length), of_two(other));
-            return format!("({}:{length},{}:{other});\n", name(first), name(second));
+            return format!("({}:{},{}:{});\n", name(first), of_two(length), name(second), of_two(other));
         }
+        self.labelled(names, &vec![0; self.joins.len()], Labels::Branches)
+    }
+
+    /// The same for three leaves or more, with how much each join is supported where that is not 0.
+    ///
+    /// # Panics
+    /// If there are fewer names than leaves, or fewer numbers than joins.
+    pub fn labelled<S: AsRef<str>>(&self, names: &[S], support: &[u32], labels: Labels) -> String {
+        let mut text = String::new();
+        let label = |node: u32, of: Labels| {
+            let join = (node as usize).checked_sub(self.leaves);
+            join.map(|join| support[join]).filter(|&count| count > 0 && labels == of)
+        };
         let mut stack = vec![Step::Text(");\n")];
+        if labels == Labels::Nodes {
+            stack = vec![Step::Text(")TRICHOTOMY;\n")];
+        }
         for (index, &(node, length)) in self.centre.iter().enumerate().rev() {
-            stack.extend([Step::Length(length), Step::Node(node)]);
+            stack.extend([Step::Length(node, length), Step::Node(node)]);
             stack.push(Step::Text(if index == 0 { "(\n" } else { ",\n" }));
         }
         while let Some(step) = stack.pop() {
             match step {
                 Step::Text(part) => text += part,
-                Step::Length(length) => write!(text, ":{length:.5}").expect("a String takes all"),
+                Step::Length(node, length) => {
+                    let count = label(node, Labels::Branches).map(|count| format!("[{count}]")).unwrap_or_default();
+                    write!(text, ":{length:.5}{count}").expect("a String takes all");
+                }
+                Step::Label(node) => {
+                    let count = label(node, Labels::Nodes).map(|count| count.to_string());
+                    text += &count.unwrap_or_default();
+                }
                 Step::Node(node) => match (node as usize).checked_sub(self.leaves) {
                     None => text += names[node as usize].as_ref(),
                     Some(join) => {
                         let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
-                        stack.extend([Step::Text(")\n"), Step::Length(to_right), Step::Node(right), Step::Text(",\n")]);
-                        stack.extend([Step::Length(to_left), Step::Node(left), Step::Text("(\n")]);
+                        stack.extend([Step::Label(node), Step::Text(")\n"), Step::Length(right, to_right)]);
+                        stack.extend([Step::Node(right), Step::Text(",\n"), Step::Length(left, to_left)]);
+                        stack.extend([Step::Node(left), Step::Text("(\n")]);
                     }
                 },
             }
