@@ -11,7 +11,7 @@
 //             before, 2 and 3 of the half's last row: score, least, most.
 // Invariant:  when a strip begins, parts 0 and 1 hold the row before it, of every column.
 // Uniform:    what bounds loops around barriers comes from params and through workgroupUniformLoad.
-// Limits:     scores below 2^29 (the host sees to it); params.entries - 1 columns.
+// Limits:     scores within 32 bits (Units::holds refuses others); params.entries - 1 columns.
 // Oracle:     src/clustal/oracle.rs
 //
 // Constants:  WG (invocations a workgroup, even), ROWS, CODES (alphabet size).

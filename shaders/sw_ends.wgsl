@@ -9,7 +9,7 @@
 // Invariant:  when a slice ends, scratch holds its last column of every row, and found the best cell up to there, so that the
 //             next slice, in this dispatch or a later one, needs nothing else.
 // Uniform:    the bounds of the loop around barriers come from params and from lists that are only read.
-// Limits:     scores below 2^29 (the host sees to it); params.entries rows.
+// Limits:     scores within 32 bits (Units::holds refuses others); params.entries rows.
 // Oracle:     src/clustal/oracle.rs
 
 #import clustal_scores

@@ -7,7 +7,7 @@
 // Layout:     as sw_ends, of keys.
 // Invariant:  as sw_ends.
 // Uniform:    as sw_ends.
-// Limits:     |score| * (1 + identities) below 2^30 (the host sees to it); params.entries rows.
+// Limits:     scores times one more than the identities within 32 bits (Units::holds refuses others); params.entries rows.
 // Oracle:     src/clustal/oracle.rs
 
 #import clustal_keys

@@ -74,9 +74,9 @@ impl Units {
         sequences.codes(id).iter().map(|&code| self.greatest[usize::from(code)]).sum()
     }
 
-    /// Whether numbers hold scores up to such a one with such gaps, each multiplied.
-    fn holds(&self, bound: i64, opening: i32, scale: i64) -> bool {
-        let cost = i64::from(opening) + i64::from(self.extension) + self.loss + 2;
+    /// Whether numbers hold scores up to such a one, less what gaps cost of so many symbols, each multiplied.
+    fn holds(&self, bound: i64, (opening, symbols): (i32, u32), scale: i64) -> bool {
+        let cost = 3 * i64::from(opening) + i64::from(self.extension) * i64::from(symbols) + self.loss + 2;
         let gain = self.greatest.iter().max().copied().unwrap_or(0);
         cost.saturating_mul(scale) < MOST_COST && (bound + gain + 2).saturating_mul(scale) < MOST
     }
@@ -138,10 +138,11 @@ impl Tasks {
                 for &(target, place) in lanes {
                     let opening = units.opening(opening(query, target));
                     let bound = bound(query).min(bound(target));
-                    if !units.holds(bound, opening, 1) {
+                    // Of a rectangle all may be gaps. Elsewhere what is below 0 begins anew.
+                    if !units.holds(bound, (opening, columns.saturating_add(sequences.length(target))), 1) {
                         return None;
                     }
-                    is_narrow &= units.holds(bound, opening, scale);
+                    is_narrow &= units.holds(bound, (opening, 2), scale);
                     let pair = Pair {
                         query: begin(query),
                         query_symbols: columns,
