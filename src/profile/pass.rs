@@ -163,6 +163,36 @@ fn greatest_ahead(from: &[i32], to: &mut [i32], ahead: usize) {
     }
 }
 
+/// The row from what comes through and from the greatest beginnings of gaps, which are those of a block and of all blocks before.
+#[inline(always)]
+fn close_forward(best: &mut [i32], begins: &[i32], through: &[i32], sums: &[i32]) {
+    let mut greatest = NONE;
+    let (blocks, rest) = best.as_chunks_mut::<BLOCK>();
+    let (through, through_rest) = through.as_chunks::<BLOCK>();
+    let (sums, sums_rest) = sums.as_chunks::<BLOCK>();
+    let (begins, _) = begins.as_chunks::<BLOCK>();
+    for (((best, begins), through), sums) in blocks.iter_mut().zip(begins).zip(through).zip(sums) {
+        *best = std::array::from_fn(|k| through[k].max(begins[k].max(greatest) - sums[k]));
+        greatest = greatest.max(begins[BLOCK - 1]);
+    }
+    let last = begins[blocks.len()];
+    for (((best, begin), through), sum) in rest.iter_mut().zip(last).zip(through_rest).zip(sums_rest) {
+        *best = (*through).max(begin.max(greatest) - sum);
+    }
+}
+
+/// Every entry becomes the greatest of itself and those behind it, if it is that of its block already.
+#[inline(always)]
+fn carry_backward(begins: &mut [i32]) {
+    let mut greatest = NONE;
+    for block in begins.as_chunks_mut::<BLOCK>().0.iter_mut().rev() {
+        // Apart from the entries, so that the next block does not wait for them.
+        let own = block[0];
+        *block = block.map(|begin| begin.max(greatest));
+        greatest = greatest.max(own);
+    }
+}
+
 impl Kernel for Forward<'_> {
     type Output = ();
 
@@ -215,14 +245,7 @@ impl Kernel for Forward<'_> {
             greatest_behind(&room.other, &mut room.begin, 2);
             greatest_behind(&room.begin, &mut room.other, 4);
             row.best[0] = edge;
-            let mut greatest = NONE;
-            let blocks = row.best.chunks_mut(BLOCK).zip(room.other[BLOCK..].chunks_exact(BLOCK));
-            for ((best, begin), (through, sums)) in blocks.zip(through.chunks(BLOCK).zip(sums.chunks(BLOCK))) {
-                for (((best, begin), through), sum) in best.iter_mut().zip(begin).zip(through).zip(sums) {
-                    *best = (*through).max(*begin.max(&greatest) - sum);
-                }
-                greatest = greatest.max(begin[BLOCK - 1]);
-            }
+            close_forward(&mut row.best, &room.other[BLOCK..], through, sums);
             // No gap begins before column 0.
             room.begin[BLOCK] = NONE;
         }
@@ -282,15 +305,7 @@ impl Kernel for Backward<'_> {
             greatest_ahead(&room.begin, &mut room.other, 1);
             greatest_ahead(&room.other, &mut room.begin, 2);
             greatest_ahead(&room.begin, &mut room.other, 4);
-            // A block's greatest is that of its first column: of those behind it the next block needs no more.
-            let begins = (n + 1).next_multiple_of(BLOCK);
-            let mut greatest = NONE;
-            for block in (0..begins).step_by(BLOCK).rev() {
-                let range = block..(block + BLOCK).min(n + 1);
-                let (begin, next) = (&mut room.other[range.clone()], greatest);
-                begin.iter_mut().for_each(|begin| *begin = (*begin).max(next));
-                greatest = greatest.max(begin[0]);
-            }
+            carry_backward(&mut room.other);
             row.best[n] = edge;
             let behind = &room.other[1..=n];
             let columns = row.best[..n].iter_mut().zip(&through[..n]).zip(behind).zip(&sums[..n]).zip(&opens[1..=n]);
