@@ -1,1 +1,125 @@
 //! Probabilities that two residues belong together, made consistent over all sequences, and alignments by them.
+//!
+//! 1. Of every pair of sequences the probability of every two residues to be aligned, by two models ([`Model`]) whose root
+//!    mean square counts, as in MSAProbs (Liu, Schmidt and Maskell 2010); sixteen pairs at once.
+//! 2. A tree of what share of its residues each pair is expected to align rightly, and weights of the sequences.
+//! 3. Consistency: each pair seen through the others.
+//! 4. Groups are joined in the order of the tree so that the sum of probabilities is greatest.
+//! 5. Refinement: the alignment is cut in two at branches of the tree, and both parts are joined anew.
+
+mod all_pairs;
+mod consistency;
+mod floats;
+mod guide;
+mod kernel;
+mod model;
+#[cfg(test)]
+mod oracle;
+mod progressive;
+mod refine;
+mod scale;
+mod sparse;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::AtomicBool;
+
+use model::Model;
+use rayon::prelude::*;
+
+use crate::alignment::MultipleAlignment;
+use crate::seq::{Code, SequenceId, SequenceStore};
+use crate::simd::Level;
+use crate::tree::{Distances, GuideTree};
+use crate::{Error, Result};
+
+/// How much is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Rounds of consistency.
+    pub rounds: u32,
+    /// Cuts of the refinement at most; it ends when none changes anything.
+    pub refinements: usize,
+    /// Sequences that a pair is made consistent with: of each of the two the so many nearest.
+    pub neighbours: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { rounds: 2, refinements: 100, neighbours: usize::MAX }
+    }
+}
+
+/// Aligns all sequences of a store. `advance` hears of pairs and cells that were computed. The result depends on nothing
+/// but sequences and options.
+///
+/// # Errors
+/// [`Error::Interrupted`]; [`Error::Usage`] of bytes, and of sequences that are too long.
+pub fn align(
+    store: &SequenceStore,
+    options: &Options,
+    pool: &rayon::ThreadPool,
+    advance: &(dyn Fn(u64, u64) + Sync),
+    interrupt: &AtomicBool,
+) -> Result<(MultipleAlignment, GuideTree)> {
+    align_with(store, options, Level::best(), pool, advance, interrupt)
+}
+
+fn align_with(
+    store: &SequenceStore,
+    options: &Options,
+    level: Level,
+    pool: &rayon::ThreadPool,
+    advance: &(dyn Fn(u64, u64) + Sync),
+    interrupt: &AtomicBool,
+) -> Result<(MultipleAlignment, GuideTree)> {
+    let model = Model::new(store.alphabet())
+        .ok_or_else(|| Error::usage("multiple alignments are of proteins and of nucleotides"))?;
+    let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
+    let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
+    if lengths.iter().any(|&length| length >= sparse::LONGEST) {
+        return Err(Error::usage(format!("a sequence is longer than {} symbols", sparse::LONGEST - 1)));
+    }
+    pool.install(|| {
+        let mut all = all_pairs::compute(&model, &sequences, level, advance, interrupt)?;
+        let distances = distances(&all, &lengths);
+        let tree = guide::cluster(&distances);
+        let weights = guide::weights(&tree);
+        let between = nearest(&distances, options.neighbours);
+        for _ in 0..options.rounds {
+            all = consistency::relax(&all, &lengths, &weights, &between, interrupt)?;
+        }
+        let aligned = progressive::align(&all, &lengths, &weights, &tree);
+        let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;
+        let finished = aligned.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
+        Ok((finished, tree))
+    })
+}
+
+/// What share of the shorter sequence is not expected to be aligned rightly.
+fn distances(all: &all_pairs::AllPairs, lengths: &[usize]) -> Distances {
+    let pairs: Vec<(usize, usize)> = (0..lengths.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
+    let of = |&(a, b): &(usize, usize)| {
+        let shorter = lengths[a].min(lengths[b]).max(1) as f64;
+        (1.0 - f64::from(all.get(a, b).accuracy(lengths[b])) / shorter).max(0.0)
+    };
+    let values: Vec<f64> = pairs.par_iter().map(of).collect();
+    let mut distances = Distances::new(lengths.len());
+    for (&(a, b), value) in pairs.iter().zip(values) {
+        distances.set(a, b, value);
+    }
+    distances
+}
+
+/// Of each sequence the nearest others, at most so many.
+fn nearest(distances: &Distances, at_most: usize) -> Vec<Vec<usize>> {
+    let sequences = distances.sequences();
+    let of = |own: usize| {
+        let mut others: Vec<usize> = (0..sequences).filter(|&other| other != own).collect();
+        others.sort_by(|&a, &b| distances.get(own, a).total_cmp(&distances.get(own, b)).then(a.cmp(&b)));
+        others.truncate(at_most);
+        others
+    };
+    (0..sequences).map(of).collect()
+}

@@ -1,0 +1,193 @@
+//! Sixteen floats side by side, as the processor has them. Every lane is computed by itself and nothing is contracted, so
+//! that all sets of instructions give the same bits.
+#![allow(unsafe_op_in_unsafe_fn, reason = "bodies are instructions, and what these ask for the traits ask for")]
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use crate::simd::{Level, Simd};
+
+/// Lanes: pairs of sequences that are computed at once.
+pub(super) const LANES: usize = 16;
+
+/// A value of each lane in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(64))]
+pub(super) struct Lane<T>(pub [T; LANES]);
+
+impl<T: Copy> Lane<T> {
+    /// All lanes the same.
+    pub(super) const fn splat(value: T) -> Self {
+        Lane([value; LANES])
+    }
+}
+
+/// Sixteen floats in registers.
+///
+/// # Safety
+/// An implementation's methods may be called only where the processor has its instructions.
+pub(super) unsafe trait Floats: Copy {
+    /// All lanes the same.
+    unsafe fn splat(value: f32) -> Self;
+    /// From memory.
+    unsafe fn load(from: &Lane<f32>) -> Self;
+    /// To memory.
+    unsafe fn store(self, to: &mut Lane<f32>);
+    /// Sum.
+    unsafe fn add(self, other: Self) -> Self;
+    /// Product.
+    unsafe fn mul(self, other: Self) -> Self;
+    /// The greater.
+    unsafe fn max(self, other: Self) -> Self;
+}
+
+/// Something to compute with whatever floats there are.
+pub(super) trait FloatKernel {
+    /// What comes of it.
+    type Output;
+
+    /// Computes it. An implementation is `#[inline(always)]`, and so is all that it calls.
+    ///
+    /// # Safety
+    /// The processor has the instructions, and the caller is compiled for them.
+    unsafe fn run<F: Floats>(self) -> Self::Output;
+}
+
+/// A kernel over floats as one over any vectors.
+pub(super) struct Over<K>(pub K);
+
+impl<K: FloatKernel> crate::simd::Kernel for Over<K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) -> K::Output {
+        match S::LEVEL {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 | Level::Avx512Vbmi2 => self.0.run::<__m512>(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => self.0.run::<[__m256; 2]>(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Sse41 => self.0.run::<[__m128; 4]>(),
+            _ => self.0.run::<[f32; LANES]>(),
+        }
+    }
+}
+
+/// The compiler makes of an array what the target has.
+// SAFETY: nothing is needed of the processor.
+unsafe impl Floats for [f32; LANES] {
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        [value; LANES]
+    }
+    #[inline(always)]
+    unsafe fn load(from: &Lane<f32>) -> Self {
+        from.0
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut Lane<f32>) {
+        to.0 = self;
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        std::array::from_fn(|lane| self[lane] + other[lane])
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        std::array::from_fn(|lane| self[lane] * other[lane])
+    }
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        std::array::from_fn(|lane| if self[lane] > other[lane] { self[lane] } else { other[lane] })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+// SAFETY: instructions of AVX-512F; a `Lane` is 16 floats.
+unsafe impl Floats for __m512 {
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        _mm512_set1_ps(value)
+    }
+    #[inline(always)]
+    unsafe fn load(from: &Lane<f32>) -> Self {
+        _mm512_load_ps(from.0.as_ptr())
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut Lane<f32>) {
+        _mm512_store_ps(to.0.as_mut_ptr(), self)
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        _mm512_add_ps(self, other)
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        _mm512_mul_ps(self, other)
+    }
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        _mm512_max_ps(self, other)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+// SAFETY: instructions of AVX; a `Lane` is two times 8 floats.
+unsafe impl Floats for [__m256; 2] {
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        [_mm256_set1_ps(value); 2]
+    }
+    #[inline(always)]
+    unsafe fn load(from: &Lane<f32>) -> Self {
+        [_mm256_load_ps(from.0.as_ptr()), _mm256_load_ps(from.0.as_ptr().add(8))]
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut Lane<f32>) {
+        _mm256_store_ps(to.0.as_mut_ptr(), self[0]);
+        _mm256_store_ps(to.0.as_mut_ptr().add(8), self[1]);
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        [_mm256_add_ps(self[0], other[0]), _mm256_add_ps(self[1], other[1])]
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        [_mm256_mul_ps(self[0], other[0]), _mm256_mul_ps(self[1], other[1])]
+    }
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        [_mm256_max_ps(self[0], other[0]), _mm256_max_ps(self[1], other[1])]
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+// SAFETY: instructions of SSE; a `Lane` is four times 4 floats.
+unsafe impl Floats for [__m128; 4] {
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        [_mm_set1_ps(value); 4]
+    }
+    #[inline(always)]
+    unsafe fn load(from: &Lane<f32>) -> Self {
+        std::array::from_fn(|part| _mm_load_ps(from.0.as_ptr().add(4 * part)))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: &mut Lane<f32>) {
+        for (part, value) in self.into_iter().enumerate() {
+            _mm_store_ps(to.0.as_mut_ptr().add(4 * part), value)
+        }
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        std::array::from_fn(|part| _mm_add_ps(self[part], other[part]))
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        std::array::from_fn(|part| _mm_mul_ps(self[part], other[part]))
+    }
+    #[inline(always)]
+    unsafe fn max(self, other: Self) -> Self {
+        std::array::from_fn(|part| _mm_max_ps(self[part], other[part]))
+    }
+}

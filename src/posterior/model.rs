@@ -1,0 +1,206 @@
+//! The two models of a pair of sequences: a hidden Markov model of five states (ProbCons: Do et al. 2005) and a partition
+//! function over alignments whose gaps at the ends are free (Probalign: Roshan and Livesay 2006).
+
+use super::tables::{self, RESIDUES};
+use crate::seq::{Alphabet, Code};
+
+/// Parameters of both models.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Model {
+    codes: usize,
+    /// Of two codes: how much more often they stand in a column than by chance.
+    odds: Vec<f32>,
+    /// Of two codes: e to their score over the temperature.
+    weights: Vec<f32>,
+    /// Of the hidden Markov model.
+    pub(super) chain: Chain,
+    /// What a gap's first symbol weighs in the partition function.
+    pub(super) open: f32,
+    /// What each further one weighs.
+    pub(super) extend: f32,
+}
+
+/// Transitions of the hidden Markov model: one state of matches; of gaps two kinds, short and long, in either sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Chain {
+    /// How an alignment begins and ends: in a match, in a gap of each kind.
+    pub(super) start: f32,
+    /// As `start`.
+    pub(super) start_gap: [f32; 2],
+    /// From a match to a gap of each kind.
+    pub(super) open: [f32; 2],
+    /// From such a gap to itself.
+    pub(super) extend: [f32; 2],
+}
+
+impl Chain {
+    /// From a match to a match.
+    pub(super) fn stay(&self) -> f32 {
+        1.0 - 2.0 * self.open[0] - 2.0 * self.open[1]
+    }
+
+    /// From a match to a gap of a kind and, later, back.
+    pub(super) fn round_trip(&self, kind: usize) -> f32 {
+        self.open[kind] * (1.0 - self.extend[kind])
+    }
+}
+
+impl Model {
+    /// The model of an alphabet; of bytes there is none.
+    pub(super) fn new(alphabet: Alphabet) -> Option<Self> {
+        match alphabet {
+            Alphabet::Protein => Some(Self::proteins()),
+            Alphabet::Dna => Some(Self::nucleotides()),
+            Alphabet::Bytes => None,
+        }
+    }
+
+    /// Codes of the alphabet.
+    pub(super) fn codes(&self) -> usize {
+        self.codes
+    }
+
+    /// What two codes in a column are worth in the hidden Markov model.
+    pub(super) fn odds(&self, a: Code, b: Code) -> f32 {
+        self.odds[usize::from(a) * self.codes + usize::from(b)]
+    }
+
+    /// What two codes in a column are worth in the partition function.
+    pub(super) fn weight(&self, a: Code, b: Code) -> f32 {
+        self.weights[usize::from(a) * self.codes + usize::from(b)]
+    }
+
+    fn proteins() -> Self {
+        let chain = Chain {
+            start: 0.681_475_7,
+            start_gap: [8.615_34e-5, 0.159_175_96],
+            open: [0.011_951_107, 0.008_008_335],
+            extend: [0.396_582_63, 0.898_875_83],
+        };
+        let frequency: [f64; 20] = std::array::from_fn(|a| (0..20).map(|b| tables::joint(a, b)).sum());
+        let odds = |a: usize, b: usize| tables::joint(a, b) / (frequency[a] * frequency[b]);
+        Self::of(Alphabet::Protein, meanings, &frequency, chain, odds, tables::gonnet, [-22.0, -1.0, 5.0])
+    }
+
+    /// Of ProbCons-RNA; scores as Probalign has them for nucleotides.
+    fn nucleotides() -> Self {
+        const FREQUENCY: [f64; 4] = [0.227_079_004, 0.242_208_004, 0.283_932_000, 0.246_467_993];
+        const JOINT: [[f64; 4]; 4] = [
+            [0.148_724_005, 0.018_414_300, 0.036_139_701, 0.023_847_399],
+            [0.018_414_300, 0.158_391_997, 0.027_553_700, 0.038_929_101],
+            [0.036_139_701, 0.027_553_700, 0.197_932_005, 0.024_428_900],
+            [0.023_847_399, 0.038_929_101, 0.024_428_900, 0.155_747_995],
+        ];
+        let chain = Chain {
+            start: 0.961_540_94,
+            start_gap: [4.538e-7, 0.019_229_168],
+            open: [0.008_247_332, 0.010_784_443],
+            extend: [0.321_046_08, 0.329_822_93],
+        };
+        let odds = |a: usize, b: usize| JOINT[a][b] / (FREQUENCY[a] * FREQUENCY[b]);
+        let score = |a: usize, b: usize| match (a == b, a % 2 == b % 2) {
+            (true, _) => 5.0,
+            // A and G, C and T.
+            (false, true) => 1.0,
+            (false, false) => -4.0,
+        };
+        let bases = |code: Code| (0..4).filter(|base| code & 1 << base != 0).collect();
+        Self::of(Alphabet::Dna, bases, &FREQUENCY, chain, odds, score, [-12.0, -1.0, 3.0])
+    }
+
+    /// `gaps`: opening, each further symbol, and the temperature of all scores.
+    fn of(
+        alphabet: Alphabet,
+        meanings: impl Fn(Code) -> Vec<usize>,
+        frequency: &[f64],
+        chain: Chain,
+        odds: impl Fn(usize, usize) -> f64,
+        score: impl Fn(usize, usize) -> f64,
+        gaps: [f64; 3],
+    ) -> Self {
+        let codes = alphabet.size();
+        let meanings: Vec<Vec<usize>> = (0..codes as Code).map(meanings).collect();
+        // A code that stands for several residues counts as their mean, as frequent as they are.
+        let mean = |a: usize, b: usize, value: &dyn Fn(usize, usize) -> f64| {
+            let (mut sum, mut total) = (0.0, 0.0);
+            for &a in &meanings[a] {
+                for &b in &meanings[b] {
+                    sum += frequency[a] * frequency[b] * value(a, b);
+                    total += frequency[a] * frequency[b];
+                }
+            }
+            if total > 0.0 { sum / total } else { 0.0 }
+        };
+        let both = |value: &dyn Fn(usize, usize) -> f64| -> Vec<f32> {
+            (0..codes * codes).map(|at| mean(at / codes, at % codes, value) as f32).collect()
+        };
+        let [open, extend, temperature] = gaps;
+        let weights = both(&|a, b| score(a, b)).into_iter().map(|score| exp(f64::from(score) / temperature) as f32);
+        Model {
+            codes,
+            weights: weights.collect(),
+            odds: both(&|a, b| odds(a, b)),
+            chain,
+            open: exp(open / temperature) as f32,
+            extend: exp(extend / temperature) as f32,
+        }
+    }
+}
+
+/// The residues that a letter of proteins stands for; of those without a place in the tables, any.
+fn meanings(code: Code) -> Vec<usize> {
+    let letters: &[u8] = match Alphabet::Protein.decode(code) {
+        b'B' => b"DN",
+        b'Z' => b"EQ",
+        b'J' => b"IL",
+        b'U' => b"C",
+        b'O' => b"K",
+        letter if RESIDUES.contains(&letter) => &[letter],
+        _ => RESIDUES,
+    };
+    let place = |letter: &u8| RESIDUES.iter().position(|residue| residue == letter);
+    letters.iter().filter_map(place).collect()
+}
+
+/// e^x of small x, by additions and multiplications only: the same on every platform.
+fn exp(x: f64) -> f64 {
+    const HALVINGS: i32 = 12;
+    let small = x / f64::from(1 << HALVINGS);
+    let series = 1.0 + small * (1.0 + small / 2.0 * (1.0 + small / 3.0 * (1.0 + small / 4.0)));
+    (0..HALVINGS).fold(series, |power, _| power * power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odds_are_of_joint_frequencies_and_ambiguous_letters_are_means() {
+        let model = Model::new(Alphabet::Protein).unwrap();
+        let code = |letter| Alphabet::Protein.encode(letter).unwrap();
+        let of = |a, b| model.odds(code(a), code(b));
+        assert!((of(b'W', b'W') - 38.91).abs() < 0.1, "{}", of(b'W', b'W'));
+        assert_eq!(of(b'A', b'R'), of(b'R', b'A'));
+        assert!((of(b'X', b'X') - 1.0).abs() < 1e-3 && (of(b'X', b'L') - 1.0).abs() < 1e-3, "any residue says nothing");
+        assert!(of(b'B', b'D') > of(b'B', b'E') && of(b'B', b'D') < of(b'D', b'D'));
+        assert_eq!(of(b'U', b'C'), of(b'C', b'C'));
+        let weight = model.weight(code(b'C'), code(b'C'));
+        assert!((f64::from(weight) - (13.5f64 / 5.0).exp()).abs() < 1e-4, "{weight}");
+    }
+
+    #[test]
+    fn nucleotides_that_are_sets_of_bases_are_means() {
+        let model = Model::new(Alphabet::Dna).unwrap();
+        let of = |a: u8, b: u8| model.odds(Alphabet::Dna.encode(a).unwrap(), Alphabet::Dna.encode(b).unwrap());
+        assert!(of(b'A', b'A') > 2.0 && of(b'A', b'C') < 1.0 && (of(b'N', b'N') - 1.0).abs() < 0.01);
+        assert!(of(b'R', b'A') > 1.0 && of(b'R', b'C') < 1.0);
+        assert!(Model::new(Alphabet::Bytes).is_none());
+    }
+
+    #[test]
+    fn powers_of_e() {
+        for x in [-11.0, -1.0, -1e-3, 0.0, 0.5, 4.0] {
+            assert!((exp(x) / f64::exp(x) - 1.0).abs() < 1e-9, "{x}");
+        }
+    }
+}

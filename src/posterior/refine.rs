@@ -1,0 +1,89 @@
+//! Refinement: the alignment is cut in two along a branch of the tree, and the two groups are aligned anew.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::all_pairs::AllPairs;
+use super::guide::members;
+use super::progressive::{Aligned, join};
+use crate::tree::GuideTree;
+use crate::{Error, Result};
+
+/// The groups that branches of a tree cut off, each way to cut once.
+fn cuts(tree: &GuideTree) -> Vec<Vec<usize>> {
+    let mut below = members(tree);
+    // The root cuts nothing off, and its two branches the same.
+    below.pop();
+    if tree.leaves > 1 {
+        let root = tree.joins[tree.leaves - 2].children;
+        below.remove(root[0].max(root[1]) as usize);
+    }
+    below
+}
+
+/// A permutation of a list; the same for the same seed everywhere.
+fn shuffle<T>(list: &mut [T], state: &mut u64) {
+    for end in (1..list.len()).rev() {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = ((*state >> 33) * (end as u64 + 1)) >> 31;
+        list.swap(end, at as usize);
+    }
+}
+
+/// At most `cuts_at_most` cuts, or until no cut changes anything.
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub(super) fn refine(
+    all: &AllPairs,
+    weights: &[f32],
+    tree: &GuideTree,
+    mut aligned: Aligned,
+    cuts_at_most: usize,
+    interrupt: &AtomicBool,
+) -> Result<Aligned> {
+    let mut cuts = cuts(tree);
+    let (mut state, mut done, mut unchanged) = (1, 0, 0);
+    while done < cuts_at_most && unchanged < cuts.len() {
+        shuffle(&mut cuts, &mut state);
+        for group in &cuts {
+            if done == cuts_at_most || unchanged >= cuts.len() {
+                break;
+            }
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let inside = aligned.part(|member| group.binary_search(&member).is_ok());
+            let outside = aligned.part(|member| group.binary_search(&member).is_err());
+            let anew = join(all, weights, &inside, &outside);
+            unchanged = if anew == aligned { unchanged + 1 } else { 0 };
+            aligned = anew;
+            done += 1;
+        }
+    }
+    Ok(aligned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Join;
+
+    #[test]
+    fn every_branch_cuts_once() {
+        let join = |children| Join { children, lengths: [1.0; 2] };
+        let tree = GuideTree { leaves: 4, joins: vec![join([0, 2]), join([4, 1]), join([5, 3])] };
+        assert_eq!(cuts(&tree), [vec![0], vec![1], vec![2], vec![3], vec![0, 2]]);
+        let pair = GuideTree { leaves: 2, joins: vec![join([0, 1])] };
+        assert_eq!(cuts(&pair), [vec![0]]);
+        assert!(cuts(&GuideTree { leaves: 1, joins: Vec::new() }).is_empty());
+    }
+
+    #[test]
+    fn shuffling_keeps_all() {
+        let mut list: Vec<u32> = (0..20).collect();
+        shuffle(&mut list, &mut 7);
+        assert_ne!(list, (0..20).collect::<Vec<_>>());
+        list.sort_unstable();
+        assert_eq!(list, (0..20).collect::<Vec<_>>());
+    }
+}

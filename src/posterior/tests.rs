@@ -1,0 +1,184 @@
+use std::sync::atomic::AtomicBool;
+
+use super::floats::{LANES, Over};
+use super::kernel::{CUTOFF, Group, Posteriors, Scratch};
+use super::model::Model;
+use super::{Options, align, align_with, oracle};
+use crate::Error;
+use crate::alignment::MultipleAlignment;
+use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::simd::Level;
+use crate::tree::GuideTree;
+
+fn random(random: &mut fastrand::Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
+    let letters: &[u8] = if alphabet == Alphabet::Dna { b"ACGTN" } else { b"ACDEFGHIKLMNPQRSTVWYXB" };
+    (0..length).map(|_| alphabet.encode(letters[random.usize(..letters.len())]).unwrap()).collect()
+}
+
+/// A relative: symbols changed, taken out and put in.
+fn relative(of: &[Code], rng: &mut fastrand::Rng, alphabet: Alphabet) -> Vec<Code> {
+    let mut codes = Vec::new();
+    for &code in of {
+        match rng.u32(..20) {
+            0 => {}
+            1 => codes.extend(random(rng, alphabet, 3)),
+            2..6 => codes.extend(random(rng, alphabet, 1)),
+            _ => codes.push(code),
+        }
+    }
+    codes
+}
+
+/// Probabilities of one pair as a full table, rows of `a`.
+fn table(model: &Model, a: &[Code], b: &[Code], level: Level, memory: usize) -> Vec<Vec<f32>> {
+    let filler = vec![1; b.len() / 2 + 3];
+    let mut group: Vec<&[Code]> = vec![&filler; LANES];
+    group[5] = b;
+    let group = Group::new(model, &group, &vec![true; model.codes()]);
+    let mut scratch = Scratch::default();
+    let kernel = Posteriors { model, group: &group, rows: a, lanes: 5..6, memory, scratch: &mut scratch };
+    let found = level.run(Over(kernel));
+    let mut table = vec![vec![0.0; b.len()]; a.len()];
+    for &(row, column, probability) in &found[5] {
+        table[row as usize][column as usize] = probability;
+    }
+    assert!(found.iter().enumerate().all(|(lane, list)| lane == 5 || list.is_empty()), "lanes that were not asked for");
+    table
+}
+
+fn check(model: &Model, a: &[Code], b: &[Code], name: &str) {
+    let table = table(model, a, b, Level::best(), usize::MAX);
+    let truth = oracle::probabilities(model, a, b);
+    for (row, (table, truth)) in table.iter().zip(&truth).enumerate() {
+        assert!(table.iter().sum::<f32>() < 1.42, "{name}: row {row}");
+        for (column, (&value, [chained, weighted])) in table.iter().zip(truth).enumerate() {
+            let expected = ((chained * chained + weighted * weighted) / 2.0).sqrt();
+            let expected = if value == 0.0 && expected < f64::from(CUTOFF) * 1.001 { 0.0 } else { expected };
+            assert!((f64::from(value) - expected).abs() < 2e-3, "{name}: {row} {column}: {value}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn probabilities_are_those_of_the_textbook() {
+    for seed in 0..12 {
+        let alphabet = if seed % 3 == 0 { Alphabet::Dna } else { Alphabet::Protein };
+        let model = Model::new(alphabet).unwrap();
+        let rng = &mut fastrand::Rng::with_seed(seed);
+        let length = rng.usize(1..120);
+        let a = random(rng, alphabet, length);
+        let b = relative(&a, rng, alphabet);
+        let other_length = rng.usize(1..90);
+        let other = random(rng, alphabet, other_length);
+        check(&model, &a, &b, &format!("seed {seed}, relatives"));
+        check(&model, &a, &other, &format!("seed {seed}, strangers"));
+    }
+}
+
+/// The best path starts with a gap that is longer than floats without exponents can follow: two domains in the wrong
+/// order, of which the second is the longer.
+#[test]
+fn far_detours_keep_their_probability() {
+    let model = Model::new(Alphabet::Protein).unwrap();
+    let rng = &mut fastrand::Rng::with_seed(3);
+    let [short, long] = [150, 260].map(|length| random(rng, Alphabet::Protein, length));
+    let a = [short.clone(), long.clone()].concat();
+    let b = [long, short].concat();
+    check(&model, &a, &b, "swapped domains");
+    let tail = random(rng, Alphabet::Protein, 40);
+    let a = [random(rng, Alphabet::Protein, 900), tail.clone()].concat();
+    check(&model, &a, &tail, "a short one at the end");
+    check(&model, &tail, &a, "a long one before the end");
+}
+
+#[test]
+fn every_width_and_every_memory_gives_the_same_bits() {
+    let model = Model::new(Alphabet::Protein).unwrap();
+    let rng = &mut fastrand::Rng::with_seed(4);
+    let a = random(rng, Alphabet::Protein, 203);
+    let b = relative(&a, rng, Alphabet::Protein);
+    let whole = table(&model, &a, &b, Level::best(), usize::MAX);
+    assert!(whole.iter().flatten().any(|&value| value > 0.5));
+    for level in Level::available() {
+        assert_eq!(table(&model, &a, &b, level, usize::MAX), whole, "{level:?}");
+    }
+    for memory in [0, 1 << 19] {
+        assert_eq!(table(&model, &a, &b, Level::best(), memory), whole, "{memory} bytes");
+    }
+}
+
+fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
+    let mut builder = SequenceStore::builder(alphabet);
+    for (index, codes) in sequences.iter().enumerate() {
+        builder.push(index.to_string(), codes).unwrap();
+    }
+    builder.build()
+}
+
+fn run(store: &SequenceStore, level: Level, threads: usize) -> (MultipleAlignment, GuideTree) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    align_with(store, &Options::default(), level, &pool, &|_, _| {}, &AtomicBool::new(false)).unwrap()
+}
+
+fn family(alphabet: Alphabet, sequences: usize, length: usize, seed: u64) -> Vec<Vec<Code>> {
+    let rng = &mut fastrand::Rng::with_seed(seed);
+    let mut all = vec![random(rng, alphabet, length)];
+    while all.len() < sequences {
+        let parent = rng.usize(..all.len());
+        all.push(relative(&all[parent].clone(), rng, alphabet));
+    }
+    all
+}
+
+#[test]
+fn alignments_are_the_same_over_threads_and_widths() {
+    for alphabet in [Alphabet::Protein, Alphabet::Dna] {
+        let store = store(alphabet, &family(alphabet, 19, 60, 5));
+        let first = run(&store, Level::best(), 1);
+        assert_eq!(first.0.rows(), 19);
+        assert_eq!(run(&store, Level::best(), 3), first);
+        for level in Level::available() {
+            assert_eq!(run(&store, level, 2), first, "{level:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_sequence_is_in_the_same_columns() {
+    let one = family(Alphabet::Protein, 1, 80, 6).remove(0);
+    let (alignment, tree) = run(&store(Alphabet::Protein, &vec![one; 5]), Level::best(), 1);
+    assert_eq!((alignment.columns(), tree.leaves, tree.joins.len()), (80, 5, 4));
+}
+
+#[test]
+fn few_short_and_empty_sequences() {
+    let p = |letters: &str| letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect::<Vec<_>>();
+    let columns = |sequences: &[Vec<Code>]| {
+        let (alignment, tree) = run(&store(Alphabet::Protein, sequences), Level::best(), 1);
+        assert_eq!((alignment.rows(), tree.leaves), (sequences.len(), sequences.len()));
+        for (row, codes) in sequences.iter().enumerate() {
+            assert_eq!(alignment.places(row).len(), codes.len());
+        }
+        alignment.columns()
+    };
+    assert_eq!(columns(&[]), 0);
+    assert_eq!(columns(&[p("MKV")]), 3);
+    assert_eq!(columns(&[p(""), p("")]), 0);
+    assert_eq!(columns(&[p(""), p("MKVL"), p("MKVL")]), 4);
+    assert_eq!(columns(&[p("W"), p("W")]), 1);
+    assert_eq!(columns(&[p("XXXXXXXX"), p("XXXXXXXX"), p("XXXXXXXX")]), 8);
+    let long = family(Alphabet::Protein, 1, 700, 7).remove(0);
+    let middle = long[300..340].to_vec();
+    assert_eq!(columns(&[long, middle.clone(), middle]), 700);
+}
+
+#[test]
+fn bytes_and_interrupts_are_refused() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let bytes = SequenceStore::builder(Alphabet::Bytes).build();
+    let never = AtomicBool::new(false);
+    assert!(matches!(align(&bytes, &Options::default(), &pool, &|_, _| {}, &never), Err(Error::Usage(_))));
+    let store = store(Alphabet::Dna, &family(Alphabet::Dna, 3, 20, 8));
+    let now = AtomicBool::new(true);
+    assert!(matches!(align(&store, &Options::default(), &pool, &|_, _| {}, &now), Err(Error::Interrupted)));
+}
