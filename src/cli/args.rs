@@ -3,6 +3,7 @@
 mod bench;
 mod edit;
 mod long;
+mod msa;
 mod papara;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 pub(super) use bench::*;
 pub(super) use edit::*;
 pub(super) use long::*;
+pub(super) use msa::*;
 pub(super) use papara::*;
 
 const QUIET: &str = "Print errors only: no progress, no summary, no warnings";
@@ -45,6 +47,9 @@ pub(super) enum Command {
     Edit(Box<EditArgs>),
     Long(Box<LongArgs>),
     Papara(Box<PaparaArgs>),
+    Msa(Box<MsaArgs>),
+    Tree(Box<TreeArgs>),
+    Dist(Box<DistArgs>),
     Devices(DevicesArgs),
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output

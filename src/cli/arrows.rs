@@ -8,7 +8,7 @@ const ROWS: [&[&str]; 7] = [
     &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
     &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
-    &["bench", "edit", "long", "papara"],
+    &["bench", "edit", "long", "msa", "papara"],
     &["options"],
     &["run"],
     &["mod"],

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 47] = [
+const FLAGS: [(&str, &str); 48] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("alphabet", "--alphabet"),
@@ -23,6 +23,7 @@ const FLAGS: [(&str, &str); 47] = [
     ("gaps", "--gap-open and --gap-extend"),
     ("gaps.first", "--gap-open + --gap-extend"),
     ("gaps.next", "--gap-extend"),
+    ("guide_tree", "--guidetree-in"),
     ("insertion", "--gap-open and --gap-extend"),
     ("kernel", "--kernel"),
     ("lengths", "--lengths"),

@@ -15,6 +15,7 @@ mod flags;
 mod interrupt;
 mod log;
 mod long;
+mod msa;
 mod options;
 mod pages;
 mod papara;
@@ -69,6 +70,9 @@ fn execute(options: Options) -> Result<()> {
         Action::Edit(job) => runner::run(&*job, options.quiet),
         Action::Long(job) => runner::run(&*job, options.quiet),
         Action::Papara(job) => runner::run(&*job, options.quiet),
+        Action::Msa(job) => runner::run(&*job, options.quiet),
+        Action::Tree(job) => runner::run(&*job, options.quiet),
+        Action::Dist(job) => runner::run(&*job, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),
         Action::Bench(job) => bench::run(&job, options.quiet),
         Action::Completions(shell) => pages::completions(shell),

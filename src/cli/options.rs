@@ -6,6 +6,7 @@ use super::common::{Compute, check_stats, check_strand, compute, max_hits, outpu
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::{Long, command_line};
+use super::msa::{DistanceMatrix, MultipleAlign, TreeMake};
 use super::papara::Papara;
 use super::scoring::ScoringChoice;
 use pairwave::jobs::EditFilter;
@@ -33,6 +34,9 @@ pub(super) enum Action {
     Edit(Box<Edit>),
     Long(Box<Long>),
     Papara(Box<Papara>),
+    Msa(Box<MultipleAlign>),
+    Tree(Box<TreeMake>),
+    Dist(Box<DistanceMatrix>),
     Devices(Devices),
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
@@ -106,6 +110,9 @@ impl TryFrom<Args> for Options {
             Some(Command::Long(args)) if args.fields.as_deref() == Some("help") => Action::LongFields,
             Some(Command::Long(args)) => Action::Long(Box::new(Long::try_from(*args)?)),
             Some(Command::Papara(args)) => Action::Papara(Box::new(Papara::try_from(*args)?)),
+            Some(Command::Msa(args)) => Action::Msa(Box::new(MultipleAlign::try_from(*args)?)),
+            Some(Command::Tree(args)) => Action::Tree(Box::new(TreeMake::try_from(*args)?)),
+            Some(Command::Dist(args)) => Action::Dist(Box::new(DistanceMatrix::try_from(*args)?)),
             Some(Command::Devices(args)) => Action::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,

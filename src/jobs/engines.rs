@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Run;
+use crate::clustal::Clustal;
+use crate::clustal::gpu::ClustalGpu;
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::gpu::EditGpu;
@@ -129,6 +131,14 @@ pub(super) fn open_edit_on(
 /// A wrong choice of devices.
 pub(super) fn open_phylo(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Phylo>>>> {
     open_kind(options, threads, PhyloGpu::open)
+}
+
+/// Opens engines for ClustalW's pairs ([`open_kind`]).
+///
+/// # Errors
+/// A wrong choice of devices.
+pub(super) fn open_clustal(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Clustal>>>> {
+    open_kind(options, threads, ClustalGpu::open)
 }
 
 /// Opens engines for one kind of work on the devices that a job was given; the CPU is as many of them as there are `threads`.

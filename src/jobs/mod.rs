@@ -9,6 +9,7 @@ pub mod edit;
 pub mod edit_filter;
 mod engines;
 pub mod long;
+pub mod msa;
 pub mod papara;
 mod run;
 pub mod stats;

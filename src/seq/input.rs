@@ -129,7 +129,7 @@ pub(super) fn read_whole(mut input: Input<'_>) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// [`Error::Input`] if it cannot be found or decompressed, [`Error::Io`] if the system fails.
-pub(crate) fn read_text(path: &str) -> Result<Vec<u8>> {
+pub fn read_text(path: &str) -> Result<Vec<u8>> {
     let mut data = read_whole(Input::open(path)?)?;
     if data.starts_with(b"\xEF\xBB\xBF") {
         data.drain(..3);

@@ -15,7 +15,7 @@ pub use aligned::AlignedRows;
 pub use alphabet::{Alphabet, Code, PAD};
 pub use candidates::{read_candidate_bytes, read_candidates};
 pub use chunks::{ReadChunk, ReadChunks};
-pub(crate) use input::read_text;
+pub use input::read_text;
 pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_files};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{Strand, StrandOf, Strands, reverse_complement, reverse_complement_letters};

@@ -42,6 +42,20 @@ impl GuideTree {
         }
         GuideTree { leaves: self.leaves, joins }
     }
+
+    /// The leaves from left to right.
+    pub fn order(&self) -> Vec<u32> {
+        let mut order = Vec::with_capacity(self.leaves);
+        let mut stack: Vec<u32> =
+            (self.leaves + self.joins.len()).checked_sub(1).map(|root| root as u32).into_iter().collect();
+        while let Some(node) = stack.pop() {
+            match (node as usize).checked_sub(self.leaves) {
+                None => order.push(node),
+                Some(join) => stack.extend(self.joins[join].children.iter().rev()),
+            }
+        }
+        order
+    }
 }
 
 #[cfg(test)]
@@ -54,7 +68,9 @@ mod tests {
         let tree = GuideTree { leaves: 4, joins: vec![join([2, 3], 1.0), join([1, 0], 2.0), join([5, 4], 3.0)] };
         let walked = vec![join([1, 0], 2.0), join([2, 3], 1.0), join([4, 5], 3.0)];
         assert_eq!(tree.in_depth(), GuideTree { leaves: 4, joins: walked });
+        assert_eq!((tree.order(), tree.in_depth().order()), (vec![1, 0, 2, 3], vec![1, 0, 2, 3]));
         let one = GuideTree { leaves: 1, joins: vec![] };
+        assert_eq!((one.order(), GuideTree::default().order()), (vec![0], vec![]));
         assert_eq!((one.in_depth(), GuideTree::default().in_depth()), (one, GuideTree::default()));
     }
 }

@@ -1,0 +1,278 @@
+//! What was typed after `pairwave msa`, `pairwave tree` and `pairwave dist`.
+
+use clap::{ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+use super::{AlphabetName, ComputeArgs, OUTPUT, SCORING, ShapeName};
+
+const DISTANCES: &str = "Distances and guide tree";
+
+/// Align many sequences with each other: distances, guide tree, progressive alignment
+///
+/// With --mode clustalw the result is that of ClustalW 2.1. The default, --mode accurate, aligns by the probabilities that residues
+/// belong together, made consistent over all sequences, and takes longer. Neither depends on the devices that compute.
+#[derive(Debug, clap::Args, Default)]
+#[command(override_usage = "pairwave msa [OPTIONS] <SEQS>", after_long_help = MSA_EXAMPLES)]
+pub(crate) struct MsaArgs {
+    #[command(flatten)]
+    pub input: SequencesArgs,
+
+    /// How sequences are aligned
+    #[arg(long, value_name = "MODE", value_enum, ignore_case = true, default_value_t)]
+    pub mode: MsaModeName,
+
+    #[command(flatten)]
+    pub distances: DistanceArgs,
+
+    /// Guide tree to align by instead of making one: Newick, its leaves named as the sequences are
+    #[arg(long, value_name = "FILE", help_heading = DISTANCES, value_hint = ValueHint::FilePath)]
+    pub guidetree_in: Option<PathBuf>,
+
+    /// Write the guide tree to this file, in ClustalW's form of Newick (.dnd)
+    #[arg(long, value_name = "FILE", help_heading = DISTANCES, value_hint = ValueHint::FilePath)]
+    pub guidetree_out: Option<PathBuf>,
+
+    /// Write the distances to this file as a PHYLIP matrix
+    #[arg(long, value_name = "FILE", help_heading = DISTANCES, value_hint = ValueHint::FilePath)]
+    pub distmat_out: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub scoring: ProfileScoringArgs,
+
+    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// What to write [default: by the ending of --output (.aln .phy .sto .msf .nex), else fasta]
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]
+    pub format: Option<MsaFormatName>,
+
+    /// Order of the rows
+    #[arg(long, alias = "outorder", value_name = "ORDER", help_heading = OUTPUT, value_enum, ignore_case = true)]
+    #[arg(default_value_t)]
+    pub order: RowOrderName,
+
+    /// Write a page to this file that shows the alignment in colour, its conservation and the tree: HTML, self-contained
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub compute: ComputeArgs,
+}
+
+/// Make a tree of sequences: neighbour joining or UPGMA
+///
+/// Sequences that are aligned (rows of equal length with gaps) are compared column by column, others pair by pair as --distance
+/// says.
+#[derive(Debug, clap::Args, Default)]
+#[command(override_usage = "pairwave tree [OPTIONS] <SEQS>", after_long_help = TREE_EXAMPLES)]
+pub(crate) struct TreeArgs {
+    #[command(flatten)]
+    pub input: SequencesArgs,
+
+    /// The sequences are an alignment: FASTA, PHYLIP or Stockholm. Its columns are compared, and nothing is aligned
+    #[arg(long)]
+    pub aligned: bool,
+
+    #[command(flatten)]
+    pub distances: DistanceArgs,
+
+    /// Leave out columns in which a row has a gap
+    #[arg(long, help_heading = DISTANCES, requires = "aligned")]
+    pub no_gap_columns: bool,
+
+    /// Draw the columns of the alignment anew so many times, and write at each branch how often its groups came out, as ClustalW
+    #[arg(long, value_name = "N", help_heading = DISTANCES, requires = "aligned")]
+    pub bootstrap: Option<u32>,
+
+    /// What the random numbers of --bootstrap begin with: ClustalW's draws the same columns
+    #[arg(long, value_name = "NUMBER", help_heading = DISTANCES, default_value_t = 111)]
+    pub seed: u32,
+
+    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub compute: ComputeArgs,
+}
+
+/// Write the distances of all pairs of sequences as a matrix
+///
+/// 'pairwave allpairs' has more to say of each pair.
+#[derive(Debug, clap::Args, Default)]
+#[command(override_usage = "pairwave dist [OPTIONS] <SEQS>", after_long_help = DIST_EXAMPLES)]
+pub(crate) struct DistArgs {
+    #[command(flatten)]
+    pub input: SequencesArgs,
+
+    /// What a distance is [default: clustal]
+    #[arg(long, value_name = "DISTANCE", value_enum, ignore_case = true)]
+    pub distance: Option<PairDistanceName>,
+
+    /// Shape of the matrix [default: square]
+    #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
+    pub matrix_shape: Option<ShapeName>,
+
+    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub compute: ComputeArgs,
+}
+
+// Not a comment of documentation: clap would make it that of the command.
+// What is read: the same for the three.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct SequencesArgs {
+    /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub seqs: String,
+
+    /// Kind of sequences [default: detected from the letters of all of them]
+    #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
+    pub alphabet: Option<AlphabetName>,
+
+    /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
+    #[arg(long)]
+    pub degap: bool,
+}
+
+// As above.
+// From sequences to a tree.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct DistanceArgs {
+    /// What the distance of two sequences is [default: clustal, or what --mode accurate computes anyway]
+    #[arg(long, value_name = "DISTANCE", help_heading = DISTANCES, value_enum, ignore_case = true)]
+    pub distance: Option<PairDistanceName>,
+
+    /// How the tree is made of the distances [default: nj]
+    #[arg(long, alias = "clustering", value_name = "METHOD", help_heading = DISTANCES, value_enum, ignore_case = true)]
+    pub tree: Option<TreeMethodName>,
+}
+
+// As above.
+// What ClustalW's options of these names set.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct ProfileScoringArgs {
+    /// Matrices of --mode clustalw: gonnet, blosum, pam, id, iub, clustalw or a file in NCBI's format [default: gonnet for
+    /// proteins, iub for nucleotides]
+    #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
+    pub matrix: Option<String>,
+
+    /// What opening a gap costs with --mode clustalw, before it is scaled as ClustalW does [default: 10 for proteins, 15 for
+    /// nucleotides]
+    #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
+    pub gap_open: Option<f32>,
+
+    /// What extending it costs [default: 0.2 for proteins, 6.66 for nucleotides]
+    #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
+    pub gap_extend: Option<f32>,
+
+    /// Realign with --mode clustalw: each sequence with the others, while that gets better
+    #[arg(long, value_name = "WHEN", help_heading = SCORING, value_enum, ignore_case = true)]
+    pub iterate: Option<IterateName>,
+
+    /// Rounds of --iterate at most [default: 3]
+    #[arg(long, value_name = "N", help_heading = SCORING)]
+    pub num_iterations: Option<u32>,
+}
+
+const MSA_EXAMPLES: &str = "\
+Examples:
+  Align proteins, and look at the result in a browser:
+    pairwave msa proteins.fa -o aligned.fa --report aligned.html
+  What ClustalW writes, with its guide tree:
+    pairwave msa genes.fa --mode clustalw --guidetree-out genes.dnd -o genes.aln
+  Ten thousand genes by a tree of clusters of words:
+    pairwave msa genes.fa.gz --mode clustalw --distance kmer --tree mbed -o aligned.fa.gz";
+
+const TREE_EXAMPLES: &str = "\
+Examples:
+  The tree by which ClustalW would align:
+    pairwave tree genes.fa -o genes.dnd
+  A tree of an alignment with bootstrap values:
+    pairwave tree --aligned aligned.fa --bootstrap 1000 -o genes.nwk";
+
+const DIST_EXAMPLES: &str = "\
+Examples:
+  1 - identity, as ClustalW's first stage has it:
+    pairwave dist genes.fa -o genes.phy
+  Edit distances, divided by the length of the longer sequence:
+    pairwave dist genes.fa --distance edit --matrix-shape lower";
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MsaModeName {
+    /// Posterior probabilities and their consistency; for very many sequences, profiles by sums of pairs
+    #[default]
+    Accurate,
+    /// ClustalW 2.1's alignment
+    #[value(alias = "clustal")]
+    Clustalw,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PairDistanceName {
+    /// 1 - identities of ClustalW's full pairwise alignment / length of the shorter sequence
+    Clustal,
+    /// The same of the best global alignment under the scores of 'pairwave allpairs'
+    Identity,
+    /// Levenshtein distance / length of the longer sequence
+    Edit,
+    /// 1 - words that both have / words of the shorter sequence: fast, for very many sequences
+    Kmer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TreeMethodName {
+    /// Neighbour joining, rooted where the leaves' mean distances balance, as in ClustalW
+    #[value(alias = "neighbour-joining", alias = "neighbor-joining")]
+    Nj,
+    /// Means of clusters (UPGMA)
+    Upgma,
+    /// Clusters by the distances to some seeds, for more sequences than a matrix has room for (as mBed)
+    Mbed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IterateName {
+    /// Not at all
+    None,
+    /// At every step of the tree
+    Tree,
+    /// When all are aligned
+    Alignment,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MsaFormatName {
+    /// Aligned FASTA
+    #[value(alias = "fa", alias = "pearson")]
+    Fasta,
+    /// Clustal's blocks with the line of conservation
+    #[value(alias = "clu", alias = "aln", alias = "clustalw")]
+    Clustal,
+    /// Relaxed, interleaved PHYLIP
+    #[value(alias = "phy")]
+    Phylip,
+    /// Stockholm
+    #[value(alias = "sto", alias = "st")]
+    Stockholm,
+    /// GCG's MSF
+    #[value(alias = "gcg")]
+    Msf,
+    /// NEXUS
+    #[value(alias = "nex")]
+    Nexus,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowOrderName {
+    /// As the sequences came
+    #[default]
+    Input,
+    /// As they stand in the guide tree
+    #[value(alias = "aligned")]
+    Tree,
+}

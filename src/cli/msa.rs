@@ -1,0 +1,583 @@
+//! `pairwave msa`, `pairwave tree` and `pairwave dist`: what is valid, and the jobs.
+
+use super::args::*;
+use super::common::{Compute, check_others, check_stats, compute, ending, output};
+use super::progress::{gcups, summary_lines};
+use super::runner::{Files, JobCommand, Runner};
+use indicatif::HumanCount;
+use pairwave::engine::thread_pool;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::msa::{
+    Aligned, MsaMode, MsaSummary, MultiAlign, PairDistance, PairDistances, SequenceTree, TreeMethod, TreeSummary,
+};
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{Job, Run, Summary};
+use pairwave::output::msa::{DistanceFormat, MsaFormat, Renamed, Rows, write, write_distances, write_report};
+use pairwave::output::{MatrixShape, Output};
+use pairwave::profile;
+use pairwave::score::SubstitutionMatrix;
+use pairwave::score::clustal::Matrix;
+use pairwave::seq::aligned::aligned_code;
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{AlignedRows, Alphabet, Code, PAD, ReadOptions, SequenceStore, Written, read_text};
+use pairwave::tree::{Bootstrap, GuideTree, Labels, UnrootedTree};
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Names that had to be changed which are told of one by one.
+const NAMED: usize = 5;
+
+/// What is read.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// `-` is standard input.
+    path: String,
+    options: ReadOptions,
+}
+
+impl From<SequencesArgs> for Source {
+    fn from(args: SequencesArgs) -> Self {
+        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        Source { path: args.seqs, options: ReadOptions { alphabet, degap: args.degap } }
+    }
+}
+
+impl Source {
+    fn read(&self) -> Result<Sequences> {
+        let written = Written::read(&self.path, &self.options)?;
+        if written.store.alphabet() == Alphabet::Bytes {
+            return Err(Error::usage("--alphabet bytes: only nucleotides and proteins are aligned with each other"));
+        }
+        Ok(Sequences { store: Arc::new(written.store.clone()), written })
+    }
+}
+
+/// What was read.
+pub(super) struct Sequences {
+    store: Arc<SequenceStore>,
+    written: Written,
+}
+
+impl Sequences {
+    fn names(&self) -> Vec<&[u8]> {
+        (0..self.store.len() as u32).map(|id| self.store.name_bytes(id)).collect()
+    }
+
+    /// As they were read; ClustalW writes capitals.
+    fn letters(&self, as_clustal: bool) -> Vec<Cow<'_, [u8]>> {
+        let written = |id| Cow::Borrowed(self.written.letters(id));
+        let capitals = |id| Cow::Owned(self.written.letters(id).to_ascii_uppercase());
+        let ids = 0..self.store.len() as u32;
+        if as_clustal { ids.map(capitals).collect() } else { ids.map(written).collect() }
+    }
+}
+
+impl From<PairDistanceName> for PairDistance {
+    fn from(name: PairDistanceName) -> Self {
+        match name {
+            PairDistanceName::Clustal => PairDistance::Clustal,
+            PairDistanceName::Identity => PairDistance::Identity,
+            PairDistanceName::Edit => PairDistance::Edit,
+            PairDistanceName::Kmer => PairDistance::Kmer,
+        }
+    }
+}
+
+impl From<TreeMethodName> for TreeMethod {
+    fn from(name: TreeMethodName) -> Self {
+        match name {
+            TreeMethodName::Nj => TreeMethod::NeighbourJoining,
+            TreeMethodName::Upgma => TreeMethod::Upgma,
+            TreeMethodName::Mbed => TreeMethod::Mbed,
+        }
+    }
+}
+
+/// One warning for all names that a format could not hold.
+fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
+    let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
+    for one in renamed.iter().take(NAMED) {
+        tracing::warn!("{file}: {one}");
+    }
+    if renamed.len() > NAMED {
+        tracing::warn!("{file}: {} names in all are not those of the input", renamed.len());
+    }
+}
+
+/// A mode, and what was given of its numbers.
+#[derive(Debug)]
+enum ModeChoice {
+    Accurate,
+    Clustal(ProfileScoringArgs),
+}
+
+impl ModeChoice {
+    /// For letters of this alphabet.
+    fn resolve(&self, alphabet: Alphabet) -> Result<MsaMode> {
+        let ModeChoice::Clustal(given) = self else { return Ok(MsaMode::default()) };
+        let mut options = profile::Options::new(alphabet);
+        if let Some(name) = &given.matrix {
+            options.series = series(name, alphabet)?;
+        }
+        for (option, typed, cost) in [
+            ("--gap-open", given.gap_open, &mut options.gap_open),
+            ("--gap-extend", given.gap_extend, &mut options.gap_extend),
+        ] {
+            let Some(typed) = typed else { continue };
+            if !(0.0..=1000.0).contains(&typed) {
+                return Err(Error::usage(format!("{option} {typed}: costs are from 0 to 1000")));
+            }
+            *cost = typed;
+        }
+        Ok(MsaMode::Clustal(options))
+    }
+}
+
+/// The matrices of a name, or of a file.
+fn series(name: &str, alphabet: Alphabet) -> Result<profile::Series> {
+    use profile::Series;
+    let lower = name.to_ascii_lowercase();
+    let (series, needed) = match lower.as_str() {
+        "gonnet" => (Series::Gonnet, Alphabet::Protein),
+        "blosum" => (Series::Blosum, Alphabet::Protein),
+        "pam" => (Series::Pam, Alphabet::Protein),
+        "id" => (Series::Identity, Alphabet::Protein),
+        "iub" => (Series::Iub, Alphabet::Dna),
+        "clustalw" => (Series::Bases, Alphabet::Dna),
+        _ => return Ok(Series::One(Matrix::of(&SubstitutionMatrix::open(name)?))),
+    };
+    if needed == alphabet {
+        Ok(series)
+    } else {
+        Err(Error::usage(format!(
+            "--matrix {name}: it is for {}, but these are {}",
+            needed.letters(),
+            alphabet.letters()
+        )))
+    }
+}
+
+/// Sequences to align with each other.
+#[derive(Debug)]
+pub(super) struct MultipleAlign {
+    source: Source,
+    mode: ModeChoice,
+    distance: Option<PairDistance>,
+    tree: Option<TreeMethod>,
+    guidetree_in: Option<PathBuf>,
+    guidetree_out: Option<PathBuf>,
+    distmat_out: Option<PathBuf>,
+    in_tree_order: bool,
+    format: MsaFormat,
+    output: Option<PathBuf>,
+    report: Option<PathBuf>,
+    stats: Option<PathBuf>,
+    compute: Compute,
+}
+
+impl TryFrom<MsaArgs> for MultipleAlign {
+    type Error = Error;
+
+    fn try_from(args: MsaArgs) -> Result<Self> {
+        let (compute, stats) = compute(args.compute)?;
+        let tree_in = args.guidetree_in.as_deref().map(|path| path.to_string_lossy().into_owned());
+        let inputs: Vec<&str> =
+            [Some(&args.input.seqs), tree_in.as_ref()].into_iter().flatten().map(|s| &**s).collect();
+        if inputs.iter().all(|&input| input == "-") && inputs.len() > 1 {
+            return Err(Error::usage("standard input can be read once: SEQS and --guidetree-in cannot both be -"));
+        }
+        let output = output(args.output, &inputs)?;
+        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        let others = [
+            ("--guidetree-out", args.guidetree_out.as_deref()),
+            ("--distmat-out", args.distmat_out.as_deref()),
+            ("--report", args.report.as_deref()),
+        ];
+        check_others(&others, &inputs, &[output.as_deref(), stats.as_deref()])?;
+        let is_clustal = args.mode == MsaModeName::Clustalw;
+        let given = [
+            ("--distance", args.distances.distance.is_some()),
+            ("--tree", args.distances.tree.is_some()),
+            ("--distmat-out", args.distmat_out.is_some()),
+        ];
+        if args.guidetree_in.is_some()
+            && let Some((option, _)) = given.iter().find(|(_, given)| *given)
+        {
+            return Err(Error::usage(format!("{option} with --guidetree-in: no tree is made, leave one of them out")));
+        }
+        let of_stages = [("--guidetree-in", args.guidetree_in.is_some())].into_iter().chain(given);
+        if !is_clustal && let Some((option, _)) = of_stages.clone().find(|(_, given)| *given) {
+            return Err(Error::usage(format!("{option} is for --mode clustalw: the other makes a tree of its own")));
+        }
+        let distance = args.distances.distance.map(PairDistance::from);
+        let tree = args.distances.tree.map(TreeMethod::from);
+        if args.distmat_out.is_some() && tree == Some(TreeMethod::Mbed) {
+            return Err(Error::usage("--distmat-out with --tree mbed: that tree is made without the whole matrix"));
+        }
+        let scoring = &args.scoring;
+        let of_clustal = [
+            ("--matrix", scoring.matrix.is_some()),
+            ("--gap-open", scoring.gap_open.is_some()),
+            ("--gap-extend", scoring.gap_extend.is_some()),
+            ("--iterate", scoring.iterate.is_some()),
+            ("--num-iterations", scoring.num_iterations.is_some()),
+        ];
+        if !is_clustal && let Some((option, _)) = of_clustal.iter().find(|(_, given)| *given) {
+            return Err(Error::usage(format!("{option} is for --mode clustalw: the other has numbers of its own")));
+        }
+        let format = match args.format {
+            Some(name) => format(name),
+            None => match output.as_deref().map(ending).as_deref() {
+                Some("aln" | "clu" | "clustal") => MsaFormat::Clustal,
+                Some("phy" | "phylip") => format(MsaFormatName::Phylip),
+                Some("sto" | "sth" | "stk" | "stockholm") => MsaFormat::Stockholm,
+                Some("msf") => MsaFormat::Msf,
+                Some("nex" | "nexus" | "nxs") => MsaFormat::Nexus,
+                _ => MsaFormat::Fasta,
+            },
+        };
+        Ok(MultipleAlign {
+            source: args.input.into(),
+            mode: if is_clustal { ModeChoice::Clustal(args.scoring) } else { ModeChoice::Accurate },
+            distance,
+            tree,
+            guidetree_in: args.guidetree_in,
+            guidetree_out: args.guidetree_out,
+            distmat_out: args.distmat_out,
+            in_tree_order: args.order == RowOrderName::Tree,
+            format,
+            output,
+            report: args.report,
+            stats,
+            compute,
+        })
+    }
+}
+
+fn format(name: MsaFormatName) -> MsaFormat {
+    match name {
+        MsaFormatName::Fasta => MsaFormat::Fasta,
+        MsaFormatName::Clustal => MsaFormat::Clustal,
+        MsaFormatName::Phylip => MsaFormat::Phylip { is_interleaved: true, is_strict: false },
+        MsaFormatName::Stockholm => MsaFormat::Stockholm,
+        MsaFormatName::Msf => MsaFormat::Msf,
+        MsaFormatName::Nexus => MsaFormat::Nexus,
+    }
+}
+
+impl JobCommand for MultipleAlign {
+    type Input = (Sequences, Option<GuideTree>);
+    type Summary = MsaSummary;
+    const FAMILY: Family = Family::Clustal;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: self.report.as_deref() }
+    }
+
+    fn read(&self, run: &Run) -> Result<Self::Input> {
+        [&self.guidetree_out, &self.distmat_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
+        let sequences = self.source.read()?;
+        let tree = match &self.guidetree_in {
+            Some(path) => Some(read_tree(path, &sequences, run)?),
+            None => None,
+        };
+        Ok((sequences, tree))
+    }
+
+    fn run(&self, (sequences, tree): Self::Input, mut runner: Runner, output: Output) -> Result<MsaSummary> {
+        let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+        let (tree_out, distmat_out) = (create(&self.guidetree_out)?, create(&self.distmat_out)?);
+        let alphabet = sequences.store.alphabet();
+        let job = MultiAlign {
+            mode: self.mode.resolve(alphabet)?,
+            distance: self.distance,
+            tree: self.tree,
+            guide_tree: tree,
+            needs_distances: distmat_out.is_some(),
+            check: self.compute.check,
+            ..MultiAlign::new(Arc::clone(&sequences.store))
+        };
+        let mut result = None;
+        runner.show_progress(job.cells());
+        let summary = job.run(&runner.run, |rows| {
+            result = rows.first().cloned();
+            Ok(())
+        })?;
+        let Aligned { alignment, tree, newick, order, distances } =
+            result.ok_or_else(|| Error::Internal("a job without a result".into()))?;
+        let letters = sequences.letters(matches!(self.mode, ModeChoice::Clustal(_)));
+        let (names, letters) = (sequences.names(), letters.iter().map(|letters| &**letters).collect::<Vec<&[u8]>>());
+        let input_order: Vec<u32> = (0..sequences.store.len() as u32).collect();
+        let order = if self.in_tree_order { order } else { input_order.clone() };
+        let rows = Rows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet };
+        if let Some(mut file) = tree_out {
+            file.buffer().extend_from_slice(newick.as_bytes());
+            file.finish()?;
+        }
+        if let (Some(file), Some(distances)) = (distmat_out, distances) {
+            let format = DistanceFormat::Phylip(MatrixShape::Square);
+            warn_of_names(
+                self.distmat_out.as_deref(),
+                &write_distances(format, &distances, &names, &input_order, file)?,
+            );
+        }
+        if let Some(file) = runner.picture.take() {
+            let title = self.title();
+            write_report(&rows, Some(&tree), &title, file)?;
+        }
+        // The alignment last: who waits for it finds the others.
+        warn_of_names(self.output.as_deref(), &write(self.format, &rows, output)?);
+        Ok(summary)
+    }
+
+    fn stats(summary: &MsaSummary) -> impl Serialize {
+        summary.clone()
+    }
+
+    fn lines(&self, summary: &MsaSummary) -> Vec<String> {
+        let MsaSummary { sequences, columns, distances, tree_seconds, alignment_seconds, seconds } = summary;
+        let mut line = format!(
+            "{} sequences in {} columns in {seconds:.3} s:",
+            HumanCount(*sequences as u64),
+            HumanCount(*columns as u64)
+        );
+        if distances.pairs > 0 {
+            let speed = gcups(distances.cells as f64 / distances.seconds.max(1e-6));
+            line += &format!(" distances {:.3} s ({speed}),", distances.seconds);
+        }
+        line += &format!(" guide tree {tree_seconds:.3} s, alignment {alignment_seconds:.3} s");
+        vec![line]
+    }
+}
+
+impl MultipleAlign {
+    /// The title of the page.
+    fn title(&self) -> String {
+        let path = Path::new(&self.source.path);
+        path.file_name().map_or_else(|| self.source.path.clone(), |name| name.to_string_lossy().into_owned())
+    }
+}
+
+/// Reads a guide tree of these sequences.
+fn read_tree(path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
+    let path = path.to_string_lossy();
+    let text = read_text(&path)?;
+    let names: Vec<&str> = (0..sequences.store.len() as u32).map(|id| sequences.store.name(id)).collect();
+    let pool = thread_pool(run.threads)?;
+    GuideTree::read(&path, &text, &names, &pool)
+}
+
+/// Sequences whose tree is made.
+#[derive(Debug)]
+pub(super) struct TreeMake {
+    source: Source,
+    /// How columns are drawn, if the sequences are aligned; no trials for the tree alone.
+    columns: Option<Bootstrap>,
+    distance: PairDistance,
+    method: TreeMethod,
+    output: Option<PathBuf>,
+    stats: Option<PathBuf>,
+    compute: Compute,
+}
+
+/// A matrix of distances.
+#[derive(Debug)]
+pub(super) struct DistanceMatrix {
+    source: Source,
+    distance: PairDistance,
+    shape: MatrixShape,
+    output: Option<PathBuf>,
+    stats: Option<PathBuf>,
+    compute: Compute,
+}
+
+impl TryFrom<DistArgs> for DistanceMatrix {
+    type Error = Error;
+
+    fn try_from(args: DistArgs) -> Result<Self> {
+        let (compute, stats) = compute(args.compute)?;
+        let inputs = [args.input.seqs.as_str()];
+        let output = output(args.output, &inputs)?;
+        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        Ok(DistanceMatrix {
+            distance: args.distance.map_or_else(PairDistance::default, PairDistance::from),
+            shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),
+            source: args.input.into(),
+            output,
+            stats,
+            compute,
+        })
+    }
+}
+
+impl JobCommand for DistanceMatrix {
+    type Input = Sequences;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Clustal;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+    }
+
+    fn read(&self, _run: &Run) -> Result<Sequences> {
+        self.source.read()
+    }
+
+    fn run(&self, sequences: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
+        let job = PairDistances {
+            kind: self.distance,
+            check: self.compute.check,
+            ..PairDistances::new(Arc::clone(&sequences.store))
+        };
+        runner.show_progress(job.cells());
+        let mut found = None;
+        let summary = job.run(&runner.run, |distances| {
+            found = distances.first().cloned();
+            Ok(())
+        })?;
+        let distances = found.ok_or_else(|| Error::Internal("a job without a result".into()))?;
+        let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
+        let format = DistanceFormat::Phylip(self.shape);
+        let renamed = write_distances(format, &distances, &sequences.names(), &order, output)?;
+        warn_of_names(self.output.as_deref(), &renamed);
+        Ok(summary)
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        summary_lines(summary, false)
+    }
+}
+
+/// What trees are made of.
+pub(super) enum TreeInput {
+    Sequences(Sequences),
+    Rows(AlignedRows, Alphabet),
+}
+
+/// The tree of an alignment, as ClustalW writes it.
+fn tree_of_rows(rows: &AlignedRows, alphabet: Alphabet, bootstrap: Bootstrap, run: &Run) -> Result<String> {
+    let pool = thread_pool(run.threads)?;
+    let code = |&letter: &u8| aligned_code(alphabet, letter).unwrap_or(PAD);
+    let codes: Vec<Vec<Code>> = rows.rows.iter().map(|row| row.iter().map(code).collect()).collect();
+    let tree = UnrootedTree::of_rows(alphabet, &codes, bootstrap.without_gaps, &pool);
+    if bootstrap.trials == 0 {
+        return Ok(tree.dnd(&rows.names));
+    }
+    if codes.len() < 4 {
+        return Err(Error::usage(format!(
+            "--bootstrap: a tree of {} has no groups; give four sequences or more",
+            codes.len()
+        )));
+    }
+    let support = tree.support(alphabet, &codes, bootstrap, &pool);
+    Ok(tree.labelled(&rows.names, &support, Labels::Nodes))
+}
+
+impl TryFrom<TreeArgs> for TreeMake {
+    type Error = Error;
+
+    fn try_from(args: TreeArgs) -> Result<Self> {
+        let (compute, stats) = compute(args.compute)?;
+        let inputs = [args.input.seqs.as_str()];
+        let output = output(args.output, &inputs)?;
+        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        let given = [("--distance", args.distances.distance.is_some()), ("--tree", args.distances.tree.is_some())];
+        if args.aligned
+            && let Some((option, _)) = given.iter().find(|(_, given)| *given)
+        {
+            return Err(Error::usage(format!(
+                "{option} with --aligned: that tree is neighbour joining of the columns that differ, leave it out"
+            )));
+        }
+        if args.bootstrap == Some(0) {
+            return Err(Error::usage("--bootstrap 0: at least 1 is needed"));
+        }
+        let trials = args.bootstrap.unwrap_or(0);
+        let columns = Bootstrap { trials, seed: args.seed, without_gaps: args.no_gap_columns };
+        Ok(TreeMake {
+            columns: args.aligned.then_some(columns),
+            distance: args.distances.distance.map_or_else(PairDistance::default, PairDistance::from),
+            method: args.distances.tree.map_or_else(TreeMethod::default, TreeMethod::from),
+            source: args.input.into(),
+            output,
+            stats,
+            compute,
+        })
+    }
+}
+
+impl JobCommand for TreeMake {
+    type Input = TreeInput;
+    type Summary = TreeSummary;
+    const FAMILY: Family = Family::Clustal;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+    }
+
+    fn read(&self, _run: &Run) -> Result<TreeInput> {
+        if self.columns.is_none() {
+            return Ok(TreeInput::Sequences(self.source.read()?));
+        }
+        let rows = AlignedRows::read(&self.source.path)?;
+        let alphabet = rows.check(self.source.options.alphabet)?;
+        Ok(TreeInput::Rows(rows, alphabet))
+    }
+
+    fn run(&self, input: TreeInput, mut runner: Runner, mut output: Output) -> Result<TreeSummary> {
+        let sequences = match (input, self.columns) {
+            (TreeInput::Sequences(sequences), _) => sequences,
+            (TreeInput::Rows(rows, alphabet), columns) => {
+                let begin = Instant::now();
+                let text = tree_of_rows(&rows, alphabet, columns.unwrap_or_default(), &runner.run)?;
+                output.buffer().extend_from_slice(text.as_bytes());
+                output.finish()?;
+                return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });
+            }
+        };
+        let job = SequenceTree {
+            distance: self.distance,
+            method: self.method,
+            check: self.compute.check,
+            ..SequenceTree::new(Arc::clone(&sequences.store))
+        };
+        runner.show_progress(job.cells());
+        let summary = job.run(&runner.run, |trees| {
+            trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
+            Ok(())
+        })?;
+        output.finish()?;
+        Ok(summary)
+    }
+
+    fn stats(summary: &TreeSummary) -> impl Serialize {
+        summary.clone()
+    }
+
+    fn lines(&self, summary: &TreeSummary) -> Vec<String> {
+        let has_pairs = summary.distances.pairs > 0;
+        let mut lines = if has_pairs { summary_lines(&summary.distances, false) } else { Vec::new() };
+        lines.push(format!("tree in {:.3} s", summary.tree_seconds));
+        lines
+    }
+}

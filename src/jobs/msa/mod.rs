@@ -1,0 +1,256 @@
+//! Many sequences aligned with each other: distances of all pairs, a guide tree of these, and the alignment that grows along
+//! the tree, as ClustalW computes them (Thompson, Higgins and Gibson 1994) or by the consistency of posterior probabilities.
+
+mod clustal;
+mod distances;
+mod tree;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use serde::Serialize;
+
+pub use self::distances::PairDistance;
+pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeMethod, TreeSummary};
+use super::{Job, Run, Summary};
+use crate::alignment::MultipleAlignment;
+use crate::clustal::Clustal;
+use crate::engine::{Engine, thread_pool};
+use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
+use crate::seq::{Alphabet, SequenceId, SequenceStore};
+use crate::simd::Level;
+use crate::tree::{Distances, GuideTree};
+use crate::{posterior, profile};
+
+/// How sequences are aligned.
+#[derive(Debug, Clone)]
+pub enum MsaMode {
+    /// By posterior probabilities and their consistency.
+    Accurate(posterior::Options),
+    /// As ClustalW.
+    Clustal(profile::Options),
+}
+
+impl Default for MsaMode {
+    fn default() -> Self {
+        MsaMode::Accurate(posterior::Options::default())
+    }
+}
+
+/// Sequences to align with each other.
+#[derive(Debug, Clone)]
+pub struct MultiAlign {
+    /// The sequences: nucleotides or proteins.
+    pub sequences: Arc<SequenceStore>,
+    /// How they are aligned.
+    pub mode: MsaMode,
+    /// What their distances are; `None` for ClustalW's, or in accurate mode for those that its probabilities give.
+    pub distance: Option<PairDistance>,
+    /// How the guide tree is made of them; `None` as for `distance`.
+    pub tree: Option<TreeMethod>,
+    /// The guide tree. Then none is made.
+    pub guide_tree: Option<GuideTree>,
+    /// Hand the distances over.
+    pub needs_distances: bool,
+    /// Compute the distances a second time, on the CPU and pair by pair, and fail if one is another; only ClustalW's.
+    pub check: bool,
+}
+
+/// What comes of it.
+#[derive(Debug, Clone, Default)]
+pub struct Aligned {
+    /// The alignment.
+    pub alignment: MultipleAlignment,
+    /// The guide tree.
+    pub tree: GuideTree,
+    /// The same as a text: what neighbour joining made has no root there, as in ClustalW's files.
+    pub newick: String,
+    /// The sequences in the order in which they stand in the tree, or came to the alignment.
+    pub order: Vec<SequenceId>,
+    /// The distances, if they were asked for.
+    pub distances: Option<Distances>,
+}
+
+/// What such a job did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct MsaSummary {
+    /// Sequences.
+    pub sequences: usize,
+    /// Columns of their alignment.
+    pub columns: usize,
+    /// What the distances took, where they are a stage by themselves.
+    pub distances: Summary,
+    /// Seconds of the guide tree.
+    pub tree_seconds: f64,
+    /// Seconds of the alignment.
+    pub alignment_seconds: f64,
+    /// Seconds of all.
+    pub seconds: f64,
+}
+
+impl MultiAlign {
+    /// The default mode, distances and tree.
+    pub fn new(sequences: Arc<SequenceStore>) -> Self {
+        MultiAlign {
+            sequences,
+            mode: MsaMode::default(),
+            distance: None,
+            tree: None,
+            guide_tree: None,
+            needs_distances: false,
+            check: false,
+        }
+    }
+}
+
+/// Engines for ClustalW's distances.
+type Engines = Vec<Box<dyn Engine<Clustal>>>;
+
+impl MultiAlign {
+    /// Cells of the distances, or of what is computed of all pairs instead.
+    pub fn cells(&self) -> u64 {
+        if self.guide_tree.is_some() && matches!(self.mode, MsaMode::Clustal(_)) {
+            0
+        } else {
+            cells_of(&self.sequences)
+        }
+    }
+
+    fn run_with(
+        &self,
+        engines: Option<Engines>,
+        run: &Run,
+        mut rows: impl FnMut(&[Aligned]) -> Result<()>,
+    ) -> Result<MsaSummary> {
+        let begin = Instant::now();
+        let pool = thread_pool(run.threads)?;
+        let mut summary = MsaSummary { sequences: self.sequences.len(), ..MsaSummary::default() };
+        let aligned = match &self.mode {
+            MsaMode::Accurate(options) => self.accurate(options, &pool, run, &mut summary)?,
+            MsaMode::Clustal(options) => self.clustal(options, engines, &pool, run, &mut summary)?,
+        };
+        summary.columns = aligned.alignment.columns();
+        summary.seconds = begin.elapsed().as_secs_f64();
+        rows(&[aligned])?;
+        Ok(summary)
+    }
+
+    /// The guide tree, its text, and distances if they are to be handed over.
+    fn guide(
+        &self,
+        engines: Option<Engines>,
+        pool: &Arc<rayon::ThreadPool>,
+        run: &Run,
+        summary: &mut MsaSummary,
+    ) -> Result<(GuideTree, String, Option<Distances>)> {
+        let names = names(&self.sequences);
+        if let Some(tree) = &self.guide_tree {
+            return Ok((tree.clone(), tree.newick(&names) + "\n", None));
+        }
+        let job = SequenceTree {
+            distance: self.distance.unwrap_or_default(),
+            method: self.tree.unwrap_or_default(),
+            needs_distances: self.needs_distances,
+            check: self.check,
+            ..SequenceTree::new(Arc::clone(&self.sequences))
+        };
+        let (made, took) = job.make(engines, pool, run)?;
+        (summary.distances, summary.tree_seconds) = (took.distances, took.tree_seconds);
+        Ok((made.tree, made.newick, made.distances))
+    }
+
+    fn clustal(
+        &self,
+        options: &profile::Options,
+        engines: Option<Engines>,
+        pool: &Arc<rayon::ThreadPool>,
+        run: &Run,
+        summary: &mut MsaSummary,
+    ) -> Result<Aligned> {
+        let (tree, newick, distances) = self.guide(engines, pool, run, summary)?;
+        let begin = Instant::now();
+        let (weights, identities) = (tree.weights(), tree.identities());
+        let guide = profile::Guide { tree: &tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
+        let control = profile::Run {
+            threads: pool,
+            level: Level::best(),
+            stopped: &|| run.interrupt.load(Ordering::Relaxed),
+            progress: &|_, _| {},
+        };
+        let profile::Progressive { alignment, order } = profile::align(&self.sequences, &guide, options, &control)?;
+        summary.alignment_seconds = begin.elapsed().as_secs_f64();
+        Ok(Aligned { alignment, tree, newick, order, distances })
+    }
+
+    fn accurate(
+        &self,
+        options: &posterior::Options,
+        pool: &Arc<rayon::ThreadPool>,
+        run: &Run,
+        summary: &mut MsaSummary,
+    ) -> Result<Aligned> {
+        let begin = Instant::now();
+        let advance = |pairs, cells| run.progress.advance(pairs, cells);
+        let (alignment, tree) = posterior::align(&self.sequences, options, pool, &advance, &run.interrupt)?;
+        summary.alignment_seconds = begin.elapsed().as_secs_f64();
+        let (order, newick) = (tree.order(), tree.newick(&names(&self.sequences)) + "\n");
+        Ok(Aligned { alignment, tree, newick, order, distances: None })
+    }
+}
+
+/// The names of sequences, for trees.
+fn names(sequences: &SequenceStore) -> Vec<&str> {
+    (0..sequences.len() as u32).map(|id| sequences.name(id)).collect()
+}
+
+/// Cells of all pairs.
+fn cells_of(sequences: &SequenceStore) -> u64 {
+    let (sum, squares) = sequences.lengths().iter().fold((0_u128, 0_u128), |(sum, squares), &length| {
+        (sum + u128::from(length), squares + u128::from(length) * u128::from(length))
+    });
+    u64::try_from((sum * sum - squares) / 2).unwrap_or(u64::MAX)
+}
+
+/// What is said of letters without a meaning.
+fn check_letters(sequences: &SequenceStore) -> Result<()> {
+    match sequences.alphabet() {
+        Alphabet::Dna | Alphabet::Protein => Ok(()),
+        Alphabet::Bytes => {
+            Err(Error::usage_of("alphabet", "only nucleotides and proteins are aligned with each other"))
+        }
+    }
+}
+
+impl Job for MultiAlign {
+    type Row = Aligned;
+    type Summary = MsaSummary;
+    type Engines = Engines;
+
+    fn validate(&self) -> Result<()> {
+        check_letters(&self.sequences)?;
+        match &self.guide_tree {
+            Some(_) if matches!(self.mode, MsaMode::Accurate(_)) => {
+                Err(Error::usage_of("guide_tree", "the accurate `mode` makes a tree of its own"))
+            }
+            Some(tree) if tree.leaves != self.sequences.len() => Err(Error::usage_of(
+                "guide_tree",
+                format!("it has {} leaves, but there are {} sequences", tree.leaves, self.sequences.len()),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// One alignment is handed over.
+    fn run(&self, run: &Run, rows: impl FnMut(&[Aligned]) -> Result<()>) -> Result<MsaSummary> {
+        self.validate()?;
+        run.check_kernel(Family::Clustal)?;
+        self.run_with(None, run, rows)
+    }
+
+    fn run_on(&self, engines: Engines, run: &Run, rows: impl FnMut(&[Aligned]) -> Result<()>) -> Result<MsaSummary> {
+        self.validate()?;
+        self.run_with(Some(engines), run, rows)
+    }
+}

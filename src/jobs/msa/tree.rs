@@ -1,0 +1,195 @@
+//! Distances of sequences, and trees of these.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::super::{Job, Run, Summary};
+use super::distances::{self, PairDistance};
+use super::{Engines, cells_of, check_letters, names};
+use crate::engine::thread_pool;
+use crate::error::Result;
+use crate::gpu::kernels::Family;
+use crate::seq::SequenceStore;
+use crate::tree::{Bed, Distances, GuideTree, average_linkage, embedded, neighbour_joining};
+
+/// How a tree is made of distances.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub enum TreeMethod {
+    /// Neighbour joining, rooted as ClustalW does it.
+    #[default]
+    NeighbourJoining,
+    /// Means of clusters.
+    Upgma,
+    /// Clusters by how far sequences are from some seeds, by words: without a distance of every pair.
+    Mbed,
+}
+
+/// Distances of all pairs of sequences.
+#[derive(Debug, Clone)]
+pub struct PairDistances {
+    /// The sequences: nucleotides or proteins.
+    pub sequences: Arc<SequenceStore>,
+    /// What a distance is.
+    pub kind: PairDistance,
+    /// Compute them a second time, where there is a second way, and fail if one is another.
+    pub check: bool,
+}
+
+impl PairDistances {
+    /// ClustalW's.
+    pub fn new(sequences: Arc<SequenceStore>) -> Self {
+        PairDistances { sequences, kind: PairDistance::default(), check: false }
+    }
+
+    /// Cells of all pairs.
+    pub fn cells(&self) -> u64 {
+        cells_of(&self.sequences)
+    }
+}
+
+impl Job for PairDistances {
+    type Row = Distances;
+    type Summary = Summary;
+    type Engines = Engines;
+
+    fn validate(&self) -> Result<()> {
+        check_letters(&self.sequences)
+    }
+
+    /// All distances are handed over at once.
+    fn run(&self, run: &Run, mut rows: impl FnMut(&[Distances]) -> Result<()>) -> Result<Summary> {
+        self.validate()?;
+        run.check_kernel(Family::Clustal)?;
+        let (distances, summary) = distances::of(self, None, &thread_pool(run.threads)?, run)?;
+        rows(&[distances])?;
+        Ok(summary)
+    }
+
+    fn run_on(&self, engines: Engines, run: &Run, mut rows: impl FnMut(&[Distances]) -> Result<()>) -> Result<Summary> {
+        self.validate()?;
+        let (distances, summary) = distances::of(self, Some(engines), &thread_pool(run.threads)?, run)?;
+        rows(&[distances])?;
+        Ok(summary)
+    }
+}
+
+/// A tree of sequences, made of their distances.
+#[derive(Debug, Clone)]
+pub struct SequenceTree {
+    /// The sequences: nucleotides or proteins.
+    pub sequences: Arc<SequenceStore>,
+    /// What a distance is.
+    pub distance: PairDistance,
+    /// What the tree is made by.
+    pub method: TreeMethod,
+    /// Hand the distances over.
+    pub needs_distances: bool,
+    /// As [`PairDistances::check`].
+    pub check: bool,
+}
+
+/// A tree that was made.
+#[derive(Debug, Clone, Default)]
+pub struct MadeTree {
+    /// With a root.
+    pub tree: GuideTree,
+    /// As text: what neighbour joining made has no root there, as in ClustalW's files.
+    pub newick: String,
+    /// The distances, if they were asked for and are all known.
+    pub distances: Option<Distances>,
+}
+
+/// What such a job did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct TreeSummary {
+    /// What the distances took.
+    pub distances: Summary,
+    /// Seconds of the tree itself.
+    pub tree_seconds: f64,
+}
+
+impl SequenceTree {
+    /// ClustalW's.
+    pub fn new(sequences: Arc<SequenceStore>) -> Self {
+        SequenceTree {
+            sequences,
+            distance: PairDistance::default(),
+            method: TreeMethod::default(),
+            needs_distances: false,
+            check: false,
+        }
+    }
+
+    /// Cells of all pairs.
+    pub fn cells(&self) -> u64 {
+        cells_of(&self.sequences)
+    }
+
+    pub(super) fn make(
+        &self,
+        engines: Option<Engines>,
+        pool: &Arc<rayon::ThreadPool>,
+        run: &Run,
+    ) -> Result<(MadeTree, TreeSummary)> {
+        let names = names(&self.sequences);
+        if self.method == TreeMethod::Mbed {
+            let begin = Instant::now();
+            let words = distances::words(&self.sequences, pool);
+            let from_one = |one: usize, others: &[usize]| words.from_one(one, others.iter().copied());
+            let tree = embedded(Bed::of(self.sequences.len()), self.sequences.lengths(), from_one, pool);
+            let newick = tree.newick(&names) + "\n";
+            let summary = TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() };
+            return Ok((MadeTree { tree, newick, distances: None }, summary));
+        }
+        let job = PairDistances { sequences: Arc::clone(&self.sequences), kind: self.distance, check: self.check };
+        let (distances, took) = distances::of(&job, engines, pool, run)?;
+        let begin = Instant::now();
+        let kept = self.needs_distances.then(|| distances.clone());
+        let (tree, newick) = match self.method {
+            TreeMethod::NeighbourJoining => {
+                let unrooted = neighbour_joining(distances, pool);
+                (unrooted.rooted(pool), unrooted.dnd(&names))
+            }
+            TreeMethod::Upgma | TreeMethod::Mbed => {
+                let tree = average_linkage(distances);
+                let newick = tree.newick(&names) + "\n";
+                (tree, newick)
+            }
+        };
+        let summary = TreeSummary { distances: took, tree_seconds: begin.elapsed().as_secs_f64() };
+        Ok((MadeTree { tree, newick, distances: kept }, summary))
+    }
+}
+
+impl Job for SequenceTree {
+    type Row = MadeTree;
+    type Summary = TreeSummary;
+    type Engines = Engines;
+
+    fn validate(&self) -> Result<()> {
+        check_letters(&self.sequences)
+    }
+
+    /// One tree is handed over.
+    fn run(&self, run: &Run, mut rows: impl FnMut(&[MadeTree]) -> Result<()>) -> Result<TreeSummary> {
+        self.validate()?;
+        run.check_kernel(Family::Clustal)?;
+        let (tree, summary) = self.make(None, &thread_pool(run.threads)?, run)?;
+        rows(&[tree])?;
+        Ok(summary)
+    }
+
+    fn run_on(
+        &self,
+        engines: Engines,
+        run: &Run,
+        mut rows: impl FnMut(&[MadeTree]) -> Result<()>,
+    ) -> Result<TreeSummary> {
+        self.validate()?;
+        let (tree, summary) = self.make(Some(engines), &thread_pool(run.threads)?, run)?;
+        rows(&[tree])?;
+        Ok(summary)
+    }
+}
