@@ -1,20 +1,27 @@
 //! ClustalW's recursion in the rectangle of a pair, fast: only where alignments can be that it may choose.
 //!
-//! The recursion is exact, ties and all ([`super::oracle`] is its textbook), but looks at few cells. A score S, the best
-//! local score of cells before a place and that of cells after it bound what an alignment through the place can score;
-//! whoever has both passes tells, for some rows, the columns where the sum is not less than S - slack: a [`Corridor`].
-//! The slack is there because the recursion does not always keep to the best alignment: next to a gap of two rows or more,
-//! which it takes out first, it opens a further gap for nothing. Every part checks that its best score is not less than
-//! what an alignment may have that leaves the corridor; where it is, the pair is walked again without one.
+//! The recursion is exact, ties and all ([`super::oracle`] is its textbook), but looks at few cells. The best local score of
+//! cells before a place and that of cells after it bound what an alignment through the place can score; whoever has both
+//! passes tells, for some rows, the columns where the sum is not less than the best score S by more than a slack: a
+//! [`Corridor`]. In it, two sweeps find the rows that all alignments of S - slack or more cross at the same column
+//! (`pins`). Between two pins the recursion's parts need not be known as wholes: where a part's middle row has a pin, it is
+//! crossed there; where not, a sweep from the pin above and from the one below tells where.
 //!
-//! A part ends early where the diagonal is better than any alignment with gaps can be.
+//! The slack is there because the recursion does not keep to the best alignments. A gap of two rows or more in the second
+//! sequence is taken out first, and gaps beside it then open for nothing, in either sequence. So a part's best alignment
+//! may be one that the whole would not have. Every part's corners say by how much what it chooses may fall short of S:
+//! by nothing where they are pins; by an opening more than their part's where they are beside a gap that was taken out. If
+//! that is more than the slack, the pair is walked without a corridor.
+
+mod pins;
+mod rows;
 
 use super::ClustalCosts;
+use super::costs::SIZE;
 use super::oracle::Gaps;
 use crate::seq::Code;
-
-/// What no alignment scores. A pair's sums of gap costs may be taken off it without an overflow.
-const NEVER: i32 = i32::MIN / 4;
+use pins::Pins;
+use rows::{Rows, Sweep};
 
 /// Columns where alignments cross some rows: those that score no less than the best one by more than the slack.
 #[derive(Debug, Clone, Default)]
@@ -47,16 +54,9 @@ pub struct Walker {
     tail: Rows,
     /// For each row of the rectangle and the end, the first and the last column.
     windows: Vec<[u32; 2]>,
-    /// Sums of the greatest scores of residues before each row.
-    most: Vec<i64>,
+    pins: Pins,
     /// Parts to come.
     parts: Vec<Part>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Rows {
-    best: Vec<i32>,
-    gap: Vec<i32>,
 }
 
 /// A part of the rectangle that the recursion comes to.
@@ -68,13 +68,13 @@ struct Part {
     sizes: [usize; 2],
     /// What a gap at its first corner costs to open, and one at its last.
     openings: [i32; 2],
-    /// At least so much scores the alignment up to its first corner, and that from its last.
-    outside: [i32; 2],
+    /// How much what is chosen here may fall short of the best, for either corner.
+    short: [i32; 2],
 }
 
 impl Walker {
-    /// The identities of the alignment that ClustalW's recursion chooses.
-    pub fn identities(&mut self, found: &Found, costs: &ClustalCosts, corridor: &Corridor) -> u32 {
+    /// The identities of the alignment that ClustalW's recursion chooses. Corridors are tried in turn.
+    pub fn identities(&mut self, found: &Found, costs: &ClustalCosts, corridors: &[Corridor]) -> u32 {
         let gaps = Gaps::of(found.first.len(), found.second.len(), costs);
         let within =
             |codes: &'_ [Code], side: usize| found.start[side] as usize..(found.end[side] as usize).min(codes.len());
@@ -83,29 +83,18 @@ impl Walker {
             second: &found.second[within(found.second, 1)],
             costs,
             gaps,
-            score: found.score,
         };
-        self.sum_most(&pair);
         // Where gaps cost nothing to extend there are alignments outside that score the same.
-        if gaps.extend > 0 {
+        for corridor in corridors.iter().filter(|_| gaps.extend > 0) {
             self.open_windows(found, corridor);
-            if let Some(identities) = self.walk(&pair, Some(corridor.slack)) {
+            self.pins.find(&pair, &self.windows, &mut self.head, found.score, corridor.slack);
+            if let Some(identities) = self.walk(&pair, true) {
                 return identities;
             }
         }
         self.windows.clear();
         self.windows.resize(pair.first.len() + 1, [0, pair.second.len() as u32]);
-        self.walk(&pair, None).unwrap_or_default()
-    }
-
-    fn sum_most(&mut self, pair: &Pair) {
-        let mut sum = 0;
-        self.most.clear();
-        self.most.push(0);
-        self.most.extend(pair.first.iter().map(|&code| {
-            sum += i64::from(pair.costs.row_most(code));
-            sum
-        }));
+        self.walk(&pair, false).unwrap_or_default()
     }
 
     /// Between two rows of a corridor an alignment is not left of its columns in the upper one, nor right of those in the
@@ -136,20 +125,23 @@ impl Walker {
         self.windows[rows as usize][1] = columns;
     }
 
-    /// Walks all parts; `None` if an alignment outside the windows may be better.
-    fn walk(&mut self, pair: &Pair, slack: Option<i32>) -> Option<u32> {
+    /// Walks all parts, by pins or without; `None` if the slack of all pins is too small.
+    fn walk(&mut self, pair: &Pair, by_pins: bool) -> Option<u32> {
         let sizes = [pair.first.len(), pair.second.len()];
         self.parts.clear();
-        self.parts.push(Part { at: [0; 2], sizes, openings: [0; 2], outside: [0; 2] });
+        self.parts.push(Part { at: [0; 2], sizes, openings: [0; 2], short: [0; 2] });
         let mut identities = 0;
         while let Some(part) = self.parts.pop() {
-            let Part { at, sizes, openings, outside } = part;
+            let Part { at, sizes, openings, short } = part;
             if sizes[0] == 0 || sizes[1] == 0 {
                 continue;
             }
-            if let Some(same) = pair.diagonal(&part, &self.most) {
-                identities += same;
-                continue;
+            if by_pins {
+                let level = self.pins.of(short[0] + short[1])?;
+                if let Some(same) = self.pins.straight(level, at, part.end()) {
+                    identities += same;
+                    continue;
+                }
             }
             if sizes[0] == 1 {
                 if let Some(column) = pair.one_row(&part) {
@@ -157,98 +149,107 @@ impl Walker {
                 }
                 continue;
             }
-            let middle = sizes[0] / 2;
-            let Crossing { score, column, in_gap, head, tail } = self.middle(pair, &part, middle);
-            // Free openings at corners, but for the rectangle's own: alignments that end there are local ones.
-            let free = [at != [0; 2], at[0] + sizes[0] < pair.first.len() || at[1] + sizes[1] < pair.second.len()];
-            let free = [0, 1].map(|side| if free[side] && openings[side] == 0 { pair.gaps.open } else { 0 });
-            if let Some(slack) = slack {
-                let outside = i64::from(outside[0]) + i64::from(outside[1]) - i64::from(free[0]) - i64::from(free[1]);
-                if i64::from(score) + outside < i64::from(pair.score) - i64::from(slack) {
-                    return None;
-                }
-            }
+            let middle = at[0] + sizes[0] / 2;
+            let inner = if by_pins { self.between_pins(pair, &part, middle)? } else { part };
+            // A piece without rows is a pin.
+            let (column, in_gap) =
+                if inner.sizes[0] == 0 { (inner.at[1], false) } else { self.middle(pair, &inner, middle) };
             // A gap that crosses the middle takes the rows on both sides of it along, and goes on for nothing in both parts.
-            let (taken, opening) = if in_gap { (1, 0) } else { (0, pair.gaps.open) };
-            let longer = if in_gap { pair.gaps.extend } else { 0 };
+            let (taken, opening, more) = if in_gap { (1, 0, pair.gaps.open) } else { (0, pair.gaps.open, 0) };
+            let [head, tail] = [[middle - taken, column], [middle + taken, column]];
             self.parts.push(Part {
-                at: [at[0] + middle + taken, at[1] + column],
-                sizes: [sizes[0] - middle - taken, sizes[1] - column],
+                at: tail,
+                sizes: [0, 1].map(|side| part.end()[side] - tail[side]),
                 openings: [opening, openings[1]],
-                outside: [outside[0] + head - longer - free[0], outside[1]],
+                short: [inner.short[0] + more, short[1]],
             });
             self.parts.push(Part {
                 at,
-                sizes: [middle - taken, column],
+                sizes: [0, 1].map(|side| head[side] - at[side]),
                 openings: [openings[0], opening],
-                outside: [outside[0], outside[1] + tail - longer - free[1]],
+                short: [short[0], inner.short[1] + more],
             });
         }
         Some(identities)
     }
 
-    /// Where the alignment crosses a row.
-    fn middle(&mut self, pair: &Pair, part: &Part, middle: usize) -> Crossing {
+    /// The piece of a part from the last pin above a row to the first one below it: the less the piece falls short, the more
+    /// pins there are. `None` if there are none for a part that falls so short.
+    fn between_pins(&self, pair: &Pair, part: &Part, row: usize) -> Option<Part> {
+        let mut piece = *part;
+        loop {
+            let level = self.pins.of(piece.short[0] + piece.short[1])?;
+            let [upper, lower] = level.around(row).map(|row| self.pins.pin(row));
+            let (before, mut end) = (piece.sizes[0], piece.end());
+            if let Some(pin) = upper.filter(|pin| pin[0] > piece.at[0]) {
+                (piece.at, piece.openings[0], piece.short[0]) = (pin, pair.gaps.open, 0);
+            }
+            if let Some(pin) = lower.filter(|pin| pin[0] < end[0]) {
+                (end, piece.openings[1], piece.short[1]) = (pin, pair.gaps.open, 0);
+            }
+            piece.sizes = [0, 1].map(|side| end[side] - piece.at[side]);
+            if piece.sizes[0] == before || piece.sizes[0] == 0 {
+                return Some(piece);
+            }
+        }
+    }
+
+    /// The column where the alignment of a part crosses a row, and whether in a gap.
+    fn middle(&mut self, pair: &Pair, part: &Part, row: usize) -> (usize, bool) {
         let Part { at, sizes: [rows, columns], openings, .. } = *part;
         let windows = &self.windows[at[0]..=at[0] + rows];
-        let inside = |column: u32| (column as usize).clamp(at[1], at[1] + columns) - at[1];
-        let window = |row: usize| windows[row].map(inside);
+        let window = |row: usize| windows[row].map(|column| (column as usize).clamp(at[1], at[1] + columns) - at[1]);
         let (first, second) = (&pair.first[at[0]..at[0] + rows], &pair.second[at[1]..at[1] + columns]);
-        self.head.sweep(
-            pair.gaps,
-            [middle, columns],
-            openings[0],
+        let (gaps, middle) = (pair.gaps, row - at[0]);
+        let head = Sweep {
+            gaps,
+            sizes: [middle, columns],
+            opening: openings[0],
             window,
-            |row| pair.row(first[row]),
-            |column| second[column],
-        );
+            table: |row| pair.row(first[row]),
+            letter: |column| second[column],
+        };
+        self.head.sweep(head, |_, _, _, _| {});
         let mirrored = |row: usize| {
             let [least, most] = window(rows - row);
             [columns - most, columns - least]
         };
-        self.tail.sweep(
-            pair.gaps,
-            [rows - middle, columns],
-            openings[1],
-            mirrored,
-            |row| pair.row(first[rows - 1 - row]),
-            |column| second[columns - 1 - column],
-        );
-        let (head, tail, open) = (&self.head, &self.tail, pair.gaps.open);
+        let tail = Sweep {
+            gaps,
+            sizes: [rows - middle, columns],
+            opening: openings[1],
+            window: mirrored,
+            table: |row| pair.row(first[rows - 1 - row]),
+            letter: |column| second[columns - 1 - column],
+        };
+        self.tail.sweep(tail, |_, _, _, _| {});
+        let (head, tail) = (&self.head, &self.tail);
         let [least, most] = window(middle);
-        let whole = |column: usize| head.best[column] + tail.best[columns - column];
-        let (mut score, mut at, mut in_gap) = (whole(least), least, false);
+        let (mut score, mut found, mut in_gap) = (head.best[least] + tail.best[columns - least], least, false);
         for column in least..=most {
-            let (other, sum) = (columns - column, whole(column));
+            let other = columns - column;
+            let sum = head.best[column] + tail.best[other];
             // Of equal ones the last that comes out of a pair of residues and goes on with a gap.
             let turns = || head.best[column] != head.gap[column] && tail.best[other] == tail.gap[other];
             if sum > score || sum == score && turns() {
-                (score, at) = (sum, column);
+                (score, found) = (sum, column);
             }
         }
         for column in (least..=most).rev() {
-            let sum = head.gap[column] + tail.gap[columns - column] + open;
+            let sum = head.gap[column] + tail.gap[columns - column] + gaps.open;
             if sum > score {
-                (score, at, in_gap) = (sum, column, true);
+                (score, found, in_gap) = (sum, column, true);
             }
         }
-        let (ends, begins) = if in_gap { (&head.gap, &tail.gap) } else { (&head.best, &tail.best) };
-        Crossing { score, column: at, in_gap, head: ends[at], tail: begins[columns - at] }
+        (at[1] + found, in_gap)
     }
 }
 
-/// Where an alignment crosses a row.
-struct Crossing {
-    /// Its score.
-    score: i32,
-    /// Columns before that.
-    column: usize,
-    /// Whether in a gap of the second sequence.
-    in_gap: bool,
-    /// The score up to there.
-    head: i32,
-    /// And from there; either part pays for the gap.
-    tail: i32,
+impl Part {
+    /// Residues up to its end.
+    fn end(&self) -> [usize; 2] {
+        [0, 1].map(|side| self.at[side] + self.sizes[side])
+    }
 }
 
 /// The rectangle.
@@ -257,32 +258,11 @@ struct Pair<'a> {
     second: &'a [Code],
     costs: &'a ClustalCosts,
     gaps: Gaps,
-    score: i32,
 }
 
 impl Pair<'_> {
-    fn row(&self, code: Code) -> &[i32; super::costs::SIZE] {
-        &self.costs.table()[code as usize % super::costs::SIZE]
-    }
-
-    /// The identities of a part's diagonal, where it is better than any alignment with gaps: these have a gap in both
-    /// sequences, at least, and a pair less.
-    fn diagonal(&self, part: &Part, most: &[i64]) -> Option<u32> {
-        let [rows, columns] = part.sizes;
-        if rows != columns {
-            return None;
-        }
-        let first = &self.first[part.at[0]..part.at[0] + rows];
-        let second = &self.second[part.at[1]..part.at[1] + rows];
-        let (mut score, mut same, mut least) = (0, 0, i32::MAX);
-        for (&a, &b) in first.iter().zip(second) {
-            score += i64::from(self.costs.score(a, b));
-            same += u32::from(a == b);
-            least = least.min(self.costs.row_most(a));
-        }
-        let paid = part.openings.iter().filter(|&&opening| opening > 0).count() as i64 * i64::from(self.gaps.open);
-        let pairs = most[part.at[0] + rows] - most[part.at[0]] - i64::from(least);
-        (score > pairs - paid - 2 * i64::from(self.gaps.extend)).then_some(same)
+    fn row(&self, code: Code) -> &[i32; SIZE] {
+        &self.costs.table()[code as usize % SIZE]
     }
 
     /// The column that a part's only row is aligned with; `None` if it is better left in a gap.
@@ -302,58 +282,24 @@ impl Pair<'_> {
     }
 }
 
-impl Rows {
-    /// Scores of alignments from a corner to the cells of the last of some rows, global, where gaps at the corner cost
-    /// `opening` to open; only of cells in windows, whose sides rise. The corner is in the first window.
-    #[inline(always)]
-    fn sweep<'t>(
-        &mut self,
-        Gaps { open, extend }: Gaps,
-        sizes: [usize; 2],
-        opening: i32,
-        window: impl Fn(usize) -> [usize; 2],
-        table: impl Fn(usize) -> &'t [i32; super::costs::SIZE],
-        code: impl Fn(usize) -> Code,
-    ) {
-        let edge = |residues: usize| if residues == 0 { 0 } else { -opening - extend * residues as i32 };
-        let Rows { best, gap } = self;
-        if best.len() <= sizes[1] {
-            best.resize(sizes[1] + 1, NEVER);
-            gap.resize(sizes[1] + 1, NEVER);
-        }
-        let [mut least, mut most] = window(0);
-        for column in least..=most {
-            best[column] = edge(column);
-            gap[column] = best[column] - open;
-        }
-        for row in 0..sizes[0] {
-            let [from, to] = window(row + 1);
-            // Columns that come into the window have nothing above them.
-            best[most + 1..=to].fill(NEVER);
-            gap[most + 1..=to].fill(NEVER);
-            let mut before = if from > least { best[from - 1] } else { NEVER };
-            let (mut cell, mut across) = (NEVER, NEVER);
-            let mut begin = from;
-            if from == 0 {
-                before = std::mem::replace(&mut best[0], edge(row + 1));
-                cell = best[0];
-                across = cell - open;
-                begin = 1;
-            }
-            let scores = table(row);
-            let cells = best[begin..=to].iter_mut().zip(&mut gap[begin..=to]);
-            for (column, (best, gap)) in (begin..).zip(cells) {
-                across = (across - extend).max(cell - open - extend);
-                let down = (*gap - extend).max(*best - open - extend);
-                let score = scores[code(column - 1) as usize % super::costs::SIZE];
-                cell = (before + score).max(across).max(down);
-                before = std::mem::replace(best, cell);
-                *gap = down;
-            }
-            (least, most) = (from, to);
-        }
-        if least == 0 {
-            gap[0] = best[0];
-        }
+/// A sweep over the whole rectangle in its windows, from its first corner or from its last.
+#[allow(clippy::type_complexity, reason = "closures have no names")]
+fn windows_sweep<'p>(
+    pair: &'p Pair,
+    windows: &'p [[u32; 2]],
+    from_end: bool,
+) -> Sweep<impl Fn(usize) -> [usize; 2] + 'p, impl Fn(usize) -> &'p [i32; SIZE] + 'p, impl Fn(usize) -> Code + 'p> {
+    let [rows, columns] = [pair.first.len(), pair.second.len()];
+    let turned = move |place: usize, count: usize| if from_end { count - 1 - place } else { place };
+    Sweep {
+        gaps: pair.gaps,
+        sizes: [rows, columns],
+        opening: 0,
+        window: move |row| {
+            let [least, most] = windows[turned(row, rows + 1)].map(|column| column as usize);
+            if from_end { [columns - most, columns - least] } else { [least, most] }
+        },
+        table: move |row| pair.row(pair.first[turned(row, rows)]),
+        letter: move |column| pair.second[turned(column, columns)],
     }
 }

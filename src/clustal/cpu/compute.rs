@@ -82,7 +82,7 @@ pub fn compute(
             for ((&index, second), lane) in indices.iter().zip(seconds).zip(lanes) {
                 let (start, end) = (lane.place.start, lane.place.end);
                 let found = Found { first, second, score: lane.score, start, end };
-                let number = walker.identities(&found, costs, &lane.corridor);
+                let number = walker.identities(&found, costs, &lane.corridors);
                 identities[index] = PairIdentities { least: number, most: number, start, end };
             }
         }

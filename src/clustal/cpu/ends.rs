@@ -17,9 +17,8 @@ use crate::simd::{Doubles, Kernel, Lanes, Level, Lines, MAX_DOUBLES, Simd};
 const OUTSIDE: Code = SIZE as Code - 1;
 /// What it scores.
 const NEVER: i32 = i32::MIN / 4;
-/// Openings of gaps that a corridor's slack has room for. The recursion opens a gap for nothing on either side of one that it
-/// took out.
-const SLACK_OPENINGS: i32 = 3;
+/// Openings of gaps that slacks of corridors have room for: most pairs need the first, which is narrower.
+const SLACKS: [i32; 2] = [2, 5];
 /// Rows from one that is kept to the next, at least.
 const INTERVAL: usize = 16;
 /// Elements of rows that are kept, about: as many as a core's share of the cache holds.
@@ -46,7 +45,7 @@ pub(super) struct Lane {
     /// Where it is. Identities are not known yet.
     pub place: PairIdentities,
     /// Where the recursion may go.
-    pub corridor: Corridor,
+    pub corridors: [Corridor; SLACKS.len()],
 }
 
 /// One sequence, and others of lanes.
@@ -165,7 +164,7 @@ impl Passes<'_> {
                 end: [best_row[lane] as u32, best_column[lane] as u32],
                 ..PairIdentities::default()
             },
-            corridor: Corridor { slack: SLACK_OPENINGS * self.opens[lane], rows: Vec::new() },
+            corridors: SLACKS.map(|openings| Corridor { slack: openings * self.opens[lane], rows: Vec::new() }),
         };
         (0..self.group.seconds.len()).map(lane).collect()
     }
@@ -182,9 +181,12 @@ impl Passes<'_> {
         let kept = kept.at_least(self.group.first.len() / self.interval * 2 * elements);
         cells.fill(0);
         gaps.fill(NEVER);
-        let (mut scores, mut limits) = ([0; MAX_DOUBLES], [0; MAX_DOUBLES]);
+        let (mut scores, mut limits) = ([0; MAX_DOUBLES], [[0; MAX_DOUBLES]; SLACKS.len()]);
         for (lane, found) in lanes.iter().enumerate() {
-            (scores[lane], limits[lane]) = (found.score, found.score - found.corridor.slack - 1);
+            scores[lane] = found.score;
+            for (limits, corridor) in limits.iter_mut().zip(&found.corridors) {
+                limits[lane] = found.score - corridor.slack - 1;
+            }
         }
         let mut open =
             lanes.iter().enumerate().fold(0, |bits, (lane, found)| bits | u64::from(found.score > 0) << lane);
@@ -230,16 +232,18 @@ impl Passes<'_> {
                 if row > 0 && row % self.interval == 0 && open != 0 {
                     let at = (row / self.interval - 1) * 2 * elements;
                     let (forth, back) = ([&kept[at..], &kept[at + elements..]], [&*cells, &*gaps]);
-                    let [least, most] = crossings::<W>(columns, forth, back, &self.opens, &limits);
-                    for (lane, found) in lanes.iter_mut().enumerate() {
-                        if open >> lane & 1 == 1 && row < found.place.end[0] as usize {
-                            found.corridor.rows.push((row as u32, [least[lane], most[lane]]));
+                    for (slack, limits) in limits.iter().enumerate() {
+                        let [least, most] = crossings::<W>(columns, forth, back, &self.opens, limits);
+                        for (lane, found) in lanes.iter_mut().enumerate() {
+                            if open >> lane & 1 == 1 && row < found.place.end[0] as usize {
+                                found.corridors[slack].rows.push((row as u32, [least[lane], most[lane]]));
+                            }
                         }
                     }
                 }
             }
         }
-        lanes.iter_mut().for_each(|found| found.corridor.rows.reverse());
+        lanes.iter_mut().flat_map(|found| &mut found.corridors).for_each(|corridor| corridor.rows.reverse());
     }
 }
 
