@@ -1,51 +1,100 @@
-// nw_forward_reverse: least and most identities of the best global alignments of a pair's rectangle, one pair per workgroup, half of
-// whose invocations go forwards over the upper half of the rows while the others go backwards over the lower half (CUDA ClustalW,
-// Hung et al. 2015).
+// nw_forward_reverse: identities of the alignment that ClustalW chooses in a pair's rectangle, one pair per workgroup, half of whose
+// invocations go forwards over the upper half of the rows while the others go backwards over the lower half (CUDA ClustalW, Hung et
+// al. 2015).
 // Recurrence: H[i,j] = max(H[i-1,j-1] + score, D[i,j], E[i,j]), D[i,j] = max(D[i-1,j], H[i-1,j] - opening) - extension, and so E from column
-//             to column; gaps at the rectangle's ends have no opening cost. With every score go the least and most identities of
-//             the alignments that have it. At the middle row either H and H meet, or D and D, of which one opening is given back
-//             (Myers and Miller 1988).
+//             to column; a gap at a part's corner costs what that corner says to open. At the middle row H and H meet, or D and D,
+//             of which one opening is given back (Myers and Miller 1988), and the part falls into two. Of equal columns ClustalW
+//             takes the last where H is no gap before and one after, else the first; and D and D only if that is more.
 // Owns:       invocation l of a half has ROWS rows of each strip of ROWS * WG / 2, and is at column k - l in step k: the half goes
 //             over a strip by anti-diagonals.
-// Layout:     scratch[(group * 8 + half * 4 + part) * params.entries + j]: H and D of column j, part 0 and 1 of the last row of the strip
-//             before, 2 and 3 of the half's last row: score, least, most.
-// Invariant:  when a strip begins, parts 0 and 1 hold the row before it, of every column.
+// Layout:     scratch[(group * 4 + half * 2 + part) * params.entries + j]: H and D of column j, part 0 of the last row of the strip before,
+//             1 of the half's last row.
+// Invariant:  when a strip begins, part 0 holds the row before it, of every column.
 // Uniform:    what bounds loops around barriers comes from params and through workgroupUniformLoad.
-// Limits:     scores within 32 bits (Units::holds refuses others); params.entries - 1 columns.
+// Limits:     scores within 32 bits (Table::holds refuses others); params.entries - 1 columns.
 // Oracle:     src/clustal/oracle.rs
 //
 // Constants:  WG (invocations a workgroup, even), ROWS, CODES (alphabet size).
 
 #import clustal
 
-@group(0) @binding(6) var<storage, read_write> scratch: array<vec4<i32>>;
+@group(0) @binding(6) var<storage, read_write> scratch: array<vec2<i32>>;
 
 // Invocations of a half.
 const HALF: u32 = WG / 2u;
+// Parts that wait: one of each size that halving gives, and more.
+const WAITING: u32 = 40u;
+const NOWHERE: u32 = 0xffffffffu;
+const NEVER: i32 = -0x7fffffff;
 
-// A score with the least and the most identities of those that have it.
-alias Tally = vec3<i32>;
+// A part of the rectangle. Rows are residues of the first sequence.
+struct Part {
+    // Residues before it, and in it.
+    row: u32,
+    column: u32,
+    rows: u32,
+    columns: u32,
+    // What gaps at its first and at its last corner cost to open.
+    head: i32,
+    tail: i32,
+}
 
-// The rectangle: its last row and column, counted as symbols of the store, and how many there are.
-var<workgroup> wg_rectangle: vec4<u32>;
+// What an invocation found of a part's middle row, or of its only one.
+struct Crossing {
+    score: i32,
+    first: u32,
+    // The last column that ClustalW prefers; NOWHERE if there is none.
+    preferred: u32,
+    gap_score: i32,
+    gap: u32,
+}
+
+var<workgroup> waiting: array<Part, WAITING>;
+var<workgroup> wg_part: Part;
+// How many parts wait, and identities so far.
+var<workgroup> wg_count: u32;
+var<workgroup> wg_same: u32;
+// Of a part's diagonal: score, identities, the greatest scores of its rows, and the least of these; whether nothing is better.
+var<workgroup> diagonal_sums: array<atomic<i32>, 4>;
+var<workgroup> wg_is_diagonal: u32;
 // What the invocation above handed down, in odd and even steps: H and D.
-var<workgroup> handed_h: array<vec4<i32>, 2u * WG>;
-var<workgroup> handed_d: array<vec4<i32>, 2u * WG>;
+var<workgroup> handed: array<vec2<i32>, 2u * WG>;
+var<workgroup> crossings: array<Crossing, WG>;
 
-fn better(a: Tally, b: Tally) -> Tally {
-    if (a.x != b.x) {
-        return select(b, a, a.x > b.x);
+fn wait(part: Part) {
+    if (part.rows > 0u && part.columns > 0u) {
+        waiting[wg_count] = part;
+        wg_count += 1u;
     }
-    return Tally(a.x, min(a.y, b.y), max(a.z, b.z));
 }
 
-fn less(tally: Tally, cost: i32) -> Tally {
-    return tally - Tally(cost, 0, 0);
+// A gap of so many symbols at a corner.
+fn edge(symbols: u32, opening: i32) -> i32 {
+    return select(-opening - params.extension * i32(symbols), 0, symbols == 0u);
 }
 
-// A gap of so many symbols at the rectangle's end.
-fn end_gap(symbols: u32) -> Tally {
-    return Tally(-params.extension * i32(symbols), 0, 0);
+fn score_of(a: u32, b: u32) -> i32 {
+    return table[symbol(a) * CODES + symbol(b)];
+}
+
+// The better of two invocations' findings.
+fn joined(a: Crossing, b: Crossing) -> Crossing {
+    var all = a;
+    if (b.score > a.score) {
+        all.score = b.score;
+        all.first = b.first;
+        all.preferred = b.preferred;
+    } else if (b.score == a.score) {
+        all.first = min(a.first, b.first);
+        if (b.preferred != NOWHERE && (a.preferred == NOWHERE || b.preferred > a.preferred)) {
+            all.preferred = b.preferred;
+        }
+    }
+    if (b.gap_score > a.gap_score || (b.gap_score == a.gap_score && b.gap > a.gap)) {
+        all.gap_score = b.gap_score;
+        all.gap = b.gap;
+    }
+    return all;
 }
 
 @compute @workgroup_size(WG)
@@ -60,126 +109,199 @@ fn main(
     }
     let is_back = t >= HALF;
     let lane = t % HALF;
-    let own_scratch = (group * 8u + select(0u, 4u, is_back)) * params.entries;
+    let upper = group * 4u * params.entries;
+    let lower = upper + 2u * params.entries;
+    let own_border = select(upper, lower, is_back);
+    let own_last = own_border + params.entries;
     for (var place = params.task_begin + group; place < params.task_end; place += params.groups) {
         let pair = pairs[place];
+        let own = found[place];
+        let opening = pair.opening;
+        let extension = params.extension;
+        // Where the rectangle begins in both sequences, and its residues.
+        let start_column = pair.query_symbols - 1u - own.columns_back;
+        let of_target = vec2<u32>(pair.target_begin + own.end_row - own.rows_back, own.rows_back + 1u);
+        let of_query = vec2<u32>(pair.query + start_column, own.end_column + 1u - start_column);
+        let first = select(of_query, of_target, pair.by_rows != 0u).x;
+        let second = select(of_target, of_query, pair.by_rows != 0u).x;
         if (t == 0u) {
-            let own = found[place];
-            wg_rectangle = vec4<u32>(0u);
+            wg_count = 0u;
+            wg_same = 0u;
             if (own.score > 0) {
-                // The start is columns_back before the query's last column.
-                wg_rectangle = vec4<u32>(pair.target_begin + own.end_row, pair.query + own.end_column,
-                                         own.rows_back + 1u, own.end_column + own.columns_back + 2u - pair.query_symbols);
+                let rows = select(of_query, of_target, pair.by_rows != 0u).y;
+                let columns = select(of_target, of_query, pair.by_rows != 0u).y;
+                wait(Part(0u, 0u, rows, columns, 0, 0));
             }
         }
-        // Safe: the load is a barrier before and after it.
-        let rectangle = workgroupUniformLoad(&wg_rectangle);
-        let last_row = rectangle.x;
-        let last_column = rectangle.y;
-        let rows = rectangle.z;
-        let columns = rectangle.w;
-        let middle = rows / 2u;
-        let first = pair.opening + params.extension;
-        let own_rows = select(middle, rows - middle, is_back);
-        let first_row = last_row + 1u - rows;
-        let first_column = last_column + 1u - columns;
-
-        // Phase 1: the row before the half's first, which is its last if it has none.
-        for (var j = lane; j <= columns; j += HALF) {
-            let h = end_gap(j);
-            let border = vec4<i32>(h, 0);
-            let down = vec4<i32>(less(h, pair.opening), 0);
-            for (var part = 0u; part < 2u; part++) {
-                scratch[own_scratch + (2u * part) * params.entries + j] = border;
-                scratch[own_scratch + (2u * part + 1u) * params.entries + j] = down;
+        loop {
+            if (t == 0u) {
+                wg_part.rows = 0u;
+                if (wg_count > 0u) {
+                    wg_count -= 1u;
+                    wg_part = waiting[wg_count];
+                }
+                atomicStore(&diagonal_sums[0], 0);
+                atomicStore(&diagonal_sums[1], 0);
+                atomicStore(&diagonal_sums[2], 0);
+                atomicStore(&diagonal_sums[3], 0x7fffffff);
             }
-        }
-        storageBarrier();
-        workgroupBarrier();
-
-        // Phase 2: strips, the lower half's as many as any has.
-        let strip_rows = HALF * ROWS;
-        let strips = (rows - middle + strip_rows - 1u) / strip_rows;
-        for (var strip = 0u; strip < strips; strip++) {
-            let row_begin = strip * strip_rows + lane * ROWS;
-            var h: array<Tally, ROWS>;
-            var e: array<Tally, ROWS>;
-            var codes: array<u32, ROWS>;
-            for (var r = 0u; r < ROWS; r++) {
-                h[r] = end_gap(row_begin + r + 1u);
-                e[r] = less(h[r], pair.opening);
-                let row = min(row_begin + r, max(own_rows, 1u) - 1u);
-                codes[r] = symbol(select(first_row + row, last_row - row, is_back));
+            // Safe: the load is a barrier before and after it.
+            let part = workgroupUniformLoad(&wg_part);
+            let rows = part.rows;
+            let columns = part.columns;
+            if (rows == 0u) {
+                break;
             }
-            var corner = end_gap(row_begin);
-            for (var k = 0u; k < columns + HALF - 1u; k++) {
-                // Wraps below 0, which is behind the last column too.
-                let j = k - lane;
-                if (j < columns && row_begin < own_rows) {
-                    let code = symbol(select(first_column + j, last_column - j, is_back));
-                    var up_h: Tally;
-                    var up_d: Tally;
-                    let at = own_scratch + j + 1u;
-                    if (lane == 0u) {
-                        up_h = scratch[at].xyz;
-                        up_d = scratch[at + params.entries].xyz;
-                    } else {
-                        let handed = ((k + 1u) % 2u) * WG + t - 1u;
-                        up_h = handed_h[handed].xyz;
-                        up_d = handed_d[handed].xyz;
-                    }
-                    var diagonal = corner;
-                    corner = up_h;
-                    for (var r = 0u; r < ROWS; r++) {
-                        let entry = table[codes[r] * CODES + code];
-                        let aligned = diagonal + Tally(entry.x, entry.y, entry.y);
-                        diagonal = h[r];
-                        up_d = better(less(up_h, first), less(up_d, params.extension));
-                        e[r] = better(less(h[r], first), less(e[r], params.extension));
-                        up_h = better(better(aligned, up_d), e[r]);
-                        h[r] = up_h;
-                        if (row_begin + r + 1u == own_rows) {
-                            scratch[at + 2u * params.entries] = vec4<i32>(up_h, 0);
-                            scratch[at + 3u * params.entries] = vec4<i32>(up_d, 0);
-                        }
-                    }
-                    handed_h[(k % 2u) * WG + t] = vec4<i32>(up_h, 0);
-                    handed_d[(k % 2u) * WG + t] = vec4<i32>(up_d, 0);
-                    if (lane == HALF - 1u) {
-                        scratch[at] = vec4<i32>(up_h, 0);
-                        scratch[at + params.entries] = vec4<i32>(up_d, 0);
+            let a = first + part.row;
+            let b = second + part.column;
+
+            // Phase 1: the diagonal, where it is better than anything with gaps. That has one in both sequences, and a pair less.
+            if (rows == columns) {
+                var sums = vec4<i32>(0, 0, 0, 0x7fffffff);
+                for (var k = t; k < rows; k += WG) {
+                    let code = symbol(a + k);
+                    let other = symbol(b + k);
+                    let most = table[CODES * CODES + code];
+                    sums += vec4<i32>(table[code * CODES + other], select(0, 1, code == other), most, 0);
+                    sums.w = min(sums.w, most);
+                }
+                atomicAdd(&diagonal_sums[0], sums.x);
+                atomicAdd(&diagonal_sums[1], sums.y);
+                atomicAdd(&diagonal_sums[2], sums.z);
+                atomicMin(&diagonal_sums[3], sums.w);
+                workgroupBarrier();
+                if (t == 0u) {
+                    let paid = select(0, opening, part.head > 0) + select(0, opening, part.tail > 0);
+                    let others = atomicLoad(&diagonal_sums[2]) - atomicLoad(&diagonal_sums[3]) - paid - 2 * extension;
+                    wg_is_diagonal = select(0u, 1u, atomicLoad(&diagonal_sums[0]) > others);
+                    if (wg_is_diagonal != 0u) {
+                        wg_same += u32(atomicLoad(&diagonal_sums[1]));
                     }
                 }
-                // Safe: what is written in a step is read in the next, from where that does not write.
-                workgroupBarrier();
+                if (workgroupUniformLoad(&wg_is_diagonal) != 0u) {
+                    continue;
+                }
             }
+
+            var best = Crossing(NEVER, NOWHERE, NOWHERE, NEVER, 0u);
+            let middle = rows / 2u;
+            if (rows == 1u) {
+                // Phase 2: the column that the only row is aligned with, if that is better than to leave it in a gap.
+                for (var j = t; j < columns; j += WG) {
+                    let score = score_of(a, b + j) + edge(j, part.head) + edge(columns - 1u - j, part.tail);
+                    if (score > best.score) {
+                        best.score = score;
+                        best.first = j;
+                    }
+                }
+            } else {
+                // Phase 3: the row before each half's first.
+                let corner_opening = select(part.head, part.tail, is_back);
+                let own_rows = select(middle, rows - middle, is_back);
+                for (var j = lane; j <= columns; j += HALF) {
+                    let h = edge(j, corner_opening);
+                    scratch[own_border + j] = vec2<i32>(h, h - opening);
+                }
+                if (lane == 0u) {
+                    scratch[own_last] = vec2<i32>(edge(own_rows, corner_opening));
+                }
+                storageBarrier();
+                workgroupBarrier();
+
+                // Phase 4: strips, as many as the lower half has, which has no fewer rows.
+                let strip_rows = HALF * ROWS;
+                let strips = (rows - middle + strip_rows - 1u) / strip_rows;
+                let lanes = min(HALF, (rows - middle + ROWS - 1u) / ROWS);
+                for (var strip = 0u; strip < strips; strip++) {
+                    let row_begin = strip * strip_rows + lane * ROWS;
+                    var h: array<i32, ROWS>;
+                    var e: array<i32, ROWS>;
+                    var codes: array<u32, ROWS>;
+                    for (var r = 0u; r < ROWS; r++) {
+                        h[r] = edge(row_begin + r + 1u, corner_opening);
+                        e[r] = h[r] - opening;
+                        let row = min(row_begin + r, own_rows - 1u);
+                        codes[r] = symbol(a + select(row, rows - 1u - row, is_back)) * CODES;
+                    }
+                    var corner = edge(row_begin, corner_opening);
+                    for (var k = 0u; k < columns + lanes - 1u; k++) {
+                        // Wraps below 0, which is behind the last column too.
+                        let j = k - lane;
+                        if (j < columns && row_begin < own_rows) {
+                            let code = symbol(b + select(j, columns - 1u - j, is_back));
+                            var up: vec2<i32>;
+                            if (lane == 0u) {
+                                up = scratch[own_border + j + 1u];
+                            } else {
+                                up = handed[((k + 1u) % 2u) * WG + t - 1u];
+                            }
+                            var diagonal = corner;
+                            corner = up.x;
+                            for (var r = 0u; r < ROWS; r++) {
+                                let aligned = diagonal + table[codes[r] + code];
+                                diagonal = h[r];
+                                up.y = max(up.x - opening, up.y) - extension;
+                                e[r] = max(h[r] - opening, e[r]) - extension;
+                                up.x = max(max(aligned, up.y), e[r]);
+                                h[r] = up.x;
+                                if (row_begin + r + 1u == own_rows) {
+                                    scratch[own_last + j + 1u] = up;
+                                }
+                            }
+                            handed[(k % 2u) * WG + t] = up;
+                            if (lane == HALF - 1u) {
+                                scratch[own_border + j + 1u] = up;
+                            }
+                        }
+                        // Safe: what is written in a step is read in the next, from where that does not write.
+                        workgroupBarrier();
+                    }
+                    storageBarrier();
+                    workgroupBarrier();
+                }
+
+                // Phase 5: the halves meet.
+                for (var j = t; j <= columns; j += WG) {
+                    let from_head = scratch[upper + params.entries + j];
+                    let from_tail = scratch[lower + params.entries + columns - j];
+                    let turns = from_head.x != from_head.y && from_tail.x == from_tail.y;
+                    let own = Crossing(from_head.x + from_tail.x, j, select(NOWHERE, j, turns),
+                                       from_head.y + from_tail.y + opening, j);
+                    best = joined(best, own);
+                }
+            }
+            crossings[t] = best;
             storageBarrier();
             workgroupBarrier();
-        }
 
-        // Phase 3: the halves meet. Along the first and the last column the gap that crosses the middle has no opening.
-        let forward = (group * 8u + 2u) * params.entries;
-        let back = (group * 8u + 6u) * params.entries;
-        let none = Tally(-0x40000000, 0, 0);
-        var best = none;
-        for (var j = t; j <= columns; j += WG) {
-            let upper = forward + j;
-            let lower = back + columns - j;
-            let upper_h = select(scratch[upper].xyz, end_gap(middle), j == 0u);
-            let lower_h = select(scratch[lower].xyz, end_gap(rows - middle), j == columns);
-            let upper_d = select(scratch[upper + params.entries].xyz, upper_h, j == 0u);
-            let lower_d = select(scratch[lower + params.entries].xyz, lower_h, j == columns);
-            best = better(best, better(upper_h + lower_h, less(upper_d + lower_d, -pair.opening)));
-        }
-        handed_h[t] = vec4<i32>(best, 0);
-        workgroupBarrier();
-        if (t == 0u) {
-            for (var other = 1u; other < WG; other++) {
-                best = better(best, handed_h[other].xyz);
+            // Phase 6: what all found.
+            if (t == 0u) {
+                let count = min(WG, columns + 1u);
+                for (var other = 1u; other < count; other++) {
+                    best = joined(best, crossings[other]);
+                }
+                if (rows == 1u) {
+                    let left = max(edge(1u, part.head) + edge(columns, part.tail), edge(1u, part.tail) + edge(columns, part.head));
+                    if (best.score > left && symbol(a) == symbol(b + best.first)) {
+                        wg_same += 1u;
+                    }
+                } else {
+                    let in_gap = best.gap_score > best.score;
+                    var column = select(best.preferred, best.first, best.preferred == NOWHERE);
+                    column = select(column, best.gap, in_gap);
+                    // A gap takes the rows on both sides of the middle along, and goes on for nothing in both parts.
+                    let taken = select(0u, 1u, in_gap);
+                    let between = select(opening, 0, in_gap);
+                    wait(Part(part.row + middle + taken, part.column + column, rows - middle - taken, columns - column,
+                              between, part.tail));
+                    wait(Part(part.row, part.column, middle - taken, column, part.head, between));
+                }
             }
-            found[place].least = best.y;
-            found[place].most = best.z;
         }
+        if (t == 0u) {
+            found[place].identities = wg_same;
+        }
+        // Safe: the next pair's parts begin only after all have read of this one.
         workgroupBarrier();
     }
 }

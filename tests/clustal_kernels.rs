@@ -14,7 +14,7 @@ use pairwave::seq::Alphabet;
 use support::clustal::{all_pairs, assert_identities, family, store};
 
 /// Sizes so small that short sequences reach every edge.
-const SMALL: ClustalShape = ClustalShape { workgroup: 4, score_columns: 4, key_columns: 6, cooperative: 4, rows: 2 };
+const SMALL: ClustalShape = ClustalShape { workgroup: 4, columns: 4, cooperative: 4, rows: 2 };
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Dna, Alphabet::Protein];
 
@@ -22,8 +22,7 @@ fn costs(alphabet: Alphabet) -> ClustalCosts {
     if alphabet == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() }
 }
 
-/// Small ones, by which many alignments are equally good, some with more identities than others; and gaps that cost nothing to
-/// open.
+/// Small ones, by which many alignments are equally good.
 fn small_costs(open: f32) -> ClustalCosts {
     let scores: Vec<i16> = vec![2, -1, 2, -1, -1, 2, -1, -1, -1, 2, 2, 2, 1, 2, 2];
     let triangle = Triangle { letters: b"ACGTN", scores: &scores, scale: 1, gap_scales: [1.0, 1.0] };
@@ -47,7 +46,6 @@ fn every_kernel_gives_the_textbook_s_identities() {
     let rng = &mut support::rng(41);
     for kernel in offered(Family::Clustal) {
         let mut engine = engine(Some(kernel)).with_shape(SMALL);
-        let mut open = 0;
         let usual = ALPHABETS.map(costs);
         for costs in [small_costs(0.5), small_costs(0.0), small_costs(2.0)].into_iter().chain(usual) {
             let alphabet = costs.alphabet();
@@ -56,11 +54,9 @@ fn every_kernel_gives_the_textbook_s_identities() {
                 let sequences = store(alphabet, &family(rng, alphabet, &lengths));
                 let batch = all_pairs(&sequences, costs.clone());
                 let what = format!("{}, {alphabet:?}, opening {}, round {round}", kernel.stem, costs.opening(9));
-                open += assert_identities(&batch, &compute(&mut engine, &batch), &what);
+                assert_identities(&batch, &compute(&mut engine, &batch), &what);
             }
         }
-        eprintln!("{}: {open} pairs have alignments of different identities", kernel.stem);
-        assert!(open > 0, "no pair has alignments of different identities");
     }
 }
 
@@ -88,7 +84,7 @@ fn the_sizes_of_devices_give_the_same() {
         for alphabet in ALPHABETS {
             let sequences = store(alphabet, &family(rng, alphabet, &[300, 20, 19, 21, 261, 128, 64, 400, 1, 256]));
             let batch = all_pairs(&sequences, costs(alphabet));
-            for shape in [usual, ClustalShape { workgroup: 32, score_columns: 16, key_columns: 8, ..usual }] {
+            for shape in [usual, ClustalShape { workgroup: 32, columns: 16, cooperative: 16, rows: 3 }] {
                 let mut engine = engine(Some(kernel)).with_shape(shape);
                 assert_identities(&batch, &compute(&mut engine, &batch), &format!("{}, {shape:?}", kernel.stem));
             }
@@ -97,33 +93,14 @@ fn the_sizes_of_devices_give_the_same() {
 }
 
 #[test]
-fn long_sequences_take_several_dispatches_or_a_workgroup_each() {
+fn long_sequences_take_several_strips_and_dispatches() {
     let rng = &mut support::rng(44);
-    // Of more rows and slices than an invocation of llvmpipe may go over at once; of proteins whose scores leave no room for
-    // identities in 32 bits; and of DNA that has room since all costs are even.
-    for (alphabet, lengths) in [(Alphabet::Protein, vec![3000, 2900, 40, 700]), (Alphabet::Dna, vec![1400, 1300, 90])] {
+    for (alphabet, lengths) in [(Alphabet::Protein, [760, 640, 40]), (Alphabet::Dna, [700, 750, 90])] {
         let sequences = store(alphabet, &family(rng, alphabet, &lengths));
         let batch = all_pairs(&sequences, costs(alphabet));
-        assert_identities(&batch, &compute(&mut engine(None), &batch), &format!("{alphabet:?}"));
-    }
-}
-
-#[test]
-fn scores_without_room_for_identities_go_to_the_other_kernel() {
-    let rng = &mut support::rng(45);
-    // Of some dozens of matches the score, times the identities, exceeds 32 bits; of few it does not.
-    let triangle = Triangle {
-        letters: b"ACGT",
-        scores: &[11, -7, 11, -7, -7, 11, -7, -7, -7, 11],
-        scale: 100_003,
-        gap_scales: [1.0, 1.0],
-    };
-    let large = ClustalCosts::new(Alphabet::Dna, &triangle, PairGaps { open: 5.0, extend: 0.7, transition: 0.5 });
-    let sequences = store(Alphabet::Dna, &family(rng, Alphabet::Dna, &[5, 80, 9, 70, 100, 33]));
-    let batch = all_pairs(&sequences, large);
-    for kernel in offered(Family::Clustal).map(Some).chain([None]) {
-        let mut engine = engine(kernel).with_shape(SMALL);
-        assert_identities(&batch, &compute(&mut engine, &batch), &format!("{kernel:?}"));
+        // So narrow that one dispatch does not do all slices on llvmpipe, whose loops end early.
+        let shape = ClustalShape { columns: 8, ..engine(None).shape() };
+        assert_identities(&batch, &compute(&mut engine(None).with_shape(shape), &batch), &format!("{alphabet:?}"));
     }
 }
 

@@ -20,8 +20,6 @@ struct Params {
 struct Task {
     first: u32,
     count: u32,
-    // What scores are multiplied by where identities are carried with them.
-    scale: i32,
 }
 
 struct Pair {
@@ -45,16 +43,16 @@ struct Found {
     // Rows before the end that the alignment begins at, and columns before the query's last one.
     rows_back: u32,
     columns_back: u32,
-    // Least and most identities; the keys of both while slices are left.
-    least: i32,
-    most: i32,
-    reserved: u32,
+    // Identities of the alignment that ClustalW chooses between the two.
+    identities: u32,
+    reserved0: u32,
+    reserved1: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> symbols: array<u32>;
-// Of two codes the score, and whether they are the same residue.
-@group(0) @binding(2) var<storage, read> table: array<vec2<i32>>;
+// Of two codes the score.
+@group(0) @binding(2) var<storage, read> table: array<i32>;
 @group(0) @binding(3) var<storage, read> pairs: array<Pair>;
 @group(0) @binding(4) var<storage, read_write> found: array<Found>;
 

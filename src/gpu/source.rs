@@ -19,9 +19,6 @@ macro_rules! part {
 const PARTS: &[(&str, &str)] = &[
     part!("arena"),
     part!("clustal"),
-    part!("clustal_keys"),
-    part!("clustal_scores"),
-    part!("clustal_slices"),
     part!("exchange_subgroup"),
     part!("exchange_workgroup"),
     part!("lanes_subgroup"),

@@ -12,7 +12,6 @@ use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
 use crate::error::Result;
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
-use crate::gpu::choosing::{Candidate, Chooser, Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind, Step};
@@ -25,8 +24,6 @@ use crate::seq::{Alphabet, SequenceStore};
 const FIRST_SECONDS: f64 = 0.05;
 /// Pairs of a batch at most: their lists, what is found of them and what is read back take 90 bytes each.
 const MAX_PAIRS: u64 = 1 << 21;
-/// Seconds that a batch has to take for its speed to tell anything.
-const TELLING_SECONDS: f64 = 0.005;
 /// Workgroups of one dispatch that have scratch memory of their own, at most.
 const MOST_GROUPS: u64 = 1 << 12;
 
@@ -38,25 +35,12 @@ pub type ClustalGpu = engine::GpuEngine<Clustal>;
 pub struct ClustalShape {
     /// Invocations a workgroup where one has a pair.
     pub workgroup: u32,
-    /// Columns of a slice of scores, in fours.
-    pub score_columns: u32,
-    /// Columns of a slice of scores with identities, in twos.
-    pub key_columns: u32,
+    /// Columns of a slice, in fours.
+    pub columns: u32,
     /// Invocations a workgroup that has a pair.
     pub cooperative: u32,
     /// Rows of each of them.
     pub rows: u32,
-}
-
-/// How a batch is computed: in slices, where they fit, or by a workgroup a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// `sw_ends`, `sw_identities`.
-    Slices,
-    /// `sw_ends` both ways, `nw_forward_reverse`.
-    Rectangles,
-    /// `sw_ends` alone, which finishes no pair: to be measured.
-    Ends,
 }
 
 /// What the room has on a device, whatever batches are in flight.
@@ -64,8 +48,6 @@ pub struct ClustalHost {
     gpu: Gpu,
     pipelines: Pipelines<Variant>,
     shape: ClustalShape,
-    chooser: Chooser<Way>,
-    assumed: f64,
     /// Pairs that keep the device busy.
     fill: u64,
     binding: u64,
@@ -82,7 +64,8 @@ pub struct Chosen {
     sequences: Arc<ResidentSequences>,
     table: wgpu::Buffer,
     tasks: Tasks,
-    way: Candidate<Way>,
+    /// Whether no pair is finished, since ends alone are to be measured.
+    is_partial: bool,
 }
 
 impl ClustalGpu {
@@ -101,16 +84,13 @@ impl ClustalGpu {
         let workgroup = if found.is_software() { 16 } else { found.adapter.get_info().subgroup_min_size.clamp(32, 64) };
         let shape = ClustalShape {
             workgroup,
-            score_columns: usual(Pass::Ends, workgroup),
-            key_columns: usual(Pass::Identities, workgroup),
+            columns: usual(Pass::Ends, workgroup),
             cooperative: 64,
             rows: usual(Pass::ForwardReverse, workgroup),
         };
         let host = ClustalHost {
             pipelines: Pipelines::default(),
             shape,
-            chooser: Chooser::new(TELLING_SECONDS, None),
-            assumed,
             fill,
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
@@ -166,41 +146,12 @@ impl ClustalHost {
 
     /// The program of a pass.
     fn variant(&self, pass: Pass, alphabet: Alphabet) -> Variant {
-        let ClustalShape { workgroup, score_columns, key_columns, cooperative, rows } = self.shape;
+        let ClustalShape { workgroup, columns, cooperative, rows } = self.shape;
         let (workgroup, size) = match pass {
-            Pass::Ends | Pass::Starts => (workgroup, score_columns),
-            Pass::Identities => (workgroup, key_columns),
+            Pass::Ends | Pass::Starts => (workgroup, columns),
             Pass::ForwardReverse => (cooperative, rows),
         };
         Variant { size, ..Variant::new(pass, alphabet, workgroup) }
-    }
-
-    /// The ways to compute a batch, of which the first is to be preferred.
-    fn candidates(&self, kernel: Option<&'static Kernel>, batch: &ClustalBatch) -> Vec<Candidate<Way>> {
-        let named = kernel.map(|kernel| match kernel.kind {
-            Kind::Clustal(Step::ForwardReverse) => Way::Rectangles,
-            Kind::Clustal(Step::Ends) => Way::Ends,
-            _ => Way::Slices,
-        });
-        let longest = batch.blocks.iter().flat_map(|block| batch.band.pairs(block));
-        let cells = |(query, target)| {
-            let of = |id| f64::from(batch.band.sequences.length(id));
-            of(query) * of(target)
-        };
-        let chain = longest.map(cells).fold(0.0, f64::max);
-        let all = batch.cells() as f64;
-        let candidate = |way: Way| {
-            let (full, work) = match way {
-                // Few pairs wait for one invocation each, twice; or for one, twice, and a workgroup.
-                Way::Slices => (self.assumed, Work { cells: all, chain: 2.0 * chain, ..Work::default() }),
-                Way::Ends => (2.0 * self.assumed, Work { cells: all, chain, ..Work::default() }),
-                Way::Rectangles => (self.assumed / 4.0, Work { cells: all, chain: 2.1 * chain, ..Work::default() }),
-            };
-            let work = Work { dispatches: 3.0, ..work };
-            Candidate { way, work, assumed: Speed { full, lone: self.assumed / 1e4 } }
-        };
-        let ways = named.map_or(vec![Way::Slices, Way::Rectangles], |named| vec![named]);
-        ways.into_iter().map(candidate).collect()
     }
 }
 
@@ -236,16 +187,14 @@ impl GpuKind for Clustal {
     fn choose(host: &mut ClustalHost, site: &mut Site<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
         let sequences = &batch.band.sequences;
         let resident = host.resident(site.residents, site.memory, sequences)?;
-        let candidates = host.candidates(site.kernel, batch);
-        let place = host.chooser.pick(&candidates, batch.cells(), site.remaining_cells);
-        let way = place.map(|place| candidates[place]).ok_or_else(|| host.gpu.unsuited("no kernel suits the batch"))?;
-        let tasks = Tasks::new(batch, |pass| host.variant(pass, sequences.alphabet()), way.way == Way::Rectangles);
+        let tasks = Tasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
         let mut tasks = tasks.ok_or_else(|| host.gpu.unsuited("scores exceed 32 bits"))?;
-        if way.way == Way::Ends {
+        let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Clustal(Step::Ends));
+        if is_partial {
             tasks.launches.retain(|launch| launch.variant.pass == Pass::Ends);
         }
-        let table = host.gpu.upload("scores", bytemuck::cast_slice(&tasks.units.table))?;
-        Ok(Chosen { sequences: resident, table, tasks, way })
+        let table = host.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
+        Ok(Chosen { sequences: resident, table, tasks, is_partial })
     }
 
     fn record(
@@ -279,22 +228,19 @@ impl GpuKind for Clustal {
         limit: Duration,
     ) -> Result<ClustalReport> {
         let report = slot.finish(&host.gpu, &chosen.tasks, limit)?;
-        match chosen.way.way {
-            Way::Ends => Ok(ClustalReport { kernel_time: report.kernel_time, ..Self::nothing_of(batch) }),
-            _ => Ok(report),
+        match chosen.is_partial {
+            true => Ok(ClustalReport { kernel_time: report.kernel_time, ..Self::nothing_of(batch) }),
+            false => Ok(report),
         }
     }
 
     fn learn(
-        host: &mut ClustalHost,
+        _host: &mut ClustalHost,
         _kernel: Option<&'static Kernel>,
         _batch: &ClustalBatch,
-        chosen: &Chosen,
-        report: &ClustalReport,
+        _chosen: &Chosen,
+        _report: &ClustalReport,
     ) -> Option<f64> {
-        if let Some(time) = report.kernel_time {
-            host.chooser.learn(&chosen.way, time.as_secs_f64());
-        }
         None
     }
 

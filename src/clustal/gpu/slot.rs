@@ -134,25 +134,32 @@ impl ClustalSlot {
     }
 }
 
-/// Iterations of loops that an invocation makes of a slice of so many rows, or of a pair of a workgroup.
+/// Iterations of loops that an invocation makes of a slice of so many rows.
 fn slice_iterations(variant: Variant, rows: u32) -> u64 {
     u64::from(rows) + u64::from(8 * variant.codes * variant.size / variant.workgroup + 4 * variant.size)
 }
 
+/// Iterations of loops that an invocation makes at most of a pair of a workgroup: of all sizes of parts that there are.
 fn pair_iterations(variant: Variant, [rows, columns]: [u32; 2]) -> u64 {
-    let half = variant.workgroup / 2;
-    let strips = rows.div_ceil(2).div_ceil(half * variant.size);
-    let beside = 4 * columns.div_ceil(half) + variant.workgroup;
-    u64::from(strips) * u64::from(columns + half + 4 * variant.size) + u64::from(beside)
+    let (rows, columns, half) = (u64::from(rows), u64::from(columns), u64::from(variant.workgroup / 2));
+    let size = u64::from(variant.size);
+    let of = |level: u32| {
+        let parts = (1 << level).min(rows);
+        let own = rows.div_ceil(1 << level).div_ceil(2) + 1;
+        let (strips, lanes) = (own.div_ceil(half * size), own.div_ceil(size).min(half));
+        strips * (columns + parts * (lanes + 2 * size)) + 2 * (columns / half + parts) + columns + 4 * parts
+    };
+    (0..=rows.max(1).ilog2() + 1).map(of).sum()
 }
 
 /// The dispatches of a batch, and the bytes of scratch memory that the greatest of them takes.
 fn plan(gpu: &Gpu, work: &SlotWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
     let (mut dispatches, mut most_bytes) = (Vec::new(), 0);
     for (index, launch) in work.tasks.launches.iter().enumerate() {
-        let Launch { variant, ref tasks, rows, columns } = *launch;
+        let Launch { variant, ref tasks } = *launch;
+        let [rows, columns] = work.tasks.longest;
         let is_cooperative = variant.pass == Pass::ForwardReverse;
-        let entries = if is_cooperative { columns + 1 } else { rows };
+        let entries = if is_cooperative { rows.max(columns) + 1 } else { rows };
         let group_bytes = variant.entry_bytes() * u64::from(entries.max(1));
         let needed = u64::from(tasks.end - tasks.start);
         let groups = (work.scratch_budget / group_bytes).min(work.most_groups).min(needed) as u32;
@@ -169,7 +176,7 @@ fn plan(gpu: &Gpu, work: &SlotWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
                 slice_begin: slices.start,
                 slice_end: slices.end,
                 entries,
-                extension: work.tasks.units.extension,
+                extension: work.tasks.extension,
                 reserved: 0,
             };
             dispatches.push(Dispatch { launch: index, params });
@@ -180,7 +187,7 @@ fn plan(gpu: &Gpu, work: &SlotWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
         };
         // Where loops end early, so many slices at a time, of as many tasks as have scratch memory.
         let slices = match is_cooperative {
-            true => u64::from(pair_iterations(variant, [rows, columns]) <= iterations),
+            true => u64::from(pair_iterations(variant, [rows.max(columns); 2]) <= iterations),
             false => iterations / slice_iterations(variant, rows),
         };
         if slices == 0 {

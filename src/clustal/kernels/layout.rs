@@ -32,8 +32,6 @@ pub struct Task {
     pub first: u32,
     /// How many there are.
     pub count: u32,
-    /// What scores are multiplied by where identities are carried with them.
-    pub scale: i32,
 }
 
 /// A pair.
@@ -68,12 +66,12 @@ pub struct Found {
     pub rows_back: u32,
     /// Columns from the query's last one to the start.
     pub columns_back: u32,
-    /// Least identities.
-    pub least: i32,
-    /// Most identities.
-    pub most: i32,
+    /// Identities of the alignment that ClustalW chooses between the two.
+    pub identities: u32,
     /// Nothing.
-    pub reserved: u32,
+    pub reserved0: u32,
+    /// Nothing.
+    pub reserved1: u32,
 }
 
 impl Found {
@@ -83,11 +81,12 @@ impl Found {
             return PairIdentities::default();
         }
         let (row, column) = (self.end_row, self.end_column);
-        let starts = [row.wrapping_sub(self.rows_back), pair.query_symbols.wrapping_sub(1 + self.columns_back)];
+        let starts =
+            [row.wrapping_sub(self.rows_back), pair.query_symbols.wrapping_sub(self.columns_back.wrapping_add(1))];
         let of_first = |[target, query]: [u32; 2]| if pair.by_rows != 0 { [target, query] } else { [query, target] };
         PairIdentities {
-            least: self.least as u32,
-            most: self.most as u32,
+            least: self.identities,
+            most: self.identities,
             start: of_first(starts),
             end: of_first([row.wrapping_add(1), column.wrapping_add(1)]),
         }

@@ -1,4 +1,4 @@
-//! Host halves of `sw_ends`, `sw_identities` and `nw_forward_reverse`: constants, layouts and lists of tasks.
+//! Host halves of `sw_ends` and `nw_forward_reverse`: constants, layouts and lists of tasks.
 
 pub mod layout;
 pub mod program;

@@ -6,8 +6,6 @@ use crate::seq::Alphabet;
 
 /// Columns of a slice of scores.
 const SCORE_COLUMNS: u32 = 20;
-/// Columns of a slice of keys, which take two registers each.
-const KEY_COLUMNS: u32 = 16;
 /// Rows of an invocation of `nw_forward_reverse`.
 const ROWS: u32 = 4;
 
@@ -18,20 +16,13 @@ pub enum Pass {
     Ends,
     /// From there to its start.
     Starts,
-    /// The same, with identities.
-    Identities,
-    /// Over the rectangle between the two, with identities.
+    /// Over the rectangle between the two, for identities.
     ForwardReverse,
 }
 
 impl Pass {
     /// All of them.
-    pub const ALL: [Pass; 4] = [Pass::Ends, Pass::Starts, Pass::Identities, Pass::ForwardReverse];
-
-    /// Whether a workgroup has one pair.
-    pub const fn is_cooperative(self) -> bool {
-        matches!(self, Pass::ForwardReverse)
-    }
+    pub const ALL: [Pass; 3] = [Pass::Ends, Pass::Starts, Pass::ForwardReverse];
 }
 
 /// What a pipeline is made for: shader constants.
@@ -41,7 +32,7 @@ pub struct Variant {
     pub pass: Pass,
     /// Invocations a workgroup; even.
     pub workgroup: u32,
-    /// Columns of a slice, in whole vec4s of the profile; rows of an invocation where a workgroup has one pair.
+    /// Columns of a slice, in fours; rows of an invocation where a workgroup has one pair.
     pub size: u32,
     /// Codes of the alphabet.
     pub codes: u32,
@@ -52,15 +43,9 @@ impl Variant {
     pub fn new(pass: Pass, alphabet: Alphabet, workgroup: u32) -> Self {
         let size = match pass {
             Pass::Ends | Pass::Starts => SCORE_COLUMNS,
-            Pass::Identities => KEY_COLUMNS,
             Pass::ForwardReverse => ROWS,
         };
         Variant { pass, workgroup, size, codes: alphabet.size() as u32 }
-    }
-
-    /// Words of a score.
-    fn width(&self) -> u32 {
-        if self.pass == Pass::Identities { 2 } else { 1 }
     }
 
     /// Slices of a query.
@@ -71,24 +56,24 @@ impl Variant {
     /// Bytes of scratch memory that a workgroup takes of each entry.
     pub fn entry_bytes(&self) -> u64 {
         match self.pass {
-            // Two borders of two parts for each half.
-            Pass::ForwardReverse => 8 * 16,
-            _ => u64::from(8 * self.width() * self.workgroup),
+            // Two rows of each half.
+            Pass::ForwardReverse => 4 * 8,
+            _ => u64::from(8 * self.workgroup),
         }
     }
 
     /// Bytes of workgroup memory that a workgroup takes.
     pub fn workgroup_bytes(&self) -> u32 {
         match self.pass {
-            // The rectangle, and what the invocations hand down.
-            Pass::ForwardReverse => 16 + 4 * 16 * self.workgroup,
+            // Parts, sums, and of every invocation what it hands down and finds.
+            Pass::ForwardReverse => 41 * 24 + 32 + (16 + 20) * self.workgroup,
             _ => 16 * self.codes * self.stride4(),
         }
     }
 
     /// Vec4s from one row of the profile to the next: odd, so that rows of neighbouring codes start in different banks.
     fn stride4(&self) -> u32 {
-        (self.size * self.width() / 4) | 1
+        (self.size / 4) | 1
     }
 }
 
@@ -96,7 +81,6 @@ impl Program for Variant {
     fn kernel(&self) -> &'static Kernel {
         of_kind(Kind::Clustal(match self.pass {
             Pass::Ends | Pass::Starts => Step::Ends,
-            Pass::Identities => Step::Identities,
             Pass::ForwardReverse => Step::ForwardReverse,
         }))
     }

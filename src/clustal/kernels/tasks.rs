@@ -8,10 +8,10 @@ use super::program::{Pass, Variant};
 use crate::clustal::{ClustalBatch, ClustalCosts};
 use crate::seq::{Code, SequenceId, SequenceStore};
 
-/// What numbers of 32 bits stay below that hold scores, with and without identities.
+/// What sums of scores stay below.
 const MOST: i64 = 1 << 31;
-/// What is taken from scores stays above the negative of this, so that padding (`PADDING` of the shaders) can be added.
-const MOST_COST: i64 = 1 << 30;
+/// What is taken from scores stays below this, so that padding (`PADDING` of the shader) can be added and two halves be summed.
+const MOST_COST: i64 = 1 << 29;
 
 /// What one program computes of a batch.
 #[derive(Debug, Clone)]
@@ -20,175 +20,118 @@ pub struct Launch {
     pub variant: Variant,
     /// The tasks, or the pairs.
     pub tasks: Range<u32>,
-    /// Symbols of the longest target.
-    pub rows: u32,
-    /// Symbols of the longest query.
-    pub columns: u32,
 }
 
-/// Costs as kernels take them: divided by what divides all of them, which leaves room for identities.
+/// Costs as kernels take them.
 #[derive(Debug, Clone)]
-pub struct Units {
-    /// Of two codes the score, and whether they are the same residue.
-    pub table: Vec<[i32; 2]>,
-    /// What every symbol of a gap costs.
-    pub extension: i32,
-    /// What divided them.
-    unit: i32,
-    /// The greatest score that a code can have in a column.
-    greatest: Vec<i64>,
+pub struct Table {
+    /// Scores of two codes, row by row; then the greatest of each row, at least 0.
+    pub scores: Vec<i32>,
+    codes: usize,
     /// The greatest loss of a column.
     loss: i64,
 }
 
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-impl Units {
-    /// Those of pairs whose gaps have these opening costs.
-    pub fn new(costs: &ClustalCosts, codes: usize, openings: impl IntoIterator<Item = i32>) -> Self {
-        let of = |a: usize, b: usize| (costs.score(a as Code, b as Code), a == b);
-        let all: Vec<(i32, bool)> = (0..codes * codes).map(|place| of(place / codes, place % codes)).collect();
-        let scores = all.iter().map(|&(score, _)| score);
-        let unit = scores.chain(openings).chain([costs.extension()]).fold(0, |unit, own| gcd(unit, own.unsigned_abs()));
-        let unit = unit.clamp(1, i32::MAX as u32) as i32;
-        let table: Vec<[i32; 2]> = all.iter().map(|&(score, same)| [score / unit, i32::from(same)]).collect();
-        let greatest = |row: &[[i32; 2]]| row.iter().map(|entry| i64::from(entry[0])).max().unwrap_or(0).max(0);
-        Units {
-            greatest: table.chunks(codes.max(1)).map(greatest).collect(),
-            loss: table.iter().map(|entry| -i64::from(entry[0])).max().unwrap_or(0).max(0),
-            extension: costs.extension() / unit,
-            table,
-            unit,
-        }
-    }
-
-    /// An opening cost.
-    fn opening(&self, cost: i32) -> i32 {
-        cost / self.unit
+impl Table {
+    /// Those of so many codes.
+    pub fn new(costs: &ClustalCosts, codes: usize) -> Self {
+        let of = |place: usize| costs.score((place / codes) as Code, (place % codes) as Code);
+        let mut scores: Vec<i32> = (0..codes * codes).map(of).collect();
+        let greatest = |row: &[i32]| row.iter().copied().max().unwrap_or(0).max(0);
+        let rows: Vec<i32> = scores.chunks(codes.max(1)).map(greatest).collect();
+        let loss = scores.iter().map(|&score| -i64::from(score)).max().unwrap_or(0).max(0);
+        scores.extend(rows);
+        Table { scores, codes, loss }
     }
 
     /// What no alignment of the sequence scores more than.
     fn bound(&self, sequences: &SequenceStore, id: SequenceId) -> i64 {
-        sequences.codes(id).iter().map(|&code| self.greatest[usize::from(code)]).sum()
+        let greatest = &self.scores[self.codes * self.codes..];
+        sequences.codes(id).iter().map(|&code| i64::from(greatest[usize::from(code)])).sum()
     }
 
-    /// Whether numbers hold scores up to such a one, less what gaps cost of so many symbols, each multiplied.
-    fn holds(&self, bound: i64, (opening, symbols): (i32, u32), scale: i64) -> bool {
-        let cost = 3 * i64::from(opening) + i64::from(self.extension) * i64::from(symbols) + self.loss + 2;
-        let gain = self.greatest.iter().max().copied().unwrap_or(0);
-        cost.saturating_mul(scale) < MOST_COST && (bound + gain + 2).saturating_mul(scale) < MOST
+    /// Whether numbers of 32 bits hold all sums of a pair.
+    fn holds(&self, bounds: [i64; 2], symbols: u32, [opening, extension]: [i32; 2]) -> bool {
+        let cost = 4 * i64::from(opening) + i64::from(extension) * i64::from(symbols) + self.loss + 2;
+        cost < MOST_COST && bounds.iter().all(|bound| bound + cost < MOST)
     }
 }
 
 /// A batch as the kernels see it.
 #[derive(Debug, Clone)]
 pub struct Tasks {
-    /// Costs.
-    pub units: Units,
+    /// Scores.
+    pub table: Table,
+    /// What every symbol of a gap costs.
+    pub extension: i32,
     /// Pairs in the order of tasks.
     pub pairs: Vec<Pair>,
     /// Where each of them is in the batch.
     pub places: Vec<u32>,
-    /// All tasks.
+    /// All tasks, those of the most cells first.
     pub list: Vec<Task>,
     /// In the order in which they go over the pairs.
     pub launches: Vec<Launch>,
+    /// Symbols of the longest target and of the longest query.
+    pub longest: [u32; 2],
 }
 
 /// Pairs of one query that go together.
 struct Group {
-    task: Task,
     pairs: Vec<(Pair, u32)>,
-    /// Whether scores with identities fit.
-    is_narrow: bool,
-    rows: u32,
-    columns: u32,
+    /// Symbols of the longest target and of the query.
+    sizes: [u32; 2],
 }
 
 impl Tasks {
-    /// The tasks of a batch, with as many pairs each as a workgroup of slices has invocations. With `cooperative` no pair
-    /// has its identities carried in slices. `None` if a score may exceed 32 bits.
-    pub fn new(batch: &ClustalBatch, program: impl Fn(Pass) -> Variant, cooperative: bool) -> Option<Self> {
+    /// The tasks of a batch, with as many pairs each as a workgroup of slices has invocations. `None` if a score may exceed 32
+    /// bits.
+    pub fn new(batch: &ClustalBatch, program: impl Fn(Pass) -> Variant) -> Option<Self> {
         let (sequences, costs) = (&batch.band.sequences, &batch.band.costs);
         let lanes = program(Pass::Ends).workgroup as usize;
-        let opening = |a: SequenceId, b: SequenceId| costs.opening(sequences.length(a).min(sequences.length(b)));
-        let all = batch.blocks.iter().flat_map(|block| batch.band.pairs(block));
-        let units = Units::new(costs, sequences.alphabet().size(), all.map(|(a, b)| opening(a, b)));
+        let (table, extension) = (Table::new(costs, sequences.alphabet().size()), costs.extension());
         let mut bounds: Vec<Option<i64>> = vec![None; sequences.len()];
-        let mut bound = |id: SequenceId| *bounds[id as usize].get_or_insert_with(|| units.bound(sequences, id));
+        let mut bound = |id: SequenceId| *bounds[id as usize].get_or_insert_with(|| table.bound(sequences, id));
         let begin = |id: SequenceId| (4 * sequences.end_word(id)) as u32 - sequences.length(id);
         let mut groups: Vec<Group> = Vec::new();
         let mut place = 0;
         for block in &batch.blocks {
-            let query = block.query;
-            let mut own: Vec<(SequenceId, u32)> = Vec::with_capacity(block.targets.len());
+            let (query, columns) = (block.query, sequences.length(block.query));
+            let mut own: Vec<(Pair, u32)> = Vec::with_capacity(block.targets.len());
             for &target in batch.band.targets(block) {
-                own.push((target, place));
+                let rows = sequences.length(target);
+                let opening = costs.opening(rows.min(columns));
+                if !table.holds([bound(query), bound(target)], rows.saturating_add(columns), [opening, extension]) {
+                    return None;
+                }
+                let pair = Pair {
+                    query: begin(query),
+                    query_symbols: columns,
+                    target_begin: begin(target),
+                    target_symbols: rows,
+                    opening,
+                    by_rows: u32::from(target < query),
+                };
+                own.push((pair, place));
                 place += 1;
             }
             // Lanes wait for the longest of their targets.
-            own.sort_by_key(|&(target, _)| Reverse(sequences.length(target)));
-            for lanes in own.chunks(lanes) {
-                let (columns, rows) = (sequences.length(query), sequences.length(lanes[0].0));
-                let scale = i64::from(columns.min(rows)) + 1;
-                let mut is_narrow = !cooperative && scale <= i64::from(i32::MAX);
-                let mut pairs = Vec::with_capacity(lanes.len());
-                for &(target, place) in lanes {
-                    let opening = units.opening(opening(query, target));
-                    let bound = bound(query).min(bound(target));
-                    // Of a rectangle all may be gaps. Elsewhere what is below 0 begins anew.
-                    if !units.holds(bound, (opening, columns.saturating_add(sequences.length(target))), 1) {
-                        return None;
-                    }
-                    is_narrow &= units.holds(bound, (opening, 2), scale);
-                    let pair = Pair {
-                        query: begin(query),
-                        query_symbols: columns,
-                        target_begin: begin(target),
-                        target_symbols: sequences.length(target),
-                        opening,
-                        by_rows: u32::from(target < query),
-                    };
-                    pairs.push((pair, place));
-                }
-                let task = Task { first: 0, count: lanes.len() as u32, scale: scale as i32 };
-                groups.push(Group { task, pairs, is_narrow, rows, columns });
+            own.sort_by_key(|(pair, _)| Reverse(pair.target_symbols));
+            for pairs in own.chunks(lanes) {
+                groups.push(Group { pairs: pairs.to_vec(), sizes: [pairs[0].0.target_symbols, columns] });
             }
         }
-        groups.sort_by_key(|group| (!group.is_narrow, Reverse(u64::from(group.rows) * u64::from(group.columns))));
-        Some(Self::of(groups, units, program))
-    }
-
-    fn of(groups: Vec<Group>, units: Units, program: impl Fn(Pass) -> Variant) -> Self {
-        let narrow = groups.iter().filter(|group| group.is_narrow).count();
+        groups.sort_by_key(|group| Reverse(u64::from(group.sizes[0]) * u64::from(group.sizes[1])));
         let (mut pairs, mut places, mut list) = (Vec::new(), Vec::new(), Vec::with_capacity(groups.len()));
-        let mut wide_begin = 0;
         for group in &groups {
-            let first = pairs.len() as u32;
+            list.push(Task { first: pairs.len() as u32, count: group.pairs.len() as u32 });
             pairs.extend(group.pairs.iter().map(|&(pair, _)| pair));
             places.extend(group.pairs.iter().map(|&(_, place)| place));
-            list.push(Task { first, ..group.task });
-            wide_begin = if group.is_narrow { pairs.len() } else { wide_begin };
         }
-        let mut launches = Vec::new();
-        let mut launch = |pass, of: Range<usize>, tasks: Range<usize>| {
-            let of = &groups[of];
-            if !tasks.is_empty() {
-                launches.push(Launch {
-                    variant: program(pass),
-                    tasks: tasks.start as u32..tasks.end as u32,
-                    rows: of.iter().map(|group| group.rows).max().unwrap_or(0),
-                    columns: of.iter().map(|group| group.columns).max().unwrap_or(0),
-                });
-            }
-        };
-        let (all, wide) = (0..groups.len(), narrow..groups.len());
-        launch(Pass::Ends, all.clone(), all);
-        launch(Pass::Identities, 0..narrow, 0..narrow);
-        launch(Pass::Starts, wide.clone(), wide.clone());
-        launch(Pass::ForwardReverse, wide, wide_begin..pairs.len());
-        Tasks { units, pairs, places, list, launches }
+        let longest = [0, 1].map(|side| groups.iter().map(|group| group.sizes[side]).max().unwrap_or(0));
+        let counts = Pass::ALL.map(|pass| if pass == Pass::ForwardReverse { pairs.len() } else { list.len() });
+        let launches = Pass::ALL.iter().zip(counts).filter(|(_, count)| *count > 0);
+        let launches = launches.map(|(&pass, count)| Launch { variant: program(pass), tasks: 0..count as u32 });
+        Some(Tasks { table, extension, launches: launches.collect(), pairs, places, list, longest })
     }
 }

@@ -109,10 +109,10 @@ pub const BLOCK: &[Binding] = &[
 
 /// What `common/clustal.wgsl` declares.
 const CLUSTAL: [Binding; 5] = [uniform(32), read(1, "symbols"), read(2, "table"), read(3, "pairs"), write(4, "found")];
-const SLICES: [Binding; 2] = [read(5, "tasks"), write(6, "scratch")];
 
-/// Of the kernels for ClustalW's pairs, a pair per invocation.
-pub const CLUSTAL_SLICES: &[Binding] =
-    &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], SLICES[0], SLICES[1]];
+/// Of `sw_ends`.
+pub const ENDS: &[Binding] =
+    &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], read(5, "tasks"), write(6, "scratch")];
 /// Of `nw_forward_reverse`.
-pub const FORWARD_REVERSE: &[Binding] = &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], SLICES[1]];
+pub const FORWARD_REVERSE: &[Binding] =
+    &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], write(6, "scratch")];

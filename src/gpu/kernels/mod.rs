@@ -78,9 +78,7 @@ pub enum Stage {
 pub enum Step {
     /// Where the best local alignment ends and begins.
     Ends,
-    /// The identities from its end to its start, of which one invocation has a pair.
-    Identities,
-    /// The same in the rectangle between the two, of which a workgroup has a pair.
+    /// The identities in the rectangle between the two.
     ForwardReverse,
 }
 
@@ -101,7 +99,7 @@ pub enum Kind {
     Traceback(Stage),
     /// One for reads and ancestral states, by `block`: what it holds scores in.
     Block(Numbers),
-    /// One for ClustalW's pairwise stage, by `slices` and `rectangle`: which step it is.
+    /// One for ClustalW's pairwise stage, by `program`: which step it is.
     Clustal(Step),
 }
 
@@ -342,23 +340,16 @@ pub static KERNELS: &[Kernel] = &[
     Kernel::plain(
         shader!("sw_ends"),
         Kind::Clustal(Step::Ends),
-        binding::CLUSTAL_SLICES,
+        binding::ENDS,
         "clustal",
         "ends and starts of best local alignments, one pair per invocation (ClustalW's forward and reverse passes)",
-    ),
-    Kernel::plain(
-        shader!("sw_identities"),
-        Kind::Clustal(Step::Identities),
-        binding::CLUSTAL_SLICES,
-        "clustal",
-        "identities from a local alignment's end to its start, one pair per invocation, carried with the scores",
     ),
     Kernel::plain(
         shader!("nw_forward_reverse"),
         Kind::Clustal(Step::ForwardReverse),
         binding::FORWARD_REVERSE,
         "clustal",
-        "identities of a local alignment's rectangle, one pair per workgroup, from both ends (CUDA ClustalW, Hung et al. 2015)",
+        "identities of a pair, one per workgroup, by dividing from both ends (CUDA ClustalW, Hung et al. 2015)",
     ),
 ];
 
