@@ -22,6 +22,8 @@ struct Row {
     sorted: Vec<u64>,
     /// Those before are of no more use.
     start: usize,
+    /// The first that may be of use: most rows are done with it, without a look at the list.
+    head: Option<u64>,
 }
 
 impl Row {
@@ -29,7 +31,13 @@ impl Row {
         let mut sorted: Vec<u64> =
             candidates.map(|(distance, place)| u64::from(ordered(distance)) << 32 | u64::from(place)).collect();
         sorted.sort_unstable();
-        Row { sorted, start: 0 }
+        Row { head: sorted.first().copied(), sorted, start: 0 }
+    }
+
+    /// Drops the candidates before a place of the list.
+    fn drop_before(&mut self, start: usize) {
+        self.start = start;
+        self.head = self.sorted.get(start).copied();
     }
 }
 
@@ -132,13 +140,15 @@ impl Step<'_> {
     /// place `from`. Drops candidates that are no more.
     fn first_of(&self, from: usize, rows: &mut [Row], mut best: Best) -> Best {
         for (at, row) in (from..).zip(rows) {
-            while let Some(&entry) = row.sorted.get(row.start) {
-                let (_, other) = candidate(entry);
+            while let Some(entry) = row.head {
+                let (distance, other) = candidate(entry);
                 if self.born[other] <= self.born[at] {
-                    best = best.of(self.pair(at, other));
+                    if self.total(distance, at, other) <= best.total {
+                        best = best.of(self.pair(at, other));
+                    }
                     break;
                 }
-                row.start += 1;
+                row.drop_before(row.start + 1);
             }
         }
         best
@@ -147,24 +157,22 @@ impl Step<'_> {
     /// The better one of the best pair so far and all candidates of these rows.
     fn all_of(&self, from: usize, rows: &mut [Row], mut best: Best) -> Best {
         for (at, row) in (from..).zip(rows) {
-            let sum = self.sums[at];
+            if row.head.is_none_or(|head| self.ends(head, at, best)) {
+                continue;
+            }
             let (mut end, mut gone) = (row.start, 0);
             for &entry in &row.sorted[row.start..] {
-                let (distance, other) = candidate(entry);
-                let one = self.scale.total(distance, self.greatest, sum);
-                let least = one.min(self.scale.total(distance, sum, self.greatest));
-                // No pair of this row has a lesser later place than its own.
-                if least > best.total || (least == best.total && at > best.later) {
+                if self.ends(entry, at, best) {
                     break;
                 }
+                let (distance, other) = candidate(entry);
                 end += 1;
                 if self.born[other] > self.born[at] {
                     gone += 1;
                     continue;
                 }
-                let (earlier, later) = (at.min(other), at.max(other));
-                if self.scale.total(distance, self.sums[earlier], self.sums[later]) <= best.total {
-                    best = best.of(self.pair(earlier, later));
+                if self.total(distance, at, other) <= best.total {
+                    best = best.of(self.pair(at, other));
                 }
             }
             if gone > 0 {
@@ -176,15 +184,28 @@ impl Step<'_> {
                         row.sorted[kept] = row.sorted[place];
                     }
                 }
-                row.start = kept;
+                row.drop_before(kept);
             }
         }
         best
     }
 
+    /// Whether no candidate of a row can be better from this one on.
+    fn ends(&self, entry: u64, at: usize, best: Best) -> bool {
+        let (distance, _) = candidate(entry);
+        let one = self.scale.total(distance, self.greatest, self.sums[at]);
+        let least = one.min(self.scale.total(distance, self.sums[at], self.greatest));
+        // No pair of this row has a lesser later place than its own.
+        least > best.total || (least == best.total && at > best.later)
+    }
+
+    /// The total of a pair with this distance.
+    fn total(&self, distance: f64, a: usize, b: usize) -> f64 {
+        self.scale.total(distance, self.sums[a.min(b)], self.sums[a.max(b)])
+    }
+
     fn pair(&self, a: usize, b: usize) -> Best {
         let (earlier, later) = (a.min(b), a.max(b));
-        let distance = self.nodes.distances.get(earlier, later);
-        Best { total: self.scale.total(distance, self.sums[earlier], self.sums[later]), later, earlier }
+        Best { total: self.total(self.nodes.distances.get(earlier, later), earlier, later), later, earlier }
     }
 }
