@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::columns::{Penalties, scored, tenths};
 use super::group::Group;
 use super::letters::Letters;
-use super::options::Options;
+use super::options::{Costs, Options};
 use super::pass::Problem;
 use super::path::{Step, places};
 use super::scores::Scores;
@@ -57,7 +57,7 @@ const SUM: i32 = 1000;
 /// Aligns the sequences of a store as ClustalW does.
 ///
 /// # Errors
-/// [`Error::Interrupted`].
+/// [`Error::Interrupted`]; [`Error::Usage`] for sequences that are so long that scores do not fit in 32 bits.
 ///
 /// # Panics
 /// If the tree or the weights are of other sequences, or the store is one of bytes.
@@ -97,6 +97,8 @@ struct Joins<'a> {
     paths: Vec<Mutex<Option<Joined>>>,
     late: &'a [bool],
     done: AtomicUsize,
+    /// Why a join failed.
+    failure: Mutex<Option<Error>>,
 }
 
 impl Work<'_> {
@@ -199,6 +201,7 @@ impl Work<'_> {
             paths: tree.joins.iter().map(|_| Mutex::default()).collect(),
             late,
             done: AtomicUsize::new(0),
+            failure: Mutex::default(),
         };
         let is_leaf = |child: &u32| (*child as usize) < leaves;
         for (join, ready) in tree.joins.iter().zip(&joins.ready) {
@@ -209,6 +212,9 @@ impl Work<'_> {
             let lowest = (0..tree.joins.len()).filter(|&number| tree.joins[number].children.iter().all(is_leaf));
             lowest.for_each(|number| scope.spawn(move |_| self.climb(joins, number)));
         });
+        if let Some(error) = lock(&joins.failure).take() {
+            return Err(error);
+        }
         if (self.run.stopped)() {
             return Err(Error::Interrupted);
         }
@@ -232,11 +238,16 @@ impl Work<'_> {
                 false => lock(&joins.groups[child]).take(),
             });
             let group = match (first, second) {
-                (Some(first), Some(second)) => {
-                    let (group, joined) = self.join(first, second);
-                    *lock(&joins.paths[number]) = Some(joined);
-                    Some(group)
-                }
+                (Some(first), Some(second)) => match self.join(first, second) {
+                    Ok((group, joined)) => {
+                        *lock(&joins.paths[number]) = Some(joined);
+                        Some(group)
+                    }
+                    Err(error) => {
+                        *lock(&joins.failure) = Some(error);
+                        return;
+                    }
+                },
                 (first, second) => first.or(second),
             };
             *lock(&joins.groups[leaves + number]) = group;
@@ -266,22 +277,27 @@ impl Work<'_> {
     }
 
     /// Aligns two groups. The profile of the group with more sequences is the first.
-    fn join(&self, first: Group, second: Group) -> (Group, Joined) {
+    fn join(&self, first: Group, second: Group) -> Result<(Group, Joined)> {
         let is_switched = second.members.len() > first.members.len();
         let (first, second) = if is_switched { (second, first) } else { (first, second) };
-        let path = self.path(&first, &second);
-        (first.joined(&second, &self.letters, &path), Joined { is_switched, path })
+        let path = self.path(&first, &second)?;
+        Ok((first.joined(&second, &self.letters, &path), Joined { is_switched, path }))
     }
 
-    fn path(&self, first: &Group, second: &Group) -> Vec<Step> {
+    fn path(&self, first: &Group, second: &Group) -> Result<Vec<Step>> {
         let identity = self.mean_likeness(first, second);
         let lengths = [first.mean_length(), second.mean_length()];
         let costs = self.options.costs(self.store.alphabet(), identity, lengths);
         let penalties = [first, second].map(|group| Penalties::of(group, &self.letters, self.options, &costs));
+        if !fits(&costs, &penalties) {
+            return Err(Error::usage("the sequences are too long to be aligned with scores of 32 bits"));
+        }
         let letters = self.letters.count().max(1);
         let scores = Scores::new(&scored(first, &self.letters, &costs), &tenths(second), letters, self.run.level);
         let problem = Problem::new(&penalties[0], &penalties[1], &scores);
-        Walk { problem: &problem, level: self.run.level, stopped: self.run.stopped }.path()
+        let path = Walk { problem: &problem, level: self.run.level, stopped: self.run.stopped }.path();
+        // A path that was given up lacks columns.
+        if (self.run.stopped)() { Err(Error::Interrupted) } else { Ok(path) }
     }
 
     /// The columns of all residues after the joins; none of sequences that are late.
@@ -330,10 +346,7 @@ impl Work<'_> {
             let Some(next) = rest.max_by_key(|&id| most[id]) else { break };
             self.weigh(&mut group, rows, next);
             let leaf = self.leaf(next as u32);
-            let path = self.path(&group, &leaf);
-            if (self.run.stopped)() {
-                return Err(Error::Interrupted);
-            }
+            let path = self.path(&group, &leaf)?;
             let [first, second] = places(&path);
             for &id in &group.members {
                 rows[id as usize].iter_mut().for_each(|place| *place = first[*place as usize]);
@@ -374,6 +387,15 @@ impl Work<'_> {
             }
         }
     }
+}
+
+/// Whether all scores of alignments of two profiles, and what is added on the way, are far from the ends of 32 bits.
+fn fits(costs: &Costs, penalties: &[Penalties; 2]) -> bool {
+    let most = |numbers: &[i32]| i64::from(numbers.iter().map(|number| number.saturating_abs()).max().unwrap_or(0));
+    let columns = penalties[0].columns().min(penalties[1].columns()) as i64;
+    let symbols: i64 = penalties.iter().flat_map(|side| &side.extend).map(|&extend| i64::from(extend)).sum();
+    let openings: i64 = penalties.iter().map(|side| most(&side.open)).sum();
+    most(costs.table.scores()) * columns + symbols + 8 * openings < 1 << 29
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -106,9 +106,33 @@ fn alignments_are_those_that_clustalw_writes() {
 
 #[test]
 fn it_ends_early_when_it_is_told_to() {
-    let [first, _, late, _] = cases();
-    for case in [first, late] {
-        assert!(matches!(case.align(Level::best(), 1, &|| true), Err(Error::Interrupted)));
+    for case in cases() {
+        let asked = AtomicUsize::new(0);
+        case.align(Level::best(), 1, &|| asked.fetch_add(1, Ordering::Relaxed) == usize::MAX).unwrap();
+        // Once it is told to, it is told so again whenever it asks.
+        let times = asked.into_inner();
+        for patience in (0..times).step_by(1 + times / 40) {
+            let asked = AtomicUsize::new(0);
+            let ended =
+                case.align(Level::best(), 1 + patience % 2, &|| asked.fetch_add(1, Ordering::Relaxed) >= patience);
+            assert!(matches!(ended, Err(Error::Interrupted)), "{patience}");
+        }
+    }
+}
+
+#[test]
+fn scores_beyond_32_bits_are_an_error() {
+    for delay in [30, 99] {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        (0..2).for_each(|_| store.push_letters("", &[b'A'; 300_000]).unwrap());
+        let join = Join { children: [0, 1], lengths: [0.1; 2] };
+        let tree = GuideTree { leaves: 2, joins: vec![join] };
+        let guide = Guide { tree: &tree, weights: &[500; 2], likeness: &|_, _| 80.0 };
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let run = Run { threads: &threads, level: Level::best(), stopped: &|| false, progress: &|_, _| {} };
+        let options = Options { delay, ..Options::new(Alphabet::Dna) };
+        let error = align(&store.build(), &guide, &options, &run).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{error}");
     }
 }
 
