@@ -16,6 +16,7 @@ mod formats;
 mod kernels;
 mod local;
 mod long;
+mod msa;
 mod pages;
 mod papara;
 mod scoring;

@@ -183,6 +183,7 @@ fn files_of_the_documentation(folder: &TempDir) {
         file(folder, name, text);
         compressed(&format!("{name}.gz"), text);
     }
+    compressed("genes.fa.gz", &genes);
     compressed("reads.fq.gz", &tiny("reads.fasta"));
     let read: String = gene(0).chars().filter(|letter| letter.is_ascii_alphabetic()).skip(100).take(80).collect();
     file(folder, "reads.fq", format!("@r\n{read}\n+\n{}\n", "I".repeat(read.len())));
@@ -235,7 +236,7 @@ fn the_documentation_shows_what_is_written() {
         let in_blocks = text.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines());
         let in_tables =
             text.lines().filter(|line| line.starts_with("| ")).flat_map(|line| line.split('`').skip(1).step_by(2));
-        let jobs = ["allpairs ", "edit ", "long ", "papara ", "man ", "completions "];
+        let jobs = ["allpairs ", "edit ", "long ", "papara ", "msa ", "tree ", "dist ", "man ", "completions "];
         let is_whole = |command: &&str| {
             let rest = command.strip_prefix("pairwave ");
             rest.is_some_and(|rest| jobs.iter().any(|job| rest.starts_with(job)) && !rest.contains("..."))

@@ -1,0 +1,230 @@
+//! `pairwave msa`, `tree` and `dist`: ClustalW's own files, whoever computes; formats; and what they refuse.
+
+use std::collections::HashMap;
+
+use insta::assert_snapshot;
+
+use super::*;
+
+const GENES: &str = ">g1 first\nACGTTGCATTAGGCATCG\n>g2\nacguugcauuaggcaucg\n>g3\nACGTTGCAGGCATCGA\n>g4\nACGTNGCATTAGGCTTCG\n";
+const PROTEINS: &str = ">p|1\nMKTAYIAKQRQISFVKSHFSRQ\n>p|2\nMKTAYIAKQRISFVKSFSRQ\n>p|3\nMKTYIAKQWQISFVKSHFSR\n";
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(path).expect("it is there")
+}
+
+/// What a command writes on standard output and to these files: the same whoever computes.
+fn outputs(arguments: &[&str], files: &[(&str, &str)]) -> Vec<String> {
+    needs_adapter();
+    let folder = folder();
+    let mut first: Option<Vec<String>> = None;
+    for (device, threads) in TWO_WAYS {
+        let mut command = pairwave(arguments);
+        command.args(["--quiet", "--check", "--device", device, "--threads", threads]);
+        for (option, name) in files {
+            command.args([option, &path(&folder, name)[..]]);
+        }
+        let run = command.assert().success().stderr("");
+        let mut all = vec![String::from_utf8(run.get_output().stdout.clone()).expect("the output is text")];
+        all.extend(files.iter().map(|(_, name)| read(folder.path().join(name))));
+        match &first {
+            None => first = Some(all),
+            Some(first) => assert!(*first == all, "--device {device}: {arguments:?}"),
+        }
+    }
+    first.expect("there is a way")
+}
+
+/// All lines but the first.
+fn behind_the_first_line(text: &str) -> &str {
+    text.split_once('\n').expect("there is a line").1
+}
+
+/// Sequences without gaps, of an alignment in FASTA, as a file.
+fn without_gaps(folder: &TempDir, name: &str, alignment: &str) -> String {
+    let lines = alignment.lines().map(|line| if line.starts_with('>') { line.to_owned() } else { line.replace('-', "") });
+    file(folder, name, lines.collect::<Vec<String>>().join("\n"))
+}
+
+/// ClustalW 2.1's own files, byte for byte but for its first line.
+#[test]
+fn alignments_and_guide_trees_are_those_of_clustalw() {
+    let folder = folder();
+    let protein24 = without_gaps(&folder, "24.fa", &read("assets/msa/sim_protein24.true.fasta"));
+    let sets = [
+        ("assets/msa/adenylate_kinases.fasta", "adenylate_kinases"),
+        ("assets/16s/gold12.fasta", "gold12"),
+        (&protein24, "sim_protein24"),
+    ];
+    for (input, name) in sets {
+        let arguments = ["msa", input, "--mode", "clustalw", "--format", "clustal", "--order", "tree"];
+        let found = outputs(&arguments, &[("--guidetree-out", "tree.dnd")]);
+        let clustal = |ending: &str| read(format!("assets/msa/{name}.clustalw.{ending}"));
+        assert!(behind_the_first_line(&found[0]) == behind_the_first_line(&clustal("aln")), "{name}");
+        assert_eq!(found[1], clustal("dnd"), "{name}");
+        // By the tree that ClustalW has written it is the same again.
+        let tree = format!("assets/msa/{name}.clustalw.dnd");
+        let by_tree = [&arguments[..], &["--guidetree-in", &tree]].concat();
+        assert!(outputs(&by_tree, &[])[0] == found[0], "{name}");
+    }
+}
+
+/// Rows of an alignment in FASTA by their names.
+fn rows(text: &str) -> HashMap<String, String> {
+    let records = text.split('>').skip(1).map(|record| record.split_once('\n').expect("a header"));
+    records.map(|(name, letters)| (name.to_owned(), letters.replace('\n', ""))).collect()
+}
+
+/// The share of pairs of residues in one column that stand in one column of another alignment, too.
+fn share_of_pairs(truth: &str, found: &str) -> f64 {
+    let (truth, found) = (rows(truth), rows(found));
+    let places = |row: &str| -> Vec<usize> { row.bytes().enumerate().filter(|(_, c)| *c != b'-').map(|(at, _)| at).collect() };
+    let mut names: Vec<&String> = truth.keys().collect();
+    names.sort();
+    let (mut right, mut all) = (0, 0);
+    for (index, a) in names.iter().enumerate() {
+        for b in &names[..index] {
+            let [true_a, true_b, own_a, own_b] =
+                [(&truth, a), (&truth, b), (&found, a), (&found, b)].map(|(rows, name)| places(&rows[*name]));
+            let by_column: HashMap<usize, usize> = true_b.iter().copied().zip(own_b).collect();
+            for (column, own) in true_a.into_iter().zip(own_a) {
+                if let Some(&other) = by_column.get(&column) {
+                    (right, all) = (right + usize::from(own == other), all + 1);
+                }
+            }
+        }
+    }
+    f64::from(right as u32) / f64::from(all as u32)
+}
+
+#[test]
+fn the_default_finds_more_of_a_true_alignment_than_clustalw() {
+    let folder = folder();
+    for (name, least) in [("sim_protein24", 0.7), ("sim_dna12", 0.9)] {
+        let truth = read(format!("assets/msa/{name}.true.fasta"));
+        let input = without_gaps(&folder, "in.fa", &truth);
+        let share = |arguments: &[&str]| share_of_pairs(&truth, &outputs(&[&["msa", &input], arguments].concat(), &[])[0]);
+        let (own, clustal) = (share(&[]), share(&["--mode", "clustalw", "--distance", "kmer"]));
+        assert!(own > clustal && own > least, "{name}: {own} {clustal}");
+        assert!((share_of_pairs(&truth, &truth) - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn every_format() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", GENES);
+    let proteins = file(&folder, "proteins.fa", PROTEINS);
+    let mut text = String::new();
+    for (input, mode) in [(&genes, "clustalw"), (&proteins, "accurate")] {
+        for format in ["fasta", "clustal", "phylip", "stockholm", "msf", "nexus"] {
+            let written = &outputs(&["msa", input, "--mode", mode, "--format", format], &[])[0];
+            let version = format!("pairwave {}", env!("CARGO_PKG_VERSION"));
+            writeln!(text, "== {mode}, {format}\n{}", written.replace(&version, "pairwave VERSION")).expect("a string takes all");
+        }
+    }
+    assert_snapshot!("formats_of_multiple_alignments", text);
+}
+
+#[test]
+fn the_format_follows_the_name_and_the_page_holds_all() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", GENES);
+    for (name, begin) in [("a.aln", "CLUSTAL"), ("a.phy", " 4 "), ("a.sto", "# STOCKHOLM"), ("a.msf", "!!NA"), ("a.fa", ">g1")] {
+        let output = path(&folder, name);
+        pairwave(&["msa", &genes, "-q", "-o", &output]).assert().success().stderr("");
+        assert!(read(&output).trim_start().starts_with(begin.trim_start()), "{name}");
+    }
+    let page = path(&folder, "page.html");
+    pairwave(&["msa", &genes, "-q", "--report", &page]).assert().success();
+    let page = read(&page);
+    assert!(page.contains("genes.fa") && page.contains("\"g3\"") && page.ends_with("</html>\n"));
+}
+
+#[test]
+fn trees_and_distances_of_every_kind() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", GENES);
+    let mut text = String::new();
+    for distance in ["clustal", "identity", "edit", "kmer"] {
+        let matrix = &outputs(&["dist", &genes, "--distance", distance], &[])[0];
+        let lower = &outputs(&["dist", &genes, "--distance", distance, "--matrix-shape", "lower"], &[])[0];
+        writeln!(text, "== {distance}\n{matrix}{lower}").expect("a string takes all");
+    }
+    for tree in ["nj", "upgma", "mbed"] {
+        let newick = &outputs(&["tree", &genes, "--tree", tree], &[])[0];
+        writeln!(text, "== {tree}\n{newick}").expect("a string takes all");
+    }
+    let aligned = path(&folder, "aligned.fa");
+    pairwave(&["msa", &genes, "-q", "-o", &aligned]).assert().success();
+    for more in [&[][..], &["--bootstrap", "100"], &["--bootstrap", "100", "--seed", "7", "--no-gap-columns"]] {
+        let newick = &outputs(&[&["tree", "--aligned", &aligned], more].concat(), &[])[0];
+        writeln!(text, "== aligned {more:?}\n{newick}").expect("a string takes all");
+    }
+    let files = [("--distmat-out", "d.phy"), ("--guidetree-out", "t.nwk")];
+    let found = outputs(&["msa", &genes, "--mode", "clustalw", "--tree", "upgma", "--distance", "edit"], &files);
+    assert_eq!(found[1], outputs(&["dist", &genes, "--distance", "edit"], &[])[0]);
+    assert_eq!(found[2], outputs(&["tree", &genes, "--distance", "edit", "--tree", "upgma"], &[])[0]);
+    assert_snapshot!("trees_and_distances", text);
+}
+
+/// What is printed on standard error, without the time that it took.
+fn told(arguments: &[&str]) -> String {
+    let run = pairwave(arguments).args(["--device", "cpu"]).output().expect("it runs");
+    let code = run.status.code().expect("it ends by itself");
+    let text = String::from_utf8(run.stderr).expect("text");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.contains(" in ")).collect();
+    format!("{code}: {}", lines.join("\n"))
+}
+
+#[test]
+fn few_sequences_odd_names_and_wrong_options() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", GENES);
+    let one = file(&folder, "one.fa", ">alone\nACGTTGCATT\n");
+    let two = file(&folder, "two.fa", ">a\nACGTTGCATT\n>b\nACGTGCATTA\n");
+    let twice = file(&folder, "twice.fa", ">a\nACGTTGCATT\n>a\nACGTGCATTA\n>a\nACGTGCATTA\n");
+    for input in [&one, &two, &twice] {
+        for mode in ["clustalw", "accurate"] {
+            pairwave(&["msa", input, "-q", "--mode", mode, "--format", "stockholm"]).assert().success();
+        }
+    }
+    assert_eq!(outputs(&["msa", &one], &[])[0], ">alone\nACGTTGCATT\n");
+    let gaps = file(&folder, "gaps.fa", ">a\nAC-GTTGCATT\n>b\nACGTGCATTA\n");
+    let letters = file(&folder, "letters.fa", ">a\nACGTTGCATT\n>b\nAC7TGCATTA\n");
+    let other = file(&folder, "other.nwk", "(g1:1,(g2:1,g3:1):1,g5:1);\n");
+    let missing = file(&folder, "missing.nwk", "(g1:1,g2:1,g3:1);\n");
+    let out = path(&folder, "out.fa");
+    let matrix = path(&folder, "matrix.phy");
+    let many: Vec<Vec<&str>> = vec![
+        vec!["msa", &twice, "-o", &out],
+        vec!["msa", &gaps, "-o", &out],
+        vec!["msa", &gaps, "--degap", "-o", &out],
+        vec!["msa", &letters, "-o", &out],
+        vec!["msa", &genes, "--mode", "clustalw", "--guidetree-in", &other, "-o", &out],
+        vec!["msa", &genes, "--mode", "clustalw", "--guidetree-in", &missing, "-o", &out],
+        vec!["msa", &genes, "--guidetree-in", &other],
+        vec!["msa", &genes, "--mode", "clustalw", "--guidetree-in", &other, "--tree", "nj"],
+        vec!["msa", &genes, "--mode", "clustalw", "--tree", "mbed", "--distmat-out", &matrix],
+        vec!["msa", &genes, "--gap-open", "5"],
+        vec!["msa", &genes, "--mode", "clustalw", "--matrix", "gonnet"],
+        vec!["msa", &genes, "--mode", "clustalw", "--gap-open", "-1"],
+        vec!["msa", &genes, "--kernel", "nw_slice"],
+        vec!["msa", &genes, "-o", &genes],
+        vec!["msa", &genes, "-o", &out, "--report", &out],
+        vec!["msa", &genes, "--alphabet", "bytes"],
+        vec!["tree", "--aligned", &two],
+        vec!["tree", "--aligned", &two, "--bootstrap", "10"],
+        vec!["tree", "--aligned", &twice],
+        vec!["tree", &genes, "--bootstrap", "10"],
+        vec!["dist", &gaps],
+    ];
+    let mut text = String::new();
+    for arguments in many {
+        let shown = arguments.join(" ");
+        writeln!(text, "{shown}\n  {}", told(&arguments).replace('\n', "\n  ")).expect("a string takes all");
+    }
+    let text = text.replace(folder.path().to_str().expect("text"), "DIR");
+    assert_snapshot!("what_multiple_alignment_says", text);
+    assert_eq!(read(&genes), GENES);
+}
