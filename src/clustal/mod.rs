@@ -7,8 +7,10 @@ pub mod gpu;
 pub mod kernels;
 pub mod mock;
 pub mod oracle;
+pub mod plan;
 pub mod walk;
 pub mod work;
 
 pub use costs::ClustalCosts;
+pub use plan::{Plan, Table};
 pub use work::*;
