@@ -387,7 +387,8 @@ fn lists_of_passes() {
         "Found",
         [score, end_row, end_column, rows_back, columns_back, identities, reserved0, reserved1]
     );
-    same_layout!([Pass::Ends, Pass::Starts].map(pass), clustal_layout::Task, "Task", [first, count]);
+    let slices = [Pass::Ends, Pass::Starts].map(pass);
+    same_layout!(slices, clustal_layout::Task, "Task", [first, count]);
 }
 
 /// The host finds room for entries of scratch memory by their size.
