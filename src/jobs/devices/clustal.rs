@@ -17,8 +17,8 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 /// Residues of sequences in the test: of less and of more than one slice of every kernel, and around those.
 const LENGTHS: [usize; 12] = [150, 90, 61, 60, 47, 40, 39, 24, 20, 12, 5, 1];
 
-/// Residues of sequences in the measurement: the longest of the paper.
-const BENCH_RESIDUES: usize = 1523;
+/// Residues of sequences in the measurement: the longest of the paper; and where loops end early.
+const BENCH_RESIDUES: [usize; 2] = [1523, 500];
 /// Sequences of which every pair is computed, at most.
 const MOST_SEQUENCES: u32 = 512;
 /// Seconds that a measurement should last.
@@ -104,7 +104,8 @@ fn seconds(engine: &mut dyn Engine<Clustal>, batch: &Arc<ClustalBatch>) -> Resul
 
 /// Measures every kernel of the room; those that begin at the ends that `sw_ends` finds with the time of that.
 pub(super) fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
-    let store = family(Alphabet::Protein, &[BENCH_RESIDUES; MOST_SEQUENCES as usize]);
+    let residues = BENCH_RESIDUES[usize::from(found.is_software())];
+    let store = family(Alphabet::Protein, &[residues; MOST_SEQUENCES as usize]);
     own_kernels().map(|kernel| speed(found, kernel, &store)).collect()
 }
 
