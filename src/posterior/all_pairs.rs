@@ -1,5 +1,6 @@
 //! The probabilities of all pairs of sequences.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -63,9 +64,12 @@ pub(super) fn compute(
     for &code in sequences.iter().copied().flatten() {
         wanted[usize::from(code)] = true;
     }
-    // Lanes of one group are of nearly the same length.
+    // Lanes of one group are of nearly the same length, rows at least as long: a group has as many columns as its longest
+    // lane that is wanted, and the longest of all is a lane of none.
     let mut order: Vec<usize> = (0..sequences.len()).collect();
-    order.sort_by_key(|&id| (std::cmp::Reverse(sequences[id].len()), id));
+    order.sort_by_key(|&id| (sequences[id].len(), id));
+    // Memory that tasks leave to others.
+    let spare: Mutex<Vec<Scratch>> = Mutex::default();
     let mut pairs = Vec::new();
     for (index, ids) in order.chunks(LANES).enumerate() {
         let first = index * LANES;
@@ -74,8 +78,9 @@ pub(super) fn compute(
         let rows: Vec<usize> = (first + 1..order.len()).collect();
         let found: Vec<Vec<((usize, usize), Sparse)>> = rows
             .par_chunks(TASK)
-            .map_init(Scratch::default, |scratch, rows| {
+            .map(|rows| {
                 let mut found = Vec::new();
+                let mut scratch = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
                 for &row in rows {
                     if interrupt.load(Ordering::Relaxed) {
                         return Err(Error::Interrupted);
@@ -88,7 +93,7 @@ pub(super) fn compute(
                         rows: codes,
                         lanes: lanes.clone(),
                         memory: MEMORY,
-                        scratch: &mut *scratch,
+                        scratch: &mut scratch,
                     };
                     let probabilities = level.run(Over(kernel));
                     let mut cells = 0;
@@ -103,6 +108,9 @@ pub(super) fn compute(
                         });
                     }
                     advance(lanes.len() as u64, cells);
+                }
+                if let Ok(mut spare) = spare.lock() {
+                    spare.push(scratch);
                 }
                 Ok(found)
             })

@@ -66,10 +66,6 @@ impl Group {
         Group { columns, lengths, odds, weights, ends, has_end, slots }
     }
 
-    fn blocks(&self) -> usize {
-        self.columns / BLOCK
-    }
-
     fn of<'a>(&self, all: &'a [Lane<f32>], code: Code) -> &'a [Lane<f32>] {
         &all[self.slots[usize::from(code)]..][..self.columns + 1]
     }
@@ -120,8 +116,9 @@ pub(super) struct Scratch {
     kept: Vec<[Lane<f32>; 2]>,
     /// Exponents of those, a step of rows after the other.
     kept_exponents: Vec<Exponents>,
-    /// The row before each segment.
-    copies: Vec<(Vec<Ahead>, Vec<Exponents>)>,
+    /// The row before each segment, and its exponents.
+    copies: Vec<Ahead>,
+    copied_exponents: Vec<Exponents>,
     behind: Vec<Behind>,
     behind_exponents: Vec<Exponents>,
     shares: Vec<Ratios>,
@@ -151,19 +148,22 @@ impl FloatKernel for Posteriors<'_> {
     unsafe fn run<F: Floats>(mut self) -> Self::Output {
         let mut found = vec![Vec::new(); LANES];
         let rows = self.rows.len();
-        if rows == 0 || self.group.lengths.iter().all(|&length| length == 0) {
+        if rows == 0 || self.longest() == 0 {
             return found;
         }
-        let row_bytes = self.group.columns * size_of::<[Lane<f32>; 2]>();
+        let row_bytes = self.columns() * size_of::<[Lane<f32>; 2]>();
         let segment = ((self.memory / row_bytes).min(rows) / STEP).max(1) * STEP;
         let segments = rows.div_ceil(segment);
         self.scratch.copies.clear();
+        self.scratch.copied_exponents.clear();
         self.start_ahead();
         let mut totals = [[Total::default(); LANES]; 2];
         for index in 0..segments {
             let last = ((index + 1) * segment).min(rows);
             if index + 1 < segments {
-                self.scratch.copies.push((self.scratch.ahead.clone(), self.scratch.exponents.clone()));
+                let scratch = &mut *self.scratch;
+                scratch.copies.extend_from_slice(&scratch.ahead);
+                scratch.copied_exponents.extend_from_slice(&scratch.exponents);
             }
             self.forward::<F>(index * segment..last, index + 1 == segments, Some(&mut totals[1]));
         }
@@ -171,11 +171,11 @@ impl FloatKernel for Posteriors<'_> {
         self.start_behind();
         for index in (0..segments).rev() {
             let range = index * segment..((index + 1) * segment).min(rows);
-            if index + 1 < segments
-                && let Some((ahead, exponents)) = self.scratch.copies.pop()
-            {
-                self.scratch.ahead = ahead;
-                self.scratch.exponents = exponents;
+            if index + 1 < segments {
+                let scratch = &mut *self.scratch;
+                let (columns, blocks) = (scratch.ahead.len(), scratch.exponents.len());
+                scratch.ahead.copy_from_slice(&scratch.copies[index * columns..][..columns]);
+                scratch.exponents.copy_from_slice(&scratch.copied_exponents[index * blocks..][..blocks]);
                 self.forward::<F>(range.clone(), true, None);
             }
             self.backward::<F>(range, &totals, &mut found);
@@ -185,12 +185,23 @@ impl FloatKernel for Posteriors<'_> {
 }
 
 impl Posteriors<'_> {
+    /// The longest of the lanes that are wanted.
+    fn longest(&self) -> usize {
+        self.group.lengths[self.lanes.clone()].iter().copied().max().unwrap_or(0)
+    }
+
+    /// Columns that are computed, column 0 among them; whole blocks.
+    fn columns(&self) -> usize {
+        (self.longest() + 1).next_multiple_of(BLOCK)
+    }
+
     /// Row 0: an alignment begins anywhere in it.
     fn start_ahead(&mut self) {
-        let (chain, blocks) = (self.model.chain, self.group.blocks());
+        let (chain, columns) = (self.model.chain, self.columns());
+        let blocks = columns / BLOCK;
         let scratch = &mut *self.scratch;
         scratch.ahead.clear();
-        scratch.ahead.resize(self.group.columns, NOTHING_AHEAD);
+        scratch.ahead.resize(columns, NOTHING_AHEAD);
         scratch.exponents.clear();
         scratch.exponents.resize(blocks, NO_EXPONENTS);
         scratch.ratios.clear();
@@ -226,7 +237,7 @@ impl Posteriors<'_> {
         mut totals: Option<&mut [Total; LANES]>,
     ) {
         let (group, model) = (self.group, self.model);
-        let columns = group.columns;
+        let columns = self.columns();
         let scratch = &mut *self.scratch;
         if keep {
             scratch.kept.resize((range.len() * columns).max(scratch.kept.len()), [ZERO; 2]);
@@ -252,9 +263,10 @@ impl Posteriors<'_> {
                 scratch.ahead[0].wide_onward.0[lane] = super::scale::power(-scratch.exponents[0][1].0[lane]);
             }
             if let Some(totals) = totals.as_deref_mut().filter(|_| row + 1 < self.rows.len()) {
-                for (lane, total) in totals.iter_mut().enumerate() {
+                for lane in self.lanes.clone() {
                     let end = group.lengths[lane];
-                    total.add(scratch.ahead[end].wide_matched.0[lane], scratch.exponents[end / BLOCK][1].0[lane]);
+                    totals[lane]
+                        .add(scratch.ahead[end].wide_matched.0[lane], scratch.exponents[end / BLOCK][1].0[lane]);
                 }
             }
         }
@@ -290,19 +302,16 @@ impl Posteriors<'_> {
 
     /// The last row: an alignment ends anywhere in it.
     fn start_behind(&mut self) {
-        let chain = self.model.chain;
+        let (chain, columns) = (self.model.chain, self.columns());
         let scratch = &mut *self.scratch;
         scratch.behind.clear();
-        scratch.behind.resize(self.group.columns, NOTHING_BEHIND);
+        scratch.behind.resize(columns, NOTHING_BEHIND);
         scratch.behind_exponents.clear();
-        scratch.behind_exponents.resize(self.group.blocks(), NO_EXPONENTS);
-        scratch.shares.resize(self.group.blocks(), NO_RATIOS);
-        scratch.squares.resize(self.group.columns, ZERO);
-        for lane in 0..LANES {
+        scratch.behind_exponents.resize(columns / BLOCK, NO_EXPONENTS);
+        scratch.shares.resize(columns / BLOCK, NO_RATIOS);
+        scratch.squares.resize(columns, ZERO);
+        for lane in self.lanes.clone().filter(|&lane| self.group.lengths[lane] > 0) {
             let end = self.group.lengths[lane];
-            if end == 0 {
-                continue;
-            }
             let mut gaps: [f32; 2] = std::array::from_fn(|kind| chain.open[kind] * chain.start_gap[kind]);
             let mut exponent = 0;
             for column in (0..=end).rev() {
@@ -335,7 +344,8 @@ impl Posteriors<'_> {
         found: &mut [Vec<Found>],
     ) {
         let (group, model) = (self.group, self.model);
-        let (columns, blocks) = (group.columns, group.blocks());
+        let columns = self.columns();
+        let blocks = columns / BLOCK;
         let scratch = &mut *self.scratch;
         let first = range.start;
         let mut step = usize::MAX;
