@@ -6,7 +6,8 @@ use insta::assert_snapshot;
 
 use super::*;
 
-const GENES: &str = ">g1 first\nACGTTGCATTAGGCATCG\n>g2\nacguugcauuaggcaucg\n>g3\nACGTTGCAGGCATCGA\n>g4\nACGTNGCATTAGGCTTCG\n";
+const GENES: &str =
+    ">g1 first\nACGTTGCATTAGGCATCG\n>g2\nacguugcauuaggcaucg\n>g3\nACGTTGCAGGCATCGA\n>g4\nACGTNGCATTAGGCTTCG\n";
 const PROTEINS: &str = ">p|1\nMKTAYIAKQRQISFVKSHFSRQ\n>p|2\nMKTAYIAKQRISFVKSFSRQ\n>p|3\nMKTYIAKQWQISFVKSHFSR\n";
 
 fn read(path: impl AsRef<Path>) -> String {
@@ -42,7 +43,8 @@ fn behind_the_first_line(text: &str) -> &str {
 
 /// Sequences without gaps, of an alignment in FASTA, as a file.
 fn without_gaps(folder: &TempDir, name: &str, alignment: &str) -> String {
-    let lines = alignment.lines().map(|line| if line.starts_with('>') { line.to_owned() } else { line.replace('-', "") });
+    let lines =
+        alignment.lines().map(|line| if line.starts_with('>') { line.to_owned() } else { line.replace('-', "") });
     file(folder, name, lines.collect::<Vec<String>>().join("\n"))
 }
 
@@ -78,7 +80,8 @@ fn rows(text: &str) -> HashMap<String, String> {
 /// The share of pairs of residues in one column that stand in one column of another alignment, too.
 fn share_of_pairs(truth: &str, found: &str) -> f64 {
     let (truth, found) = (rows(truth), rows(found));
-    let places = |row: &str| -> Vec<usize> { row.bytes().enumerate().filter(|(_, c)| *c != b'-').map(|(at, _)| at).collect() };
+    let places =
+        |row: &str| -> Vec<usize> { row.bytes().enumerate().filter(|(_, c)| *c != b'-').map(|(at, _)| at).collect() };
     let mut names: Vec<&String> = truth.keys().collect();
     names.sort();
     let (mut right, mut all) = (0, 0);
@@ -103,7 +106,8 @@ fn the_default_finds_more_of_a_true_alignment_than_clustalw() {
     for (name, least) in [("sim_protein24", 0.7), ("sim_dna12", 0.9)] {
         let truth = read(format!("assets/msa/{name}.true.fasta"));
         let input = without_gaps(&folder, "in.fa", &truth);
-        let share = |arguments: &[&str]| share_of_pairs(&truth, &outputs(&[&["msa", &input], arguments].concat(), &[])[0]);
+        let share =
+            |arguments: &[&str]| share_of_pairs(&truth, &outputs(&[&["msa", &input], arguments].concat(), &[])[0]);
         let (own, clustal) = (share(&[]), share(&["--mode", "clustalw", "--distance", "kmer"]));
         assert!(own > clustal && own > least, "{name}: {own} {clustal}");
         assert!((share_of_pairs(&truth, &truth) - 1.0).abs() < 1e-9);
@@ -120,7 +124,8 @@ fn every_format() {
         for format in ["fasta", "clustal", "phylip", "stockholm", "msf", "nexus"] {
             let written = &outputs(&["msa", input, "--mode", mode, "--format", format], &[])[0];
             let version = format!("pairwave {}", env!("CARGO_PKG_VERSION"));
-            writeln!(text, "== {mode}, {format}\n{}", written.replace(&version, "pairwave VERSION")).expect("a string takes all");
+            writeln!(text, "== {mode}, {format}\n{}", written.replace(&version, "pairwave VERSION"))
+                .expect("a string takes all");
         }
     }
     assert_snapshot!("formats_of_multiple_alignments", text);
@@ -130,7 +135,9 @@ fn every_format() {
 fn the_format_follows_the_name_and_the_page_holds_all() {
     let folder = folder();
     let genes = file(&folder, "genes.fa", GENES);
-    for (name, begin) in [("a.aln", "CLUSTAL"), ("a.phy", " 4 "), ("a.sto", "# STOCKHOLM"), ("a.msf", "!!NA"), ("a.fa", ">g1")] {
+    for (name, begin) in
+        [("a.aln", "CLUSTAL"), ("a.phy", " 4 "), ("a.sto", "# STOCKHOLM"), ("a.msf", "!!NA"), ("a.fa", ">g1")]
+    {
         let output = path(&folder, name);
         pairwave(&["msa", &genes, "-q", "-o", &output]).assert().success().stderr("");
         assert!(read(&output).trim_start().starts_with(begin.trim_start()), "{name}");
