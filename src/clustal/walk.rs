@@ -28,8 +28,21 @@ use rows::{Rows, Sweep};
 pub struct Corridor {
     /// How much less.
     pub slack: i32,
-    /// Rows before the crossing, and the first and the last of numbers of columns before it; by rising rows.
-    pub rows: Vec<(u32, [u32; 2])>,
+    /// Rows before the crossing; by rising rows.
+    pub rows: Vec<(u32, Crossing)>,
+    /// Whether all rows between the alignment's first and last one are there, with margins.
+    pub every_row: bool,
+}
+
+/// Where alignments cross a row.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Crossing {
+    /// The first and the last of numbers of columns before it.
+    pub columns: [u32; 2],
+    /// Columns before the best one.
+    pub column: u32,
+    /// By how much those score less that cross elsewhere or in a gap, if that is no more than the slack; else more than it.
+    pub margin: i32,
 }
 
 /// A pair and its best local alignment.
@@ -87,7 +100,11 @@ impl Walker {
         // Where gaps cost nothing to extend there are alignments outside that score the same.
         for corridor in corridors.iter().filter(|_| gaps.extend > 0) {
             self.open_windows(found, corridor);
-            self.pins.find(&pair, &self.windows, &mut self.head, found.score, corridor.slack);
+            if corridor.every_row {
+                self.pins.set(&pair, found.start, corridor);
+            } else {
+                self.pins.find(&pair, &self.windows, &mut self.head, found.score, corridor.slack);
+            }
             if let Some(identities) = self.walk(&pair, true) {
                 return identities;
             }
@@ -106,7 +123,7 @@ impl Walker {
         let inside = |column: u32| column.clamp(found.start[1], found.end[1]) - found.start[1];
         let crossings = || {
             let inner = corridor.rows.iter().filter(|(row, _)| (found.start[0] + 1..found.end[0]).contains(row));
-            inner.map(|&(row, columns)| ((row - found.start[0]) as usize, columns.map(inside)))
+            inner.map(|(row, crossing)| ((row - found.start[0]) as usize, crossing.columns.map(inside)))
         };
         let (mut least, mut from) = (0, 0);
         for (row, columns) in crossings() {

@@ -6,9 +6,10 @@
 //! where its alignment ends: until then it has codes that never score, and so zeros. The first cell that reaches the score
 //! is where the alignment starts. At the rows that were kept, cells of both passes tell the corridor.
 
+use super::detail::{Buffers, Strip};
 use crate::clustal::costs::SIZE;
 use crate::clustal::oracle::Gaps;
-use crate::clustal::walk::Corridor;
+use crate::clustal::walk::{Corridor, Crossing};
 use crate::clustal::{ClustalCosts, PairIdentities};
 use crate::seq::Code;
 use crate::simd::{Doubles, Kernel, Lanes, Level, Lines, MAX_DOUBLES, Simd};
@@ -35,6 +36,9 @@ pub(super) struct Memory {
     gaps: Lines<i32>,
     /// Rows of cells and gaps of the forward pass.
     kept: Lines<i32>,
+    /// Those of the backward pass at the last row that was kept.
+    below: Lines<i32>,
+    detail: Buffers,
 }
 
 /// What is found of a lane.
@@ -109,7 +113,7 @@ impl Passes<'_> {
     #[inline(always)]
     unsafe fn forward<W: Doubles>(&mut self) -> Vec<Lane> {
         let (columns, elements) = (self.columns, (self.columns + 1) * W::COUNT);
-        let Memory { codes, cells, gaps, kept } = &mut *self.memory;
+        let Memory { codes, cells, gaps, kept, .. } = &mut *self.memory;
         codes.clear();
         codes.resize(columns * W::COUNT, OUTSIDE);
         for (lane, second) in self.group.seconds.iter().enumerate() {
@@ -164,7 +168,7 @@ impl Passes<'_> {
                 end: [best_row[lane] as u32, best_column[lane] as u32],
                 ..PairIdentities::default()
             },
-            corridors: SLACKS.map(|openings| Corridor { slack: openings * self.opens[lane], rows: Vec::new() }),
+            corridors: SLACKS.map(|openings| Corridor { slack: openings * self.opens[lane], ..Corridor::default() }),
         };
         (0..self.group.seconds.len()).map(lane).collect()
     }
@@ -175,12 +179,20 @@ impl Passes<'_> {
         let elements = (self.columns + 1) * W::COUNT;
         let Some(rows) = lanes.iter().map(|lane| lane.place.end[0] as usize).max() else { return };
         let columns = lanes.iter().map(|lane| lane.place.end[1] as usize).max().unwrap_or(0);
-        let Memory { codes, cells, gaps, kept } = &mut *self.memory;
+        let Memory { codes, cells, gaps, kept, below, detail } = &mut *self.memory;
         codes.fill(OUTSIDE);
         let (cells, gaps) = (&mut cells.at_least(elements)[..elements], &mut gaps.at_least(elements)[..elements]);
-        let kept = kept.at_least(self.group.first.len() / self.interval * 2 * elements);
+        let kept = &*kept.at_least(self.group.first.len() / self.interval * 2 * elements);
+        let below = &mut below.at_least(2 * elements)[..2 * elements];
         cells.fill(0);
         gaps.fill(NEVER);
+        // The strip of rows that is open, and where corridors leave it.
+        let mut lower = rows;
+        let mut leave: Vec<u32> = lanes.iter().map(|lane| lane.place.end[1]).collect();
+        let tables: Vec<&[i32; SIZE]> =
+            self.group.first.iter().map(|&code| &self.table[code as usize % SIZE]).collect();
+        below[..elements].fill(0);
+        below[elements..].fill(NEVER);
         let (mut scores, mut limits) = ([0; MAX_DOUBLES], [[0; MAX_DOUBLES]; SLACKS.len()]);
         for (lane, found) in lanes.iter().enumerate() {
             scores[lane] = found.score;
@@ -194,7 +206,7 @@ impl Passes<'_> {
         unsafe {
             let (zero, extend) = (W::splat(0), W::splat(self.extend));
             let first = W::load(self.opens.as_ptr()).add(extend);
-            let scores = W::load(scores.as_ptr());
+            let all_scores = W::load(scores.as_ptr());
             for row in (0..rows).rev() {
                 if open == 0 {
                     break;
@@ -223,26 +235,79 @@ impl Passes<'_> {
                     down.store(at_gaps);
                     most = most.max(cell);
                 }
-                let reached = most.equal(scores) & open;
+                let reached = most.equal(all_scores) & open;
                 for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| reached >> lane & 1 == 1) {
                     let column = (0..columns).rev().find(|column| cells[column * W::COUNT + lane] == found.score);
                     found.place.start = [row as u32, column.unwrap_or(0) as u32];
                 }
                 open &= !reached;
-                if row > 0 && row % self.interval == 0 && open != 0 {
-                    let at = (row / self.interval - 1) * 2 * elements;
-                    let (forth, back) = ([&kept[at..], &kept[at + elements..]], [&*cells, &*gaps]);
+                if row % self.interval != 0 && open != 0 {
+                    continue;
+                }
+                let upper = row / self.interval * self.interval;
+                let above = (upper > 0).then(|| {
+                    let at = (upper / self.interval - 1) * 2 * elements;
+                    [&kept[at..at + elements], &kept[at + elements..at + 2 * elements]]
+                });
+                let mut enter: Vec<u32> = lanes.iter().map(|lane| lane.place.start[1]).collect();
+                let mut next_leave: Vec<u32> = lanes.iter().map(|lane| lane.place.end[1]).collect();
+                let is_in =
+                    |lane: usize, found: &Lane, row: usize| open >> lane & 1 == 1 && row < found.place.end[0] as usize;
+                if let Some(forth) = above.filter(|_| open != 0) {
                     for (slack, limits) in limits.iter().enumerate() {
-                        let [least, most] = crossings::<W>(columns, forth, back, &self.opens, limits);
-                        for (lane, found) in lanes.iter_mut().enumerate() {
-                            if open >> lane & 1 == 1 && row < found.place.end[0] as usize {
-                                found.corridors[slack].rows.push((row as u32, [least[lane], most[lane]]));
+                        let [least, most] = crossings::<W>(columns, forth, [&*cells, &*gaps], &self.opens, limits);
+                        for (lane, found) in
+                            lanes.iter_mut().enumerate().filter(|(lane, found)| is_in(*lane, found, row))
+                        {
+                            if slack == 0 {
+                                (enter[lane], next_leave[lane]) = (least[lane], most[lane]);
+                            } else {
+                                let crossing = Crossing { columns: [least[lane], most[lane]], ..Crossing::default() };
+                                found.corridors[slack].rows.push((row as u32, crossing));
                             }
                         }
                     }
                 }
+                let is_live = |lane: usize, found: &Lane| {
+                    let ended = open >> lane & 1 == 0 && found.place.start[0] as usize >= lower;
+                    found.score > 0 && found.place.end[0] as usize > upper && !ended
+                };
+                let live: Vec<bool> = lanes.iter().enumerate().map(|(lane, found)| is_live(lane, found)).collect();
+                let mut range = [usize::MAX, 0];
+                for lane in (0..lanes.len()).filter(|&lane| live[lane]) {
+                    range = [range[0].min(enter[lane] as usize), range[1].max(leave[lane] as usize)];
+                }
+                if range[0] <= range[1] {
+                    let strip = Strip {
+                        tables: &tables[upper..lower],
+                        codes,
+                        columns: range,
+                        above,
+                        below: [&below[..elements], &below[elements..]],
+                        opens: &self.opens,
+                        extend: self.extend,
+                        limits: &limits[0],
+                        scores: &scores,
+                    };
+                    strip.crossings::<W>(detail, |row, crossings| {
+                        let row = (upper + row) as u32;
+                        for (lane, found) in lanes.iter_mut().enumerate().filter(|(lane, _)| live[*lane]) {
+                            let begun = open >> lane & 1 == 1 || row > found.place.start[0];
+                            if begun && row < found.place.end[0] {
+                                found.corridors[0].rows.push((row, crossings[lane]));
+                            }
+                        }
+                    });
+                }
+                if open == 0 {
+                    break;
+                }
+                (lower, leave) = (row, next_leave);
+                below[..elements].copy_from_slice(cells);
+                below[elements..].copy_from_slice(gaps);
             }
         }
+        lanes.iter_mut().for_each(|found| found.corridors[0].every_row = true);
         lanes.iter_mut().flat_map(|found| &mut found.corridors).for_each(|corridor| corridor.rows.reverse());
     }
 }

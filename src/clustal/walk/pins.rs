@@ -2,7 +2,7 @@
 //! some slack. The less slack, the more pins.
 
 use super::rows::Rows;
-use super::{Pair, windows_sweep};
+use super::{Corridor, Pair, windows_sweep};
 
 /// No column.
 const NONE: u32 = u32::MAX;
@@ -46,7 +46,7 @@ impl Pins {
     /// than it by more than the slack.
     pub(super) fn find(&mut self, pair: &Pair, windows: &[[u32; 2]], rows: &mut Rows, score: i32, slack: i32) {
         let sizes = [pair.first.len(), pair.second.len()];
-        let Pins { kept, offsets, columns, margins, levels, .. } = self;
+        let Pins { kept, offsets, columns, margins, .. } = self;
         kept.best.clear();
         kept.gap.clear();
         offsets.clear();
@@ -74,6 +74,26 @@ impl Pins {
             }
             (columns[row], margins[row]) = ((sizes[1] - to + place) as u32, score.saturating_sub(second));
         });
+        self.find_levels(pair, slack);
+    }
+
+    /// Those that a corridor tells.
+    pub(super) fn set(&mut self, pair: &Pair, start: [u32; 2], corridor: &Corridor) {
+        let Pins { columns, margins, .. } = self;
+        columns.clear();
+        columns.resize(pair.first.len() + 1, 0);
+        margins.clear();
+        margins.resize(pair.first.len() + 1, 0);
+        for (row, crossing) in &corridor.rows {
+            let place = (row - start[0]) as usize;
+            (columns[place], margins[place]) = (crossing.column.saturating_sub(start[1]), crossing.margin);
+        }
+        self.find_levels(pair, corridor.slack);
+    }
+
+    fn find_levels(&mut self, pair: &Pair, slack: i32) {
+        let Pins { columns, margins, levels, .. } = self;
+        let open = pair.gaps.open;
         self.used = 0;
         for (openings, level) in
             (0..).zip(levels).take_while(|&(openings, _)| openings == 0 || (openings - 1) * open < slack)
