@@ -47,8 +47,33 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { rounds: 2, refinements: 100, neighbours: usize::MAX }
+        Options { rounds: 2, refinements: 100, neighbours: 8 }
     }
+}
+
+/// Bytes that [`align`] needs at least for sequences of such lengths: of every two sequences, both ways round, their
+/// probable pairs of residues, and a second time while they are made consistent. Related sequences have two pairs a residue
+/// or so, strangers more.
+pub fn memory(lengths: &[u32]) -> u64 {
+    let residues: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+    let a_residue = (size_of::<u32>() + 2 * size_of::<sparse::Cell>()) as u64;
+    let a_pair = size_of::<sparse::Sparse>() as u64;
+    let sequences = lengths.len() as u64;
+    residues
+        .saturating_mul(sequences)
+        .saturating_mul(a_residue)
+        .saturating_add(sequences * sequences * a_pair)
+        .saturating_mul(2)
+}
+
+/// Cells of all tables that [`align`] computes: its time, but for sequences of which there are very many.
+pub fn cells(lengths: &[u32]) -> u64 {
+    let (mut sum, mut cells) = (0u64, 0u64);
+    for &length in lengths {
+        cells = cells.saturating_add(sum.saturating_mul(u64::from(length)));
+        sum += u64::from(length);
+    }
+    cells
 }
 
 /// Aligns all sequences of a store. `advance` hears of pairs and cells that were computed. The result depends on nothing

@@ -182,3 +182,13 @@ fn bytes_and_interrupts_are_refused() {
     let now = AtomicBool::new(true);
     assert!(matches!(align(&store, &Options::default(), &pool, &|_, _| {}, &now), Err(Error::Interrupted)));
 }
+
+#[test]
+fn memory_and_cells_grow_with_all_pairs() {
+    assert_eq!((super::memory(&[]), super::cells(&[])), (0, 0));
+    assert_eq!(super::cells(&[3, 5, 7]), 15 + 21 + 35);
+    let (few, many) = (super::memory(&[300; 100]), super::memory(&[300; 1000]));
+    assert!((90..=110).contains(&(many / few)), "{few} {many}");
+    assert!((5 << 30..16 << 30).contains(&many), "{many}");
+    assert_eq!(super::memory(&[u32::MAX; 100_000]), u64::MAX);
+}
