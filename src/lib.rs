@@ -81,6 +81,21 @@
 //! # Ok::<(), pairwave::Error>(())
 //! ```
 //!
+//! Many sequences aligned with each other are the fifth:
+//!
+//! ```
+//! use pairwave::jobs::msa::{MsaMode, MultiAlign};
+//! use pairwave::{Alphabet, Job, Run, profile};
+//!
+//! let genes = pairwave::read("assets/16s/gold12.fasta")?;
+//! let mode = MsaMode::Clustal(profile::Options::new(Alphabet::Dna));
+//! MultiAlign { mode, ..MultiAlign::new(genes) }.run(&Run::default(), |aligned| {
+//!     assert_eq!((aligned[0].alignment.rows(), aligned[0].alignment.columns()), (12, 1587));
+//!     Ok(())
+//! })?;
+//! # Ok::<(), pairwave::Error>(())
+//! ```
+//!
 //! # Each job in a line
 //!
 //! ```
@@ -180,6 +195,11 @@
 //! members, then against those members that can still be best; the blocks of a round ([`papara::work`]) go through the queue to
 //! the engines of all devices. Threads of the CPU align a read with the vector of its best edge, of edges that score the same
 //! the first ([`papara::trace`]), while engines go on with other chunks, and reads are handed over in input order.
+//!
+//! Many sequences ([`jobs::msa`]) go through three stages. Of every pair ClustalW's identities are found: engines find them with
+//! the best local alignment ([`clustal`]), a pair of equal sequences only once ([`clustal::plan`]). Of the distances comes a guide
+//! tree ([`tree`]), and along its joins profiles are aligned with profiles ([`profile`]). Or sequences are aligned by the
+//! probabilities that residues belong together ([`posterior`]), of which the tree comes, too.
 //!
 //! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]; of
 //! long pairs [`mod@long`], of reads [`papara::trace`]): the result never depends on device, thread count or batch size.
