@@ -13,11 +13,16 @@ use crate::error::{Error, Result};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::{Level, MAX_DOUBLES};
 
+/// A gigabyte: for sequences of some 25,000 residues.
+const ROOM: usize = 1 << 28;
+
 /// Buffers that live from batch to batch; one for each thread.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     level: Level,
     memory: Memory,
+    /// Elements of rows that may be kept of a group.
+    pub(super) room: usize,
     walker: Walker,
 }
 
@@ -32,7 +37,7 @@ impl Workspace {
     /// # Panics
     /// If the processor does not have the instructions.
     pub fn with(level: Level) -> Self {
-        Workspace { level: level.checked(), memory: Memory::default(), walker: Walker::default() }
+        Workspace { level: level.checked(), memory: Memory::default(), room: ROOM, walker: Walker::default() }
     }
 }
 
@@ -70,7 +75,7 @@ pub fn compute(
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_by_key(|&index| (pairs[index].0, Reverse(sequences.length(pairs[index].1))));
     let mut identities = vec![PairIdentities::default(); pairs.len()];
-    let Workspace { level, memory, walker } = workspace;
+    let Workspace { level, memory, room, walker } = workspace;
     for same in order.chunk_by(|&a, &b| pairs[a].0 == pairs[b].0) {
         let first = sequences.codes(pairs[same[0]].0);
         for indices in same.chunks(level.doubles()) {
@@ -78,7 +83,7 @@ pub fn compute(
                 return None;
             }
             let seconds: Vec<&[Code]> = indices.iter().map(|&index| sequences.codes(pairs[index].1)).collect();
-            let lanes = find(*level, &Group { first, seconds: &seconds, costs }, memory);
+            let lanes = find(*level, &Group { first, seconds: &seconds, costs, room: *room }, memory);
             for ((&index, second), lane) in indices.iter().zip(seconds).zip(lanes) {
                 let (start, end) = (lane.place.start, lane.place.end);
                 let found = Found { first, second, score: lane.score, start, end };

@@ -60,6 +60,8 @@ pub(super) struct Group<'a> {
     pub seconds: &'a [&'a [Code]],
     /// What is computed.
     pub costs: &'a ClustalCosts,
+    /// Elements that may be kept. Where they do not suffice corridors are told nothing.
+    pub room: usize,
 }
 
 /// Finds the alignments of a group, lane by lane.
@@ -80,7 +82,12 @@ impl Kernel for Task<'_> {
         let Task { group, memory } = self;
         let columns = group.seconds.iter().map(|second| second.len()).max().unwrap_or(0);
         let row_elements = 2 * (columns + 1) * S::Doubles::COUNT;
-        let interval = INTERVAL.max((group.first.len() * row_elements / KEPT).next_power_of_two());
+        // Rows that are kept, and those of a strip between two of them.
+        let rows = group.first.len();
+        let root = rows.isqrt().next_power_of_two();
+        let interval = (rows * row_elements / KEPT).next_power_of_two().min(root).max(INTERVAL);
+        let keeps = (rows / interval + interval).saturating_mul(row_elements) <= group.room;
+        let interval = if keeps { interval } else { usize::MAX };
         let mut table = *group.costs.table();
         table.iter_mut().for_each(|row| row[OUTSIDE as usize] = NEVER);
         let mut opens = [0; MAX_DOUBLES];
@@ -241,6 +248,12 @@ impl Passes<'_> {
                     found.place.start = [row as u32, column.unwrap_or(0) as u32];
                 }
                 open &= !reached;
+                if self.interval == usize::MAX {
+                    if open == 0 {
+                        return;
+                    }
+                    continue;
+                }
                 if row % self.interval != 0 && open != 0 {
                     continue;
                 }

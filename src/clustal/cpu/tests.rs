@@ -81,6 +81,18 @@ fn longer_pairs_too() {
 }
 
 #[test]
+fn without_room_for_rows_too() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let store = families(&mut random, Alphabet::Protein, 12, 200);
+    let costs = ClustalCosts::protein();
+    let pairs: Vec<_> = (0..12).flat_map(|a| (a..12).map(move |b| (a, b))).collect();
+    let expected = compute(&store, &costs, &pairs, &mut Workspace::new(), || false);
+    let mut narrow = Workspace::new();
+    narrow.room = 0;
+    assert_eq!(compute(&store, &costs, &pairs, &mut narrow, || false), expected);
+}
+
+#[test]
 fn threads_share_pairs_and_a_flag_ends_them() {
     let mut random = fastrand::Rng::with_seed(7);
     let store = families(&mut random, Alphabet::Protein, 20, 50);
