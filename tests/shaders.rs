@@ -223,7 +223,7 @@ fn passes() -> Vec<clustal::Variant> {
         for alphabet in [Alphabet::Dna, Alphabet::Protein] {
             for workgroup in [4, 16, 32, 64] {
                 let usual = clustal::Variant::new(pass, alphabet, workgroup);
-                all.extend([usual, clustal::Variant { size: 8, ..usual }]);
+                all.extend([usual, clustal::Variant { size: 4, ..usual }]);
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::seq::{Alphabet, SequenceStore};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.05;
-/// Pairs of a batch at most: their lists, what is found of them and what is read back take 90 bytes each.
+/// Pairs of a batch at most: their lists, what is found of them and what is read back take 88 bytes each.
 const MAX_PAIRS: u64 = 1 << 21;
 /// Workgroups of one dispatch that have scratch memory of their own, at most.
 const MOST_GROUPS: u64 = 1 << 12;

@@ -7,7 +7,7 @@ use crate::seq::Alphabet;
 /// Columns of a slice of scores.
 const SCORE_COLUMNS: u32 = 20;
 /// Rows of an invocation of `nw_forward_reverse`.
-const ROWS: u32 = 4;
+const ROWS: u32 = 8;
 
 /// A pass over the matrices of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
