@@ -314,3 +314,6 @@ pub(super) fn of_unrooted(tree: &UnrootedTree, threads: &rayon::ThreadPool) -> G
     }
     of_nodes(&nodes, &sequences, threads)
 }
+
+#[cfg(test)]
+mod tests;
