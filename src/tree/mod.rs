@@ -10,7 +10,7 @@
 //! let tree = neighbour_joining(distances, &threads);
 //! assert_eq!(tree.dnd(&["a", "b", "c"]), "(\na:0.10000,\nb:0.00000,\nc:0.40000);\n");
 //! let guide = tree.rooted(&threads);
-//! assert_eq!(guide.weights(), [250, 250, 500]);
+//! assert_eq!(guide.weights(), [375, 166, 458]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
