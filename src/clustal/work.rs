@@ -64,22 +64,12 @@ pub type ClustalBatch = Batch<Clustal>;
 /// What is known of one pair. Places are numbers of residues before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PairIdentities {
-    /// ClustalW's alignment has at least so many identities.
-    pub least: u32,
-    /// And at most so many. If that is the same number, it is known; else ClustalW's recursion has to be walked in the
-    /// rectangle ([`super::walk`]).
-    pub most: u32,
+    /// Identities of ClustalW's alignment.
+    pub identities: u32,
     /// Where the best local alignment starts, in the first sequence and in the second.
     pub start: [u32; 2],
     /// Behind its last residues; all of `start` and `end` are 0 if no residues score above 0.
     pub end: [u32; 2],
-}
-
-impl PairIdentities {
-    /// The number, where it is known.
-    pub fn known(&self) -> Option<u32> {
-        (self.least == self.most).then_some(self.least)
-    }
 }
 
 /// What came of a batch.
@@ -162,8 +152,8 @@ impl Work for Clustal {
 fn is_possible(pair: &PairIdentities, lengths: [u32; 2]) -> bool {
     let sides = [0, 1].map(|side| pair.end[side].checked_sub(pair.start[side]));
     let inside = pair.end[0] <= lengths[0] && pair.end[1] <= lengths[1];
-    let enough = sides.iter().all(|side| side.is_some_and(|residues| pair.most <= residues));
-    inside && enough && pair.least <= pair.most
+    let enough = sides.iter().all(|side| side.is_some_and(|residues| pair.identities <= residues));
+    inside && enough
 }
 
 #[cfg(test)]
@@ -201,12 +191,11 @@ mod tests {
     #[test]
     fn reports_that_cannot_be_are_told() {
         let batch = batch();
-        let right = PairIdentities { least: 2, most: 3, start: [0, 0], end: [3, 3] };
+        let right = PairIdentities { identities: 3, start: [0, 0], end: [3, 3] };
         let mut report = ClustalReport { identities: vec![right; 4], ..ClustalReport::default() };
         assert_eq!(Clustal::check(&batch, &report), Ok(()));
         let wrong = [
-            PairIdentities { least: 4, ..right },
-            PairIdentities { most: 4, ..right },
+            PairIdentities { identities: 4, ..right },
             PairIdentities { start: [1, 0], ..right },
             PairIdentities { start: [5, 0], ..right },
             PairIdentities { end: [4, 5], ..right },

@@ -88,7 +88,7 @@ pub fn compute(
                 let (start, end) = (lane.place.start, lane.place.end);
                 let found = Found { first, second, score: lane.score, start, end };
                 let number = walker.identities(&found, costs, &lane.corridors);
-                identities[index] = PairIdentities { least: number, most: number, start, end };
+                identities[index] = PairIdentities { identities: number, start, end };
             }
         }
     }

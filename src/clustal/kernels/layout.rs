@@ -85,8 +85,7 @@ impl Found {
             [row.wrapping_sub(self.rows_back), pair.query_symbols.wrapping_sub(self.columns_back.wrapping_add(1))];
         let of_first = |[target, query]: [u32; 2]| if pair.by_rows != 0 { [target, query] } else { [query, target] };
         PairIdentities {
-            least: self.identities,
-            most: self.identities,
+            identities: self.identities,
             start: of_first(starts),
             end: of_first([row.wrapping_add(1), column.wrapping_add(1)]),
         }
