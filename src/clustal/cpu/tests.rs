@@ -1,8 +1,14 @@
 use super::*;
 use crate::clustal::costs::{GONNET_250, IUB, PairGaps};
-use crate::clustal::{ClustalCosts, oracle};
+use crate::clustal::{Clustal, ClustalBatch, ClustalCosts, Plan, oracle};
+use crate::engine::Work;
+use crate::engine::mock::TextbookKind;
+use crate::engine::thread_engine::CpuKind;
+use crate::error::Error;
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
 use crate::simd::Level;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A sequence with stretches of others: changed, left out, put in.
 fn relative(random: &mut fastrand::Rng, ancestor: &[Code], letters: &[Code], change: f64) -> Vec<Code> {
@@ -105,4 +111,18 @@ fn threads_share_pairs_and_a_flag_ends_them() {
     }
     assert!(identities(&store, &costs, &[], 2).is_empty());
     assert!(compute(&store, &costs, &pairs, &mut Workspace::new(), || true).is_none());
+}
+
+#[test]
+fn a_thread_reports_what_the_textbook_does() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let store = families(&mut random, Alphabet::Dna, 25, 60);
+    let plan = Plan::new(Arc::new(store), Arc::new(ClustalCosts::dna()));
+    let batch = ClustalBatch { band: Arc::clone(&plan.band), blocks: plan.blocks.clone() };
+    let report = <Clustal as CpuKind>::compute(&batch, &mut Workspace::new(), &AtomicBool::new(false)).unwrap();
+    let textbook = Clustal::by_the_textbook(&batch, &AtomicBool::new(false)).unwrap();
+    assert_eq!(report.identities, textbook.identities);
+    assert_eq!(Clustal::check(&batch, &report), Ok(()));
+    let over = <Clustal as CpuKind>::compute(&batch, &mut Workspace::new(), &AtomicBool::new(true));
+    assert!(matches!(over, Err(Error::Interrupted)));
 }
