@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(same(&batch, &right).expect("it is the same"), batch.pairs());
         let wrong: [fn(&mut PairIdentities); 4] = [
             |pair| pair.identities = pair.identities.wrapping_sub(1),
-            |pair| pair.most += 1,
+            |pair| pair.identities += 1,
             |pair| pair.start[0] += 1,
             |pair| pair.end[1] += 1,
         ];
