@@ -14,7 +14,6 @@ use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, MsaFormat, Renamed, Rows, write, write_distances, write_report};
 use pairwave::output::{MatrixShape, Output};
-use pairwave::profile;
 use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::Matrix;
 use pairwave::seq::aligned::aligned_code;
@@ -22,6 +21,7 @@ use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{AlignedRows, Alphabet, Code, PAD, ReadOptions, SequenceStore, Written, read_text};
 use pairwave::tree::{Bootstrap, GuideTree, Labels, UnrootedTree};
 use pairwave::{Error, Result};
+use pairwave::{posterior, profile};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -111,14 +111,22 @@ fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
 /// A mode, and what was given of its numbers.
 #[derive(Debug)]
 enum ModeChoice {
-    Accurate,
+    Accurate(ProfileScoringArgs),
     Clustal(ProfileScoringArgs),
 }
 
 impl ModeChoice {
     /// For letters of this alphabet.
     fn resolve(&self, alphabet: Alphabet) -> Result<MsaMode> {
-        let ModeChoice::Clustal(given) = self else { return Ok(MsaMode::default()) };
+        let given = match self {
+            ModeChoice::Clustal(given) => given,
+            ModeChoice::Accurate(given) => {
+                let mut options = posterior::Options::default();
+                options.rounds = given.consistency.unwrap_or(options.rounds);
+                options.refinements = given.refinements.map_or(options.refinements, |most| most as usize);
+                return Ok(MsaMode::Accurate(options));
+            }
+        };
         let mut options = profile::Options::new(alphabet);
         if let Some(name) = &given.matrix {
             options.series = series(name, alphabet)?;
@@ -223,11 +231,14 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             ("--matrix", scoring.matrix.is_some()),
             ("--gap-open", scoring.gap_open.is_some()),
             ("--gap-extend", scoring.gap_extend.is_some()),
-            ("--iterate", scoring.iterate.is_some()),
-            ("--num-iterations", scoring.num_iterations.is_some()),
         ];
         if !is_clustal && let Some((option, _)) = of_clustal.iter().find(|(_, given)| *given) {
             return Err(Error::usage(format!("{option} is for --mode clustalw: the other has numbers of its own")));
+        }
+        let of_accurate =
+            [("--consistency", scoring.consistency.is_some()), ("--refinements", scoring.refinements.is_some())];
+        if is_clustal && let Some((option, _)) = of_accurate.iter().find(|(_, given)| *given) {
+            return Err(Error::usage(format!("{option} is for --mode accurate: ClustalW has no such thing")));
         }
         let format = match args.format {
             Some(name) => format(name),
@@ -242,7 +253,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         };
         Ok(MultipleAlign {
             source: args.input.into(),
-            mode: if is_clustal { ModeChoice::Clustal(args.scoring) } else { ModeChoice::Accurate },
+            mode: if is_clustal { ModeChoice::Clustal(args.scoring) } else { ModeChoice::Accurate(args.scoring) },
             distance,
             tree,
             guidetree_in: args.guidetree_in,

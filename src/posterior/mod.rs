@@ -27,6 +27,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::Model;
 use rayon::prelude::*;
+pub use sparse::LONGEST;
 
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Code, SequenceId, SequenceStore};

@@ -82,7 +82,8 @@ impl Model {
         Self::of(Alphabet::Protein, meanings, &frequency, chain, odds, tables::gonnet, [-22.0, -1.0, 5.0])
     }
 
-    /// Of ProbCons-RNA; scores as Probalign has them for nucleotides.
+    /// Of ProbCons-RNA; the scores of the partition function are 5 and -4, gaps 12 and 1 at a temperature of 3, for want of
+    /// published ones.
     fn nucleotides() -> Self {
         const FREQUENCY: [f64; 4] = [0.227_079_004, 0.242_208_004, 0.283_932_000, 0.246_467_993];
         const JOINT: [[f64; 4]; 4] = [

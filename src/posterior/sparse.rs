@@ -5,7 +5,7 @@ use super::kernel::Found;
 /// What 1 is stored as.
 const ONE: f32 = 65_535.0;
 /// The longest sequence whose places fit a [`Cell`].
-pub(super) const LONGEST: usize = 65_536;
+pub const LONGEST: usize = 65_536;
 
 /// A column and a probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

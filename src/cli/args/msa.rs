@@ -153,7 +153,7 @@ pub(crate) struct DistanceArgs {
 }
 
 // As above.
-// What ClustalW's options of these names set.
+// What each mode computes with.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct ProfileScoringArgs {
     /// Matrices of --mode clustalw: gonnet, blosum, pam, id, iub, clustalw or a file in NCBI's format [default: gonnet for
@@ -170,13 +170,13 @@ pub(crate) struct ProfileScoringArgs {
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<f32>,
 
-    /// Realign with --mode clustalw: each sequence with the others, while that gets better
-    #[arg(long, value_name = "WHEN", help_heading = SCORING, value_enum, ignore_case = true)]
-    pub iterate: Option<IterateName>,
-
-    /// Rounds of --iterate at most [default: 3]
+    /// Rounds in which the probabilities of --mode accurate are made consistent [default: 2]
     #[arg(long, value_name = "N", help_heading = SCORING)]
-    pub num_iterations: Option<u32>,
+    pub consistency: Option<u32>,
+
+    /// Cuts of the alignment of --mode accurate whose parts are joined anew, at most [default: 100]
+    #[arg(long, value_name = "N", help_heading = SCORING)]
+    pub refinements: Option<u32>,
 }
 
 const MSA_EXAMPLES: &str = "\
@@ -233,16 +233,6 @@ pub(crate) enum TreeMethodName {
     Upgma,
     /// Clusters by the distances to some seeds, for more sequences than a matrix has room for (as mBed)
     Mbed,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum IterateName {
-    /// Not at all
-    None,
-    /// At every step of the tree
-    Tree,
-    /// When all are aligned
-    Alignment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

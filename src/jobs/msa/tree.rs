@@ -139,7 +139,7 @@ impl SequenceTree {
             let words = distances::words(&self.sequences, pool);
             let from_one = |one: usize, others: &[usize]| words.from_one(one, others.iter().copied());
             let tree = embedded(Bed::of(self.sequences.len()), self.sequences.lengths(), from_one, pool);
-            let newick = tree.newick(&names) + "\n";
+            let newick = tree.newick(&names);
             let summary = TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() };
             return Ok((MadeTree { tree, newick, distances: None }, summary));
         }
@@ -154,7 +154,7 @@ impl SequenceTree {
             }
             TreeMethod::Upgma | TreeMethod::Mbed => {
                 let tree = average_linkage(distances);
-                let newick = tree.newick(&names) + "\n";
+                let newick = tree.newick(&names);
                 (tree, newick)
             }
         };
