@@ -1,6 +1,6 @@
 //! Probabilities that two residues belong together, made consistent over all sequences, and alignments by them.
 //!
-//! 1. Of every pair of sequences the probability of every two residues to be aligned, by two models ([`Model`]) whose root
+//! 1. Of every pair of sequences the probability of every two residues to be aligned, by two models whose root
 //!    mean square counts, as in MSAProbs (Liu, Schmidt and Maskell 2010); sixteen pairs at once.
 //! 2. A tree of what share of its residues each pair is expected to align rightly, and weights of the sequences.
 //! 3. Consistency: each pair seen through the others.

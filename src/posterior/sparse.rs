@@ -4,7 +4,7 @@ use super::kernel::Found;
 
 /// What 1 is stored as.
 const ONE: f32 = 65_535.0;
-/// The longest sequence whose places fit a [`Cell`].
+/// The longest sequence whose places fit 16 bits.
 pub const LONGEST: usize = 65_536;
 
 /// A column and a probability.
