@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::super::{Run, Summary, engines};
 use super::{Engines, PairDistances, cells_of};
 use crate::clustal::{ClustalCosts, Plan, Table, cpu};
+use crate::engine::check::finished;
 use crate::engine::owner::{self, Control};
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::thread_pool;
@@ -43,8 +44,8 @@ pub(super) fn distances(
         run.progress.advance(outcome.pairs, outcome.cells);
         computed += outcome.pairs;
         let (batch, mut found) = (&outcome.batch, outcome.report.identities.iter());
-        for (index, block) in batch.blocks.iter().enumerate() {
-            let is_finished = !outcome.report.unfinished.contains(&index);
+        let finished = finished(batch.blocks.len(), &outcome.report.unfinished).map_err(Error::Internal)?;
+        for (block, is_finished) in batch.blocks.iter().zip(finished) {
             for ((a, b), found) in batch.band.pairs(block).zip(found.by_ref()).filter(|_| is_finished) {
                 table.set(a, b, found.identities);
             }

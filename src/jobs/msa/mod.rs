@@ -198,7 +198,7 @@ impl MultiAlign {
         summary: &mut MsaSummary,
     ) -> Result<Aligned> {
         let lengths = self.sequences.lengths();
-        let (bytes, cells) = (posterior::memory(lengths), posterior::cells(lengths));
+        let (bytes, cells) = (posterior::memory(lengths), cells_of(&self.sequences));
         let is_long = lengths.iter().any(|&length| length as usize >= posterior::LONGEST);
         if bytes > MOST_BYTES || cells > MOST_CELLS || is_long {
             tracing::warn!(
@@ -229,10 +229,7 @@ fn names(sequences: &SequenceStore) -> Vec<&str> {
 
 /// Cells of all pairs.
 fn cells_of(sequences: &SequenceStore) -> u64 {
-    let (sum, squares) = sequences.lengths().iter().fold((0_u128, 0_u128), |(sum, squares), &length| {
-        (sum + u128::from(length), squares + u128::from(length) * u128::from(length))
-    });
-    u64::try_from((sum * sum - squares) / 2).unwrap_or(u64::MAX)
+    posterior::cells(sequences.lengths())
 }
 
 /// What is said of letters without a meaning.
