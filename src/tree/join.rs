@@ -157,7 +157,7 @@ pub fn neighbour_joining(distances: Distances, threads: &rayon::ThreadPool) -> U
     threads.install(|| {
         let mut nodes = Nodes::new(distances);
         let mut joins = Vec::with_capacity(leaves.saturating_sub(3));
-        let mut search = Search::new(&nodes.distances);
+        let mut search = Search::new(&nodes);
         while nodes.left.len() > 3 {
             let pair = search.least(&nodes);
             joins.push(nodes.join(pair, (leaves + joins.len()) as u32));
