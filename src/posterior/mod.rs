@@ -77,6 +77,17 @@ pub fn cells(lengths: &[u32]) -> u64 {
     cells
 }
 
+/// What comes of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// The alignment, rows as the store's sequences.
+    pub alignment: MultipleAlignment,
+    /// The tree along which it was made.
+    pub tree: GuideTree,
+    /// Of every two sequences: what share of the shorter one is not expected to be aligned rightly. Before consistency.
+    pub distances: Distances,
+}
+
 /// Aligns all sequences of a store. `advance` hears of pairs and cells that were computed. The result depends on nothing
 /// but sequences and options.
 ///
@@ -89,17 +100,33 @@ pub fn align(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<(MultipleAlignment, GuideTree)> {
-    align_with(store, options, Level::best(), pool, advance, interrupt)
+    align_along(store, options, None, pool, advance, interrupt).map(|outcome| (outcome.alignment, outcome.tree))
+}
+
+/// As [`align`], along a given tree if there is one. Weights of sequences follow from its branches, if it has any lengths.
+///
+/// # Errors
+/// As [`align`]; [`Error::Usage`] of a tree that is not of so many sequences.
+pub fn align_along(
+    store: &SequenceStore,
+    options: &Options,
+    tree: Option<&GuideTree>,
+    pool: &rayon::ThreadPool,
+    advance: &(dyn Fn(u64, u64) + Sync),
+    interrupt: &AtomicBool,
+) -> Result<Outcome> {
+    align_with(store, options, tree, Level::best(), pool, advance, interrupt)
 }
 
 fn align_with(
     store: &SequenceStore,
     options: &Options,
+    tree: Option<&GuideTree>,
     level: Level,
     pool: &rayon::ThreadPool,
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
-) -> Result<(MultipleAlignment, GuideTree)> {
+) -> Result<Outcome> {
     let model = Model::new(store.alphabet())
         .ok_or_else(|| Error::usage("multiple alignments are of proteins and of nucleotides"))?;
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
@@ -107,10 +134,13 @@ fn align_with(
     if lengths.iter().any(|&length| length >= sparse::LONGEST) {
         return Err(Error::usage(format!("a sequence is longer than {} symbols", sparse::LONGEST - 1)));
     }
+    if let Some(tree) = tree.filter(|tree| tree.leaves != store.len()) {
+        return Err(Error::usage(format!("the tree is of {} sequences, not of {}", tree.leaves, store.len())));
+    }
     pool.install(|| {
         let mut all = all_pairs::compute(&model, &sequences, level, advance, interrupt)?;
         let distances = distances(&all, &lengths);
-        let tree = guide::cluster(&distances);
+        let tree = tree.cloned().unwrap_or_else(|| guide::cluster(&distances));
         let weights = guide::weights(&tree);
         let between = nearest(&distances, options.neighbours);
         for _ in 0..options.rounds {
@@ -118,8 +148,8 @@ fn align_with(
         }
         let aligned = progressive::align(&all, &lengths, &weights, &tree);
         let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;
-        let finished = aligned.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
-        Ok((finished, tree))
+        let alignment = aligned.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
+        Ok(Outcome { alignment, tree, distances })
     })
 }
 

@@ -3,12 +3,12 @@ use std::sync::atomic::AtomicBool;
 use super::floats::{LANES, Over};
 use super::kernel::{CUTOFF, Group, Posteriors, Scratch};
 use super::model::Model;
-use super::{Options, align, align_with, oracle};
+use super::{Options, align, align_along, align_with, oracle};
 use crate::Error;
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::Level;
-use crate::tree::GuideTree;
+use crate::tree::{GuideTree, Join};
 
 fn random(random: &mut fastrand::Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
     let letters: &[u8] = if alphabet == Alphabet::Dna { b"ACGTN" } else { b"ACDEFGHIKLMNPQRSTVWYXB" };
@@ -117,7 +117,10 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
 
 fn run(store: &SequenceStore, level: Level, threads: usize) -> (MultipleAlignment, GuideTree) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    align_with(store, &Options::default(), level, &pool, &|_, _| {}, &AtomicBool::new(false)).unwrap()
+    let never = AtomicBool::new(false);
+    let outcome = align_with(store, &Options::default(), None, level, &pool, &|_, _| {}, &never).unwrap();
+    assert_eq!(outcome.distances.sequences(), store.len());
+    (outcome.alignment, outcome.tree)
 }
 
 fn family(alphabet: Alphabet, sequences: usize, length: usize, seed: u64) -> Vec<Vec<Code>> {
@@ -141,6 +144,24 @@ fn alignments_are_the_same_over_threads_and_widths() {
             assert_eq!(run(&store, level, 2), first, "{level:?}");
         }
     }
+}
+
+#[test]
+fn a_given_tree_is_followed() {
+    let store = store(Alphabet::Protein, &family(Alphabet::Protein, 9, 60, 11));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (never, options) = (AtomicBool::new(false), Options::default());
+    let along = |tree: Option<&GuideTree>| align_along(&store, &options, tree, &pool, &|_, _| {}, &never);
+    let own = along(None).unwrap();
+    assert_eq!(along(Some(&own.tree)).unwrap(), own);
+    // Far sequences first, each with the last.
+    let join = |at: u32| Join { children: [if at == 0 { 0 } else { 8 + at }, 8 - at], lengths: [0.0; 2] };
+    let odd = GuideTree { leaves: 9, joins: (0..8).map(join).collect() };
+    let other = along(Some(&odd)).unwrap();
+    assert_eq!((&other.tree, other.distances), (&odd, own.distances));
+    assert_ne!(other.alignment, own.alignment);
+    let few = GuideTree { leaves: 1, joins: Vec::new() };
+    assert!(matches!(along(Some(&few)), Err(Error::Usage(_))));
 }
 
 #[test]
