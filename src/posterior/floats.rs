@@ -39,6 +39,8 @@ pub(super) unsafe trait Floats: Copy {
     unsafe fn mul(self, other: Self) -> Self;
     /// The greater.
     unsafe fn max(self, other: Self) -> Self;
+    /// A bit for each lane, lane 0's the lowest: whether it is so great.
+    unsafe fn at_least(self, bound: f32) -> u32;
 }
 
 /// Something to compute with whatever floats there are.
@@ -100,6 +102,10 @@ unsafe impl Floats for [f32; LANES] {
     unsafe fn max(self, other: Self) -> Self {
         std::array::from_fn(|lane| if self[lane] > other[lane] { self[lane] } else { other[lane] })
     }
+    #[inline(always)]
+    unsafe fn at_least(self, bound: f32) -> u32 {
+        (0..LANES).fold(0, |lanes, lane| lanes | u32::from(self[lane] >= bound) << lane)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -128,6 +134,10 @@ unsafe impl Floats for __m512 {
     #[inline(always)]
     unsafe fn max(self, other: Self) -> Self {
         _mm512_max_ps(self, other)
+    }
+    #[inline(always)]
+    unsafe fn at_least(self, bound: f32) -> u32 {
+        u32::from(_mm512_cmp_ps_mask::<_CMP_GE_OQ>(self, _mm512_set1_ps(bound)))
     }
 }
 
@@ -159,6 +169,12 @@ unsafe impl Floats for [__m256; 2] {
     unsafe fn max(self, other: Self) -> Self {
         [_mm256_max_ps(self[0], other[0]), _mm256_max_ps(self[1], other[1])]
     }
+    #[inline(always)]
+    unsafe fn at_least(self, bound: f32) -> u32 {
+        let bound = _mm256_set1_ps(bound);
+        let lanes = self.map(|part| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(part, bound)) as u32);
+        lanes[0] | lanes[1] << 8
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -189,5 +205,10 @@ unsafe impl Floats for [__m128; 4] {
     #[inline(always)]
     unsafe fn max(self, other: Self) -> Self {
         std::array::from_fn(|part| _mm_max_ps(self[part], other[part]))
+    }
+    #[inline(always)]
+    unsafe fn at_least(self, bound: f32) -> u32 {
+        let bound = _mm_set1_ps(bound);
+        (0..4).fold(0, |lanes, part| lanes | (_mm_movemask_ps(_mm_cmpge_ps(self[part], bound)) as u32) << (4 * part))
     }
 }

@@ -1,7 +1,7 @@
 //! Probabilities that two residues belong together, made consistent over all sequences, and alignments by them.
 //!
-//! 1. Of every pair of sequences the probability of every two residues to be aligned, by two models whose root
-//!    mean square counts, as in MSAProbs (Liu, Schmidt and Maskell 2010); sixteen pairs at once.
+//! 1. Of every pair of sequences the probability of every two residues to be aligned, by a partition function over all
+//!    alignments, as in Probalign (Roshan and Livesay 2006); sixteen pairs at once.
 //! 2. A tree of what share of its residues each pair is expected to align rightly, and weights of the sequences.
 //! 3. Consistency: each pair seen through the others.
 //! 4. Groups are joined in the order of the tree so that the sum of probabilities is greatest.
@@ -48,7 +48,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { rounds: 2, refinements: 100, neighbours: 8 }
+        Options { rounds: 2, refinements: 0, neighbours: 4 }
     }
 }
 

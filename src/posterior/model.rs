@@ -1,18 +1,20 @@
-//! The two models of a pair of sequences: a hidden Markov model of five states (ProbCons: Do et al. 2005) and a partition
-//! function over alignments whose gaps at the ends are free (Probalign: Roshan and Livesay 2006).
+//! The model of a pair of sequences: a partition function over alignments whose gaps at the ends are free (Probalign:
+//! Roshan and Livesay 2006). And that of groups: a hidden Markov model (ProbCons: Do et al. 2005).
 
 use super::tables::{self, RESIDUES};
 use crate::seq::{Alphabet, Code};
 
-/// Parameters of both models.
+/// Parameters of both.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
     codes: usize,
     /// Of two codes: how much more often they stand in a column than by chance.
+    #[allow(dead_code, reason = "of groups")]
     odds: Vec<f32>,
     /// Of two codes: e to their score over the temperature.
     weights: Vec<f32>,
     /// Of the hidden Markov model.
+    #[allow(dead_code, reason = "of groups")]
     pub(super) chain: Chain,
     /// What a gap's first symbol weighs in the partition function.
     pub(super) open: f32,
@@ -23,10 +25,6 @@ pub(super) struct Model {
 /// Transitions of the hidden Markov model: one state of matches; of gaps two kinds, short and long, in either sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Chain {
-    /// How an alignment begins and ends: in a match, in a gap of each kind.
-    pub(super) start: f32,
-    /// As `start`.
-    pub(super) start_gap: [f32; 2],
     /// From a match to a gap of each kind.
     pub(super) open: [f32; 2],
     /// From such a gap to itself.
@@ -35,13 +33,9 @@ pub(super) struct Chain {
 
 impl Chain {
     /// From a match to a match.
+    #[allow(dead_code, reason = "of groups")]
     pub(super) fn stay(&self) -> f32 {
         1.0 - 2.0 * self.open[0] - 2.0 * self.open[1]
-    }
-
-    /// From a match to a gap of a kind and, later, back.
-    pub(super) fn round_trip(&self, kind: usize) -> f32 {
-        self.open[kind] * (1.0 - self.extend[kind])
     }
 }
 
@@ -61,6 +55,7 @@ impl Model {
     }
 
     /// What two codes in a column are worth in the hidden Markov model.
+    #[allow(dead_code, reason = "of groups")]
     pub(super) fn odds(&self, a: Code, b: Code) -> f32 {
         self.odds[usize::from(a) * self.codes + usize::from(b)]
     }
@@ -71,12 +66,7 @@ impl Model {
     }
 
     fn proteins() -> Self {
-        let chain = Chain {
-            start: 0.681_475_7,
-            start_gap: [8.615_34e-5, 0.159_175_96],
-            open: [0.011_951_107, 0.008_008_335],
-            extend: [0.396_582_63, 0.898_875_83],
-        };
+        let chain = Chain { open: [0.011_951_107, 0.008_008_335], extend: [0.396_582_63, 0.898_875_83] };
         let frequency: [f64; 20] = std::array::from_fn(|a| (0..20).map(|b| tables::joint(a, b)).sum());
         let odds = |a: usize, b: usize| tables::joint(a, b) / (frequency[a] * frequency[b]);
         Self::of(Alphabet::Protein, meanings, &frequency, chain, odds, tables::gonnet, [-22.0, -1.0, 5.0])
@@ -92,12 +82,7 @@ impl Model {
             [0.036_139_701, 0.027_553_700, 0.197_932_005, 0.024_428_900],
             [0.023_847_399, 0.038_929_101, 0.024_428_900, 0.155_747_995],
         ];
-        let chain = Chain {
-            start: 0.961_540_94,
-            start_gap: [4.538e-7, 0.019_229_168],
-            open: [0.008_247_332, 0.010_784_443],
-            extend: [0.321_046_08, 0.329_822_93],
-        };
+        let chain = Chain { open: [0.008_247_332, 0.010_784_443], extend: [0.321_046_08, 0.329_822_93] };
         let odds = |a: usize, b: usize| JOINT[a][b] / (FREQUENCY[a] * FREQUENCY[b]);
         let score = |a: usize, b: usize| match (a == b, a % 2 == b % 2) {
             (true, _) => 5.0,

@@ -7,35 +7,41 @@ pub(super) const BLOCK: usize = 16;
 /// Rows after which exponents are chosen anew.
 pub(super) const STEP: usize = 8;
 
-/// Of a block: the exponents of the hidden Markov model and of the partition function. A true value is the stored one
-/// times two to it.
-pub(super) type Exponents = [Lane<i32>; 2];
+/// The exponents of a block. A true value is the stored one times two to it.
+pub(super) type Exponents = Lane<i32>;
 /// Of a block: what values of its neighbour are multiplied by to be of its exponent.
-pub(super) type Ratios = [Lane<f32>; 2];
+pub(super) type Ratios = Lane<f32>;
+
+/// Exponents of values as they are.
+pub(super) const NO_EXPONENTS: Exponents = Lane::splat(0);
+/// Of a block without a neighbour.
+pub(super) const NO_RATIOS: Ratios = Lane::splat(1.0);
 
 /// 2^`exponent`, cut to what a normal float can be.
+#[inline(always)]
 pub(super) fn power(exponent: i32) -> f32 {
     f32::from_bits(((exponent.clamp(-126, 126) + 127) as u32) << 23)
 }
 
 /// Exponents that bring the greatest value of every lane to between 1 and 2, and the factors that do so. Lanes without
 /// a value stay as they are.
-pub(super) fn shifts(greatest: &Lane<f32>, exponents: &mut Lane<i32>) -> Lane<f32> {
-    let mut factors = Lane::splat(1.0);
+#[inline(always)]
+pub(super) fn shifts(greatest: &Lane<f32>, exponents: &mut Exponents) -> Lane<f32> {
+    let mut factors = NO_RATIOS;
     for lane in 0..LANES {
         let value = greatest.0[lane];
-        if value > 0.0 {
-            let shift = ((value.to_bits() >> 23) as i32 - 127).clamp(-126, 126);
-            exponents.0[lane] += shift;
-            factors.0[lane] = power(-shift);
-        }
+        let shift = ((value.to_bits() >> 23) as i32 - 127).clamp(-126, 126);
+        let shift = if value > 0.0 { shift } else { 0 };
+        exponents.0[lane] += shift;
+        factors.0[lane] = power(-shift);
     }
     factors
 }
 
 /// What values of a block are multiplied by to be of another's exponents.
+#[inline(always)]
 pub(super) fn ratio(from: &Exponents, to: &Exponents) -> Ratios {
-    std::array::from_fn(|model| Lane(std::array::from_fn(|lane| power(from[model].0[lane] - to[model].0[lane]))))
+    Lane(std::array::from_fn(|lane| power(from.0[lane] - to.0[lane])))
 }
 
 /// A sum of floats of any exponents.
@@ -59,15 +65,34 @@ impl Total {
         }
         self.value += f64::from(value) * wide_power(exponent - self.exponent);
     }
+}
 
-    /// What a float of `exponent` is multiplied by to be its share of this sum; 0 of nothing.
-    pub(super) fn share(&self, exponent: i32) -> f32 {
-        if self.value <= 0.0 {
-            return 0.0;
+/// What products of forward and backward values are multiplied by to be shares of the lanes' sums.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shares {
+    exponents: Exponents,
+    /// Infinite in lanes without a sum, of which all is no share.
+    mantissas: Lane<f32>,
+}
+
+impl Shares {
+    /// Of the lanes that are wanted.
+    pub(super) fn new(totals: &[Total; LANES], lanes: std::ops::Range<usize>) -> Self {
+        let mut shares = Shares { exponents: NO_EXPONENTS, mantissas: Lane::splat(f32::INFINITY) };
+        for lane in lanes.filter(|&lane| totals[lane].value > 0.0) {
+            let Total { value, exponent } = totals[lane];
+            let shift = (value.to_bits() >> 52) as i32 - 1023;
+            shares.exponents.0[lane] = exponent + shift;
+            shares.mantissas.0[lane] = (value * wide_power(-shift)) as f32;
         }
-        let shift = (self.value.to_bits() >> 52) as i32 - 1023;
-        let mantissa = self.value * wide_power(-shift);
-        power(exponent - self.exponent - shift) / mantissa as f32
+        shares
+    }
+
+    /// The factors of products of values of such exponents.
+    #[inline(always)]
+    pub(super) fn of(&self, ahead: &Exponents, behind: &Exponents) -> Lane<f32> {
+        let factor = |lane| power(ahead.0[lane] + behind.0[lane] - self.exponents.0[lane]) / self.mantissas.0[lane];
+        Lane(std::array::from_fn(factor))
     }
 }
 
@@ -81,14 +106,19 @@ mod tests {
 
     #[test]
     fn sums_of_any_exponents_and_shares_of_them() {
+        let share = |total: Total, exponent: i32| {
+            let shares = Shares::new(&[total; LANES], 2..LANES).of(&Lane::splat(7), &Lane::splat(exponent - 7));
+            assert_eq!((shares.0[1], shares.0[2]), (0.0, shares.0[LANES - 1]));
+            shares.0[2]
+        };
         let mut total = Total::default();
-        assert_eq!(total.share(3), 0.0);
+        assert_eq!(share(total, 3), 0.0);
         total.add(1.0, -5000);
         total.add(1.5, 3000);
         total.add(0.0, 90_000);
         total.add(1.0, 2999);
         assert_eq!((total.value, total.exponent), (2.0, 3000));
-        assert_eq!((1.0 * total.share(3000), total.share(3001), total.share(2990)), (0.5, 1.0, 0.5 / 1024.0));
+        assert_eq!((share(total, 3000), share(total, 3001), share(total, 2990)), (0.5, 1.0, 0.5 / 1024.0));
     }
 
     #[test]

@@ -1,0 +1,212 @@
+//! Backward sums, of all ways to align what is below and to the right, and what is probable by both.
+
+use std::ops::Range;
+
+use super::{BLOCK, CUTOFF, Found, Gaps, Posteriors, ROWS, STEP, TILE, ZERO};
+use crate::posterior::floats::{Floats, LANES, Lane};
+use crate::posterior::scale::{self, Exponents, NO_EXPONENTS, Shares, Total};
+
+/// Backward values of a column. Gaps are with the weight of their first symbol.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct Behind {
+    matched: Lane<f32>,
+    gap: Lane<f32>,
+}
+
+const NOTHING: Behind = Behind { matched: ZERO, gap: ZERO };
+
+/// What is probable enough: lane, column (from 0) and probability.
+pub(super) type Hit = (u32, u32, f32);
+
+/// Of the column to the right: the match in the row below, the gap.
+#[derive(Clone, Copy)]
+struct Carried<F> {
+    right: F,
+    gap: F,
+}
+
+/// What a tile is computed with.
+struct Tile<'a, F> {
+    gaps: Gaps<F>,
+    /// What a product of forward and backward values is multiplied by.
+    share: F,
+    /// What 1 is in this tile, and the lanes' last columns, if it has any.
+    one: F,
+    ends: Option<&'a [Lane<f32>]>,
+}
+
+impl Posteriors<'_> {
+    /// The last row: an alignment ends anywhere in it.
+    pub(super) fn start_behind(&mut self) {
+        let columns = self.columns();
+        let scratch = &mut *self.scratch;
+        scratch.behind.clear();
+        scratch.behind.resize(columns, NOTHING);
+        scratch.behind_exponents.clear();
+        scratch.behind_exponents.resize(columns / BLOCK, NO_EXPONENTS);
+        for lane in self.lanes.clone().filter(|&lane| self.group.lengths[lane] > 0) {
+            for cell in &mut scratch.behind[..=self.group.lengths[lane]] {
+                cell.matched.0[lane] = 1.0;
+            }
+        }
+    }
+
+    /// Backward values of rows `range.end` to `range.start` + 1, and with them probabilities.
+    #[inline(always)]
+    pub(super) unsafe fn backward<F: Floats>(
+        &mut self,
+        range: Range<usize>,
+        totals: &[Total; LANES],
+        found: &mut [Vec<Found>],
+    ) {
+        let blocks = self.columns() / BLOCK;
+        let shares = Shares::new(totals, self.lanes.clone());
+        let mut products = [ZERO; TILE];
+        for (step, start) in range.clone().step_by(STEP).enumerate().rev() {
+            let rows = start..(start + STEP).min(range.end);
+            let zero = F::splat(0.0);
+            let mut carried = [Carried { right: zero, gap: zero }; STEP];
+            for block in (0..blocks).rev() {
+                let scratch = &mut *self.scratch;
+                let cells = &mut scratch.behind[block * BLOCK..][..BLOCK];
+                rescale::<F>(cells, &mut scratch.behind_exponents[block]);
+                let exponents = scratch.behind_exponents[block];
+                let after = scratch.behind_exponents.get(block + 1).unwrap_or(&NO_EXPONENTS);
+                let ratio = scale::ratio(after, &exponents);
+                let ratio = F::load(&ratio);
+                for Carried { right, gap } in &mut carried {
+                    (*right, *gap) = (right.mul(ratio), gap.mul(ratio));
+                }
+                let share = shares.of(&scratch.kept_exponents[step * blocks + block], &exponents);
+                let one = Lane(exponents.0.map(|exponent| scale::power(-exponent)));
+                let tile = Tile {
+                    gaps: Gaps::new(self.model),
+                    share: F::load(&share),
+                    one: F::load(&one),
+                    ends: self.group.has_end[block].then(|| &self.group.ends[block * BLOCK..][..BLOCK]),
+                };
+                let kept = &scratch.kept[(step * blocks + block) * TILE..][..TILE];
+                let mut greatest = F::splat(0.0);
+                let mut left = rows.len();
+                if rows.end == self.rows.len() {
+                    // The last row is there from the start.
+                    left -= 1;
+                    let at = left * BLOCK..left * BLOCK + BLOCK;
+                    last_row::<F>(&tile, cells, &kept[at.clone()], &mut products[at], &mut greatest);
+                }
+                while left > 0 {
+                    let many = if left >= ROWS { ROWS } else { 1 };
+                    let first = left - many;
+                    // A row goes by the symbols of the row below, and of the column after.
+                    let codes = &self.rows[rows.start + first + 1..];
+                    let weights = |row: usize| &self.group.weights(codes[row])[block * BLOCK + 1..][..BLOCK];
+                    let (carried, at) = (&mut carried[first..left], first * BLOCK..left * BLOCK);
+                    let (kept, products) = (&kept[at.clone()], &mut products[at]);
+                    if many == ROWS {
+                        let weights: [_; ROWS] = std::array::from_fn(weights);
+                        tile_rows::<F, ROWS>(&tile, weights, cells, carried, kept, products, &mut greatest);
+                    } else {
+                        tile_rows::<F, 1>(&tile, [weights(0)], cells, carried, kept, products, &mut greatest);
+                    }
+                    left -= many;
+                }
+                if greatest.at_least(CUTOFF) != 0 {
+                    for (row, hits) in scratch.hits[..rows.len()].iter_mut().enumerate() {
+                        collect::<F>(&products[row * BLOCK..][..BLOCK], block * BLOCK, hits);
+                    }
+                }
+            }
+            for (row, hits) in rows.zip(&mut self.scratch.hits).rev() {
+                for (lane, column, probability) in hits.drain(..) {
+                    found[lane as usize].push((row as u32, column, probability));
+                }
+            }
+        }
+    }
+}
+
+/// Puts what of a row of a tile is probable enough to a list, the last column first.
+#[inline(always)]
+unsafe fn collect<F: Floats>(products: &[Lane<f32>], first: usize, hits: &mut Vec<Hit>) {
+    for (at, product) in products.iter().enumerate().rev() {
+        let column = first + at;
+        let mut lanes = F::load(product).at_least(CUTOFF);
+        while lanes != 0 && column > 0 {
+            let lane = lanes.trailing_zeros();
+            hits.push((lane, column as u32 - 1, product.0[lane as usize].min(1.0)));
+            lanes &= lanes - 1;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn rescale<F: Floats>(cells: &mut [Behind], exponents: &mut Exponents) {
+    let mut greatest = F::splat(0.0);
+    for cell in &*cells {
+        greatest = greatest.max(F::load(&cell.matched));
+    }
+    let mut lanes = ZERO;
+    greatest.store(&mut lanes);
+    let factors = scale::shifts(&lanes, exponents);
+    let factors = F::load(&factors);
+    for cell in cells {
+        for value in [&mut cell.matched, &mut cell.gap] {
+            F::load(value).mul(factors).store(value);
+        }
+    }
+}
+
+/// The products of a row that is there.
+#[inline(always)]
+unsafe fn last_row<F: Floats>(
+    tile: &Tile<F>,
+    cells: &[Behind],
+    kept: &[Lane<f32>],
+    products: &mut [Lane<f32>],
+    greatest: &mut F,
+) {
+    for ((cell, kept), product) in cells.iter().zip(kept).zip(products) {
+        let value = F::load(kept).mul(F::load(&cell.matched)).mul(tile.share);
+        *greatest = greatest.max(value);
+        value.store(product);
+    }
+}
+
+/// Some rows of a tile, from the row below them, and their products. Slices are by row, the upmost first.
+#[inline(always)]
+unsafe fn tile_rows<F: Floats, const MANY: usize>(
+    tile: &Tile<F>,
+    weights: [&[Lane<f32>]; MANY],
+    cells: &mut [Behind],
+    carried: &mut [Carried<F>],
+    kept: &[Lane<f32>],
+    products: &mut [Lane<f32>],
+    greatest: &mut F,
+) {
+    let Gaps { open, extend } = tile.gaps;
+    let mut beside: [Carried<F>; MANY] = std::array::from_fn(|row| carried[row]);
+    for at in (0..BLOCK).rev() {
+        let cell = &mut cells[at];
+        let (mut below, mut below_gap) = (F::load(&cell.matched), F::load(&cell.gap));
+        for row in (0..MANY).rev() {
+            let Carried { right, gap } = &mut beside[row];
+            let diagonal = F::load(&weights[row][at]).mul(*right);
+            *right = below;
+            below = diagonal.add(below_gap.add(*gap));
+            if let Some(ends) = tile.ends {
+                // Alignments that end in a lane's last column.
+                below = below.add(F::load(&ends[at]).mul(tile.one));
+            }
+            let opened = open.mul(diagonal);
+            below_gap = extend.mul(below_gap).add(opened);
+            *gap = extend.mul(*gap).add(opened);
+            let product = F::load(&kept[row * BLOCK + at]).mul(below).mul(tile.share);
+            *greatest = greatest.max(product);
+            product.store(&mut products[row * BLOCK + at]);
+        }
+        below.store(&mut cell.matched);
+        below_gap.store(&mut cell.gap);
+    }
+    carried[..MANY].copy_from_slice(&beside);
+}
