@@ -399,8 +399,12 @@ fn entries_of_scratch_memory() {
         let mut all = module.global_variables.iter();
         let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
-        // One of each invocation, or two of each half.
-        let each = if own == Pass::ForwardReverse { 4 } else { 16 };
+        // One of each invocation, or three; or two of each half.
+        let each = match own {
+            Pass::Ends | Pass::Starts => 16,
+            Pass::ForwardReverse => 4,
+            Pass::ForwardReverseThread => 48,
+        };
         let variant = clustal::Variant::new(own, Alphabet::Protein, 16);
         assert_eq!(u64::from(stride) * each, variant.entry_bytes(), "{own:?}");
     }
@@ -417,7 +421,8 @@ fn module_of(kind: Kind) -> naga::Module {
         Kind::Traceback(stage) => traceback(stage),
         Kind::Block(numbers) => block(numbers),
         Kind::Clustal(Step::Ends) => pass(Pass::Ends),
-        Kind::Clustal(Step::ForwardReverse) => pass(Pass::ForwardReverse),
+        Kind::Clustal(Step::ForwardReverse(Cooperation::Thread)) => pass(Pass::ForwardReverseThread),
+        Kind::Clustal(Step::ForwardReverse(_)) => pass(Pass::ForwardReverse),
     }
 }
 

@@ -12,9 +12,10 @@ use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
 use crate::error::Result;
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::choosing::{self, Speed};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::{Kernel, Kind, Step};
+use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
 use crate::gpu::memory::Shares;
 use crate::gpu::pipeline::{Pipelines, Rewrite};
 use crate::gpu::resident::Residents;
@@ -27,6 +28,10 @@ const MAX_PAIRS: u64 = 1 << 21;
 /// Workgroups of one dispatch that have scratch memory of their own, at most.
 const MOST_GROUPS: u64 = 1 << 12;
 
+/// Rates of the kernels for identities on an H200, in cells of pairs a second. Others are thought to be as much slower by both.
+const THREAD_SPEED: Speed = Speed { full: 1.2e12, lone: 1.5e7 };
+const WORKGROUP_SPEED: Speed = Speed { full: 1.7e11, lone: 1.6e8 };
+
 /// A GPU that finds the identities of pairs.
 pub type ClustalGpu = engine::GpuEngine<Clustal>;
 
@@ -37,6 +42,8 @@ pub struct ClustalShape {
     pub workgroup: u32,
     /// Columns of a slice, in fours.
     pub columns: u32,
+    /// The same where identities are found.
+    pub identity_columns: u32,
     /// Invocations a workgroup that has a pair.
     pub cooperative: u32,
     /// Rows of each of them.
@@ -85,6 +92,7 @@ impl ClustalGpu {
         let shape = ClustalShape {
             workgroup,
             columns: usual(Pass::Ends, workgroup),
+            identity_columns: usual(Pass::ForwardReverseThread, workgroup),
             cooperative: 64,
             rows: usual(Pass::ForwardReverse, workgroup),
         };
@@ -146,12 +154,45 @@ impl ClustalHost {
 
     /// The program of a pass.
     fn variant(&self, pass: Pass, alphabet: Alphabet) -> Variant {
-        let ClustalShape { workgroup, columns, cooperative, rows } = self.shape;
+        let ClustalShape { workgroup, columns, identity_columns, cooperative, rows } = self.shape;
         let (workgroup, size) = match pass {
             Pass::Ends | Pass::Starts => (workgroup, columns),
             Pass::ForwardReverse => (cooperative, rows),
+            Pass::ForwardReverseThread => (workgroup, identity_columns),
         };
         Variant { size, ..Variant::new(pass, alphabet, workgroup) }
+    }
+
+    /// How identities of a batch are found: as the user says, or the faster way.
+    fn last_pass(&self, kernel: Option<&'static Kernel>, tasks: &Tasks, cells: u64, memory: u64) -> Pass {
+        match kernel.map(|kernel| kernel.kind) {
+            Some(Kind::Clustal(Step::ForwardReverse(Cooperation::Thread))) => return Pass::ForwardReverseThread,
+            Some(Kind::Clustal(Step::ForwardReverse(_))) => return Pass::ForwardReverse,
+            _ => (),
+        }
+        let of = |pass| tasks.launches.iter().find(|launch| launch.variant.pass == pass);
+        let Some(launch) = of(Pass::ForwardReverseThread) else { return Pass::ForwardReverse };
+        let [rows, columns] = tasks.longest.map(f64::from);
+        let chain = rows * columns;
+        let lanes = slot::groups(launch, tasks.longest, self.scratch_budget(memory), MOST_GROUPS)
+            * u64::from(launch.variant.workgroup);
+        let share = (lanes as f64 / self.fill as f64).min(1.0);
+        let seconds = |speed: Speed, share: f64| {
+            Speed { full: speed.full * share, ..speed }.seconds(&choosing::Work {
+                cells: cells as f64,
+                chain,
+                ..choosing::Work::default()
+            })
+        };
+        // Where loops end early few pairs suit a thread.
+        let is_faster =
+            self.loop_budget.is_none() && lanes > 0 && seconds(THREAD_SPEED, share) < seconds(WORKGROUP_SPEED, 1.0);
+        if is_faster { Pass::ForwardReverseThread } else { Pass::ForwardReverse }
+    }
+
+    /// Bytes of scratch memory that a batch may take.
+    fn scratch_budget(&self, memory: u64) -> u64 {
+        Shares::of(memory).scratch_bytes.min(self.binding)
     }
 }
 
@@ -193,6 +234,11 @@ impl GpuKind for Clustal {
         if is_partial {
             tasks.launches.retain(|launch| launch.variant.pass == Pass::Ends);
         }
+        let last = host.last_pass(site.kernel, &tasks, batch.cells(), site.memory);
+        tasks.launches.retain(|launch| !launch.variant.pass.is_last() || launch.variant.pass == last);
+        if let Some(iterations) = host.loop_budget {
+            slot::narrow(&mut tasks, iterations);
+        }
         let table = host.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
         Ok(Chosen { sequences: resident, table, tasks, is_partial })
     }
@@ -213,7 +259,7 @@ impl GpuKind for Clustal {
             table: &chosen.table,
             tasks: &chosen.tasks,
             programs: &programs,
-            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.binding),
+            scratch_budget: host.scratch_budget(site.memory),
             most_groups: MOST_GROUPS,
             loop_budget: host.loop_budget,
         };

@@ -139,10 +139,44 @@ fn slice_iterations(variant: Variant, rows: u32) -> u64 {
     u64::from(rows) + u64::from(8 * variant.codes * variant.size / variant.workgroup + 4 * variant.size)
 }
 
-/// Iterations of loops that an invocation makes at most of a pair of a workgroup: of all sizes of parts that there are.
-fn pair_iterations(variant: Variant, [rows, columns]: [u32; 2]) -> u64 {
-    let (rows, columns, half) = (u64::from(rows), u64::from(columns), u64::from(variant.workgroup / 2));
+/// Makes workgroups smaller where their loops would be too long: invocations that have a pair each wait for each other.
+pub(super) fn narrow(tasks: &mut Tasks, iterations: u64) {
+    for launch in tasks.launches.iter_mut().filter(|launch| launch.variant.pass == Pass::ForwardReverseThread) {
+        while launch.variant.workgroup > 1 && pair_iterations(launch.variant, tasks.longest) > iterations {
+            launch.variant.workgroup /= 2;
+        }
+    }
+}
+
+/// Workgroups of a launch that find scratch memory, for pairs of so many symbols at most.
+pub(super) fn groups(launch: &Launch, longest: [u32; 2], scratch_budget: u64, most_groups: u64) -> u64 {
+    let group_bytes = launch.variant.entry_bytes() * u64::from(entries(launch.variant.pass, longest).max(1));
+    let tasks = u64::from(launch.tasks.end - launch.tasks.start).div_ceil(u64::from(launch.variant.pairs()));
+    (scratch_budget / group_bytes).min(most_groups).min(tasks)
+}
+
+/// Entries of scratch memory that a pass needs.
+fn entries(pass: Pass, [rows, columns]: [u32; 2]) -> u32 {
+    if pass.is_last() { rows.max(columns) + 1 } else { rows }
+}
+
+/// Iterations of loops that an invocation makes at most of a pair whose identities it finds: of all sizes of parts that there
+/// are.
+fn pair_iterations(variant: Variant, longest: [u32; 2]) -> u64 {
+    let longest = longest[0].max(longest[1]);
+    let (rows, columns, half) = (u64::from(longest), u64::from(longest), u64::from(variant.workgroup / 2));
     let size = u64::from(variant.size);
+    // Invocations wait for each other: parts of a place in their trees may be long in one and short in the next.
+    let alone = |level: u32| {
+        let parts = (1 << level).min(rows);
+        let own = rows.div_ceil(1 << level);
+        let all = columns * parts.min(u64::from(variant.workgroup));
+        let slices = if own > 1 { all.div_ceil(size) + parts } else { 0 };
+        slices * (own + size) + all + parts * (own + 4)
+    };
+    if variant.pass == Pass::ForwardReverseThread {
+        return (0..=rows.max(1).ilog2() + 1).map(alone).sum::<u64>() + u64::from(variant.codes * variant.codes);
+    }
     let of = |level: u32| {
         let parts = (1 << level).min(rows);
         let own = rows.div_ceil(1 << level).div_ceil(2) + 1;
@@ -158,21 +192,20 @@ fn plan(gpu: &Gpu, work: &SlotWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
     for (index, launch) in work.tasks.launches.iter().enumerate() {
         let Launch { variant, ref tasks } = *launch;
         let [rows, columns] = work.tasks.longest;
-        let is_cooperative = variant.pass == Pass::ForwardReverse;
-        let entries = if is_cooperative { rows.max(columns) + 1 } else { rows };
+        let entries = entries(variant.pass, work.tasks.longest);
         let group_bytes = variant.entry_bytes() * u64::from(entries.max(1));
-        let needed = u64::from(tasks.end - tasks.start);
-        let groups = (work.scratch_budget / group_bytes).min(work.most_groups).min(needed) as u32;
+        let groups = groups(launch, work.tasks.longest, work.scratch_budget, work.most_groups) as u32;
+        let pairs = variant.pairs();
         if groups == 0 {
             return Err(gpu.unsuited(format!("a pair of {rows} and {columns} symbols takes {group_bytes} bytes of it")));
         }
         most_bytes = most_bytes.max(u64::from(groups) * group_bytes);
-        let all_slices = if is_cooperative { 1 } else { variant.slices(columns) };
+        let all_slices = if variant.pass.is_last() { 1 } else { variant.slices(columns) };
         let mut add = |tasks: Range<u32>, slices: Range<u32>| {
             let params = Params {
                 task_begin: tasks.start,
                 task_end: tasks.end,
-                groups: groups.min(tasks.end - tasks.start),
+                groups: groups.min((tasks.end - tasks.start).div_ceil(pairs)),
                 slice_begin: slices.start,
                 slice_end: slices.end,
                 entries,
@@ -186,17 +219,18 @@ fn plan(gpu: &Gpu, work: &SlotWork<'_>) -> Result<(Vec<Dispatch>, u64)> {
             continue;
         };
         // Where loops end early, so many slices at a time, of as many tasks as have scratch memory.
-        let slices = match is_cooperative {
-            true => u64::from(pair_iterations(variant, [rows.max(columns); 2]) <= iterations),
+        let slices = match variant.pass.is_last() {
+            true => u64::from(pair_iterations(variant, work.tasks.longest) <= iterations),
             false => iterations / slice_iterations(variant, rows),
         };
         if slices == 0 {
             return Err(gpu.unsuited(format!("its loops are too short for {rows} and {columns} symbols")));
         }
-        for task in tasks.clone().step_by(groups as usize) {
+        let at_once = groups.saturating_mul(pairs);
+        for task in tasks.clone().step_by(at_once as usize) {
             for slice in (0..all_slices.max(1)).step_by(slices.min(1 << 20) as usize) {
                 let end = slice.saturating_add(slices.min(1 << 20) as u32).min(all_slices);
-                add(task..(task + groups).min(tasks.end), slice..end);
+                add(task..task.saturating_add(at_once).min(tasks.end), slice..end);
             }
         }
     }

@@ -70,7 +70,7 @@ pub struct Tasks {
     pub places: Vec<u32>,
     /// All tasks, those of the most cells first.
     pub list: Vec<Task>,
-    /// In the order in which they go over the pairs.
+    /// In the order in which they go over the pairs; of those that find identities each.
     pub launches: Vec<Launch>,
     /// Symbols of the longest target and of the longest query.
     pub longest: [u32; 2],
@@ -129,7 +129,7 @@ impl Tasks {
             places.extend(group.pairs.iter().map(|&(_, place)| place));
         }
         let longest = [0, 1].map(|side| groups.iter().map(|group| group.sizes[side]).max().unwrap_or(0));
-        let counts = Pass::ALL.map(|pass| if pass == Pass::ForwardReverse { pairs.len() } else { list.len() });
+        let counts = Pass::ALL.map(|pass| if pass.is_last() { pairs.len() } else { list.len() });
         let launches = Pass::ALL.iter().zip(counts).filter(|(_, count)| *count > 0);
         let launches = launches.map(|(&pass, count)| Launch { variant: program(pass), tasks: 0..count as u32 });
         Some(Tasks { table, extension, launches: launches.collect(), pairs, places, list, longest })

@@ -113,6 +113,6 @@ const CLUSTAL: [Binding; 5] = [uniform(32), read(1, "symbols"), read(2, "table")
 /// Of `sw_ends`.
 pub const ENDS: &[Binding] =
     &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], read(5, "tasks"), write(6, "scratch")];
-/// Of `nw_forward_reverse`.
+/// Of `nw_forward_reverse` and `nw_forward_reverse_thread`.
 pub const FORWARD_REVERSE: &[Binding] =
     &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], write(6, "scratch")];

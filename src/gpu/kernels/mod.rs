@@ -78,8 +78,8 @@ pub enum Stage {
 pub enum Step {
     /// Where the best local alignment ends and begins.
     Ends,
-    /// The identities in the rectangle between the two.
-    ForwardReverse,
+    /// The identities in the rectangle between the two: how a pair is divided.
+    ForwardReverse(Cooperation),
 }
 
 /// Which kernel it is, as its host half knows it.
@@ -346,10 +346,17 @@ pub static KERNELS: &[Kernel] = &[
     ),
     Kernel::plain(
         shader!("nw_forward_reverse"),
-        Kind::Clustal(Step::ForwardReverse),
+        Kind::Clustal(Step::ForwardReverse(Cooperation::Workgroup)),
         binding::FORWARD_REVERSE,
         "clustal",
         "identities of a pair, one per workgroup, by dividing from both ends (CUDA ClustalW, Hung et al. 2015)",
+    ),
+    Kernel::plain(
+        shader!("nw_forward_reverse_thread"),
+        Kind::Clustal(Step::ForwardReverse(Cooperation::Thread)),
+        binding::FORWARD_REVERSE,
+        "clustal",
+        "nw_forward_reverse with one pair per invocation, slices of columns in registers",
     ),
 ];
 

@@ -1,0 +1,263 @@
+// nw_forward_reverse_thread: nw_forward_reverse with one pair per invocation: slices of columns in registers as in sw_ends, the
+// recursion's parts one after the other.
+// Recurrence: that of nw_forward_reverse, and its choices among equal columns.
+// Owns:       an invocation has a pair. Parts of one depth have rows of one number, about, whatever the pair; so all invocations of a
+//             workgroup do parts of the same place in their trees at the same time, and wait where theirs has none.
+// Layout:     scratch[((group * 3 + part) * params.entries + k) * WG + t]: of row k H at a slice's last column and E of the column
+//             after it (part 0); H and D of column k in the last row of the upper half (1) and of the lower (2).
+// Invariant:  bit d of `live` is set if pending[d] is a part that nobody has looked at.
+// Uniform:    the bounds of the loop around barriers come from params.
+// Limits:     scores within 32 bits (Table::holds refuses others); params.entries - 1 rows, and columns.
+// Oracle:     src/clustal/oracle.rs
+//
+// Constants:  WG (invocations a workgroup), SLICE (columns of a slice, a multiple of 4), STRIDE (row of the table, odd so that rows
+//             start in different banks, and more than CODES), CODES (alphabet size).
+
+#import clustal
+
+@group(0) @binding(6) var<storage, read_write> scratch: array<vec2<i32>>;
+
+const SLICE4: u32 = SLICE / 4u;
+// More than the halvings of any number of rows.
+const DEPTHS: u32 = 34u;
+const NEVER: i32 = -0x7fffffff;
+
+// A part of the rectangle. Rows are residues of the first sequence.
+struct Part {
+    // Residues before it, and in it.
+    row: u32,
+    column: u32,
+    rows: u32,
+    columns: u32,
+    // What gaps at its first and at its last corner cost to open.
+    head: i32,
+    tail: i32,
+}
+
+// Scores of two codes, and behind those of a code the greatest of them.
+var<workgroup> scores: array<i32, CODES * STRIDE>;
+// How often the most rows are halved.
+var<workgroup> wg_depth: atomic<u32>;
+
+// A gap of so many symbols at a corner.
+fn edge(symbols: u32, opening: i32) -> i32 {
+    return select(-opening - params.extension * i32(symbols), 0, symbols == 0u);
+}
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let group = workgroup.x + workgroup.y * workgroups.x;
+    if (group >= params.groups) {
+        return;
+    }
+    for (var k = t; k < CODES * CODES; k += WG) {
+        scores[k / CODES * STRIDE + k % CODES] = table[k];
+    }
+    for (var k = t; k < CODES; k += WG) {
+        scores[k * STRIDE + CODES] = table[CODES * CODES + k];
+    }
+    let border = group * 3u * params.entries * WG + t;
+    for (var begin = params.task_begin + group * WG; begin < params.task_end; begin += params.groups * WG) {
+        // Safe: all have read the depth before this barrier, and nobody adds to it until the next.
+        workgroupBarrier();
+        if (t == 0u) {
+            atomicStore(&wg_depth, 0u);
+        }
+        workgroupBarrier();
+        // Spare invocations have no rows.
+        let place = min(begin + t, params.task_end - 1u);
+        let pair = pairs[place];
+        let own = found[place];
+        let opening = pair.opening;
+        let extension = params.extension;
+        // The first symbol of a gap.
+        let first = opening + extension;
+        // Where the rectangle begins in both sequences, and its residues.
+        let start_column = pair.query_symbols - 1u - own.columns_back;
+        let of_target = vec2<u32>(pair.target_begin + own.end_row - own.rows_back, own.rows_back + 1u);
+        let of_query = vec2<u32>(pair.query + start_column, own.end_column + 1u - start_column);
+        let all_rows = select(of_query, of_target, pair.by_rows != 0u);
+        let all_columns = select(of_target, of_query, pair.by_rows != 0u);
+        var pending: array<Part, DEPTHS>;
+        var live = 0u;
+        if (own.score > 0 && begin + t < params.task_end) {
+            pending[0] = Part(0u, 0u, all_rows.y, all_columns.y, 0, 0);
+            live = 1u;
+            atomicMax(&wg_depth, 32u - countLeadingZeros(all_rows.y - 1u));
+        }
+        workgroupBarrier();
+        let depth = atomicLoad(&wg_depth);
+        var identities = 0u;
+        for (var leaf = 0u; leaf < (1u << depth); leaf++) {
+            var level = select(depth - countTrailingZeros(leaf), 0u, leaf == 0u);
+            let is_live = (live & (1u << level)) != 0u;
+            // What is deeper was done.
+            live &= (1u << level) - 1u;
+            var part = pending[level];
+            part.rows = select(0u, part.rows, is_live);
+            while (part.rows > 0u && part.columns > 0u) {
+                let rows = part.rows;
+                let columns = part.columns;
+                let a = all_rows.x + part.row;
+                let b = all_columns.x + part.column;
+                level += 1u;
+                part.rows = 0u;
+
+                // Phase 1: the diagonal, where it is better than anything with gaps. That has one in both sequences, and a pair less.
+                if (rows == columns) {
+                    var score = 0;
+                    var same = 0u;
+                    var most = 0;
+                    var least = 0x7fffffff;
+                    for (var k = 0u; k < rows; k++) {
+                        let code = symbol(a + k);
+                        let other = symbol(b + k);
+                        let greatest = scores[code * STRIDE + CODES];
+                        score += scores[code * STRIDE + other];
+                        same += select(0u, 1u, code == other);
+                        most += greatest;
+                        least = min(least, greatest);
+                    }
+                    let paid = select(0, opening, part.head > 0) + select(0, opening, part.tail > 0);
+                    if (score > most - least - paid - 2 * extension) {
+                        identities += same;
+                        continue;
+                    }
+                }
+
+                // Phase 2: the column that the only row is aligned with, if that is better than to leave it in a gap.
+                if (rows == 1u) {
+                    let code = symbol(a);
+                    var best = max(edge(1u, part.head) + edge(columns, part.tail), edge(1u, part.tail) + edge(columns, part.head));
+                    var same = 0u;
+                    for (var j = 0u; j < columns; j++) {
+                        let other = symbol(b + j);
+                        let score = scores[code * STRIDE + other] + edge(j, part.head) + edge(columns - 1u - j, part.tail);
+                        if (score > best) {
+                            best = score;
+                            same = select(0u, 1u, code == other);
+                        }
+                    }
+                    identities += same;
+                    continue;
+                }
+
+                // Phase 3: forwards over the upper half of the rows, then backwards over the lower.
+                let middle = rows / 2u;
+                for (var half = 0u; half < 2u; half++) {
+                    let is_back = half == 1u;
+                    let own_rows = select(middle, rows - middle, is_back);
+                    let corner_opening = select(part.head, part.tail, is_back);
+                    let last = border + (half + 1u) * params.entries * WG;
+                    scratch[last] = vec2<i32>(edge(own_rows, corner_opening));
+                    for (var column = 0u; column < columns; column += SLICE) {
+                        let width = min(SLICE, columns - column);
+                        let is_last = column + SLICE >= columns;
+                        // The row before the first.
+                        var codes: array<u32, SLICE>;
+                        var h: array<i32, SLICE>;
+                        var f: array<i32, SLICE>;
+                        for (var c = 0u; c < SLICE; c++) {
+                            let j = min(column + c, columns - 1u);
+                            codes[c] = symbol(b + select(j, columns - 1u - j, is_back));
+                            h[c] = edge(column + c + 1u, corner_opening);
+                            f[c] = h[c] - first;
+                        }
+                        var corner = edge(column, corner_opening);
+
+                        // What the next row needs is asked for a row ahead, so that nobody waits for it.
+                        var next_code = symbol(a + select(0u, rows - 1u, is_back));
+                        var next_border = vec2<i32>(0);
+                        if (column > 0u) {
+                            next_border = scratch[border];
+                        }
+                        for (var row = 0u; row < own_rows; row++) {
+                            let of_row = next_code * STRIDE;
+                            var diagonal = corner;
+                            corner = edge(row + 1u, corner_opening);
+                            var e = corner - first;
+                            if (column > 0u) {
+                                corner = next_border.x;
+                                e = next_border.y;
+                            }
+                            let next = min(row + 1u, own_rows - 1u);
+                            next_code = symbol(a + select(next, rows - 1u - next, is_back));
+                            if (column > 0u) {
+                                next_border = scratch[border + next * WG];
+                            }
+                            if (row + 1u == own_rows) {
+                                for (var c = 0u; c < SLICE; c++) {
+                                    if (c < width) {
+                                        scratch[last + (column + c + 1u) * WG].y = f[c];
+                                    }
+                                }
+                            }
+                            for (var c4 = 0u; c4 < SLICE4; c4++) {
+                                // Columns behind the part's are done by fours or not at all.
+                                if (c4 * 4u < width) {
+                                    for (var q = 0u; q < 4u; q++) {
+                                        let c = c4 * 4u + q;
+                                        let aligned = diagonal + scores[of_row + codes[c]];
+                                        diagonal = h[c];
+                                        let cell = max(max(aligned, f[c]), e);
+                                        let opened = cell - first;
+                                        f[c] = max(f[c] - extension, opened);
+                                        e = max(e - extension, opened);
+                                        h[c] = cell;
+                                    }
+                                }
+                            }
+                            if (!is_last) {
+                                scratch[border + row * WG] = vec2<i32>(h[SLICE - 1u], e);
+                            }
+                        }
+                        for (var c = 0u; c < SLICE; c++) {
+                            if (c < width) {
+                                scratch[last + (column + c + 1u) * WG].x = h[c];
+                            }
+                        }
+                    }
+                }
+
+                // Phase 4: the halves meet. A gap at both sides of a column has paid for its opening twice.
+                var score = NEVER;
+                var column = 0u;
+                var gap_score = NEVER;
+                var gap = 0u;
+                let upper = border + params.entries * WG;
+                let lower = upper + (params.entries + columns) * WG;
+                for (var j = 0u; j <= columns; j++) {
+                    let from_head = scratch[upper + j * WG];
+                    let from_tail = scratch[lower - j * WG];
+                    let sum = from_head.x + from_tail.x;
+                    let turns = from_head.x != from_head.y && from_tail.x == from_tail.y;
+                    if (sum > score || (sum == score && turns)) {
+                        score = sum;
+                        column = j;
+                    }
+                    let gap_sum = from_head.y + from_tail.y + opening;
+                    if (gap_sum >= gap_score) {
+                        gap_score = gap_sum;
+                        gap = j;
+                    }
+                }
+                let in_gap = gap_score > score;
+                column = select(column, gap, in_gap);
+                // A gap takes the rows on both sides of the middle along, and goes on for nothing in both parts.
+                let taken = select(0u, 1u, in_gap);
+                let between = select(opening, 0, in_gap);
+                pending[level] = Part(part.row + middle + taken, part.column + column, rows - middle - taken, columns - column,
+                                      between, part.tail);
+                live |= 1u << level;
+                part = Part(part.row, part.column, middle - taken, column, part.head, between);
+            }
+        }
+        if (begin + t < params.task_end) {
+            found[place].identities = identities;
+        }
+    }
+}
