@@ -17,7 +17,7 @@ pub trait CpuKind: Work {
     /// Memory that a thread keeps from batch to batch.
     type Scratch: Default + Send;
 
-    /// Cells a batch at most: some hundredths of a second, or a tenth.
+    /// Cells a batch at most: some hundredths of a second, or a tenth. Jobs that are that short beside a GPU's start are the CPU's.
     const CELLS: u64;
     /// Pairs a batch at most.
     const PAIRS: u64;

@@ -264,7 +264,7 @@ impl Job for EditDistances {
         pool.install(|| self.validate())?;
         run.check_kernel(Family::Edit)?;
         let feeding = thread_pool(run.threads)?;
-        let engines = engines::open_edit(run, &feeding)?;
+        let engines = engines::open_edit(run, &feeding, self.cells())?;
         self.finish_on(engines, (&pool, &feeding), run, rows)
     }
 

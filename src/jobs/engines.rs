@@ -25,10 +25,16 @@ use crate::papara::Phylo;
 use crate::papara::gpu::PhyloGpu;
 use crate::score::{Mode, Scoring};
 
+/// Seconds before the first results of a GPU that nobody has opened yet: a driver is loaded, and shaders are compiled (on an
+/// H200 0.2 to 0.3 for the shaders alone).
+const GPU_START_SECONDS: f64 = 0.3;
+/// Threads compute at least so many batches of [`CpuKind::CELLS`] a second.
+const BATCHES_A_SECOND: f64 = 10.0;
+
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
 /// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). A device that cannot be opened is left
 /// out with a warning; if none is left, the CPU. Of the job's pairs those of `selection` are to be computed, if there is one:
-/// what is measured of a device has to pay for these.
+/// what is measured of a device has to pay for these. Small jobs are the CPU's ([`devices_for_cells`]).
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
@@ -53,7 +59,7 @@ fn open_with(
     selection: Option<&Selection>,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
-    let chosen = devices_for(options, job.scoring.mode)?;
+    let chosen = devices_for_cells::<Pairs>(options, job.scoring.mode, threads, cells)?;
     let adapters = adapters_and_memory(&chosen, options.memory);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let begin = Instant::now();
@@ -75,12 +81,16 @@ fn open_with(
 
 /// Opens engines for Levenshtein distances on the devices that a job was given; the CPU is as many of them as `pool` has
 /// threads, which share the GPUs' work on the host. A device that cannot be opened is left out with a warning; if none is
-/// left, the CPU.
+/// left, the CPU. A job of few `cells` is the CPU's ([`devices_for_cells`]).
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub(super) fn open_edit(options: &Run, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let chosen = devices_for(options, Mode::Global)?;
+pub(super) fn open_edit(
+    options: &Run,
+    pool: &Arc<rayon::ThreadPool>,
+    cells: u64,
+) -> Result<Vec<Box<dyn Engine<Edit>>>> {
+    let chosen = devices_for_cells::<Edit>(options, Mode::Global, pool.current_num_threads(), cells)?;
     let mut engines = open_edit_on(&chosen, options, options.kernel, pool);
     if engines.is_empty() {
         engines = edit_workers(pool.current_num_threads(), &options.interrupt);
@@ -125,30 +135,32 @@ pub(super) fn open_edit_on(
     engines
 }
 
-/// Opens engines for reads against ancestral states ([`open_kind`]).
+/// Opens engines for reads against ancestral states ([`open_kind`]), of which nobody knows how many there are.
 ///
 /// # Errors
 /// A wrong choice of devices.
 pub(super) fn open_phylo(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Phylo>>>> {
-    open_kind(options, threads, PhyloGpu::open)
+    open_kind(options, threads, u64::MAX, PhyloGpu::open)
 }
 
-/// Opens engines for ClustalW's pairs ([`open_kind`]).
+/// Opens engines for ClustalW's pairs, of so many cells ([`open_kind`]).
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub(super) fn open_clustal(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Clustal>>>> {
-    open_kind(options, threads, ClustalGpu::open)
+pub(super) fn open_clustal(options: &Run, threads: usize, cells: u64) -> Result<Vec<Box<dyn Engine<Clustal>>>> {
+    open_kind(options, threads, cells, ClustalGpu::open)
 }
 
 /// Opens engines for one kind of work on the devices that a job was given; the CPU is as many of them as there are `threads`.
-/// A device that cannot be opened is left out with a warning; if none is left, the CPU.
+/// A device that cannot be opened is left out with a warning; if none is left, the CPU. A job of few `cells` is the CPU's
+/// ([`devices_for_cells`]).
 fn open_kind<K: GpuKind + CpuKind>(
     options: &Run,
     threads: usize,
+    cells: u64,
     open: impl Fn(&FoundAdapter) -> Result<engine::GpuEngine<K>>,
 ) -> Result<Vec<Box<dyn Engine<K>>>> {
-    let chosen = devices_for(options, Mode::Global)?;
+    let chosen = devices_for_cells::<K>(options, Mode::Global, threads, cells)?;
     let mut engines: Vec<Box<dyn Engine<K>>> = Vec::new();
     for (found, memory) in adapters_and_memory(&chosen, options.memory) {
         match open(&found) {
@@ -167,6 +179,23 @@ fn open_kind<K: GpuKind + CpuKind>(
 /// that compute, 4% with 12, not slower with 8.)
 fn worker_threads(threads: usize, beside_gpus: bool, want: &Want) -> usize {
     if beside_gpus && matches!(want, Want::Alignments) { threads.div_ceil(2) } else { threads }
+}
+
+/// The devices that a job of so many cells is to use: those of [`devices_for`], but unless something was asked of GPUs the CPU,
+/// if so many threads are done before a GPU has begun.
+fn devices_for_cells<K: CpuKind>(options: &Run, mode: Mode, threads: usize, cells: u64) -> Result<Vec<Device>> {
+    let is_free = options.devices.is_empty() && options.kernel.is_none() && !options.tune;
+    if is_free && is_small::<K>(threads, cells) {
+        tracing::debug!(cells, threads, "left to the CPU: too small for a GPU's start");
+        return Ok(vec![Device::Cpu]);
+    }
+    devices_for(options, mode)
+}
+
+/// Whether so many threads compute so many cells in the time that a GPU needs to begin.
+fn is_small<K: CpuKind>(threads: usize, cells: u64) -> bool {
+    let cells_a_second = threads.max(1) as f64 * K::CELLS as f64 * BATCHES_A_SECOND;
+    (cells as f64) < cells_a_second * GPU_START_SECONDS
 }
 
 /// The devices that a job is to use: those that were chosen, or the best. No kernel aligns locally, so for local
@@ -218,6 +247,25 @@ mod tests {
         assert_eq!(threads(true, Want::Alignments), [1, 1, 3, 8]);
         assert_eq!(threads(true, Want::Scores), [1, 2, 5, 16]);
         assert_eq!(threads(false, Want::Alignments), [1, 2, 5, 16]);
+    }
+
+    #[test]
+    fn small_jobs_are_left_to_the_cpu() {
+        // 1,000 proteins of 97 residues, and of 500.
+        let [short, long] = [97, 500].map(|residues| 499_500 * residues * residues);
+        assert_eq!([1, 16].map(|threads| is_small::<Clustal>(threads, short)), [false, true]);
+        assert_eq!([1, 16].map(|threads| is_small::<Clustal>(threads, long)), [false, false]);
+        assert!(is_small::<Pairs>(0, 0) && is_small::<Pairs>(2, 1 << 30) && !is_small::<Phylo>(256, u64::MAX));
+        let cpu = |options: &Run, cells| {
+            let chosen = devices_for_cells::<Edit>(options, Mode::Global, 1, cells);
+            matches!(chosen.unwrap()[..], [Device::Cpu])
+        };
+        assert!(cpu(&Run::default(), 1000));
+        // What is asked of a GPU it does, however little that is.
+        let Some(found) = enumerate().into_iter().next() else {
+            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
+        };
+        assert!(!cpu(&Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() }, 1000));
     }
 
     #[test]

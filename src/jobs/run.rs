@@ -53,7 +53,8 @@ pub trait Job {
 /// Where and how a job runs. None of it changes the rows.
 #[derive(Clone)]
 pub struct Run {
-    /// The devices; empty for the best hardware adapter, or the CPU where there is none. An adapter that comes twice is
+    /// The devices; empty for the best hardware adapter, or the CPU where there is none and for jobs so small that it is done
+    /// before a GPU has begun. An adapter that comes twice is
     /// opened twice: two engines, each with buffers of its own and half of the memory.
     pub devices: Vec<Device>,
     /// CPU threads; 0 for as many as there are processors.

@@ -32,7 +32,7 @@ pub(super) fn distances(
     let threads = pool.current_num_threads();
     let engines = match engines {
         Some(engines) => engines,
-        None => engines::open_clustal(run, threads)?,
+        None => engines::open_clustal(run, threads, cells)?,
     };
     let mut table = plan.table();
     let reserve = || thread_engines(threads, &run.interrupt);
