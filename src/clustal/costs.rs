@@ -5,6 +5,9 @@ use crate::seq::{Alphabet, Code};
 /// Codes that a table of scores has rows for; more than any alphabet of residues has.
 pub const SIZE: usize = 32;
 
+/// What is taken from scores is less than this: a quarter of what 32 bits hold below 0.
+const MOST_COST: i64 = 1 << 29;
+
 /// A matrix as ClustalW has it: the lower triangle, row by row, of letters in an order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Triangle<'a> {
@@ -140,6 +143,17 @@ impl ClustalCosts {
         self.table.iter().flatten().copied().max().unwrap_or(0).max(0)
     }
 
+    /// Whether numbers of 32 bits hold all sums of a pair of so many residues: what gaps take off stays above what stands for
+    /// no alignment at all in the passes of the CPU, and the greatest score with it within the numbers.
+    pub fn holds(&self, rows: u32, columns: u32) -> bool {
+        let shorter = rows.min(columns);
+        let loss = self.table.iter().flatten().map(|&score| -i64::from(score)).max().unwrap_or(0).max(0);
+        let taken =
+            4 * i64::from(self.opening(shorter)) + i64::from(self.extension) * (i64::from(rows) + i64::from(columns));
+        let cost = taken + loss;
+        cost < MOST_COST && i64::from(self.most()) * i64::from(shorter) + cost < 1 << 31
+    }
+
     /// Whether ClustalW knows the letter. It skips J and `*` when it reads proteins, so that a store of sequences that
     /// it is to be compared with has none of them; here they score 0.
     pub fn knows(&self, code: Code) -> bool {
@@ -234,6 +248,16 @@ mod tests {
         assert_eq!((costs.extension(), costs.most()), (1, 1420));
         let known = b"AZUOJ*".map(|letter| costs.knows(Alphabet::Protein.encode(letter).unwrap()));
         assert_eq!(known, [true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn sums_of_long_pairs_are_beyond_32_bits() {
+        let (dna, protein) = (ClustalCosts::dna(), ClustalCosts::protein());
+        // An extension of 666 a residue.
+        assert!(dna.holds(402_000, 402_000) && dna.holds(10, 800_000) && dna.holds(0, 0));
+        assert!(!dna.holds(404_000, 404_000) && !dna.holds(806_200, 10) && !dna.holds(u32::MAX, u32::MAX));
+        // A score of 1,420 a pair.
+        assert!(protein.holds(1_500_000, 1_500_000) && !protein.holds(1_520_000, 1_520_000));
     }
 
     #[test]

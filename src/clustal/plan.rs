@@ -73,6 +73,17 @@ impl Plan {
         Plan { band: Arc::new(band), blocks, kinds: Arc::new(kinds) }
     }
 
+    /// A pair of which 32 bits do not hold the scores, if there is one ([`ClustalCosts::holds`]).
+    pub fn too_long(&self) -> Option<(SequenceId, SequenceId)> {
+        let ClustalBand { sequences, costs, .. } = &*self.band;
+        let longest = sequences.lengths().iter().copied().max().unwrap_or(0);
+        if costs.holds(longest, longest) {
+            return None;
+        }
+        let mut pairs = self.blocks.iter().flat_map(|block| self.band.pairs(block));
+        pairs.find(|&(a, b)| !costs.holds(sequences.length(a), sequences.length(b)))
+    }
+
     /// A table without identities yet.
     pub fn table(&self) -> Table {
         let kinds = self.kinds.ends.len();
@@ -219,6 +230,16 @@ mod tests {
             .collect();
         let letters: Vec<&str> = (0..170).map(|_| kinds[random.usize(..kinds.len())].as_str()).collect();
         check(store(Alphabet::Dna, &letters), ClustalCosts::dna());
+    }
+
+    #[test]
+    fn pairs_beyond_32_bits_are_told() {
+        let plan = |letters: &[&str]| Plan::new(store(Alphabet::Dna, letters), Arc::new(ClustalCosts::dna()));
+        let [long, other] = [b"A", b"C"].map(|letter| String::from_utf8(letter.repeat(410_000)).unwrap());
+        assert_eq!(plan(&["ACGT", &long, "AC", &other]).too_long(), Some((1, 3)));
+        // Nothing is computed of sequences that are the same, and little of one that is short.
+        assert_eq!(plan(&["ACGT", &long, "AC", &long]).too_long(), None);
+        assert_eq!(plan(&["ACGT", "AC"]).too_long(), None);
     }
 
     #[test]

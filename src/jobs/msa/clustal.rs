@@ -28,6 +28,13 @@ pub(super) fn distances(
         Alphabet::Protein | Alphabet::Bytes => ClustalCosts::protein(),
     });
     let plan = Plan::new(Arc::clone(sequences), costs);
+    if let Some((a, b)) = plan.too_long() {
+        let [a, b] = [a, b].map(|id| format!("'{}' of {} residues", sequences.name(id), sequences.length(id)));
+        return Err(Error::usage_of(
+            "sequences",
+            format!("{a} and {b}: scores of pairs so long exceed 32 bits; ClustalW's distances are not for these"),
+        ));
+    }
     let cells = plan.blocks.iter().map(|block| block.cells).sum();
     let threads = pool.current_num_threads();
     let engines = match engines {
@@ -85,4 +92,25 @@ fn check(plan: &Plan, table: &Table, threads: usize) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::msa::PairDistance;
+    use crate::seq::SequenceStore;
+
+    #[test]
+    fn pairs_whose_scores_32_bits_do_not_hold_are_refused() {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        for (name, letter) in [("one", b"A"), ("other", b"C")] {
+            store.push_letters(name, &letter.repeat(410_000)).unwrap();
+        }
+        let job = PairDistances { sequences: Arc::new(store.build()), kind: PairDistance::Clustal, check: false };
+        let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap());
+        let error = distances(&job, Some(Vec::new()), &pool, &Run::default()).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("'one' of 410000 residues and 'other' of 410000 residues"), "{message}");
+        assert!(message.contains("exceed 32 bits"), "{message}");
+    }
 }
