@@ -141,6 +141,11 @@ impl ModeChoice {
             }
             *cost = typed;
         }
+        options.iterate = match given.iterate {
+            None => profile::Iterate::No,
+            Some(IterateName::Tree) => profile::Iterate::Tree,
+            Some(IterateName::Alignment) => profile::Iterate::Alignment,
+        };
         Ok(MsaMode::Clustal(options))
     }
 }
@@ -231,6 +236,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             ("--matrix", scoring.matrix.is_some()),
             ("--gap-open", scoring.gap_open.is_some()),
             ("--gap-extend", scoring.gap_extend.is_some()),
+            ("--iterate", scoring.iterate.is_some()),
         ];
         if !is_clustal && let Some((option, _)) = of_clustal.iter().find(|(_, given)| *given) {
             return Err(Error::usage(format!("{option} is for --mode clustalw: the other has numbers of its own")));

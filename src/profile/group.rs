@@ -110,29 +110,44 @@ impl Group {
         members.sort_unstable();
         let mut group = Group {
             members,
-            columns,
-            weights: vec![0; columns * letters.count()],
             weight: self.weight + other.weight,
             residues: self.residues + other.residues,
+            ..Group::empty(letters, columns)
+        };
+        group.add(self, letters, &first);
+        group.add(other, letters, &second);
+        group.sort_runs();
+        group
+    }
+
+    /// Columns without a sequence.
+    pub(super) fn empty(letters: &Letters, columns: usize) -> Group {
+        Group {
+            members: Vec::new(),
+            columns,
+            weights: vec![0; columns * letters.count()],
+            weight: 0,
+            residues: 0,
             sites: vec![0; columns],
             gaps: vec![0; columns],
             starts: vec![0; columns],
             ends: vec![0; columns],
-            runs: Vec::with_capacity(self.runs.len() + other.runs.len()),
-        };
-        group.add(self, letters, &first);
-        group.add(other, letters, &second);
-        group.runs.sort_unstable();
-        group.runs.dedup_by(|next, last| {
+            runs: Vec::new(),
+        }
+    }
+
+    /// Puts runs in order, and like ones together.
+    pub(super) fn sort_runs(&mut self) {
+        self.runs.sort_unstable();
+        self.runs.dedup_by(|next, last| {
             let same = (next.0, next.1) == (last.0, last.1);
             last.2 += if same { next.2 } else { 0 };
             same
         });
-        group
     }
 
     /// Adds the columns of a group at their new places.
-    fn add(&mut self, part: &Group, letters: &Letters, places: &[u32]) {
+    pub(super) fn add(&mut self, part: &Group, letters: &Letters, places: &[u32]) {
         let count = letters.count();
         let spanning = part.spanning();
         let mut next = 0;
@@ -259,6 +274,12 @@ mod tests {
                 let rows = [moved(&first_rows, &places[0]), moved(&second_rows, &places[1])].concat();
                 let own = [first_weights, second_weights].concat();
                 let expected = counted(&letters, &rows, &own);
+                let text: Vec<Vec<u8>> = rows
+                    .iter()
+                    .map(|row| row.iter().map(|letter| letter.unwrap_or(super::super::rows::GAP)).collect())
+                    .collect();
+                let ids = [&first.members[..], &second.members].concat();
+                assert_eq!(Group::of_rows(&letters, &ids, &text, &own), group);
                 assert!(group.members.is_sorted() && group.members.len() == rows.len());
                 assert_eq!((&group.weights, group.weight), (&expected.weights, own.iter().sum()));
                 assert_eq!((&group.sites, &group.gaps), (&expected.sites, &expected.gaps));

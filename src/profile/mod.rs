@@ -14,16 +14,19 @@
 
 mod columns;
 mod group;
+mod iterate;
 mod letters;
 mod options;
 pub mod oracle;
 pub mod pass;
 mod path;
 mod progressive;
+mod rows;
 mod scores;
 mod walk;
 
 pub use columns::Penalties;
+pub use iterate::Iterate;
 pub use options::{Options, Series};
 pub use path::Step;
 pub use progressive::{Guide, Likeness, Progressive, Run, align};

@@ -1,5 +1,6 @@
 //! What a progressive alignment is made with, and the costs that follow for two profiles.
 
+use super::iterate::Iterate;
 use crate::score::clustal::{Form, Matrix, Table};
 use crate::seq::Alphabet;
 
@@ -45,6 +46,8 @@ pub struct Options {
     pub by_residue: bool,
     /// Whether sequences count by their place in the tree, or all the same.
     pub weighted: bool,
+    /// What is improved by taking sequences out and aligning them anew.
+    pub iterate: Iterate,
 }
 
 impl Options {
@@ -62,12 +65,14 @@ impl Options {
             hydrophilic: b"GPSNDQEKR".to_vec(),
             by_residue: true,
             weighted: true,
+            iterate: Iterate::No,
         }
     }
 
-    /// The costs of aligning two profiles whose sequences are so alike on average, in percent, and of such mean lengths.
-    pub(super) fn costs(&self, alphabet: Alphabet, identity: f64, lengths: [i32; 2]) -> Costs {
-        let choice = self.choice(identity, lengths[0].min(lengths[1]));
+    /// The costs of aligning two profiles whose sequences are so alike on average, in percent, if anything is known of that, and
+    /// of such mean lengths.
+    pub(super) fn costs(&self, alphabet: Alphabet, identity: impl Into<Option<f64>>, lengths: [i32; 2]) -> Costs {
+        let choice = self.choice(identity.into(), lengths[0].min(lengths[1]));
         let is_protein = alphabet == Alphabet::Protein;
         let form = Form {
             scale: choice.times,
@@ -92,22 +97,24 @@ impl Options {
         Costs { open: opening, extend: (100.0 * extend) as i32, table }
     }
 
-    fn choice(&self, identity: f64, shorter: i32) -> Choice {
+    fn choice(&self, identity: impl Into<Option<f64>>, shorter: i32) -> Choice {
+        let known = identity.into();
+        let (is_one, identity) = (self.negative || known.is_none(), known.unwrap_or_default());
         let gonnet = |name, share| Choice { name, share, times: 10 };
         let other = |name, share| Choice { name, share, times: 100 };
         match &self.series {
-            Series::Gonnet if self.negative => gonnet("gonnet250", 0.375),
+            Series::Gonnet if is_one => gonnet("gonnet250", 0.375),
             Series::Gonnet if identity > 35.0 => gonnet("gonnet80", 0.1875),
             Series::Gonnet if identity > 25.0 => gonnet(if shorter < 100 { "gonnet250" } else { "gonnet120" }, 0.375),
             Series::Gonnet => gonnet(if shorter < 100 { "gonnet350" } else { "gonnet160" }, 0.375),
-            Series::Blosum if self.negative => other("blosum40", 0.75),
+            Series::Blosum if is_one => other("blosum40", 0.75),
             Series::Blosum if identity > 80.0 => other("blosum80", 0.75),
             Series::Blosum if identity > 60.0 => other("blosum62", 0.75),
             Series::Blosum if identity > 40.0 => other("blosum45", 0.75),
             Series::Blosum if identity > 30.0 => other("blosum45", 0.5),
             Series::Blosum if identity > 20.0 => other("blosum45", 0.6),
             Series::Blosum => other("blosum30", 0.6),
-            Series::Pam if self.negative => other("pam120", 0.75),
+            Series::Pam if is_one => other("pam120", 0.75),
             Series::Pam if identity > 80.0 => other("pam20", 0.75),
             Series::Pam if identity > 60.0 => other("pam60", 0.75),
             Series::Pam if identity > 40.0 => other("pam120", 0.75),
@@ -179,6 +186,14 @@ mod tests {
         let most = options.costs(Alphabet::Protein, 80.0, [1000, 100]);
         assert!(costs.open < most.open);
         assert_eq!(most.open, (0.1875f32 * costs.table.average() as f32 * (10.0 / (0.9 * 0.5)) as f32) as i32);
+    }
+
+    #[test]
+    fn of_strangers_there_is_one_matrix() {
+        for (series, name) in [(Series::Gonnet, "gonnet250"), (Series::Blosum, "blosum40"), (Series::Pam, "pam120")] {
+            let options = Options { series, ..Options::new(Alphabet::Protein) };
+            assert_eq!((options.choice(None, 200).name, options.choice(99.0, 200).name == name), (name, false));
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::columns::{Penalties, scored, tenths};
 use super::group::Group;
+use super::iterate::Iterate;
 use super::letters::Letters;
 use super::options::{Costs, Options};
 use super::pass::Problem;
@@ -52,7 +53,7 @@ pub struct Progressive {
 }
 
 /// Sums of weights once sequences are weighted by likeness.
-const SUM: i32 = 1000;
+pub(super) const SUM: i32 = 1000;
 
 /// Aligns the sequences of a store as ClustalW does.
 ///
@@ -71,12 +72,12 @@ pub fn align(store: &SequenceStore, guide: &Guide, options: &Options, run: &Run)
     run.threads.install(|| work.align())
 }
 
-struct Work<'a> {
-    store: &'a SequenceStore,
-    guide: &'a Guide<'a>,
-    options: &'a Options,
-    run: &'a Run<'a>,
-    letters: Letters,
+pub(super) struct Work<'a> {
+    pub(super) store: &'a SequenceStore,
+    pub(super) guide: &'a Guide<'a>,
+    pub(super) options: &'a Options,
+    pub(super) run: &'a Run<'a>,
+    pub(super) letters: Letters,
 }
 
 /// A join that took place.
@@ -105,6 +106,9 @@ impl Work<'_> {
     fn align(&self) -> Result<Progressive> {
         let sequences = self.store.len();
         let late = self.late();
+        if self.options.iterate == Iterate::Tree {
+            return self.align_iterating(&late);
+        }
         let (group, paths) = self.along_tree(&late)?;
         let mut order = self.order(&late);
         let mut rows = self.rows(&group, &paths);
@@ -122,7 +126,8 @@ impl Work<'_> {
         debug_assert_eq!(order.len(), sequences, "every sequence is aligned once");
         let alignment = MultipleAlignment::new(columns, rows)
             .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
-        Ok(Progressive { alignment, order })
+        let found = Progressive { alignment, order };
+        if self.options.iterate == Iterate::Alignment { self.iterate_on(found, &late) } else { Ok(found) }
     }
 
     /// Which sequences are not alike enough to any.
@@ -140,7 +145,7 @@ impl Work<'_> {
     }
 
     /// The sequence that is aligned first if all are late.
-    fn most_alike(&self) -> u32 {
+    pub(super) fn most_alike(&self) -> u32 {
         let (mut most, mut first) = (-1, 0);
         for a in 0..self.store.len() {
             for b in a + 1..self.store.len() {
@@ -160,7 +165,7 @@ impl Work<'_> {
     }
 
     /// Joins in ClustalW's order: those below the first child, those below the second, the join itself.
-    fn joins_in_order(&self) -> Vec<usize> {
+    pub(super) fn joins_in_order(&self) -> Vec<usize> {
         let leaves = self.guide.tree.leaves;
         let mut order = Vec::with_capacity(self.guide.tree.joins.len());
         let mut stack: Vec<usize> = self.guide.tree.joins.len().checked_sub(1).into_iter().collect();
@@ -175,7 +180,7 @@ impl Work<'_> {
     }
 
     /// The sequences that are not late as they come to the alignment.
-    fn order(&self, late: &[bool]) -> Vec<u32> {
+    pub(super) fn order(&self, late: &[bool]) -> Vec<u32> {
         let leaves = self.guide.tree.leaves as u32;
         let mut order = Vec::with_capacity(late.len());
         for join in self.joins_in_order() {
@@ -261,7 +266,7 @@ impl Work<'_> {
     }
 
     /// Steps of all: joins, and late sequences.
-    fn steps(&self, late: &[bool]) -> usize {
+    pub(super) fn steps(&self, late: &[bool]) -> usize {
         self.guide.tree.joins.len() + late.iter().filter(|&&late| late).count()
     }
 
@@ -284,8 +289,12 @@ impl Work<'_> {
         Ok((first.joined(&second, &self.letters, &path), Joined { is_switched, path }))
     }
 
-    fn path(&self, first: &Group, second: &Group) -> Result<Vec<Step>> {
-        let identity = self.mean_likeness(first, second);
+    pub(super) fn path(&self, first: &Group, second: &Group) -> Result<Vec<Step>> {
+        self.path_at(first, second, Some(self.mean_likeness(first, second)))
+    }
+
+    /// The path of two groups that are so alike, in percent, if that is known.
+    pub(super) fn path_at(&self, first: &Group, second: &Group, identity: Option<f64>) -> Result<Vec<Step>> {
         let lengths = [first.mean_length(), second.mean_length()];
         let costs = self.options.costs(self.store.alphabet(), identity, lengths);
         let penalties = [first, second].map(|group| Penalties::of(group, &self.letters, self.options, &costs));
@@ -333,17 +342,9 @@ impl Work<'_> {
     fn add_late(&self, mut group: Group, rows: &mut [Vec<u32>], order: &mut Vec<u32>) -> Result<usize> {
         let sequences = rows.len();
         let total = self.guide.tree.joins.len() + sequences - order.len();
-        let mut aligned = vec![false; sequences];
-        order.iter().for_each(|&id| aligned[id as usize] = true);
-        // How alike each is to the one that is the most alike of those aligned.
-        let mut most = vec![-1; sequences];
-        let mut news: Vec<usize> = order.iter().map(|&id| id as usize).collect();
-        while order.len() < sequences {
-            for (id, most) in most.iter_mut().enumerate().filter(|(id, _)| !aligned[*id]) {
-                *most = news.iter().map(|&new| (self.guide.likeness)(id, new) as i32).fold(*most, i32::max);
-            }
-            let rest = (0..sequences).rev().filter(|&id| !aligned[id]);
-            let Some(next) = rest.max_by_key(|&id| most[id]) else { break };
+        let mut ways = self.late_ways(order);
+        while let Some(next) = ways.next() {
+            let next = next as usize;
             self.weigh(&mut group, rows, next);
             let leaf = self.leaf(next as u32);
             let path = self.path(&group, &leaf)?;
@@ -353,30 +354,46 @@ impl Work<'_> {
             }
             rows[next] = second;
             group = group.joined(&leaf, &self.letters, &path);
-            aligned[next] = true;
             order.push(next as u32);
-            news = vec![next];
+            ways.add(next as u32);
             (self.run.progress)(total - (sequences - order.len()), total);
         }
         Ok(group.columns)
     }
 
-    /// Lets the sequences of a group count by their weights and by how alike they are to one that is not in it.
+    /// Those that are not aligned yet, the most alike first.
+    pub(super) fn late_ways(&self, aligned: &[u32]) -> Late<'_> {
+        let mut late = Late { likeness: self.guide.likeness, most: vec![Some(-1); self.store.len()] };
+        aligned.iter().for_each(|&id| late.most[id as usize] = None);
+        aligned.iter().for_each(|&id| late.add(id));
+        late
+    }
+
+    /// How much aligned sequences count by their weights and by how alike they are to one that is not; and whether they count
+    /// the same because none is.
+    pub(super) fn late_weights(&self, ids: &[u32], new: usize) -> (Vec<i32>, bool) {
+        let weight = |&id: &u32| f64::from(self.guide.weights[id as usize]);
+        if !self.options.weighted {
+            return (ids.iter().map(|id| weight(id) as i32).collect(), false);
+        }
+        let mut weights: Vec<i32> =
+            ids.iter().map(|id| (weight(id) * (self.guide.likeness)(*id as usize, new)) as i32).collect();
+        let mut sum: i32 = weights.iter().sum();
+        let is_even = sum == 0;
+        if is_even {
+            weights.fill(1);
+            sum = self.store.len() as i32;
+        }
+        weights.iter_mut().for_each(|weight| *weight = (*weight * SUM / sum).max(1));
+        (weights, is_even)
+    }
+
+    /// Lets the sequences of a group count by these.
     fn weigh(&self, group: &mut Group, rows: &[Vec<u32>], new: usize) {
         if !self.options.weighted {
             return;
         }
-        let weight = |&id: &u32| {
-            let id = id as usize;
-            (f64::from(self.guide.weights[id]) * (self.guide.likeness)(id, new)) as i32
-        };
-        let mut weights: Vec<i32> = group.members.iter().map(weight).collect();
-        let mut sum: i32 = weights.iter().sum();
-        if sum == 0 {
-            weights.fill(1);
-            sum = rows.len() as i32;
-        }
-        weights.iter_mut().for_each(|weight| *weight = (*weight * SUM / sum).max(1));
+        let (weights, _) = self.late_weights(&group.members, new);
         group.weight = weights.iter().sum();
         group.weights.fill(0);
         let count = self.letters.count();
@@ -385,6 +402,29 @@ impl Work<'_> {
             for (&column, letter) in rows[id as usize].iter().zip(sequence) {
                 group.weights[column as usize * count + letter as usize] += weight;
             }
+        }
+    }
+}
+
+/// Sequences that wait to be aligned.
+pub(super) struct Late<'a> {
+    likeness: Likeness<'a>,
+    /// How alike each is to the one that is the most alike of those aligned; none once it is aligned itself.
+    most: Vec<Option<i32>>,
+}
+
+impl Late<'_> {
+    /// The next: the first of those that are the most alike.
+    pub(super) fn next(&self) -> Option<u32> {
+        let waiting = self.most.iter().enumerate().rev().filter(|(_, most)| most.is_some());
+        waiting.max_by_key(|(_, most)| **most).map(|(id, _)| id as u32)
+    }
+
+    /// Says that a sequence is aligned.
+    pub(super) fn add(&mut self, new: u32) {
+        self.most[new as usize] = None;
+        for (id, most) in self.most.iter_mut().enumerate() {
+            *most = most.map(|most| most.max((self.likeness)(id, new as usize) as i32));
         }
     }
 }

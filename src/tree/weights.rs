@@ -43,22 +43,28 @@ impl GuideTree {
         if self.leaves < 2 {
             return vec![SUM as i32; self.leaves];
         }
-        let (parents, counts, lengths) = (self.parents(), self.counts(), self.lengths());
-        let weight = |leaf: usize| {
-            let (mut node, mut weight) = (leaf, 0.0f32);
-            while parents[node] as usize != node {
-                weight += lengths[node] / counts[node] as f32;
-                node = parents[node] as usize;
-            }
-            i64::from((weight * 100.0) as i32)
-        };
-        let mut weights: Vec<i64> = (0..self.leaves).map(weight).collect();
+        let shares = self.shares();
+        let mut weights: Vec<i64> = shares.into_iter().map(i64::from).collect();
         let mut sum: i64 = weights.iter().sum();
         if sum == 0 {
             weights.fill(1);
             sum = self.leaves as i64;
         }
         weights.iter().map(|weight| (weight * SUM / sum).max(1) as i32).collect()
+    }
+
+    /// How much of all branches falls to every sequence if each is shared out among the leaves below it, in hundredths.
+    pub fn shares(&self) -> Vec<i32> {
+        let (parents, counts, lengths) = (self.parents(), self.counts(), self.lengths());
+        let share = |leaf: usize| {
+            let (mut node, mut weight) = (leaf, 0.0f32);
+            while parents[node] as usize != node {
+                weight += lengths[node] / counts[node] as f32;
+                node = parents[node] as usize;
+            }
+            (weight * 100.0) as i32
+        };
+        (0..self.leaves).map(share).collect()
     }
 
     /// How alike all pairs are by their way in the tree.

@@ -71,6 +71,22 @@ fn alignments_and_guide_trees_are_those_of_clustalw() {
     }
 }
 
+/// `-iteration=TREE` and `-iteration=ALIGNMENT`.
+#[test]
+fn iteration_is_that_of_clustalw() {
+    for (input, name) in
+        [("assets/msa/adenylate_kinases.fasta", "adenylate_kinases"), ("assets/16s/gold12.fasta", "gold12")]
+    {
+        let tree = format!("assets/msa/{name}.clustalw.dnd");
+        for what in ["tree", "alignment"] {
+            let arguments = ["msa", input, "--mode", "clustalw", "--guidetree-in", &tree, "--iterate", what];
+            let found = outputs(&[&arguments[..], &["--format", "clustal", "--order", "tree"]].concat(), &[]);
+            let clustal = read(format!("assets/msa/{name}.clustalw.{what}.aln"));
+            assert!(behind_the_first_line(&found[0]) == behind_the_first_line(&clustal), "{name}: {what}");
+        }
+    }
+}
+
 /// Rows of an alignment in FASTA by their names.
 fn rows(text: &str) -> HashMap<String, String> {
     let records = text.split('>').skip(1).map(|record| record.split_once('\n').expect("a header"));
@@ -215,6 +231,7 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["msa", &genes, "--mode", "clustalw", "--guidetree-in", &other, "--tree", "nj"],
         vec!["msa", &genes, "--mode", "clustalw", "--tree", "mbed", "--distmat-out", &matrix],
         vec!["msa", &genes, "--gap-open", "5"],
+        vec!["msa", &genes, "--iterate", "tree"],
         vec!["msa", &genes, "--mode", "clustalw", "--matrix", "gonnet"],
         vec!["msa", &genes, "--mode", "clustalw", "--gap-open", "-1"],
         vec!["msa", &genes, "--mode", "clustalw", "--refinements", "0"],

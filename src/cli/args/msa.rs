@@ -170,6 +170,10 @@ pub(crate) struct ProfileScoringArgs {
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<f32>,
 
+    /// Take every sequence out and align it with the others anew, with --mode clustalw, and keep what ClustalW 2.1 takes for better
+    #[arg(long, value_name = "WHAT", help_heading = SCORING, value_enum, ignore_case = true)]
+    pub iterate: Option<IterateName>,
+
     /// Rounds in which the probabilities of --mode accurate are made consistent [default: 2]
     #[arg(long, value_name = "N", help_heading = SCORING)]
     pub consistency: Option<u32>,
@@ -210,6 +214,14 @@ pub(crate) enum MsaModeName {
     /// ClustalW 2.1's alignment
     #[value(alias = "clustal")]
     Clustalw,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IterateName {
+    /// In the alignment of every join of the guide tree
+    Tree,
+    /// In the alignment of all
+    Alignment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
