@@ -1,6 +1,8 @@
 // nw_forward_reverse_thread: nw_forward_reverse with one pair per invocation: slices of columns in registers as in sw_ends, the
 // recursion's parts one after the other.
-// Recurrence: that of nw_forward_reverse, and its choices among equal columns.
+// Recurrence: that of nw_forward_reverse, and its choices among equal columns. Cells have params.extension added for every symbol
+//             before them (in the table for a pair's two), so that gaps cost nothing to extend: of alignments between the same
+//             corners all have the same added.
 // Owns:       an invocation has a pair. Parts of one depth have rows of one number, about, whatever the pair; so all invocations of a
 //             workgroup do parts of the same place in their trees at the same time, and wait where theirs has none.
 // Layout:     scratch[((group * 3 + part) * params.entries + k) * WG + t]: of row k H at a slice's last column and E of the column
@@ -10,14 +12,13 @@
 // Limits:     scores within 32 bits (Table::holds refuses others); params.entries - 1 rows, and columns.
 // Oracle:     src/clustal/oracle.rs
 //
-// Constants:  WG (invocations a workgroup), SLICE (columns of a slice, a multiple of 4), STRIDE (row of the table, odd so that rows
+// Constants:  WG (invocations a workgroup), SLICE (columns of a slice), STRIDE (row of the table, odd so that rows
 //             start in different banks, and more than CODES), CODES (alphabet size).
 
 #import clustal
 
 @group(0) @binding(6) var<storage, read_write> scratch: array<vec2<i32>>;
 
-const SLICE4: u32 = SLICE / 4u;
 // More than the halvings of any number of rows.
 const DEPTHS: u32 = 34u;
 const NEVER: i32 = -0x7fffffff;
@@ -34,14 +35,14 @@ struct Part {
     tail: i32,
 }
 
-// Scores of two codes, and behind those of a code the greatest of them.
+// Scores of two codes, with two extensions added; and behind those of a code the greatest of them, with nothing added.
 var<workgroup> scores: array<i32, CODES * STRIDE>;
 // How often the most rows are halved.
 var<workgroup> wg_depth: atomic<u32>;
 
-// A gap of so many symbols at a corner.
+// A gap of so many symbols at a corner, with their extensions added.
 fn edge(symbols: u32, opening: i32) -> i32 {
-    return select(-opening - params.extension * i32(symbols), 0, symbols == 0u);
+    return select(-opening, 0, symbols == 0u);
 }
 
 @compute @workgroup_size(WG)
@@ -55,7 +56,7 @@ fn main(
         return;
     }
     for (var k = t; k < CODES * CODES; k += WG) {
-        scores[k / CODES * STRIDE + k % CODES] = table[k];
+        scores[k / CODES * STRIDE + k % CODES] = table[k] + 2 * params.extension;
     }
     for (var k = t; k < CODES; k += WG) {
         scores[k * STRIDE + CODES] = table[CODES * CODES + k];
@@ -74,8 +75,6 @@ fn main(
         let own = found[place];
         let opening = pair.opening;
         let extension = params.extension;
-        // The first symbol of a gap.
-        let first = opening + extension;
         // Where the rectangle begins in both sequences, and its residues.
         let start_column = pair.query_symbols - 1u - own.columns_back;
         let of_target = vec2<u32>(pair.target_begin + own.end_row - own.rows_back, own.rows_back + 1u);
@@ -123,7 +122,7 @@ fn main(
                         least = min(least, greatest);
                     }
                     let paid = select(0, opening, part.head > 0) + select(0, opening, part.tail > 0);
-                    if (score > most - least - paid - 2 * extension) {
+                    if (score - 2 * extension * i32(rows) > most - least - paid - 2 * extension) {
                         identities += same;
                         continue;
                     }
@@ -165,7 +164,7 @@ fn main(
                             let j = min(column + c, columns - 1u);
                             codes[c] = symbol(b + select(j, columns - 1u - j, is_back));
                             h[c] = edge(column + c + 1u, corner_opening);
-                            f[c] = h[c] - first;
+                            f[c] = h[c] - opening;
                         }
                         var corner = edge(column, corner_opening);
 
@@ -179,7 +178,7 @@ fn main(
                             let of_row = next_code * STRIDE;
                             var diagonal = corner;
                             corner = edge(row + 1u, corner_opening);
-                            var e = corner - first;
+                            var e = corner - opening;
                             if (column > 0u) {
                                 corner = next_border.x;
                                 e = next_border.y;
@@ -196,20 +195,15 @@ fn main(
                                     }
                                 }
                             }
-                            for (var c4 = 0u; c4 < SLICE4; c4++) {
-                                // Columns behind the part's are done by fours or not at all.
-                                if (c4 * 4u < width) {
-                                    for (var q = 0u; q < 4u; q++) {
-                                        let c = c4 * 4u + q;
-                                        let aligned = diagonal + scores[of_row + codes[c]];
-                                        diagonal = h[c];
-                                        let cell = max(max(aligned, f[c]), e);
-                                        let opened = cell - first;
-                                        f[c] = max(f[c] - extension, opened);
-                                        e = max(e - extension, opened);
-                                        h[c] = cell;
-                                    }
-                                }
+                            // Columns behind the part's are done too: nothing before them depends on them.
+                            for (var c = 0u; c < SLICE; c++) {
+                                let aligned = diagonal + scores[of_row + codes[c]];
+                                diagonal = h[c];
+                                let cell = max(max(aligned, f[c]), e);
+                                let opened = cell - opening;
+                                f[c] = max(f[c], opened);
+                                e = max(e, opened);
+                                h[c] = cell;
                             }
                             if (!is_last) {
                                 scratch[border + row * WG] = vec2<i32>(h[SLICE - 1u], e);
