@@ -27,6 +27,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod tips;
+mod trees;
 
 use args::Args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};

@@ -1,32 +1,27 @@
-//! `pairwave msa`, `pairwave tree` and `pairwave dist`: what is valid, and the jobs.
+//! `pairwave msa`: what is valid, and the job.
 
 use super::args::*;
 use super::common::{Compute, check_others, check_stats, compute, ending, output};
-use super::progress::{gcups, summary_lines};
+use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
 use indicatif::HumanCount;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
-use pairwave::jobs::msa::{
-    Aligned, MsaMode, MsaSummary, MultiAlign, PairDistance, PairDistances, SequenceTree, TreeMethod, TreeSummary,
-};
-use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{Job, Run, Summary};
+use pairwave::jobs::msa::{Aligned, MsaMode, MsaSummary, MultiAlign, PairDistance, TreeMethod};
+use pairwave::jobs::{Job, Run};
 use pairwave::output::msa::{DistanceFormat, MsaFormat, Renamed, Rows, write, write_distances, write_report};
 use pairwave::output::{MatrixShape, Output};
 use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::Matrix;
-use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{AlignedRows, Alphabet, Code, PAD, ReadOptions, SequenceStore, Written, read_text};
-use pairwave::tree::{Bootstrap, GuideTree, Labels, UnrootedTree};
+use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Written, read_text};
+use pairwave::tree::GuideTree;
 use pairwave::{Error, Result};
 use pairwave::{posterior, profile};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Names that had to be changed which are told of one by one.
 const NAMED: usize = 5;
@@ -35,8 +30,8 @@ const NAMED: usize = 5;
 #[derive(Debug)]
 pub(super) struct Source {
     /// `-` is standard input.
-    path: String,
-    options: ReadOptions,
+    pub(super) path: String,
+    pub(super) options: ReadOptions,
 }
 
 impl From<SequencesArgs> for Source {
@@ -47,7 +42,7 @@ impl From<SequencesArgs> for Source {
 }
 
 impl Source {
-    fn read(&self) -> Result<Sequences> {
+    pub(super) fn read(&self) -> Result<Sequences> {
         let written = Written::read(&self.path, &self.options)?;
         if written.store.alphabet() == Alphabet::Bytes {
             return Err(Error::usage("--alphabet bytes: only nucleotides and proteins are aligned with each other"));
@@ -58,12 +53,12 @@ impl Source {
 
 /// What was read.
 pub(super) struct Sequences {
-    store: Arc<SequenceStore>,
+    pub(super) store: Arc<SequenceStore>,
     written: Written,
 }
 
 impl Sequences {
-    fn names(&self) -> Vec<&[u8]> {
+    pub(super) fn names(&self) -> Vec<&[u8]> {
         (0..self.store.len() as u32).map(|id| self.store.name_bytes(id)).collect()
     }
 
@@ -98,7 +93,7 @@ impl From<TreeMethodName> for TreeMethod {
 }
 
 /// One warning for all names that a format could not hold.
-fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
+pub(super) fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
     let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     for one in renamed.iter().take(NAMED) {
         tracing::warn!("{file}: {one}");
@@ -390,211 +385,4 @@ fn read_tree(path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree>
     let names: Vec<&str> = (0..sequences.store.len() as u32).map(|id| sequences.store.name(id)).collect();
     let pool = thread_pool(run.threads)?;
     GuideTree::read(&path, &text, &names, &pool)
-}
-
-/// Sequences whose tree is made.
-#[derive(Debug)]
-pub(super) struct TreeMake {
-    source: Source,
-    /// How columns are drawn, if the sequences are aligned; no trials for the tree alone.
-    columns: Option<Bootstrap>,
-    distance: PairDistance,
-    method: TreeMethod,
-    output: Option<PathBuf>,
-    stats: Option<PathBuf>,
-    compute: Compute,
-}
-
-/// A matrix of distances.
-#[derive(Debug)]
-pub(super) struct DistanceMatrix {
-    source: Source,
-    distance: PairDistance,
-    shape: MatrixShape,
-    output: Option<PathBuf>,
-    stats: Option<PathBuf>,
-    compute: Compute,
-}
-
-impl TryFrom<DistArgs> for DistanceMatrix {
-    type Error = Error;
-
-    fn try_from(args: DistArgs) -> Result<Self> {
-        let (compute, stats) = compute(args.compute)?;
-        let inputs = [args.input.seqs.as_str()];
-        let output = output(args.output, &inputs)?;
-        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        Ok(DistanceMatrix {
-            distance: args.distance.map_or_else(PairDistance::default, PairDistance::from),
-            shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),
-            source: args.input.into(),
-            output,
-            stats,
-            compute,
-        })
-    }
-}
-
-impl JobCommand for DistanceMatrix {
-    type Input = Sequences;
-    type Summary = Summary;
-    const FAMILY: Family = Family::Clustal;
-
-    fn compute(&self) -> &Compute {
-        &self.compute
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
-    }
-
-    fn read(&self, _run: &Run) -> Result<Sequences> {
-        self.source.read()
-    }
-
-    fn run(&self, sequences: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
-        let job = PairDistances {
-            kind: self.distance,
-            check: self.compute.check,
-            ..PairDistances::new(Arc::clone(&sequences.store))
-        };
-        runner.show_progress(job.cells());
-        let mut found = None;
-        let summary = job.run(&runner.run, |distances| {
-            found = distances.first().cloned();
-            Ok(())
-        })?;
-        let distances = found.ok_or_else(|| Error::Internal("a job without a result".into()))?;
-        let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
-        let format = DistanceFormat::Phylip(self.shape);
-        let renamed = write_distances(format, &distances, &sequences.names(), &order, output)?;
-        warn_of_names(self.output.as_deref(), &renamed);
-        Ok(summary)
-    }
-
-    fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
-    }
-
-    fn lines(&self, summary: &Summary) -> Vec<String> {
-        summary_lines(summary, false)
-    }
-}
-
-/// What trees are made of.
-pub(super) enum TreeInput {
-    Sequences(Sequences),
-    Rows(AlignedRows, Alphabet),
-}
-
-/// The tree of an alignment, as ClustalW writes it.
-fn tree_of_rows(rows: &AlignedRows, alphabet: Alphabet, bootstrap: Bootstrap, run: &Run) -> Result<String> {
-    let pool = thread_pool(run.threads)?;
-    let code = |&letter: &u8| aligned_code(alphabet, letter).unwrap_or(PAD);
-    let codes: Vec<Vec<Code>> = rows.rows.iter().map(|row| row.iter().map(code).collect()).collect();
-    let tree = UnrootedTree::of_rows(alphabet, &codes, bootstrap.without_gaps, &pool);
-    if bootstrap.trials == 0 {
-        return Ok(tree.dnd(&rows.names));
-    }
-    if codes.len() < 4 {
-        return Err(Error::usage(format!(
-            "--bootstrap: a tree of {} has no groups; give four sequences or more",
-            codes.len()
-        )));
-    }
-    let support = tree.support(alphabet, &codes, bootstrap, &pool);
-    Ok(tree.labelled(&rows.names, &support, Labels::Nodes))
-}
-
-impl TryFrom<TreeArgs> for TreeMake {
-    type Error = Error;
-
-    fn try_from(args: TreeArgs) -> Result<Self> {
-        let (compute, stats) = compute(args.compute)?;
-        let inputs = [args.input.seqs.as_str()];
-        let output = output(args.output, &inputs)?;
-        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        let given = [("--distance", args.distances.distance.is_some()), ("--tree", args.distances.tree.is_some())];
-        if args.aligned
-            && let Some((option, _)) = given.iter().find(|(_, given)| *given)
-        {
-            return Err(Error::usage(format!(
-                "{option} with --aligned: that tree is neighbour joining of the columns that differ, leave it out"
-            )));
-        }
-        if args.bootstrap == Some(0) {
-            return Err(Error::usage("--bootstrap 0: at least 1 is needed"));
-        }
-        let trials = args.bootstrap.unwrap_or(0);
-        let columns = Bootstrap { trials, seed: args.seed, without_gaps: args.no_gap_columns };
-        Ok(TreeMake {
-            columns: args.aligned.then_some(columns),
-            distance: args.distances.distance.map_or_else(PairDistance::default, PairDistance::from),
-            method: args.distances.tree.map_or_else(TreeMethod::default, TreeMethod::from),
-            source: args.input.into(),
-            output,
-            stats,
-            compute,
-        })
-    }
-}
-
-impl JobCommand for TreeMake {
-    type Input = TreeInput;
-    type Summary = TreeSummary;
-    const FAMILY: Family = Family::Clustal;
-
-    fn compute(&self) -> &Compute {
-        &self.compute
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
-    }
-
-    fn read(&self, _run: &Run) -> Result<TreeInput> {
-        if self.columns.is_none() {
-            return Ok(TreeInput::Sequences(self.source.read()?));
-        }
-        let rows = AlignedRows::read(&self.source.path)?;
-        let alphabet = rows.check(self.source.options.alphabet)?;
-        Ok(TreeInput::Rows(rows, alphabet))
-    }
-
-    fn run(&self, input: TreeInput, mut runner: Runner, mut output: Output) -> Result<TreeSummary> {
-        let sequences = match (input, self.columns) {
-            (TreeInput::Sequences(sequences), _) => sequences,
-            (TreeInput::Rows(rows, alphabet), columns) => {
-                let begin = Instant::now();
-                let text = tree_of_rows(&rows, alphabet, columns.unwrap_or_default(), &runner.run)?;
-                output.buffer().extend_from_slice(text.as_bytes());
-                output.finish()?;
-                return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });
-            }
-        };
-        let job = SequenceTree {
-            distance: self.distance,
-            method: self.method,
-            check: self.compute.check,
-            ..SequenceTree::new(Arc::clone(&sequences.store))
-        };
-        runner.show_progress(job.cells());
-        let summary = job.run(&runner.run, |trees| {
-            trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
-            Ok(())
-        })?;
-        output.finish()?;
-        Ok(summary)
-    }
-
-    fn stats(summary: &TreeSummary) -> impl Serialize {
-        summary.clone()
-    }
-
-    fn lines(&self, summary: &TreeSummary) -> Vec<String> {
-        let has_pairs = summary.distances.pairs > 0;
-        let mut lines = if has_pairs { summary_lines(&summary.distances, false) } else { Vec::new() };
-        lines.push(format!("tree in {:.3} s", summary.tree_seconds));
-        lines
-    }
 }

@@ -6,9 +6,10 @@ use super::common::{Compute, check_stats, check_strand, compute, max_hits, outpu
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::{Long, command_line};
-use super::msa::{DistanceMatrix, MultipleAlign, TreeMake};
+use super::msa::MultipleAlign;
 use super::papara::Papara;
 use super::scoring::ScoringChoice;
+use super::trees::{DistanceMatrix, TreeMake};
 use pairwave::jobs::EditFilter;
 use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
 use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition, Mode};

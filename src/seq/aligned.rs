@@ -1,5 +1,5 @@
-//! Reader of alignments: rows of equal length, in FASTA, relaxed PHYLIP (sequential or interleaved) or Stockholm, told by the
-//! content, plain or compressed.
+//! Reader of alignments: rows of equal length, in FASTA, relaxed PHYLIP (sequential or interleaved), Stockholm, Clustal, MSF or
+//! NEXUS, told by the content, plain or compressed.
 //!
 //! Letters stay as the file has them. A row may hold letters of either case, the signs of gaps (`-`, `.`, `~`), `?` and `*`;
 //! which letters an alphabet has is asked later ([`AlignedRows::detect`], [`AlignedRows::check`]), as all rows decide on it.
@@ -12,6 +12,9 @@ use super::input::{self, Input};
 use super::reader::{AlphabetChoice, complaint, describe, input_error};
 use crate::error::{Place, Result};
 
+mod clustal;
+mod msf;
+mod nexus;
 mod phylip;
 
 /// An alignment as a file has it: one row or more, all of the same length, which is above 0; no two of one name.
@@ -74,11 +77,14 @@ impl AlignedRows {
         let found = match lines.lines[first] {
             [b'>', ..] => fasta(&lines, first)?,
             line if line.starts_with(b"# STOCKHOLM") => stockholm(&lines, first)?,
+            line if clustal::is_header(line) => clustal::read(&lines, first)?,
+            line if msf::is_header(line) => msf::read(&lines, first)?,
+            line if nexus::is_header(line) => nexus::read(&lines, first)?,
             line => match phylip::header(line) {
                 Some(counts) => phylip::read(&lines, first, counts)?,
                 None => {
-                    let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP) or \
-                                   '# STOCKHOLM'";
+                    let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), \
+                                   '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'";
                     return Err(lines.wrong(first, None, message));
                 }
             },
@@ -173,6 +179,22 @@ impl Found {
         Ok(())
     }
 
+    /// The row of a name, begun if this is its first line.
+    fn row<'a>(
+        &mut self,
+        rows: &mut HashMap<&'a [u8], usize>,
+        lines: &Lines<'_>,
+        line: usize,
+        name: &'a [u8],
+    ) -> Result<usize> {
+        if let Some(&row) = rows.get(name) {
+            return Ok(row);
+        }
+        self.begin(lines, line, name)?;
+        rows.insert(name, self.rows.len() - 1);
+        Ok(self.rows.len() - 1)
+    }
+
     /// Adds the letters of a line to a row.
     fn add(&mut self, lines: &Lines<'_>, line: usize, row: usize, letters: &[u8]) -> Result<()> {
         let is_known = |byte: u8| byte.is_ascii_alphabetic() || byte == b'*' || is_gap_or_unknown(byte);
@@ -246,15 +268,11 @@ fn stockholm(lines: &Lines<'_>, first: usize) -> Result<Found> {
             _ => {}
         }
         let (name, letters) = word(line);
-        let row = match rows.get(name) {
-            Some(&row) => row,
-            None => {
-                found.begin(lines, number, name)?;
-                rows.insert(name, found.rows.len() - 1);
-                found.rows.len() - 1
-            }
-        };
+        let row = found.row(&mut rows, lines, number, name)?;
         found.add(lines, number, row, letters)?;
     }
     Err(lines.wrong(lines.lines.len() - 1, None, "the alignment does not end with '//': is the file truncated?"))
 }
+
+#[cfg(test)]
+mod tests;

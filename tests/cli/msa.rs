@@ -87,6 +87,32 @@ fn iteration_is_that_of_clustalw() {
     }
 }
 
+/// Trees and distances of alignments that ClustalW has written, read from its files: .ph, .phb and .dst byte for byte.
+#[test]
+fn trees_of_alignments_are_those_of_clustalw() {
+    for name in ["adenylate_kinases", "gold12"] {
+        let aligned = format!("assets/msa/{name}.clustalw.aln");
+        let clustal = |ending: &str| read(format!("assets/msa/{name}.clustalw.{ending}"));
+        let kimura = ["--aligned", &aligned, "--kimura"];
+        assert_eq!(outputs(&[&["tree"], &kimura[..]].concat(), &[])[0], clustal("kimura.ph"), "{name}");
+        let drawn = ["tree", "--bootstrap", "50", "--seed", "5", "--labels", "branches"];
+        assert_eq!(outputs(&[&drawn, &kimura[..]].concat(), &[])[0], clustal("kimura.phb"), "{name}");
+        let tossed = ["dist", "--format", "clustal", "--toss-gaps"];
+        assert_eq!(outputs(&[&tossed, &kimura[..]].concat(), &[])[0], clustal("kimura.dst"), "{name}");
+        // Of the same rows in other formats it is the same.
+        let folder = folder();
+        for format in ["fasta", "phylip", "stockholm", "msf", "nexus"] {
+            let file = path(&folder, format);
+            let input = if name == "gold12" { "assets/16s/gold12.fasta" } else { "assets/msa/adenylate_kinases.fasta" };
+            let arguments =
+                ["msa", input, "--mode", "clustalw", "-q", "--order", "tree", "--format", format, "-o", &file];
+            pairwave(&arguments).assert().success().stderr("");
+            let tree = &outputs(&["tree", "--aligned", &file, "--kimura"], &[])[0];
+            assert_eq!(*tree, clustal("kimura.ph"), "{name} {format}");
+        }
+    }
+}
+
 /// Rows of an alignment in FASTA by their names.
 fn rows(text: &str) -> HashMap<String, String> {
     let records = text.split('>').skip(1).map(|record| record.split_once('\n').expect("a header"));
@@ -214,6 +240,7 @@ fn few_sequences_odd_names_and_wrong_options() {
         }
     }
     assert_eq!(outputs(&["msa", &one], &[])[0], ">alone\nACGTTGCATT\n");
+    let far = file(&folder, "far.fa", ">a\nACGTTGCATT\n>b\nTGCAACGTAA\n>c\nACGTTGCATA\n");
     let gaps = file(&folder, "gaps.fa", ">a\nAC-GTTGCATT\n>b\nACGTGCATTA\n");
     let letters = file(&folder, "letters.fa", ">a\nACGTTGCATT\n>b\nAC7TGCATTA\n");
     let other = file(&folder, "other.nwk", "(g1:1,(g2:1,g3:1):1,g5:1);\n");
@@ -244,6 +271,10 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["tree", "--aligned", &twice],
         vec!["tree", &genes, "--bootstrap", "10"],
         vec!["dist", &gaps],
+        vec!["dist", &genes, "--kimura"],
+        vec!["dist", "--aligned", &two, "--distance", "edit"],
+        vec!["dist", &two, "--format", "clustal", "--matrix-shape", "lower"],
+        vec!["dist", "--aligned", &far, "--kimura", "-q", "-o", &out],
     ];
     let mut text = String::new();
     for arguments in many {

@@ -44,11 +44,11 @@ fn wrong_files_say_where() {
         ("\n\n", "a.aln: the file has no row"),
         (
             "@a\nACGT\n",
-            "a.aln, line 1: this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP) or '# STOCKHOLM'",
+            "a.aln, line 1: this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'",
         ),
         (
             "CLUSTAL W\n",
-            "a.aln, line 1: this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP) or '# STOCKHOLM'",
+            "a.aln, line 1: this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'",
         ),
         (">a\nACG\n>b\nAC\n", "a.aln, line 3, record 'b': the row has 2 columns, but the first, 'a', 3"),
         (">a\nACG\n>b\nACG\n\n>a\nACG", "a.aln, line 6, record 'a': line 1 has a row of this name already"),

@@ -70,16 +70,11 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub input: SequencesArgs,
 
-    /// The sequences are an alignment: FASTA, PHYLIP or Stockholm. Its columns are compared, and nothing is aligned
-    #[arg(long)]
-    pub aligned: bool,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 
     #[command(flatten)]
     pub distances: DistanceArgs,
-
-    /// Leave out columns in which a row has a gap
-    #[arg(long, help_heading = DISTANCES, requires = "aligned")]
-    pub no_gap_columns: bool,
 
     /// Draw the columns of the alignment anew so many times, and write at each branch how often its groups came out, as ClustalW
     #[arg(long, value_name = "N", help_heading = DISTANCES, requires = "aligned")]
@@ -88,6 +83,10 @@ pub(crate) struct TreeArgs {
     /// What the random numbers of --bootstrap begin with: ClustalW's draws the same columns
     #[arg(long, value_name = "NUMBER", help_heading = DISTANCES, default_value_t = 111)]
     pub seed: u32,
+
+    /// Where the numbers of --bootstrap stand: as names of the nodes, or behind the lengths of branches, as ClustalW has them
+    #[arg(long, value_name = "WHERE", help_heading = DISTANCES, value_enum, ignore_case = true, default_value_t)]
+    pub labels: LabelsName,
 
     /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
@@ -106,9 +105,16 @@ pub(crate) struct DistArgs {
     #[command(flatten)]
     pub input: SequencesArgs,
 
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
     /// What a distance is [default: clustal]
     #[arg(long, value_name = "DISTANCE", value_enum, ignore_case = true)]
     pub distance: Option<PairDistanceName>,
+
+    /// What to write
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
+    pub format: DistanceFormatName,
 
     /// Shape of the matrix [default: square]
     #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
@@ -137,6 +143,24 @@ pub(crate) struct SequencesArgs {
     /// Take gaps (-, . and ~) out of aligned sequences instead of refusing them
     #[arg(long)]
     pub degap: bool,
+}
+
+// As above.
+// How rows of an alignment are compared: the same for the tree and the distances.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct ColumnArgs {
+    /// The sequences are an alignment: FASTA, PHYLIP, Stockholm, Clustal, MSF or NEXUS. Its columns are compared, and nothing is
+    /// aligned
+    #[arg(long)]
+    pub aligned: bool,
+
+    /// Leave out columns in which a row has a gap
+    #[arg(long, alias = "toss-gaps", alias = "tossgaps", help_heading = DISTANCES, requires = "aligned")]
+    pub no_gap_columns: bool,
+
+    /// Correct distances for residues that changed more than once, by Kimura's formulas as ClustalW has them
+    #[arg(long, help_heading = DISTANCES, requires = "aligned")]
+    pub kimura: bool,
 }
 
 // As above.
@@ -222,6 +246,30 @@ pub(crate) enum IterateName {
     Tree,
     /// In the alignment of all
     Alignment,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabelsName {
+    /// As names of nodes
+    #[default]
+    #[value(alias = "node")]
+    Nodes,
+    /// In brackets behind the lengths of branches
+    #[value(alias = "branch")]
+    Branches,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DistanceFormatName {
+    /// PHYLIP's matrix, six decimals
+    #[default]
+    #[value(alias = "phy")]
+    Phylip,
+    /// ClustalW's, three decimals, eight to a line (.dst)
+    #[value(alias = "dst", alias = "clustalw")]
+    Clustal,
+    /// A table with a line of names
+    Tsv,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -15,6 +15,9 @@ pub enum DistanceFormat {
     Phylip(MatrixShape),
     /// A line of names, then a line for each sequence with its distances from all.
     Tsv,
+    /// ClustalW's: the number of sequences, then for each its name and its distances from all with three decimals, eight to a
+    /// line. The last line does not end.
+    Clustal,
 }
 
 const TSV_NAMING: Naming = Naming::any_length("TSV", b"");
@@ -36,7 +39,7 @@ pub fn write_distances(
         return Err(Error::Internal("distances of other sequences".into()));
     }
     let naming = match format {
-        DistanceFormat::Phylip(_) => &RELAXED,
+        DistanceFormat::Phylip(_) | DistanceFormat::Clustal => &RELAXED,
         DistanceFormat::Tsv => &TSV_NAMING,
     };
     let (names, renamed) = names::written(naming, names, order);
@@ -45,6 +48,11 @@ pub fn write_distances(
             push_unsigned(output.buffer(), names.len() as u64);
             // Ten characters, so that strict readers take short names.
             (names.iter().map(|name| characters(name)).max().unwrap_or(0).max(10), b' ')
+        }
+        DistanceFormat::Clustal => {
+            push_clustal(&mut output, distances, &names, order)?;
+            output.finish()?;
+            return Ok(renamed);
         }
         DistanceFormat::Tsv => {
             let out = output.buffer();
@@ -60,7 +68,7 @@ pub fn write_distances(
     for (row, name) in names.iter().enumerate() {
         let columns = match format {
             DistanceFormat::Phylip(MatrixShape::Lower) => row,
-            DistanceFormat::Phylip(MatrixShape::Square) | DistanceFormat::Tsv => names.len(),
+            _ => names.len(),
         };
         let out = output.buffer();
         push_padded(out, name, width);
@@ -74,6 +82,26 @@ pub fn write_distances(
     }
     output.finish()?;
     Ok(renamed)
+}
+
+fn push_clustal<N: AsRef<[u8]>>(output: &mut Output, distances: &Distances, names: &[N], order: &[u32]) -> Result<()> {
+    let width = names.iter().map(|name| characters(name.as_ref())).max().unwrap_or(0).max(10);
+    output.buffer().extend_from_slice(format!("{:>6}", names.len()).as_bytes());
+    for (row, name) in names.iter().enumerate() {
+        let out = output.buffer();
+        out.push(b'\n');
+        push_padded(out, name.as_ref(), width);
+        out.push(b' ');
+        for (at, &column) in order.iter().enumerate() {
+            if at > 0 && at % 8 == 0 {
+                out.extend_from_slice(b"\n          ");
+            }
+            let distance = format!("{:.3}", distances.get(order[row] as usize, column as usize));
+            out.extend_from_slice(format!(" {distance:<6}").as_bytes());
+        }
+        output.pass_on()?;
+    }
+    Ok(())
 }
 
 fn push_distance(out: &mut Vec<u8>, distance: f64) -> Result<()> {

@@ -1,8 +1,9 @@
 //! Against what ClustalW 2.1 writes with `-bootstrap=40 -seed=5`.
 
 use super::*;
-use crate::tree::Labels;
+use crate::seq::PAD;
 use crate::tree::tests::threads;
+use crate::tree::{Distances, Labels};
 
 const PROTEINS: [&str; 6] = [
     "RD-RTCHHDQI-VRLEDVCGPFYDVATDFYVIYCPMGVHTH-GAFVKCVD",
@@ -28,10 +29,15 @@ fn rows(alphabet: Alphabet, texts: &[&str]) -> Vec<Vec<Code>> {
     texts.iter().map(row).collect()
 }
 
+fn of_rows(alphabet: Alphabet, rows: &[Vec<Code>], comparison: Comparison) -> UnrootedTree {
+    neighbour_joining(Distances::of_rows(alphabet, rows, comparison, &threads()).0, &threads())
+}
+
 fn text(alphabet: Alphabet, texts: &[&str], without_gaps: bool, labels: Labels) -> String {
     let rows = rows(alphabet, texts);
-    let tree = UnrootedTree::of_rows(alphabet, &rows, without_gaps, &threads());
-    let bootstrap = Bootstrap { trials: 40, seed: 5, without_gaps };
+    let comparison = Comparison { without_gaps, kimura: false };
+    let tree = of_rows(alphabet, &rows, comparison);
+    let bootstrap = Bootstrap { trials: 40, seed: 5, comparison };
     let support = tree.support(alphabet, &rows, bootstrap, &threads());
     tree.labelled(&["s1", "s2", "s3", "s4", "s5", "s6"], &support, labels).replace('\n', "~")
 }
@@ -66,13 +72,8 @@ fn labels_may_be_those_of_nodes() {
 }
 
 #[test]
-fn rows_that_share_no_column_are_not_apart() {
-    let rows = rows(Alphabet::Dna, &["AC--", "--GT", "ACGA", "NNGT"]);
-    assert_eq!(differing(&rows[0], &rows[1]), 0.0);
-    assert_eq!(differing(&rows[1], &rows[2]), 0.5);
-    let long: Vec<Code> = vec![1; 1000];
-    assert_eq!(differing(&long, &vec![2; 1000]), 1.0);
-    let tree = UnrootedTree::of_rows(Alphabet::Dna, &[], false, &threads());
+fn without_rows_there_is_no_tree() {
+    let tree = of_rows(Alphabet::Dna, &[], Comparison::default());
     assert_eq!((tree.leaves, tree.joins.len()), (0, 0));
 }
 

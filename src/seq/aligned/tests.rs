@@ -1,0 +1,62 @@
+//! Files of other programs, and what is wrong with some.
+
+use super::*;
+
+fn read(text: &str) -> Result<AlignedRows> {
+    AlignedRows::read_bytes("a.aln", text.as_bytes())
+}
+
+fn rows(text: &str) -> Vec<(String, String)> {
+    let read = read(text).unwrap();
+    let letters = read.rows.into_iter().map(|row| String::from_utf8(row).unwrap());
+    read.names.into_iter().zip(letters).collect()
+}
+
+fn wrong(text: &str) -> String {
+    read(text).unwrap_err().to_string()
+}
+
+fn expected(rows: &[(&str, &str)]) -> Vec<(String, String)> {
+    rows.iter().map(|(name, row)| ((*name).to_owned(), (*row).to_owned())).collect()
+}
+
+#[test]
+fn clustal_with_signs_and_counts() {
+    let two = [("one", "AC-GTACGT-"), ("t*o", "ACGGTA--TA")];
+    let text = "CLUSTAL W (1.83) multiple sequence alignment\n\n\none   AC-GTA\nt*o   ACGGTA\n      ** ***\n\n\
+                one   CGT-\nt*o   --TA\n        *\n";
+    assert_eq!(rows(text), expected(&two));
+    let counted =
+        "CLUSTAL O(1.2.4)\r\n\r\none AC-GTA 5\r\nt*o ACGGTA 6\r\n    **:*.* \r\n\r\none\tCGT- 8\r\nt*o\t--TA\t8\r\n";
+    assert_eq!(rows(counted), expected(&two));
+    assert_eq!(rows("MUSCLE (3.8) multiple sequence alignment\n\na AC\n"), expected(&[("a", "AC")]));
+    assert!(wrong("CLUSTAL\n\none AC\ntwo ACG\n").contains("line 4, record 'two': the row has 3 columns"));
+    assert!(wrong("CLUSTAL\n\n").contains("the file has no row"));
+    assert!(wrong("CLUSTAL\n\none AC4\n").contains("no letter of an alignment"));
+}
+
+#[test]
+fn msf_with_numbers_of_columns() {
+    let head = "!!NA_MULTIPLE_ALIGNMENT 1.0\n\n a.msf MSF: 10 Type: N Check: 1 ..\n\n Name: one Len: 10 Check: 1 Weight: 1.00\n \
+                Name: two oo Len: 10 Check: 2 Weight: 1.00\n\n//\n";
+    let text =
+        format!("{head}\n      1        6\none   AC.GT A\ntwo   ACGGT A\n\n      7  10\none   CGT~\ntwo   ..TA\n");
+    assert_eq!(rows(&text), expected(&[("one", "AC.GTACGT~"), ("two", "ACGGTA..TA")]));
+    assert!(wrong("PileUp\n\n Name: one\n").contains("no line '//'"));
+    assert!(wrong(&format!("{head}three AC\n")).contains("header has no name 'three'"));
+    assert!(wrong("PileUp\n Name: a\n Name: a\n//\na AC\n").contains("has this name already"));
+    assert!(wrong("PileUp\n Name: a\n//\n").contains("the row has no letters"));
+}
+
+#[test]
+fn nexus_in_rows_and_in_blocks() {
+    let head =
+        "#NEXUS\n[a comment]\nbegin data;\n  dimensions ntax=2 nchar=6;\n  format datatype=dna gap=-;\n  matrix\n";
+    let both = expected(&[("one", "AC-GTA"), ("it's two", "ACGGT?")]);
+    assert_eq!(rows(&format!("{head}one AC-GTA\n'it''s two' ACG GT?\n;\nend;\n")), both);
+    assert_eq!(rows(&format!("{head}one AC-\n'it''s two' ACG\n\none GTA\n'it''s two' GT?;\nend;\n")), both);
+    assert_eq!(rows(&format!("{head}one AC-\nGTA\n[next]\n'it''s two' ACG\nGT?\n;\n")), both);
+    assert!(wrong("#NEXUS\nbegin trees;\nend;\n").contains("no matrix"));
+    assert!(wrong("#NEXUS\nformat matchchar=.;\nmatrix\na AC\n;\n").contains("matchchar"));
+    assert!(wrong(&format!("{head}one AC-GTA\n")).contains("does not end with ';'"));
+}
