@@ -14,7 +14,7 @@ use crate::simd::Level;
 use crate::{Error, Result};
 
 /// Bytes of forward values that a thread keeps, about what is in a cache.
-const MEMORY: usize = 1 << 20;
+pub(super) const MEMORY: usize = 1 << 20;
 /// Sequences that are compared with a group in one task.
 const TASK: usize = 16;
 

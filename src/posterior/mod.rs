@@ -12,6 +12,7 @@ mod consistency;
 mod floats;
 mod guide;
 mod kernel;
+pub mod large;
 mod model;
 #[cfg(test)]
 mod oracle;
@@ -138,19 +139,41 @@ fn align_with(
         return Err(Error::usage(format!("the tree is of {} sequences, not of {}", tree.leaves, store.len())));
     }
     pool.install(|| {
-        let mut all = all_pairs::compute(&model, &sequences, level, advance, interrupt)?;
-        let distances = distances(&all, &lengths);
-        let tree = tree.cloned().unwrap_or_else(|| guide::cluster(&distances));
-        let weights = guide::weights(&tree);
-        let between = nearest(&distances, options.neighbours);
-        for _ in 0..options.rounds {
-            all = consistency::relax(&all, &lengths, &weights, &between, interrupt)?;
-        }
-        let aligned = progressive::align(&all, &lengths, &weights, &tree);
-        let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;
-        let alignment = aligned.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
-        Ok(Outcome { alignment, tree, distances })
+        let few = align_few(&model, &sequences, options, tree, level, advance, interrupt)?;
+        let alignment = few.aligned.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
+        Ok(Outcome { alignment, tree: few.tree, distances: few.distances })
     })
+}
+
+/// Sequences that were aligned by the probabilities of all pairs.
+struct Few {
+    aligned: progressive::Aligned,
+    tree: GuideTree,
+    distances: Distances,
+}
+
+/// Aligns sequences by the probabilities of all pairs; on the threads of the pool that it is called in.
+fn align_few(
+    model: &Model,
+    sequences: &[&[Code]],
+    options: &Options,
+    tree: Option<&GuideTree>,
+    level: Level,
+    advance: &(dyn Fn(u64, u64) + Sync),
+    interrupt: &AtomicBool,
+) -> Result<Few> {
+    let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
+    let mut all = all_pairs::compute(model, sequences, level, advance, interrupt)?;
+    let distances = distances(&all, &lengths);
+    let tree = tree.cloned().unwrap_or_else(|| guide::cluster(&distances));
+    let weights = guide::weights(&tree);
+    let between = nearest(&distances, options.neighbours);
+    for _ in 0..options.rounds {
+        all = consistency::relax(&all, &lengths, &weights, &between, interrupt)?;
+    }
+    let aligned = progressive::align(&all, &lengths, &weights, &tree);
+    let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;
+    Ok(Few { aligned, tree, distances })
 }
 
 /// What share of the shorter sequence is not expected to be aligned rightly.

@@ -75,23 +75,15 @@ impl Model {
     /// Of ProbCons-RNA; the scores of the partition function are 5 and -4, gaps 12 and 1 at a temperature of 3, for want of
     /// published ones.
     fn nucleotides() -> Self {
-        const FREQUENCY: [f64; 4] = [0.227_079_004, 0.242_208_004, 0.283_932_000, 0.246_467_993];
-        const JOINT: [[f64; 4]; 4] = [
-            [0.148_724_005, 0.018_414_300, 0.036_139_701, 0.023_847_399],
-            [0.018_414_300, 0.158_391_997, 0.027_553_700, 0.038_929_101],
-            [0.036_139_701, 0.027_553_700, 0.197_932_005, 0.024_428_900],
-            [0.023_847_399, 0.038_929_101, 0.024_428_900, 0.155_747_995],
-        ];
         let chain = Chain { open: [0.008_247_332, 0.010_784_443], extend: [0.321_046_08, 0.329_822_93] };
-        let odds = |a: usize, b: usize| JOINT[a][b] / (FREQUENCY[a] * FREQUENCY[b]);
+        let odds = |a: usize, b: usize| BASES_JOINT[a][b] / (BASES[a] * BASES[b]);
         let score = |a: usize, b: usize| match (a == b, a % 2 == b % 2) {
             (true, _) => 5.0,
             // A and G, C and T.
             (false, true) => 1.0,
             (false, false) => -4.0,
         };
-        let bases = |code: Code| (0..4).filter(|base| code & 1 << base != 0).collect();
-        Self::of(Alphabet::Dna, bases, &FREQUENCY, chain, odds, score, [-12.0, -1.0, 3.0])
+        Self::of(Alphabet::Dna, bases, &BASES, chain, odds, score, [-12.0, -1.0, 3.0])
     }
 
     /// `gaps`: opening, each further symbol, and the temperature of all scores.
@@ -133,8 +125,24 @@ impl Model {
     }
 }
 
+/// How frequent bases are, in ProbCons-RNA.
+pub(super) const BASES: [f64; 4] = [0.227_079_004, 0.242_208_004, 0.283_932_000, 0.246_467_993];
+
+/// How often two bases stand in a column, in ProbCons-RNA.
+pub(super) const BASES_JOINT: [[f64; 4]; 4] = [
+    [0.148_724_005, 0.018_414_300, 0.036_139_701, 0.023_847_399],
+    [0.018_414_300, 0.158_391_997, 0.027_553_700, 0.038_929_101],
+    [0.036_139_701, 0.027_553_700, 0.197_932_005, 0.024_428_900],
+    [0.023_847_399, 0.038_929_101, 0.024_428_900, 0.155_747_995],
+];
+
+/// The bases that a code stands for.
+pub(super) fn bases(code: Code) -> Vec<usize> {
+    (0..4).filter(|base| code & 1 << base != 0).collect()
+}
+
 /// The residues that a letter of proteins stands for; of those without a place in the tables, any.
-fn meanings(code: Code) -> Vec<usize> {
+pub(super) fn meanings(code: Code) -> Vec<usize> {
     let letters: &[u8] = match Alphabet::Protein.decode(code) {
         b'B' => b"DN",
         b'Z' => b"EQ",

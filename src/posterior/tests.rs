@@ -10,13 +10,13 @@ use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::Level;
 use crate::tree::{GuideTree, Join};
 
-fn random(random: &mut fastrand::Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
+pub(super) fn random(random: &mut fastrand::Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
     let letters: &[u8] = if alphabet == Alphabet::Dna { b"ACGTN" } else { b"ACDEFGHIKLMNPQRSTVWYXB" };
     (0..length).map(|_| alphabet.encode(letters[random.usize(..letters.len())]).unwrap()).collect()
 }
 
 /// A relative: symbols changed, taken out and put in.
-fn relative(of: &[Code], rng: &mut fastrand::Rng, alphabet: Alphabet) -> Vec<Code> {
+pub(super) fn relative(of: &[Code], rng: &mut fastrand::Rng, alphabet: Alphabet) -> Vec<Code> {
     let mut codes = Vec::new();
     for &code in of {
         match rng.u32(..20) {
@@ -122,7 +122,7 @@ fn run(store: &SequenceStore, level: Level, threads: usize) -> (MultipleAlignmen
     (outcome.alignment, outcome.tree)
 }
 
-fn family(alphabet: Alphabet, sequences: usize, length: usize, seed: u64) -> Vec<Vec<Code>> {
+pub(super) fn family(alphabet: Alphabet, sequences: usize, length: usize, seed: u64) -> Vec<Vec<Code>> {
     let rng = &mut fastrand::Rng::with_seed(seed);
     let mut all = vec![random(rng, alphabet, length)];
     while all.len() < sequences {

@@ -27,8 +27,6 @@ use crate::{posterior, profile};
 /// Bytes that probabilities of pairs may take, and cells that may be computed for them: some minutes of a few threads.
 const MOST_BYTES: u64 = 4 << 30;
 const MOST_CELLS: u64 = 200_000_000_000;
-/// Sequences that are joined by distances of all pairs where nothing else was asked for.
-const MOST_JOINED: usize = 10_000;
 
 /// How sequences are aligned.
 #[derive(Debug, Clone)]
@@ -200,22 +198,22 @@ impl MultiAlign {
         let lengths = self.sequences.lengths();
         let (bytes, cells) = (posterior::memory(lengths), cells_of(&self.sequences));
         let is_long = lengths.iter().any(|&length| length as usize >= posterior::LONGEST);
-        if bytes > MOST_BYTES || cells > MOST_CELLS || is_long {
-            tracing::warn!(
-                "{} sequences are too many or too long for probabilities of all pairs ({:.1} GiB, {:.1e} cells): they are aligned by \
-                 profiles, along a tree of their words",
+        let is_large = bytes > MOST_BYTES || cells > MOST_CELLS || is_long;
+        let begin = Instant::now();
+        let advance = |pairs, cells| run.progress.advance(pairs, cells);
+        let (alignment, tree) = if is_large {
+            tracing::info!(
+                "{} sequences are too many or too long for probabilities of all pairs ({:.1} GiB, {:.1e} cells): families are \
+                 aligned so, and joined by profiles and by some of their sequences",
                 lengths.len(),
                 bytes as f64 / (1u64 << 30) as f64,
                 cells as f64
             );
-            let method = if lengths.len() > MOST_JOINED { TreeMethod::Mbed } else { TreeMethod::NeighbourJoining };
-            let by_profiles = MultiAlign { distance: Some(PairDistance::Kmer), tree: Some(method), ..self.clone() };
-            let options = profile::Options::new(self.sequences.alphabet());
-            return by_profiles.clustal(&options, None, pool, run, summary);
-        }
-        let begin = Instant::now();
-        let advance = |pairs, cells| run.progress.advance(pairs, cells);
-        let (alignment, tree) = posterior::align(&self.sequences, options, pool, &advance, &run.interrupt)?;
+            let limits = posterior::large::Limits::default();
+            posterior::large::align(&self.sequences, options, &limits, pool, &advance, &run.interrupt)?
+        } else {
+            posterior::align(&self.sequences, options, pool, &advance, &run.interrupt)?
+        };
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
         let (order, newick) = (tree.order(), tree.newick(&names(&self.sequences)));
         Ok(Aligned { alignment, tree, newick, order, distances: None })

@@ -1,0 +1,218 @@
+//! Two groups made one by their profiles, and by the pairs of sequences that stand for them.
+
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::letters::Letters;
+use super::model::{Both, Entry};
+use super::profile::Profile;
+use super::tuning::Tuning;
+use crate::posterior::all_pairs::MEMORY;
+use crate::posterior::floats::{LANES, Over};
+use crate::posterior::kernel::{CUTOFF, Group as Lanes, Posteriors, Scratch};
+use crate::posterior::model::Model;
+use crate::posterior::sparse::Chain;
+use crate::seq::Code;
+use crate::simd::Level;
+
+/// Longer sequences are no representatives: of their pairs there are too many cells, in time and in memory.
+const LONGEST_PAIR: usize = 8192;
+
+/// What all joins need.
+pub(super) struct Task<'a> {
+    /// The model of pairs.
+    pub model: &'a Model,
+    /// The letters of profiles.
+    pub letters: &'a Letters,
+    /// Numbers.
+    pub tuning: &'a Tuning,
+    /// All sequences.
+    pub sequences: &'a [&'a [Code]],
+    /// Vectors.
+    pub level: Level,
+}
+
+/// A sequence that stands for others of its group.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Representative {
+    /// Which.
+    pub sequence: usize,
+    /// The weight of those that it stands for.
+    pub weight: f32,
+    /// The columns of its residues.
+    pub places: Vec<u32>,
+}
+
+/// A group of aligned sequences.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Group {
+    /// Its columns.
+    pub profile: Profile,
+    /// Sequences that stand for it.
+    pub representatives: Vec<Representative>,
+}
+
+/// How two groups became one: of each the columns' places, rising.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Joined {
+    /// Of each group.
+    pub maps: [Vec<u32>; 2],
+    /// Columns of both.
+    pub columns: usize,
+}
+
+impl Joined {
+    /// Columns that are joined as `pairs` say, rising; others stand alone, the first group's first.
+    pub(super) fn new(columns: [usize; 2], pairs: &[(u32, u32)]) -> Self {
+        let mut maps = columns.map(Vec::with_capacity);
+        let mut next = 0;
+        let end = columns.map(|columns| columns as u32);
+        for (is_pair, (a, b)) in pairs.iter().map(|&pair| (true, pair)).chain([(false, (end[0], end[1]))]) {
+            for (map, until) in maps.iter_mut().zip([a, b]) {
+                while (map.len() as u32) < until {
+                    map.push(next);
+                    next += 1;
+                }
+            }
+            if is_pair {
+                maps.iter_mut().for_each(|map| map.push(next));
+                next += 1;
+            }
+        }
+        Joined { maps, columns: next as usize }
+    }
+}
+
+impl Task<'_> {
+    /// Aligns two groups.
+    pub(super) fn align(&self, a: &Group, b: &Group) -> Joined {
+        let chain = &self.model.chain;
+        let of = |profile: &Profile| Columns::new(profile, self.letters, chain, self.tuning);
+        let (rows, columns) = (of(&a.profile), of(&b.profile));
+        let both = Both { a: &rows, b: &columns, chain, mixed: self.tuning.mixed, cutoff: CUTOFF };
+        let entries = self.level.run(both);
+        let longest = |group: &Group| group.representatives.iter().map(|one| one.places.len()).max().unwrap_or(0);
+        let share = if longest(a).max(longest(b)) <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
+        let pairs = if share > 0.0 { self.pairs(a, b) } else { Vec::new() };
+        let mut sums = vec![0.0f32; columns.count];
+        let mut best = Chain::new(columns.count);
+        let (mut first, mut second) = (&entries[..], &pairs[..]);
+        for row in 0..rows.count {
+            let mut touched = Vec::new();
+            for (list, share) in [(&mut first, 1.0 - share), (&mut second, share)] {
+                let count = list.iter().take_while(|entry| entry.0 as usize == row).count();
+                for &(_, column, probability) in &list[..count] {
+                    if sums[column as usize] == 0.0 {
+                        touched.push(column as usize);
+                    }
+                    sums[column as usize] += share * probability;
+                }
+                *list = &list[count..];
+            }
+            touched.sort_unstable();
+            let own = rows.root[row + 1];
+            let value = |column: usize| {
+                let sum = std::mem::take(&mut sums[column]);
+                (column, sum * own * columns.root[column + 1])
+            };
+            best.add_row(row, touched.into_iter().map(value));
+        }
+        Joined::new([rows.count, columns.count], &best.best().1)
+    }
+
+    /// Probabilities of the groups' columns by pairs of their representatives.
+    fn pairs(&self, a: &Group, b: &Group) -> Vec<Entry> {
+        let (a_weight, b_weight) = (weight(a), weight(b));
+        let mut wanted = vec![false; self.model.codes()];
+        for one in &a.representatives {
+            self.sequences[one.sequence].iter().for_each(|&code| wanted[usize::from(code)] = true);
+        }
+        let longest = a.representatives.iter().chain(&b.representatives).map(|one| one.places.len()).max().unwrap_or(0);
+        // As many rows as are kept, where those are few, at 448 bytes a column beside 128.
+        let memory = MEMORY.max((4 * longest).isqrt() * longest * 128);
+        let mut all: Vec<Vec<Entry>> = Vec::new();
+        for lanes in b.representatives.chunks(LANES) {
+            let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();
+            let group = Lanes::new(self.model, &codes, &wanted);
+            let found: Vec<Vec<Entry>> = a
+                .representatives
+                .par_iter()
+                .map_init(Scratch::default, |scratch, one| {
+                    let kernel = Posteriors {
+                        model: self.model,
+                        group: &group,
+                        rows: self.sequences[one.sequence],
+                        lanes: 0..lanes.len(),
+                        memory,
+                        scratch,
+                    };
+                    let mut entries = Vec::new();
+                    for (found, other) in self.level.run(Over(kernel)).iter().zip(lanes) {
+                        let share = one.weight / a_weight * (other.weight / b_weight);
+                        for &(row, column, probability) in found {
+                            entries.push((
+                                one.places[row as usize],
+                                other.places[column as usize],
+                                share * probability,
+                            ));
+                        }
+                    }
+                    entries
+                })
+                .collect();
+            all.extend(found);
+        }
+        let mut all = all.concat();
+        all.sort_by_key(|entry| (entry.0, entry.1));
+        let mut merged: Vec<Entry> = Vec::new();
+        for entry in all {
+            match merged.last_mut() {
+                Some(last) if (last.0, last.1) == (entry.0, entry.1) => last.2 += entry.2,
+                _ => merged.push(entry),
+            }
+        }
+        merged.retain(|entry| entry.2 >= CUTOFF / 4.0);
+        merged
+    }
+
+    /// Two groups as one.
+    pub(super) fn merged(&self, a: &Group, b: &Group, joined: &Joined) -> Group {
+        let profile = a.profile.merged(&b.profile, &joined.maps, joined.columns, self.letters.count);
+        let moved = |group: &Group, map: &[u32]| -> Vec<Representative> {
+            let one = |one: &Representative| Representative {
+                places: one.places.iter().map(|&place| map[place as usize]).collect(),
+                ..*one
+            };
+            group.representatives.iter().map(one).collect()
+        };
+        let mut all = moved(a, &joined.maps[0]);
+        all.extend(moved(b, &joined.maps[1]));
+        Group { profile, representatives: chosen(all, self.tuning.representatives) }
+    }
+}
+
+fn weight(group: &Group) -> f32 {
+    group.representatives.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE)
+}
+
+/// So many of some sequences, spread over their weights; they then stand for all.
+pub(super) fn chosen(all: Vec<Representative>, at_most: usize) -> Vec<Representative> {
+    if all.len() <= at_most {
+        return all;
+    }
+    let step = all.iter().map(|one| one.weight).sum::<f32>() / at_most as f32;
+    let mut chosen: Vec<Representative> = Vec::new();
+    let (mut sum, mut next) = (0.0, step / 2.0);
+    for one in all {
+        sum += one.weight;
+        if sum > next && chosen.len() < at_most {
+            let mut weight = 0.0;
+            while sum > next {
+                weight += step;
+                next += step;
+            }
+            chosen.push(Representative { weight, ..one });
+        }
+    }
+    chosen
+}

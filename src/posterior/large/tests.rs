@@ -1,0 +1,113 @@
+use std::sync::atomic::AtomicBool;
+
+use super::columns::Columns;
+use super::letters::Letters;
+use super::model::Both;
+use super::profile::Profile;
+use super::tuning::Tuning;
+use super::{Limits, Options, align, align_with};
+use crate::Error;
+use crate::alignment::MultipleAlignment;
+use crate::posterior::model::Model;
+use crate::posterior::oracle;
+use crate::posterior::progressive::Aligned;
+use crate::posterior::tests::{family, random, relative};
+use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::simd::Level;
+use crate::tree::GuideTree;
+
+fn profile(letters: &Letters, codes: &[Code]) -> Profile {
+    Profile::new(letters, &[codes], &[1.0], &Aligned::one(0, codes.len()))
+}
+
+#[test]
+fn profiles_of_one_sequence_are_nearly_a_pair() {
+    let alphabet = Alphabet::Protein;
+    let (model, letters) = (Model::new(alphabet).unwrap(), Letters::new(alphabet).unwrap());
+    for seed in 0..10 {
+        let rng = &mut fastrand::Rng::with_seed(seed);
+        let a = random(rng, alphabet, 90);
+        let b = relative(&a, rng, alphabet);
+        let of = |codes| Columns::new(&profile(&letters, codes), &letters, &model.chain, &Tuning::default());
+        let (rows, columns) = (of(&a), of(&b));
+        let both = Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01 };
+        let found = Level::best().run(both);
+        let truth = oracle::probabilities(&model, &a, &b);
+        let (mut far, mut all) = (0.0, 0.0);
+        for &(row, column, probability) in &found {
+            far += (f64::from(probability) - truth[row as usize][column as usize][0]).abs();
+            all += f64::from(probability);
+        }
+        assert!(far < 0.1 * all, "seed {seed}: {far} of {all}");
+    }
+}
+
+fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> SequenceStore {
+    let mut builder = SequenceStore::builder(alphabet);
+    for (index, codes) in sequences.iter().enumerate() {
+        builder.push(index.to_string(), codes).unwrap();
+    }
+    builder.build()
+}
+
+/// Families of at most four, so that all ways of joining are gone.
+fn run(store: &SequenceStore, level: Level, threads: usize) -> (MultipleAlignment, GuideTree) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let limits = Limits { sequences: 4, ..Limits::default() };
+    align_with(store, &Options::default(), &limits, level, &pool, &|_, _| {}, &AtomicBool::new(false)).unwrap()
+}
+
+#[test]
+fn large_sets_are_the_same_over_threads_and_widths() {
+    for alphabet in [Alphabet::Protein, Alphabet::Dna] {
+        let store = store(alphabet, &family(alphabet, 23, 60, 5));
+        let first = run(&store, Level::best(), 1);
+        assert_eq!((first.0.rows(), first.1.leaves), (23, 23));
+        assert_eq!(run(&store, Level::best(), 3), first);
+        for level in Level::available() {
+            assert_eq!(run(&store, level, 2), first, "{level:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_sequences_are_in_the_same_columns() {
+    let one = family(Alphabet::Protein, 1, 80, 6).remove(0);
+    let (alignment, _) = run(&store(Alphabet::Protein, &vec![one; 17]), Level::best(), 1);
+    assert_eq!((alignment.columns(), alignment.rows()), (80, 17));
+}
+
+#[test]
+fn few_short_and_empty_sequences_of_large_sets() {
+    let p = |letters: &str| letters.bytes().map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect::<Vec<_>>();
+    let columns = |sequences: &[Vec<Code>]| {
+        let (alignment, tree) = run(&store(Alphabet::Protein, sequences), Level::best(), 1);
+        assert_eq!((alignment.rows(), tree.leaves), (sequences.len(), sequences.len()));
+        for (row, codes) in sequences.iter().enumerate() {
+            assert_eq!(alignment.places(row).len(), codes.len());
+        }
+        alignment.columns()
+    };
+    assert_eq!(columns(&[]), 0);
+    assert_eq!(columns(&[p("MKV")]), 3);
+    assert_eq!(columns(&[p(""), p("")]), 0);
+    assert_eq!(columns(&vec![p(""); 9]), 0);
+    assert_eq!(columns(&vec![p("W"); 9]), 1);
+    assert_eq!(columns(&vec![p("XXXXXXXX"); 9]), 8);
+    let long = family(Alphabet::Protein, 1, 1500, 7).remove(0);
+    let mut all = vec![long[700..740].to_vec(); 11];
+    all.insert(3, long.clone());
+    all.extend([p("W"), p(""), long]);
+    assert!((1500..1502).contains(&columns(&all)));
+}
+
+#[test]
+fn large_sets_of_bytes_and_interrupts_are_refused() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (options, limits) = (Options::default(), Limits { sequences: 4, ..Limits::default() });
+    let run =
+        |store: &SequenceStore, stop: bool| align(store, &options, &limits, &pool, &|_, _| {}, &AtomicBool::new(stop));
+    assert!(matches!(run(&SequenceStore::builder(Alphabet::Bytes).build(), false), Err(Error::Usage(_))));
+    let store = store(Alphabet::Dna, &family(Alphabet::Dna, 9, 20, 8));
+    assert!(matches!(run(&store, true), Err(Error::Interrupted)));
+}
