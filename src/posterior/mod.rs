@@ -181,7 +181,7 @@ fn distances(all: &all_pairs::AllPairs, lengths: &[usize]) -> Distances {
     let pairs: Vec<(usize, usize)> = (0..lengths.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
     let of = |&(a, b): &(usize, usize)| {
         let shorter = lengths[a].min(lengths[b]).max(1) as f64;
-        (1.0 - f64::from(all.get(a, b).accuracy(lengths[b])) / shorter).max(0.0)
+        (1.0 - f64::from(all.get(a, b).accuracy()) / shorter).max(0.0)
     };
     let values: Vec<f64> = pairs.par_iter().map(of).collect();
     let mut distances = Distances::new(lengths.len());

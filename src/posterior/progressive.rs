@@ -111,7 +111,7 @@ pub(super) fn join(all: &AllPairs, weights: &[f32], a: &Aligned, b: &Aligned) ->
         )
         .flatten()
         .collect();
-    let mut chain = Chain::new(b.columns);
+    let mut chain = Chain::default();
     for (row, entries) in rows.iter().enumerate() {
         chain.add_row(row, entries.iter().copied());
     }

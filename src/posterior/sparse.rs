@@ -24,7 +24,7 @@ impl Cell {
 
     /// Its probability.
     pub(super) fn probability(self) -> f32 {
-        (self.0 & 0xffff) as f32 / ONE
+        (self.0 & 0xffff) as f32 * (1.0 / ONE)
     }
 }
 
@@ -49,14 +49,22 @@ impl Sparse {
         Sparse { starts, cells }
     }
 
-    /// Rows that a function fills, one after the other.
-    pub(super) fn filled(rows: usize, mut fill: impl FnMut(usize, &mut Vec<Cell>)) -> Self {
-        let mut all = Sparse { starts: vec![0], cells: Vec::new() };
-        for row in 0..rows {
-            fill(row, &mut all.cells);
-            all.starts.push(all.cells.len() as u32);
-        }
-        all
+    /// No rows yet, with room for some.
+    pub(super) fn with_capacity(rows: usize, cells: usize) -> Self {
+        let mut starts = Vec::with_capacity(rows + 1);
+        starts.push(0);
+        Sparse { starts, cells: Vec::with_capacity(cells) }
+    }
+
+    /// The next row's entries, by rising column.
+    pub(super) fn push_row(&mut self, cells: impl Iterator<Item = Cell>) {
+        self.cells.extend(cells);
+        self.starts.push(self.cells.len() as u32);
+    }
+
+    /// Entries.
+    pub(super) fn cells(&self) -> usize {
+        self.cells.len()
     }
 
     /// Rows.
@@ -91,8 +99,8 @@ impl Sparse {
     }
 
     /// The sum of probabilities along the best chain: how many residues are expected to be aligned rightly.
-    pub(super) fn accuracy(&self, columns: usize) -> f32 {
-        let mut chain = Chain::new(columns);
+    pub(super) fn accuracy(&self) -> f32 {
+        let mut chain = Chain::default();
         for row in 0..self.rows() {
             chain.add_row(row, self.row(row).iter().map(|cell| (cell.column(), cell.probability())));
         }
@@ -102,13 +110,23 @@ impl Sparse {
 
 const NONE: u32 = u32::MAX;
 
+/// Steps from the end that are looked at one by one before the rest is halved and halved: most entries are near the end.
+const NEAR: usize = 8;
+
 /// Finds the chain of entries, rows and columns both rising, whose sum is greatest. Rows are given one after the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Chain {
-    /// Greatest sums of chains that end before a column (a tree of prefixes), with the last link.
-    prefixes: Vec<(f32, u32)>,
+    /// Where the greatest sum of a chain that ends there or before rises; columns and sums both rise.
+    steps: Vec<Step>,
     links: Vec<Link>,
     row: Vec<(usize, f32, u32)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    column: u32,
+    sum: f32,
+    link: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -119,52 +137,49 @@ struct Link {
 }
 
 impl Chain {
-    /// For so many columns.
-    pub(super) fn new(columns: usize) -> Self {
-        Chain { prefixes: vec![(0.0, NONE); columns + 1], links: Vec::new(), row: Vec::new() }
-    }
-
     /// The next row's entries, by rising column.
     pub(super) fn add_row(&mut self, row: usize, entries: impl Iterator<Item = (usize, f32)>) {
         self.row.clear();
         for (column, value) in entries {
-            let mut best = (0.0, NONE);
-            let mut at = column;
-            while at > 0 {
-                if self.prefixes[at].0 > best.0 {
-                    best = self.prefixes[at];
-                }
-                at &= at - 1;
-            }
-            self.row.push((column, best.0 + value, best.1));
+            let (sum, link) = self.before(column as u32).checked_sub(1).map_or((0.0, NONE), |at| {
+                let step = self.steps[at];
+                (step.sum, step.link)
+            });
+            self.row.push((column, sum + value, link));
         }
-        for &(column, sum, before) in &self.row {
-            let mut link = NONE;
-            let mut at = column + 1;
-            while at < self.prefixes.len() {
-                if sum > self.prefixes[at].0 {
-                    if link == NONE {
-                        link = self.links.len() as u32;
-                        self.links.push(Link { row: row as u32, column: column as u32, before });
-                    }
-                    self.prefixes[at] = (sum, link);
-                }
-                at += at & at.wrapping_neg();
+        for index in 0..self.row.len() {
+            let (column, sum, before) = self.row[index];
+            let column = column as u32;
+            let at = self.before(column);
+            if at.checked_sub(1).is_some_and(|at| self.steps[at].sum >= sum)
+                || self.steps.get(at).is_some_and(|step| step.column == column && step.sum >= sum)
+            {
+                continue;
             }
+            let step = Step { column, sum, link: self.links.len() as u32 };
+            self.links.push(Link { row: row as u32, column, before });
+            match self.steps[at..].iter().take_while(|step| step.sum <= sum).count() {
+                0 => self.steps.insert(at, step),
+                passed => {
+                    self.steps[at] = step;
+                    self.steps.drain(at + 1..at + passed);
+                }
+            }
+        }
+    }
+
+    /// How many steps are before a column.
+    fn before(&self, column: u32) -> usize {
+        let far = self.steps.len().saturating_sub(NEAR);
+        match self.steps[far..].iter().rposition(|step| step.column < column) {
+            Some(at) => far + at + 1,
+            None => self.steps[..far].partition_point(|step| step.column < column),
         }
     }
 
     /// The greatest sum and its entries, rising.
     pub(super) fn best(&self) -> (f32, Vec<(u32, u32)>) {
-        let mut best = (0.0, NONE);
-        let mut at = self.prefixes.len() - 1;
-        while at > 0 {
-            if self.prefixes[at].0 > best.0 {
-                best = self.prefixes[at];
-            }
-            at &= at - 1;
-        }
-        let (sum, mut link) = best;
+        let (sum, mut link) = self.steps.last().map_or((0.0, NONE), |step| (step.sum, step.link));
         let mut entries = Vec::new();
         while link != NONE {
             let Link { row, column, before } = self.links[link as usize];
@@ -187,7 +202,7 @@ mod tests {
             let mut random = fastrand::Rng::with_seed(seed);
             let (rows, columns) = (random.usize(0..12), random.usize(1..12));
             let mut table = vec![vec![0.0f32; columns]; rows];
-            let mut chain = Chain::new(columns);
+            let mut chain = Chain::default();
             for (at, row) in table.iter_mut().enumerate() {
                 for value in row.iter_mut() {
                     *value = random.u32(..192).saturating_sub(128) as f32 / 64.0;
@@ -217,6 +232,6 @@ mod tests {
         let transposed = sparse.transposed(5);
         assert_eq!((transposed.rows(), transposed.row(4)[0].column()), (5, 1));
         assert_eq!(transposed.transposed(4), sparse);
-        assert!((sparse.accuracy(5) - 1.125).abs() < 1e-4);
+        assert!((sparse.accuracy() - 1.125).abs() < 1e-4);
     }
 }
