@@ -129,3 +129,17 @@ fn scores_beyond_32_bits_are_refused() {
     let error = engine(None).submit(batch).expect_err("they do not fit");
     assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");
 }
+
+/// Shaders are compiled at the same time; what is wrong with one is said of that one.
+#[test]
+fn a_shader_that_is_refused_is_named() {
+    let rng = &mut support::rng(47);
+    let batch = all_pairs(&store(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30])), ClustalCosts::dna());
+    let spoilt = |text: String| match text.contains("wg_count") {
+        true => text.replace("wg_same = 0u;", "wg_same = nothing;"),
+        false => text,
+    };
+    let engine = engine(pairwave::gpu::kernels::find("nw_forward_reverse"));
+    let error = engine.with_rewritten_shaders(Box::new(spoilt)).submit(batch).expect_err("it has no meaning");
+    assert!(error.to_string().contains("nw_forward_reverse: the shader was refused"), "{error}");
+}

@@ -57,19 +57,67 @@ impl<P: Program + Copy + Eq + std::hash::Hash + std::fmt::Debug> Pipelines<P> {
         if let Some(compiled) = self.known.get(&program) {
             return Ok(compiled.clone());
         }
+        let compiled = self.text(gpu, program)?.compile(gpu)?;
+        self.known.insert(program, compiled.clone());
+        Ok(compiled)
+    }
+
+    /// The pipelines of several programs: those that are not there yet are compiled at the same time.
+    pub(crate) fn get_all(&mut self, gpu: &Gpu, programs: &[P]) -> Result<Vec<Compiled>> {
+        let mut missing: Vec<P> = Vec::new();
+        for &program in programs {
+            if !self.known.contains_key(&program) && !missing.contains(&program) {
+                missing.push(program);
+            }
+        }
+        if missing.len() > 1 {
+            let texts: Vec<Text> = missing.iter().map(|&program| self.text(gpu, program)).collect::<Result<_>>()?;
+            let compiled: Vec<Result<Compiled>> = std::thread::scope(|scope| {
+                let all: Vec<_> = texts.into_iter().map(|text| scope.spawn(|| text.compile(gpu))).collect();
+                let done =
+                    all.into_iter().map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                done.collect()
+            });
+            for (program, compiled) in missing.into_iter().zip(compiled) {
+                self.known.insert(program, compiled?);
+            }
+        }
+        programs.iter().map(|&program| self.get(gpu, program)).collect()
+    }
+
+    /// What is to be compiled of a program.
+    fn text(&mut self, gpu: &Gpu, program: P) -> Result<Text> {
         let (kernel, arenas) = (program.kernel(), program.arenas());
         let layout = self.layouts.entry((kernel.stem, arenas));
         let layout = layout.or_insert_with(|| bindings::layout(&gpu.device, kernel, arenas)).clone();
-        let begin = std::time::Instant::now();
         let source = match &self.rewrite {
             Some(rewrite) => rewrite(program.source()?),
             None => program.source()?,
         };
-        let pipeline = build(gpu, kernel, &layout, (source, &program.overrides()), self.runtime_checks)?;
-        tracing::debug!(shader = kernel.stem, ?program, seconds = begin.elapsed().as_secs_f64(), "compiled");
-        let compiled = Compiled { kernel, layout, pipeline };
-        self.known.insert(program, compiled.clone());
-        Ok(compiled)
+        let runtime_checks = self.runtime_checks;
+        let name = format!("{program:?}");
+        Ok(Text { kernel, layout, source, overrides: program.overrides(), runtime_checks, name })
+    }
+}
+
+/// A program before it is compiled.
+struct Text {
+    kernel: &'static Kernel,
+    layout: wgpu::BindGroupLayout,
+    source: String,
+    overrides: Vec<(&'static str, f64)>,
+    runtime_checks: bool,
+    /// Said where times are logged.
+    name: String,
+}
+
+impl Text {
+    fn compile(self, gpu: &Gpu) -> Result<Compiled> {
+        let Text { kernel, layout, source, overrides, runtime_checks, name } = self;
+        let begin = std::time::Instant::now();
+        let pipeline = build(gpu, kernel, &layout, (source, &overrides), runtime_checks)?;
+        tracing::debug!(shader = kernel.stem, program = name, seconds = begin.elapsed().as_secs_f64(), "compiled");
+        Ok(Compiled { kernel, layout, pipeline })
     }
 }
 

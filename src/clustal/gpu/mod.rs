@@ -10,15 +10,15 @@ use super::kernels::program::{Pass, Variant};
 use super::kernels::tasks::Tasks;
 use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
 use crate::error::Result;
-use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
-use crate::gpu::choosing::{self, Speed};
+use crate::gpu::choosing::{Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
 use crate::gpu::memory::Shares;
 use crate::gpu::pipeline::{Pipelines, Rewrite};
 use crate::gpu::resident::Residents;
+use crate::gpu::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS};
 use crate::seq::{Alphabet, SequenceStore};
 
 /// Seconds of work that the first batch should be.
@@ -32,7 +32,9 @@ const MOST_GROUPS: u64 = 1 << 12;
 /// workgroups of 64, 5 to 15% faster than with 32.
 const CARD_COLUMNS: (u32, u32) = (40, 24);
 
-/// Rates of the kernels for identities on an H200, in cells of pairs a second. Others are thought to be as much slower by both.
+/// Rates on an H200, in cells of pairs a second: of `sw_ends` there and back, and of the kernels for identities. Other devices are
+/// thought to be as much slower by all.
+const ENDS_SPEED: Speed = Speed { full: 1.3e12, lone: 3.7e7 };
 const THREAD_SPEED: Speed = Speed { full: 8.5e11, lone: 2.3e7 };
 const WORKGROUP_SPEED: Speed = Speed { full: 2e11, lone: 2.5e8 };
 
@@ -203,9 +205,21 @@ impl ClustalHost {
 /// Whether identities of so many cells, so many of them of the longest pair, are found faster by an invocation a pair than by a
 /// workgroup, if memory suffices for such a share of the invocations that keep the device busy.
 fn is_thread_faster(cells: f64, chain: f64, share: f64) -> bool {
-    let work = choosing::Work { cells, chain, ..choosing::Work::default() };
+    let work = Work { cells, chain, ..Work::default() };
     let thread = Speed { full: THREAD_SPEED.full * share, ..THREAD_SPEED };
     chain < CHAIN_SECONDS * THREAD_SPEED.lone && thread.seconds(&work) < WORKGROUP_SPEED.seconds(&work)
+}
+
+/// Cells a second to be expected of a batch of the usual seconds, of pairs as long as those of one that took so many seconds, if
+/// that is more than this one's.
+fn usual_speed(last: Pass, work: Work, seconds: f64) -> Option<f64> {
+    let identities = if last == Pass::ForwardReverseThread { THREAD_SPEED } else { WORKGROUP_SPEED };
+    let both = |of: fn(&Speed) -> f64| 1.0 / (1.0 / of(&ENDS_SPEED) + 1.0 / of(&identities));
+    let both = Speed { full: both(|speed| speed.full), lone: both(|speed| speed.lone) };
+    // By how much the device is slower than assumed, all in all.
+    let slower = seconds / both.seconds(&work);
+    let usual = (BATCH_SECONDS / slower - work.chain / both.lone) * both.full / BATCH_SECONDS;
+    (usual > work.cells / seconds).then_some(usual)
 }
 
 impl GpuKind for Clustal {
@@ -262,10 +276,8 @@ impl GpuKind for Clustal {
         _batch: &Arc<ClustalBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
-        let mut programs = Vec::with_capacity(chosen.tasks.launches.len());
-        for launch in &chosen.tasks.launches {
-            programs.push(host.pipelines.get(&host.gpu, launch.variant)?);
-        }
+        let variants: Vec<Variant> = chosen.tasks.launches.iter().map(|launch| launch.variant).collect();
+        let programs = host.pipelines.get_all(&host.gpu, &variants)?;
         let work = SlotWork {
             symbols: &chosen.sequences.buffer,
             table: &chosen.table,
@@ -292,14 +304,18 @@ impl GpuKind for Clustal {
         }
     }
 
+    /// A batch of few pairs takes little less than one of many: it tells what a usual one should do.
     fn learn(
         _host: &mut ClustalHost,
         _kernel: Option<&'static Kernel>,
-        _batch: &ClustalBatch,
-        _chosen: &Chosen,
-        _report: &ClustalReport,
+        batch: &ClustalBatch,
+        chosen: &Chosen,
+        report: &ClustalReport,
     ) -> Option<f64> {
-        None
+        let last = chosen.tasks.launches.iter().map(|launch| launch.variant.pass).find(|pass| pass.is_last())?;
+        let [rows, columns] = chosen.tasks.longest.map(f64::from);
+        let seconds = report.kernel_time?.as_secs_f64();
+        usual_speed(last, Work { cells: batch.cells() as f64, chain: rows * columns, ..Work::default() }, seconds)
     }
 
     fn nothing_of(batch: &ClustalBatch) -> ClustalReport {
@@ -327,5 +343,19 @@ mod tests {
         assert!(!is_thread_faster(1e15, 6000.0 * 6000.0, 1.0));
         // Without memory for the invocations.
         assert!(!genes(496_817.0, 0.1) && !genes(496_817.0, 0.0));
+    }
+
+    #[test]
+    fn a_small_batch_tells_what_a_usual_one_should_do() {
+        let chain = 1449.0 * 1449.0;
+        let usual = |pairs: f64, seconds| {
+            let work = Work { cells: pairs * chain, chain, ..Work::default() };
+            usual_speed(Pass::ForwardReverseThread, work, seconds)
+        };
+        // Two waves of an H200: in 0.7 s it does more than four times as many.
+        let speed = usual(24_000.0, 0.24).expect("more than it did");
+        assert!((3.5e11..5.5e11).contains(&speed), "{speed}");
+        // One so slow that pairs take seconds is as fast as it was, and a large batch says what it says.
+        assert_eq!((usual(24_000.0, 24.0), usual(400_000.0, 1.4)), (None, None));
     }
 }
