@@ -3,13 +3,15 @@
 use pairwave::clustal::kernels::layout as clustal_layout;
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
 use pairwave::edit::kernels::myers::{self, Cooperation};
-use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Program, Step, of_kind};
+use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Program, Step, Sweep, of_kind};
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
 use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
 use pairwave::pairs::kernels::nw_slice;
 use pairwave::papara::kernels::block::{self, Numbers};
+use pairwave::posterior::kernels::layout as posterior_layout;
+use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::score::EditMode;
 use pairwave::seq::Alphabet;
 
@@ -410,6 +412,47 @@ fn entries_of_scratch_memory() {
     }
 }
 
+/// A kernel for probabilities of pairs.
+fn sums(sweep: Sweep) -> naga::Module {
+    parsed(&PosteriorVariant::new(sweep, Alphabet::Protein, 16, 4).source().expect("its parts are there"))
+}
+
+#[test]
+fn probabilities_of_pairs() {
+    let modules = || [Sweep::Forward, Sweep::Backward].map(sums);
+    same_layout!(
+        modules(),
+        posterior_layout::Params,
+        "Params",
+        [
+            task_begin,
+            task_count,
+            strip_begin,
+            strip_end,
+            capacity,
+            arena_begin,
+            zero,
+            open,
+            extend,
+            cutoff,
+            reserved0,
+            reserved1
+        ]
+    );
+    same_layout!(
+        modules(),
+        posterior_layout::Pair,
+        "Pair",
+        [row_begin, rows, column_begin, columns, out_begin, reserved0, reserved1, reserved2]
+    );
+    same_layout!(
+        modules(),
+        posterior_layout::Task,
+        "Task",
+        [first, count, groups, strips, kept_begin, scratch_begin, list, reserved]
+    );
+}
+
 /// A variant of a kernel that declares all of its bindings, and its arenas.
 fn module_of(kind: Kind) -> naga::Module {
     match kind {
@@ -423,6 +466,7 @@ fn module_of(kind: Kind) -> naga::Module {
         Kind::Clustal(Step::Ends) => pass(Pass::Ends),
         Kind::Clustal(Step::ForwardReverse(Cooperation::Thread)) => pass(Pass::ForwardReverseThread),
         Kind::Clustal(Step::ForwardReverse(_)) => pass(Pass::ForwardReverse),
+        Kind::Posterior(sweep) => sums(sweep),
     }
 }
 

@@ -4,7 +4,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
 use pairwave::edit::kernels::myers::{self, Cooperation};
-use pairwave::gpu::kernels::{KERNELS, Kernel, Program};
+use pairwave::gpu::kernels::{KERNELS, Kernel, Program, Sweep};
 use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
@@ -14,6 +14,7 @@ use pairwave::pairs::kernels::layout::Ends;
 use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
 use pairwave::pairs::kernels::nw_slice;
 use pairwave::papara::kernels::block::{self, Numbers};
+use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::score::{EditMode, Reach};
 use pairwave::seq::Alphabet;
 
@@ -230,6 +231,19 @@ fn passes() -> Vec<clustal::Variant> {
     all
 }
 
+/// Sets of constants of the kernels for probabilities of pairs.
+fn sums() -> Vec<PosteriorVariant> {
+    let mut all = Vec::new();
+    for sweep in [Sweep::Forward, Sweep::Backward] {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            for (workgroup, lanes) in [(16, 4), (32, 4), (64, 4), (32, 32), (4, 1)] {
+                all.push(PosteriorVariant::new(sweep, alphabet, workgroup, lanes));
+            }
+        }
+    }
+    all
+}
+
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
@@ -281,6 +295,12 @@ fn texts() -> Vec<Text> {
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all.extend(passes().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(sums().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
         source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
@@ -365,6 +385,7 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
             "long" => "src/long/oracle.rs".to_owned(),
             "phylo" => "src/papara/oracle.rs".to_owned(),
             "clustal" => "src/clustal/oracle.rs".to_owned(),
+            "posterior" => "src/posterior/oracle.rs".to_owned(),
             _ => format!("src/pairs/oracle/{recurrence}.rs"),
         };
         assert!(shader.contains(&oracle), "{stem}");

@@ -30,6 +30,7 @@ const PARTS: &[(&str, &str)] = &[
     part!("papara"),
     part!("papara_halves"),
     part!("papara_words"),
+    part!("posterior"),
     part!("profile"),
     part!("strip"),
     part!("striped_border_anchored"),

@@ -4,6 +4,7 @@ mod clustal;
 mod edit;
 mod long;
 mod phylo;
+mod posterior;
 
 use std::fmt;
 use std::sync::Arc;
@@ -161,7 +162,8 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
         test_of(kernel.stem, result)
     });
     let tests = tests.chain(edit::test_adapter(found)).chain(long::test_adapter(found));
-    tests.chain(phylo::test_adapter(found)).chain(clustal::test_adapter(found)).collect()
+    let tests = tests.chain(phylo::test_adapter(found)).chain(clustal::test_adapter(found));
+    tests.chain(posterior::test_adapter(found)).collect()
 }
 
 /// What jobs run on the CPU.
@@ -300,6 +302,7 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     speeds.extend(edit::bench_adapter(found, &pool)?);
     speeds.extend(phylo::bench_adapter(found)?);
     speeds.extend(clustal::bench_adapter(found)?);
+    speeds.extend(posterior::bench_adapter(found)?);
     Ok(speeds)
 }
 

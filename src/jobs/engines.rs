@@ -23,6 +23,8 @@ use crate::pairs::plan::Job;
 use crate::pairs::plan::selected::{Selection, selected_cells};
 use crate::papara::Phylo;
 use crate::papara::gpu::PhyloGpu;
+use crate::posterior::Posterior;
+use crate::posterior::gpu::PosteriorGpu;
 use crate::score::{Mode, Scoring};
 
 /// Seconds before the first results of a GPU that nobody has opened yet: a driver is loaded, and shaders are compiled (on an
@@ -149,6 +151,19 @@ pub(super) fn open_phylo(options: &Run, threads: usize) -> Result<Vec<Box<dyn En
 /// A wrong choice of devices.
 pub(super) fn open_clustal(options: &Run, threads: usize, cells: u64) -> Result<Vec<Box<dyn Engine<Clustal>>>> {
     open_kind(options, threads, cells, ClustalGpu::open)
+}
+
+/// Opens engines for probabilities of pairs, of so many cells ([`open_kind`]); GPUs' results are read on the threads of `pool`.
+///
+/// # Errors
+/// A wrong choice of devices.
+pub(super) fn open_posterior(
+    options: &Run,
+    pool: &Arc<rayon::ThreadPool>,
+    cells: u64,
+) -> Result<Vec<Box<dyn Engine<Posterior>>>> {
+    let open = |found: &FoundAdapter| Ok(PosteriorGpu::open(found)?.with_pool(Arc::clone(pool)));
+    open_kind(options, pool.current_num_threads(), cells, open)
 }
 
 /// Opens engines for one kind of work on the devices that a job was given; the CPU is as many of them as there are `threads`.

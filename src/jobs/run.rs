@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_kernel_is_of_one_kind_of_job_or_of_none() {
-        let families = [Family::Pairs, Family::Edit, Family::Long, Family::Phylo, Family::Clustal];
+        let families = [Family::Pairs, Family::Edit, Family::Long, Family::Phylo, Family::Clustal, Family::Posterior];
         for kernel in KERNELS {
             let run = Run { kernel: Some(kernel), ..Run::default() };
             for family in families {

@@ -9,9 +9,12 @@
 
 mod all_pairs;
 mod consistency;
+pub mod cpu;
 mod floats;
+pub mod gpu;
 mod guide;
 mod kernel;
+pub mod kernels;
 pub mod large;
 mod model;
 #[cfg(test)]
@@ -23,12 +26,14 @@ mod sparse;
 mod tables;
 #[cfg(test)]
 mod tests;
+pub mod work;
 
 use std::sync::atomic::AtomicBool;
 
 use model::Model;
 use rayon::prelude::*;
 pub use sparse::LONGEST;
+pub use work::{Gathered, Plan, Posterior, PosteriorBatch, PosteriorReport};
 
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Code, SequenceId, SequenceStore};
@@ -128,20 +133,46 @@ fn align_with(
     advance: &(dyn Fn(u64, u64) + Sync),
     interrupt: &AtomicBool,
 ) -> Result<Outcome> {
-    let model = Model::new(store.alphabet())
-        .ok_or_else(|| Error::usage("multiple alignments are of proteins and of nucleotides"))?;
+    let model = model_of(store)?;
+    check_tree(store, tree)?;
     let sequences: Vec<&[Code]> = (0..store.len() as SequenceId).map(|id| store.codes(id)).collect();
-    let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
-    if lengths.iter().any(|&length| length >= sparse::LONGEST) {
+    pool.install(|| align_few(&model, &sequences, options, tree, level, advance, interrupt)?.finished())
+}
+
+/// The model of a store's sequences.
+fn model_of(store: &SequenceStore) -> Result<Model> {
+    let model = Model::new(store.alphabet());
+    let model = model.ok_or_else(|| Error::usage("multiple alignments are of proteins and of nucleotides"))?;
+    if store.lengths().iter().any(|&length| length as usize >= sparse::LONGEST) {
         return Err(Error::usage(format!("a sequence is longer than {} symbols", sparse::LONGEST - 1)));
     }
-    if let Some(tree) = tree.filter(|tree| tree.leaves != store.len()) {
-        return Err(Error::usage(format!("the tree is of {} sequences, not of {}", tree.leaves, store.len())));
+    Ok(model)
+}
+
+fn check_tree(store: &SequenceStore, tree: Option<&GuideTree>) -> Result<()> {
+    match tree.filter(|tree| tree.leaves != store.len()) {
+        Some(tree) => Err(Error::usage(format!("the tree is of {} sequences, not of {}", tree.leaves, store.len()))),
+        None => Ok(()),
     }
+}
+
+/// As [`align_along`], by probabilities of all pairs that engines computed ([`Plan`]).
+///
+/// # Errors
+/// [`Error::Interrupted`]; [`Error::Usage`] of a tree that is not of so many sequences.
+pub fn align_gathered(
+    store: &SequenceStore,
+    options: &Options,
+    tree: Option<&GuideTree>,
+    gathered: Gathered,
+    pool: &rayon::ThreadPool,
+    interrupt: &AtomicBool,
+) -> Result<Outcome> {
+    check_tree(store, tree)?;
+    let lengths: Vec<usize> = store.lengths().iter().map(|&length| length as usize).collect();
     pool.install(|| {
-        let few = align_few(&model, &sequences, options, tree, level, advance, interrupt)?;
-        let alignment = few.aligned.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
-        Ok(Outcome { alignment, tree: few.tree, distances: few.distances })
+        let all = all_pairs::AllPairs::new(&lengths, gathered.pairs);
+        align_by(all, &lengths, options, tree, interrupt)?.finished()
     })
 }
 
@@ -150,6 +181,14 @@ struct Few {
     aligned: progressive::Aligned,
     tree: GuideTree,
     distances: Distances,
+}
+
+impl Few {
+    fn finished(self) -> Result<Outcome> {
+        let Few { aligned, tree, distances } = self;
+        let alignment = aligned.finished().ok_or_else(|| Error::Internal("columns do not rise".into()))?;
+        Ok(Outcome { alignment, tree, distances })
+    }
 }
 
 /// Aligns sequences by the probabilities of all pairs; on the threads of the pool that it is called in.
@@ -163,15 +202,26 @@ fn align_few(
     interrupt: &AtomicBool,
 ) -> Result<Few> {
     let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
-    let mut all = all_pairs::compute(model, sequences, level, advance, interrupt)?;
-    let distances = distances(&all, &lengths);
+    let all = all_pairs::compute(model, sequences, level, advance, interrupt)?;
+    align_by(all, &lengths, options, tree, interrupt)
+}
+
+/// The same by probabilities that are there.
+fn align_by(
+    mut all: all_pairs::AllPairs,
+    lengths: &[usize],
+    options: &Options,
+    tree: Option<&GuideTree>,
+    interrupt: &AtomicBool,
+) -> Result<Few> {
+    let distances = distances(&all, lengths);
     let tree = tree.cloned().unwrap_or_else(|| guide::cluster(&distances));
     let weights = guide::weights(&tree);
     let between = nearest(&distances, options.neighbours);
     for _ in 0..options.rounds {
-        all = consistency::relax(&all, &lengths, &weights, &between, interrupt)?;
+        all = consistency::relax(&all, lengths, &weights, &between, interrupt)?;
     }
-    let aligned = progressive::align(&all, &lengths, &weights, &tree);
+    let aligned = progressive::align(&all, lengths, &weights, &tree);
     let aligned = refine::refine(&all, &weights, &tree, aligned, options.refinements, interrupt)?;
     Ok(Few { aligned, tree, distances })
 }

@@ -67,6 +67,14 @@ impl Sparse {
         self.cells.len()
     }
 
+    /// Whether the columns of every row rise and are below this.
+    pub(super) fn is_within(&self, columns: usize) -> bool {
+        let rises = |row: &[Cell]| row.windows(2).all(|two| two[0].column() < two[1].column());
+        (0..self.rows())
+            .map(|row| self.row(row))
+            .all(|row| rises(row) && row.last().is_none_or(|cell| cell.column() < columns))
+    }
+
     /// Rows.
     pub(super) fn rows(&self) -> usize {
         self.starts.len().saturating_sub(1)

@@ -116,3 +116,15 @@ pub const ENDS: &[Binding] =
 /// Of `nw_forward_reverse` and `nw_forward_reverse_thread`.
 pub const FORWARD_REVERSE: &[Binding] =
     &[CLUSTAL[0], CLUSTAL[1], CLUSTAL[2], CLUSTAL[3], CLUSTAL[4], write(6, "scratch")];
+
+/// Of the kernels for probabilities of pairs: what `common/posterior.wgsl` declares.
+pub const POSTERIOR: &[Binding] = &[
+    uniform(48),
+    read(1, "symbols"),
+    read(2, "table"),
+    read(3, "pairs"),
+    read(4, "tasks"),
+    write(5, "kept"),
+    write(6, "scratch"),
+    write(7, "out"),
+];

@@ -25,6 +25,8 @@ pub enum Family {
     Phylo,
     /// ClustalW's pairwise stage.
     Clustal,
+    /// Probabilities of pairs of residues.
+    Posterior,
 }
 
 /// How a kernel goes over the matrix.
@@ -82,6 +84,15 @@ pub enum Step {
     ForwardReverse(Cooperation),
 }
 
+/// Sums over alignments: of those up to a cell, or of those from there on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sweep {
+    /// From the first cell to the last.
+    Forward,
+    /// Back.
+    Backward,
+}
+
 /// Which kernel it is, as its host half knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -101,6 +112,8 @@ pub enum Kind {
     Block(Numbers),
     /// One for ClustalW's pairwise stage, by `program`: which step it is.
     Clustal(Step),
+    /// One for probabilities of pairs of residues, by `program`: which sweep it is.
+    Posterior(Sweep),
 }
 
 /// What is known of a kernel without a device.
@@ -131,12 +144,14 @@ impl Kernel {
             Kind::Strips | Kind::Traceback(_) => Family::Long,
             Kind::Block(_) => Family::Phylo,
             Kind::Clustal(_) => Family::Clustal,
+            Kind::Posterior(_) => Family::Posterior,
         }
     }
 
     /// Whether it is but a step before or after what another kernel does: work is not handed to it by name.
     pub const fn follows(&self) -> bool {
-        matches!(self.kind, Kind::Walk | Kind::Traceback(_) | Kind::Clustal(Step::Ends))
+        let is_first = matches!(self.kind, Kind::Clustal(Step::Ends) | Kind::Posterior(Sweep::Forward));
+        is_first || matches!(self.kind, Kind::Walk | Kind::Traceback(_))
     }
 
     /// How it goes over the matrix, if it can store directions.
@@ -357,6 +372,20 @@ pub static KERNELS: &[Kernel] = &[
         binding::FORWARD_REVERSE,
         "clustal",
         "nw_forward_reverse with one pair per invocation, slices of columns in registers",
+    ),
+    Kernel::plain(
+        shader!("posterior_forward"),
+        Kind::Posterior(Sweep::Forward),
+        binding::POSTERIOR,
+        "posterior",
+        "sums over all alignments up to each cell, some invocations a pair (Probalign: Roshan and Livesay 2006)",
+    ),
+    Kernel::plain(
+        shader!("posterior_backward"),
+        Kind::Posterior(Sweep::Backward),
+        binding::POSTERIOR,
+        "posterior",
+        "the same from each cell on, and the probable pairs of residues (Probalign: Roshan and Livesay 2006)",
     ),
 ];
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::gpu::source;
-use crate::{clustal, edit, long, pairs, papara};
+use crate::{clustal, edit, long, pairs, papara, posterior};
 
 fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
     let rooms = [
@@ -9,6 +9,7 @@ fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
         long::kernels::samples,
         papara::kernels::samples,
         clustal::kernels::samples,
+        posterior::kernels::samples,
     ];
     rooms.into_iter().flat_map(|samples| samples(kind)).collect()
 }

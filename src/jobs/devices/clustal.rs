@@ -25,7 +25,7 @@ const MOST_SEQUENCES: u32 = 512;
 const SECONDS: f64 = 0.2;
 
 /// Sequences of a family: random ones, in which all but about a quarter is their ancestor's.
-fn family(alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
+pub(super) fn family(alphabet: Alphabet, lengths: &[usize]) -> Arc<SequenceStore> {
     let longest = lengths.iter().copied().max().unwrap_or(0);
     let ancestor = random_store(alphabet, 1, longest, SEED);
     let others = random_store(alphabet, lengths.len(), longest, SEED + 1);

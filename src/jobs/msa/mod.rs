@@ -3,6 +3,7 @@
 
 mod clustal;
 mod distances;
+mod probabilities;
 mod tree;
 
 use std::sync::Arc;
@@ -84,7 +85,7 @@ pub struct MsaSummary {
     pub sequences: usize,
     /// Columns of their alignment.
     pub columns: usize,
-    /// What the distances took, where they are a stage by themselves.
+    /// What the distances took, where they are a stage by themselves; in accurate mode the probabilities of all pairs.
     pub distances: Summary,
     /// Seconds of the guide tree.
     pub tree_seconds: f64,
@@ -212,7 +213,10 @@ impl MultiAlign {
             let limits = posterior::large::Limits::default();
             posterior::large::align(&self.sequences, options, &limits, pool, &advance, &run.interrupt)?
         } else {
-            posterior::align(&self.sequences, options, pool, &advance, &run.interrupt)?
+            let (gathered, took) = probabilities::of(&self.sequences, pool, run)?;
+            summary.distances = took;
+            let outcome = posterior::align_gathered(&self.sequences, options, None, gathered, pool, &run.interrupt)?;
+            (outcome.alignment, outcome.tree)
         };
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
         let (order, newick) = (tree.order(), tree.newick(&names(&self.sequences)));
@@ -262,7 +266,10 @@ impl Job for MultiAlign {
     /// One alignment is handed over.
     fn run(&self, run: &Run, rows: impl FnMut(&[Aligned]) -> Result<()>) -> Result<MsaSummary> {
         self.validate()?;
-        run.check_kernel(Family::Clustal)?;
+        run.check_kernel(match self.mode {
+            MsaMode::Accurate(_) => Family::Posterior,
+            MsaMode::Clustal(_) => Family::Clustal,
+        })?;
         self.run_with(None, run, rows)
     }
 

@@ -1,0 +1,202 @@
+// posterior_backward: sums over all alignments that go on from a cell, and by these and the forward sums what pairs of residues are
+// probable, LANES invocations a pair (partition function of Probalign: Roshan and Livesay 2006).
+// Recurrence: M[i,j] = X + D[i,j] + G[i,j], X = weight(i+1,j+1) * M[i+1,j+1], D[i-1,j] = open * X + extend * D[i,j], and so G from
+//             column to column; M is 1 in the last row, and 1 more in the last column.
+// Owns:       as in posterior_forward, but from the last block and the last group to the first.
+// Layout:     scratch: as in posterior_forward, the border with M and G of the strip to the right, and of each pair a list of survivors:
+//             row << 16 | column, forward * backward value in units of two to the sum's exponent. Complete lists go to out.data.
+// Invariant:  when a strip begins, the border holds M of the row below, G and the exponent of its right neighbour in every row.
+// Uniform:    what bounds loops around barriers comes from params and tasks.
+// Limits:     65,535 residues; a pair with more than task.list survivors has their number, but no survivors in out.data.
+// Oracle:     src/posterior/oracle.rs
+//
+// Constants:  WG (invocations a workgroup), LANES (of them a pair), CODES (alphabet size).
+
+#import posterior
+
+// Survivors of each pair; where they go.
+var<workgroup> wg_found: array<atomic<u32>, PAIRS>;
+var<workgroup> wg_begin: array<u32, PAIRS>;
+
+@compute @workgroup_size(WG)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) t: u32,
+) {
+    let group = workgroup.x + workgroup.y * workgroups.x;
+    if (group >= params.task_count) {
+        return;
+    }
+    let task = tasks[params.task_begin + group];
+    if (params.strip_begin >= task.strips) {
+        return;
+    }
+    let slot = t / LANES;
+    let l = t % LANES;
+    let pair = pairs[task.first + min(slot, task.count - 1u)];
+    let has_pair = slot < task.count;
+    let blocks = blocks_of(pair);
+    let extend = params.extend;
+    let open = params.open;
+    let sum_exponent = bitcast<i32>(out.data[pair.out_begin]);
+    let least = params.cutoff * bitcast<f32>(out.data[pair.out_begin + 1u]);
+    load_weights(t);
+    if (l == 0u) {
+        atomicStore(&wg_found[slot], out.data[pair.out_begin + 2u]);
+    }
+    workgroupBarrier();
+
+    for (var index = params.strip_begin; index < min(params.strip_end, task.strips); index++) {
+        let strip = task.strips - 1u - index;
+        let block = strip * LANES + l;
+        let is_own = has_pair && block < blocks;
+        let column_begin = block * BLOCK;
+        // Of each column: matches, gaps that go down.
+        var matched: array<f32, 16>;
+        var gaps: array<f32, 16>;
+        // Codes of the columns one further to the right.
+        var codes: array<u32, 4>;
+        for (var c = 0u; c < BLOCK; c++) {
+            matched[c] = select(0.0, 1.0, column_begin + c <= pair.columns);
+            gaps[c] = 0.0;
+        }
+        if (is_own) {
+            for (var k = 0u; k < 4u; k++) {
+                let first = column_begin + 4u * k + 1u;
+                codes[k] = column_code(pair, first) | (column_code(pair, first + 1u) << 8u)
+                    | (column_code(pair, first + 2u) << 16u) | (column_code(pair, first + 3u) << 24u);
+            }
+        }
+        var exponent = 0;
+        for (var step = 0u; step < steps_of(task); step++) {
+            // The forward pass's step of the same group. Wraps below 0, which is behind the last group too.
+            let forward_step = steps_of(task) - 1u - step;
+            let row_group = forward_step - l;
+            let row_begin = row_group * STEP;
+            if (is_own && row_group < groups_of(pair)) {
+                var most = 0.0;
+                for (var c = 0u; c < BLOCK; c++) {
+                    most = max(most, matched[c]);
+                }
+                if (most > 0.0) {
+                    let shift = exponent_of(most);
+                    exponent += shift;
+                    let factor = power(-shift);
+                    for (var c = 0u; c < BLOCK; c++) {
+                        matched[c] *= factor;
+                        gaps[c] *= factor;
+                    }
+                }
+                handed_exponents[(step % 2u) * WG + t] = exponent;
+                var ratio = 1.0;
+                if (block + 1u < blocks) {
+                    if (l < LANES - 1u) {
+                        ratio = power(handed_exponents[((step + 1u) % 2u) * WG + t + 1u] - exponent);
+                    } else {
+                        ratio = power(bitcast<i32>(scratch[border_place(task, row_begin, slot) + 3u]) - exponent);
+                    }
+                }
+                let ended = power(-exponent);
+                let ahead = bitcast<i32>(scratch[exponent_place(task, strip, row_group, t)]);
+                let scale = power(ahead + exponent - sum_exponent);
+                for (var up = 0u; up < STEP; up++) {
+                    let r = STEP - 1u - up;
+                    let row = row_begin + r;
+                    // The last row is there from the start.
+                    if (row + 1u < pair.rows) {
+                        // Of the column to the right: the match in the row below, the gap.
+                        var next = vec2<f32>();
+                        if (block + 1u < blocks) {
+                            if (l < LANES - 1u) {
+                                next = handed[(((step + 1u) % 2u) * STEP + r) * WG + t + 1u].xy * ratio;
+                            } else {
+                                let border = border_place(task, row, slot);
+                                next = vec2<f32>(bitcast<f32>(scratch[border]), bitcast<f32>(scratch[border + 1u])) * ratio;
+                            }
+                        }
+                        let own_weights = symbol(pair.row_begin + row + 1u) * STRIDE;
+                        var right = next.x;
+                        var gap = next.y;
+                        for (var back = 0u; back < BLOCK; back++) {
+                            let c = BLOCK - 1u - back;
+                            let code = (codes[c / 4u] >> (8u * (c % 4u))) & 255u;
+                            let diagonal = product(weights[own_weights + code], right);
+                            right = matched[c];
+                            let down = gaps[c];
+                            matched[c] = diagonal + (down + gap);
+                            let opened = product(open, diagonal);
+                            gaps[c] = product(extend, down) + opened;
+                            gap = product(extend, gap) + opened;
+                        }
+                        handed[((step % 2u) * STEP + r) * WG + t] = vec4<f32>(right, gap, 0.0, 0.0);
+                        if (l == 0u && block > 0u) {
+                            let border = border_place(task, row, slot);
+                            scratch[border] = bitcast<u32>(right);
+                            scratch[border + 1u] = bitcast<u32>(gap);
+                        }
+                        if (block + 1u == blocks) {
+                            // Alignments end in the last column as they do in the last row.
+                            for (var c = 0u; c < BLOCK; c++) {
+                                matched[c] += select(0.0, ended, column_begin + c == pair.columns);
+                            }
+                        }
+                    }
+                    if (row < pair.rows) {
+                        if (l == 0u && block > 0u) {
+                            scratch[border_place(task, row, slot) + 3u] = bitcast<u32>(exponent);
+                        }
+                        var best = 0.0;
+                        for (var c = 0u; c < BLOCK; c += 4u) {
+                            let four = kept[kept_place(task, strip, forward_step, r, c / 4u, t)];
+                            best = max(best, max(max(four.x * matched[c], four.y * matched[c + 1u]),
+                                                 max(four.z * matched[c + 2u], four.w * matched[c + 3u])));
+                        }
+                        if (best * scale >= least) {
+                            for (var c = 0u; c < BLOCK; c++) {
+                                let four = kept[kept_place(task, strip, forward_step, r, c / 4u, t)];
+                                let value = four[c % 4u] * matched[c] * scale;
+                                if (value >= least && column_begin + c > 0u) {
+                                    let place = atomicAdd(&wg_found[slot], 1u);
+                                    if (place < task.list) {
+                                        let own = list_place(task, slot) + 2u * place;
+                                        scratch[own] = (row << 16u) | (column_begin + c - 1u);
+                                        scratch[own + 1u] = bitcast<u32>(value);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            // Safe: what is written in a step is read in the next, from where that does not write.
+            workgroupBarrier();
+        }
+        storageBarrier();
+        workgroupBarrier();
+    }
+    // Survivors so far, for the next dispatch and the host.
+    let found = atomicLoad(&wg_found[slot]);
+    if (has_pair && l == 0u) {
+        out.data[pair.out_begin + 2u] = found;
+    }
+    if (params.strip_end < task.strips) {
+        return;
+    }
+    if (has_pair && l == 0u) {
+        var begin = 0u;
+        if (found <= task.list) {
+            begin = atomicAdd(&out.used, found);
+        }
+        out.data[pair.out_begin + 3u] = begin;
+        wg_begin[slot] = begin;
+    }
+    workgroupBarrier();
+    if (has_pair && found <= task.list && wg_begin[slot] <= params.capacity && found <= params.capacity - wg_begin[slot]) {
+        let list = list_place(task, slot);
+        let place = params.arena_begin + 2u * wg_begin[slot];
+        for (var word = l; word < 2u * found; word += LANES) {
+            out.data[place + word] = scratch[list + word];
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The probabilities of all pairs of sequences: engines compute them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::super::{Run, Summary, engines};
+use super::cells_of;
+use crate::engine::owner::{self, Control};
+use crate::engine::thread_engine::thread_engines;
+use crate::engine::thread_pool;
+use crate::error::Result;
+use crate::posterior::{Gathered, Plan};
+use crate::seq::{SequenceId, SequenceStore};
+
+/// The probabilities, on the engines that the run asks for.
+pub(super) fn of(
+    sequences: &Arc<SequenceStore>,
+    pool: &Arc<rayon::ThreadPool>,
+    run: &Run,
+) -> Result<(Gathered, Summary)> {
+    let begin = Instant::now();
+    let plan = Plan::new(Arc::clone(sequences))?;
+    let (threads, cells) = (pool.current_num_threads(), cells_of(sequences));
+    let engines = engines::open_posterior(run, pool, cells)?;
+    let reserve = || thread_engines(threads, &run.interrupt);
+    let control = Control { pool: Some(thread_pool(run.threads)?), ..run.control() };
+    let mut gathered = plan.gather();
+    let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
+    let bands = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.band), blocks));
+    let mut computed = 0;
+    let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+        run.progress.advance(outcome.pairs, outcome.cells);
+        computed += outcome.pairs;
+        gathered.add(&outcome.batch, outcome.report)
+    })?;
+    let seconds = begin.elapsed().as_secs_f64();
+    tracing::debug!(computed, seconds, "probabilities of pairs");
+    let summary = Summary {
+        pairs: computed,
+        cells,
+        aligned: computed,
+        written: computed,
+        seconds,
+        kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
+        engines: ran.engines,
+        imbalance: ran.imbalance,
+    };
+    Ok((gathered, summary))
+}

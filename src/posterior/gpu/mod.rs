@@ -1,0 +1,266 @@
+//! Probabilities of pairs on a GPU: what [`crate::gpu::engine::GpuEngine`] has to know of them. Sequences stay on the device.
+
+mod results;
+mod slot;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::slot::{PosteriorSlot, SlotWork};
+use super::kernels::program::Variant;
+use super::kernels::tasks::{Room, Tasks, table};
+use super::sparse::Sparse;
+use super::work::{Posterior, PosteriorBatch, PosteriorReport};
+use crate::error::Result;
+use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
+use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::device::Gpu;
+use crate::gpu::engine::{self, GpuKind, Site};
+use crate::gpu::kernels::{Kernel, Kind, Sweep};
+use crate::gpu::memory::Shares;
+use crate::gpu::pipeline::{Pipelines, Rewrite};
+use crate::gpu::resident::Residents;
+use crate::seq::SequenceStore;
+
+/// Seconds of work that the first batch should be.
+const FIRST_SECONDS: f64 = 0.05;
+/// Pairs of a batch at most.
+const MAX_PAIRS: u64 = 1 << 15;
+/// Survivors a row that room is made for at first, at least, and how many more than in the last batch.
+const FIRST_DENSITY: f64 = 12.0;
+const LEAST_DENSITY: f64 = 4.0;
+const DENSITY_ROOM: f64 = 2.0;
+
+/// A GPU that computes probabilities of pairs.
+pub type PosteriorGpu = engine::GpuEngine<Posterior>;
+
+/// Sizes of the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PosteriorShape {
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Of these a pair.
+    pub lanes: u32,
+}
+
+/// What the room has on a device, whatever batches are in flight.
+pub struct PosteriorHost {
+    gpu: Gpu,
+    pipelines: Pipelines<Variant>,
+    shape: PosteriorShape,
+    /// Pairs that keep the device busy.
+    fill: u64,
+    binding: u64,
+    loop_budget: Option<u64>,
+    /// Survivors a row that room is made for.
+    density: f64,
+    pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+/// Sequences on the device.
+struct ResidentSequences {
+    buffer: wgpu::Buffer,
+}
+
+/// How a batch is computed, and what it uses.
+pub struct Chosen {
+    sequences: Arc<ResidentSequences>,
+    table: wgpu::Buffer,
+    tasks: Tasks,
+    /// Survivors that there is room for.
+    capacity: u32,
+    /// Whether no pair is finished, since one sweep alone is to be measured.
+    is_partial: bool,
+}
+
+impl PosteriorGpu {
+    /// Opens an adapter.
+    pub fn open(found: &FoundAdapter) -> Result<Self> {
+        let gpu = Gpu::open(found)?;
+        let limits = gpu.device.limits();
+        let (assumed, fill) = match found.description.kind {
+            "discrete" | "virtual" => (5e10, 1 << 11),
+            "integrated" => (2e9, 1 << 7),
+            _ => (2e7, 1),
+        };
+        // A workgroup is a subgroup where these are that wide: what it waits for then is its own.
+        let workgroup = if found.is_software() { 16 } else { found.adapter.get_info().subgroup_min_size.clamp(32, 64) };
+        let host = PosteriorHost {
+            pipelines: Pipelines::default(),
+            shape: PosteriorShape { workgroup, lanes: 4 },
+            fill,
+            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
+            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
+            density: FIRST_DENSITY,
+            pool: None,
+            gpu: gpu.clone(),
+        };
+        Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
+    }
+
+    /// Reads results on the threads of this pool. Nobody may wait for it on a thread of the pool.
+    pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
+        self.host.pool = Some(pool);
+        self
+    }
+
+    /// Sizes of the kernels.
+    pub fn with_shape(mut self, shape: PosteriorShape) -> Self {
+        self.host.shape = shape;
+        self
+    }
+
+    /// Sizes of the kernels.
+    pub fn shape(&self) -> PosteriorShape {
+        self.host.shape
+    }
+
+    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
+    pub fn with_runtime_checks(mut self) -> Self {
+        self.host.pipelines = self.host.pipelines.with_runtime_checks();
+        self
+    }
+
+    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
+    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
+        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
+        self
+    }
+}
+
+impl PosteriorHost {
+    /// Sequences on the device.
+    fn resident(
+        &self,
+        residents: &mut Residents,
+        memory: u64,
+        sequences: &Arc<SequenceStore>,
+    ) -> Result<Arc<ResidentSequences>> {
+        if let Some(found) = residents.find(sequences, |_: &ResidentSequences| true) {
+            return Ok(found);
+        }
+        let bytes = sequences.packed_bytes();
+        let (size, limit) = (bytes.len() as u64, self.binding.min(memory / 16));
+        if size > limit {
+            return Err(self.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
+        }
+        residents.make_room(size);
+        let buffer = self.gpu.upload("sequences", bytes)?;
+        Ok(residents.keep(sequences, buffer.size(), ResidentSequences { buffer }))
+    }
+}
+
+impl GpuKind for Posterior {
+    type Choice = Chosen;
+    type Host = PosteriorHost;
+    type Slot = PosteriorSlot;
+
+    const FIRST_SECONDS: f64 = FIRST_SECONDS;
+    const MOST_PAIRS: u64 = MAX_PAIRS;
+
+    fn fill(host: &PosteriorHost) -> u64 {
+        host.fill
+    }
+
+    fn slot(gpu: &Gpu) -> PosteriorSlot {
+        PosteriorSlot::new(gpu)
+    }
+
+    fn resident_bytes(memory: u64) -> u64 {
+        memory / 16
+    }
+
+    fn store_bytes(_host: &PosteriorHost) -> u64 {
+        u64::MAX
+    }
+
+    fn release_slot(slot: &mut PosteriorSlot) {
+        slot.release();
+    }
+
+    fn choose(host: &mut PosteriorHost, site: &mut Site<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
+        let sequences = host.resident(site.residents, site.memory, &batch.band.sequences)?;
+        // Both slots have forward values of their own.
+        let kept = (Shares::of(site.memory).arena_bytes / 2).min(host.binding);
+        let PosteriorShape { workgroup, lanes } = host.shape;
+        let room = Room { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
+        let tasks = Tasks::new(batch, room).map_err(|error| host.gpu.unsuited(error))?;
+        let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
+        let weights = table(&batch.band.model);
+        let table = host.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
+        let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Posterior(Sweep::Forward));
+        Ok(Chosen { sequences, table, tasks, capacity, is_partial })
+    }
+
+    fn record(
+        host: &mut PosteriorHost,
+        _site: &mut Site<'_>,
+        slot: &mut PosteriorSlot,
+        batch: &Arc<PosteriorBatch>,
+        chosen: &mut Chosen,
+    ) -> Result<()> {
+        let PosteriorShape { workgroup, lanes } = host.shape;
+        let alphabet = batch.band.sequences.alphabet();
+        let sweeps = if chosen.is_partial { &[Sweep::Forward][..] } else { &[Sweep::Forward, Sweep::Backward] };
+        let mut programs = Vec::with_capacity(sweeps.len());
+        for &sweep in sweeps {
+            let variant = Variant::new(sweep, alphabet, workgroup, lanes);
+            programs.push((variant, host.pipelines.get(&host.gpu, variant)?));
+        }
+        let work = SlotWork {
+            symbols: &chosen.sequences.buffer,
+            table: &chosen.table,
+            model: &batch.band.model,
+            tasks: &chosen.tasks,
+            programs: &programs,
+            capacity: chosen.capacity,
+            loop_budget: host.loop_budget,
+            binding: host.binding,
+        };
+        slot.start(&host.gpu, &work)
+    }
+
+    fn finish(
+        host: &mut PosteriorHost,
+        slot: &mut PosteriorSlot,
+        batch: &Arc<PosteriorBatch>,
+        chosen: &Chosen,
+        limit: Duration,
+    ) -> Result<PosteriorReport> {
+        let (words, kernel_time) = slot.finish(&host.gpu, limit)?;
+        let kernel_time = kernel_time.filter(|_| !chosen.tasks.list.is_empty());
+        if chosen.is_partial {
+            return Ok(PosteriorReport { kernel_time, ..Self::nothing_of(batch) });
+        }
+        let read = || results::read(&words, &chosen.tasks, chosen.capacity, batch);
+        let (report, used) = match &host.pool {
+            Some(pool) => pool.install(read),
+            None => read(),
+        };
+        let density = used as f64 / chosen.tasks.rows.max(1) as f64 * DENSITY_ROOM;
+        // What was too little once is not tried again.
+        host.density =
+            if used > u64::from(chosen.capacity) { density.max(host.density) } else { density.max(LEAST_DENSITY) };
+        Ok(PosteriorReport { kernel_time, ..report })
+    }
+
+    fn learn(
+        _host: &mut PosteriorHost,
+        _kernel: Option<&'static Kernel>,
+        _batch: &PosteriorBatch,
+        _chosen: &Chosen,
+        _report: &PosteriorReport,
+    ) -> Option<f64> {
+        None
+    }
+
+    fn nothing_of(batch: &PosteriorBatch) -> PosteriorReport {
+        PosteriorReport {
+            probabilities: vec![Sparse::default(); batch.pairs() as usize],
+            unfinished: (0..batch.blocks.len()).collect(),
+            kernel_time: None,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The kernels against the CPU, bit by bit.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::{PosteriorGpu, PosteriorShape};
+use crate::engine::thread_engine::CpuKind;
+use crate::engine::{Batch, Engine, Portion, Work};
+use crate::gpu::adapter::{FoundAdapter, enumerate};
+use crate::gpu::memory::LEAST_BYTES;
+use crate::posterior::cpu::Workspace;
+use crate::posterior::kernels::tasks::{Room, Tasks};
+use crate::posterior::sparse::Sparse;
+use crate::posterior::work::{Plan, Posterior, PosteriorBatch, PosteriorBlock};
+use crate::seq::{Alphabet, Code, SequenceStore};
+
+fn adapter() -> FoundAdapter {
+    enumerate().into_iter().next().expect("no adapter runs compute shaders here: install software Vulkan")
+}
+
+fn engine() -> PosteriorGpu {
+    PosteriorGpu::open(&adapter()).expect("the adapter opens").with_runtime_checks()
+}
+
+fn random(rng: &mut fastrand::Rng, alphabet: Alphabet, length: usize) -> Vec<Code> {
+    let letters: &[u8] = if alphabet == Alphabet::Dna { b"ACGTACGTNRY" } else { b"ACDEFGHIKLMNPQRSTVWYXBZJ*" };
+    (0..length).map(|_| alphabet.encode(letters[rng.usize(..letters.len())]).unwrap_or(1)).collect()
+}
+
+/// Somewhat alike, of these lengths.
+fn family(rng: &mut fastrand::Rng, alphabet: Alphabet, lengths: &[usize]) -> Vec<Vec<Code>> {
+    let ancestor = random(rng, alphabet, lengths.iter().copied().max().unwrap_or(0) + 8);
+    let of = |&length: &usize| {
+        let (mut own, mut at) = (Vec::new(), rng.usize(..9));
+        while own.len() < length {
+            match rng.u32(..12) {
+                0 => at += rng.usize(..6),
+                1 => {
+                    let more = rng.usize(..6);
+                    own.extend(random(rng, alphabet, more));
+                }
+                2..5 => own.extend(random(rng, alphabet, 1)),
+                _ => own.push(ancestor[at % ancestor.len()]),
+            }
+            at += 1;
+        }
+        own.truncate(length);
+        own
+    };
+    lengths.iter().map(of).collect()
+}
+
+fn batch(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<PosteriorBatch> {
+    let mut builder = SequenceStore::builder(alphabet);
+    for (index, codes) in sequences.iter().enumerate() {
+        builder.push(index.to_string(), codes).expect("codes of the alphabet");
+    }
+    let plan = Plan::new(Arc::new(builder.build())).expect("they suit");
+    Arc::new(Batch { band: plan.band, blocks: plan.blocks })
+}
+
+fn on_the_cpu(batch: &PosteriorBatch) -> Vec<Sparse> {
+    let report = Posterior::compute(batch, &mut Workspace::default(), &AtomicBool::new(false)).expect("it ends");
+    Posterior::check(batch, &report).expect("it can be right");
+    report.probabilities
+}
+
+/// What the engine finishes of a batch; `None` where it had no room for all that is probable.
+fn on(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>) -> Vec<Option<Sparse>> {
+    let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
+    let report = engine.collect(ticket).expect("the device answers");
+    Posterior::check(batch, &report).expect("it can be right");
+    let mut all = report.probabilities.into_iter();
+    let of = |(index, block): (usize, &PosteriorBlock)| {
+        let is_finished = !report.unfinished.contains(&index);
+        all.by_ref().take(block.columns.len()).map(|sparse| is_finished.then_some(sparse)).collect::<Vec<_>>()
+    };
+    batch.blocks.iter().enumerate().flat_map(of).collect()
+}
+
+/// Compares what is finished; the pairs that are not.
+fn compare(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>, what: &str) -> usize {
+    let (found, expected) = (on(engine, batch), on_the_cpu(batch));
+    let pairs = batch.blocks.iter().flat_map(|block| block.columns.clone().map(|column| (block.row, column)));
+    assert!(expected.iter().any(|sparse| sparse.cells() > 0), "{what}: nothing is probable");
+    let mut unfinished = 0;
+    for (((row, column), found), expected) in pairs.zip(found).zip(expected) {
+        let lengths = [row, column].map(|place| batch.band.length(place));
+        match found {
+            Some(found) => assert_eq!(found, expected, "{what}: {lengths:?} residues, places {row} and {column}"),
+            None => unfinished += 1,
+        }
+    }
+    unfinished
+}
+
+fn assert_same(engine: &mut PosteriorGpu, batch: &Arc<PosteriorBatch>, what: &str) {
+    assert_eq!(compare(engine, batch, what), 0, "{what}: all are finished");
+}
+
+#[test]
+fn the_same_bits_as_the_cpu_at_every_edge() {
+    for (seed, alphabet) in [(1, Alphabet::Protein), (2, Alphabet::Dna)] {
+        println!("seed {seed}");
+        let rng = &mut fastrand::Rng::with_seed(seed);
+        let lengths = [1, 2, 7, 8, 9, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 0, 150];
+        let mut sequences = family(rng, alphabet, &lengths);
+        sequences.push(sequences[15].clone());
+        sequences.push(random(rng, alphabet, 90));
+        let batch = batch(alphabet, &sequences);
+        for (workgroup, lanes) in [(16, 4), (4, 1), (8, 2), (32, 32)] {
+            let mut engine = engine().with_shape(PosteriorShape { workgroup, lanes });
+            assert_same(&mut engine, &batch, &format!("{alphabet:?}, {lanes} of {workgroup}"));
+        }
+    }
+}
+
+#[test]
+fn equal_letters_and_letters_without_a_meaning() {
+    for (alphabet, letters) in [(Alphabet::Protein, b"WAX*"), (Alphabet::Dna, b"ACNR")] {
+        let mut sequences = Vec::new();
+        for (index, &letter) in letters.iter().enumerate() {
+            let code = alphabet.encode(letter).unwrap_or(1);
+            sequences.extend([vec![code; 40 + index], vec![code; 200]]);
+        }
+        assert_same(&mut engine(), &batch(alphabet, &sequences), &format!("{alphabet:?}"));
+    }
+}
+
+#[test]
+fn long_pairs_whose_values_are_scaled() {
+    let rng = &mut fastrand::Rng::with_seed(3);
+    let [short, long, tail] = [150, 330, 40].map(|length| random(rng, Alphabet::Protein, length));
+    let swapped = [[short.clone(), long.clone()].concat(), [long, short].concat()];
+    let before = [random(rng, Alphabet::Protein, 500), tail.clone()].concat();
+    let sequences = [swapped[0].clone(), swapped[1].clone(), before, tail];
+    assert_same(&mut engine(), &batch(Alphabet::Protein, &sequences), "swapped domains, a tail");
+}
+
+#[test]
+fn several_rounds_of_little_memory() {
+    let rng = &mut fastrand::Rng::with_seed(4);
+    let sequences = family(rng, Alphabet::Protein, &[120; 12]);
+    let batch = batch(Alphabet::Protein, &sequences);
+    let whole = Tasks::new(&batch, Room { workgroup: 16, lanes: 4, kept_fours: 1 << 24, scratch_words: 1 << 24 });
+    let whole = whole.expect("they fit");
+    assert_eq!(whole.rounds, [0..17]);
+    let third = whole.kept_fours / 3;
+    let room = Room { workgroup: 16, lanes: 4, kept_fours: third, scratch_words: 1 << 24 };
+    let rounds = Tasks::new(&batch, room).expect("they fit").rounds;
+    assert!(rounds.len() >= 3 && rounds.windows(2).all(|two| two[0].end == two[1].start), "{rounds:?}");
+    // Forward values may take 3 / 16 of it.
+    let memory = (third * 16 * 16 / 3).max(LEAST_BYTES);
+    assert_same(&mut engine().with_memory(memory), &batch, "little memory");
+    let none = Room { kept_fours: 10, ..room };
+    assert!(Tasks::new(&batch, none).is_err());
+}
+
+#[test]
+fn survivors_without_room_are_left_to_others_and_have_room_the_next_time() {
+    let rng = &mut fastrand::Rng::with_seed(7);
+    let batch = batch(Alphabet::Protein, &family(rng, Alphabet::Protein, &[70; 10]));
+    let mut engine = engine();
+    engine.host.density = 0.5;
+    let unfinished = compare(&mut engine, &batch, "little room");
+    assert!((1..45).contains(&unfinished), "{unfinished} of 45");
+    assert_same(&mut engine, &batch, "more room");
+}
+
+#[test]
+fn what_does_not_fit_is_tried_again_or_refused() {
+    let rng = &mut fastrand::Rng::with_seed(5);
+    let batch = batch(Alphabet::Dna, &family(rng, Alphabet::Dna, &[9, 30, 22]));
+    for label in ["sequences", "weights", "forward values", "scratch", "results", "staging"] {
+        let mut short = engine();
+        short.gpu().feign_shortage(label, 0, 1);
+        assert_same(&mut short, &batch, label);
+        let mut short = engine();
+        short.gpu().feign_shortage(label, 0, u64::MAX);
+        let error = short.submit(Arc::clone(&batch)).expect_err("there is no memory");
+        assert!(matches!(error, crate::Error::Unsuited { .. }), "{label}: {error}");
+    }
+}
+
+#[test]
+fn blocks_split_between_pairs_and_lose_none() {
+    let rng = &mut fastrand::Rng::with_seed(6);
+    let batch = batch(Alphabet::Dna, &family(rng, Alphabet::Dna, &[3, 5, 7, 9, 11]));
+    let whole = batch.blocks.last().expect("there are some").clone();
+    assert_eq!((Posterior::pairs(&whole), whole.cells), (4, 11 * 24));
+    for (cells, pairs, first) in [(0, 9, 1), (88, 9, 2), (87, 9, 1), (1000, 3, 3), (1000, 0, 1), (1000, 4, 4)] {
+        let portion = Portion { cells, pairs, target_bytes: 0 };
+        let (head, tail) = Posterior::split(&batch.band, whole.clone(), portion);
+        let left = tail.as_ref().map_or(0, |tail| tail.cells);
+        assert_eq!((head.columns.clone(), head.cells + left), (0..first, whole.cells), "{portion:?}");
+        assert_eq!(tail.map(|tail| tail.columns), (first < 4).then_some(first..4));
+    }
+}
