@@ -286,6 +286,13 @@ impl JobCommand for MultipleAlign {
     type Summary = MsaSummary;
     const FAMILY: Family = Family::Clustal;
 
+    fn family(&self) -> Family {
+        match self.mode {
+            ModeChoice::Accurate(_) => Family::Posterior,
+            ModeChoice::Clustal(_) => Family::Clustal,
+        }
+    }
+
     fn compute(&self) -> &Compute {
         &self.compute
     }

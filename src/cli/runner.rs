@@ -60,6 +60,11 @@ pub(super) trait JobCommand {
     /// The kernels that it can be told to use.
     const FAMILY: Family;
 
+    /// The same where it depends on the options.
+    fn family(&self) -> Family {
+        Self::FAMILY
+    }
+
     /// Who computes, and how.
     fn compute(&self) -> &Compute;
 
@@ -81,7 +86,7 @@ pub(super) trait JobCommand {
 
 /// Runs a command. With `quiet`, nothing is printed on standard error but errors.
 pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
-    let mut run = run_of(command.compute(), C::FAMILY)?;
+    let mut run = run_of(command.compute(), command.family())?;
     let files = command.files();
     // That these cannot be written is found out now and not after hours.
     [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
