@@ -95,7 +95,7 @@ impl Task<'_> {
         let share = if longest(a).max(longest(b)) <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
         let pairs = if share > 0.0 { self.pairs(a, b) } else { Vec::new() };
         let mut sums = vec![0.0f32; columns.count];
-        let mut best = Chain::new(columns.count);
+        let mut best = Chain::default();
         let (mut first, mut second) = (&entries[..], &pairs[..]);
         for row in 0..rows.count {
             let mut touched = Vec::new();
