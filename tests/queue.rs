@@ -367,3 +367,47 @@ fn bands_that_become_known_one_after_the_other() {
         assert_eq!((all.seen.len() as u64, all.done), (job.pairs(), job.cells()));
     }
 }
+
+/// What is added while the queue runs is done, together with what waits; engines wait for more until it is closed.
+#[test]
+fn work_is_added_while_the_queue_runs() {
+    let job = job().job();
+    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
+    let queue = Arc::new(WorkQueue::<Pairs>::fed(job.cells(), Arc::default(), wall_clock()));
+    let least = LeastWork { seconds: 0.0, pairs: 1, fill: 0 };
+    let (engine, other) = (queue.join(true, least), queue.join(true, least));
+    let some = capacity(1 << 40, 1);
+    assert!(matches!(queue.pull(engine, some, false), Pull::Nothing), "nothing is there yet");
+    let mut blocks = blocks.into_iter();
+    queue.add(&band, Vec::new());
+    queue.add(&band, vec![blocks.next().expect("a block")]);
+    queue.add(&band, vec![blocks.next().expect("a block")]);
+    let one = capacity(1, 1);
+    let Pull::Work(first) = queue.pull(engine, one, true) else { panic!("there is work") };
+    assert_eq!(first.batch.blocks.len(), 1);
+    // An engine that sleeps is woken by what is added, and by the end.
+    let asleep = Arc::clone(&queue);
+    let (sender, heard) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        while let Pull::Work(lease) = asleep.pull(other, one, true) {
+            asleep.finish(&lease, &[]).expect("it is its own");
+            sender.send(lease.batch.pairs()).expect("it is heard");
+        }
+    });
+    let mut pairs = first.batch.pairs();
+    queue.finish(&first, &[]).expect("it is its own");
+    blocks.for_each(|block| queue.add(&band, vec![block]));
+    while pairs < 40 * 39 / 2 {
+        pairs += heard.recv_timeout(Duration::from_secs(60)).expect("it goes on");
+    }
+    assert!(queue.has_work(), "there may be more");
+    assert!(matches!(queue.pull(engine, some, false), Pull::Nothing));
+    queue.close();
+    thread.join().expect("it ends");
+    assert!(matches!(queue.pull(engine, some, true), Pull::Finished) && !queue.has_work());
+    assert_eq!(pairs, 40 * 39 / 2);
+    // What comes too late is nobody's.
+    let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
+    queue.add(&band, blocks);
+    assert!(!queue.has_work());
+}

@@ -91,14 +91,29 @@ pub fn run<W: Work>(
     bands: impl Iterator<Item = Planned<W>> + Send + 'static,
     cells: u64,
     control: &Control,
+    sink: impl FnMut(Outcome<W>) -> Result<()>,
+) -> Result<Ran> {
+    let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
+    let queue = queue.with_ahead(Arc::clone(&control.ahead));
+    let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
+    run_queue(queue, engines, reserve, control, sink)
+}
+
+/// As [`run`], of a queue that others may add to while it runs ([`WorkQueue::fed`]). It returns when the queue was closed and all
+/// its work is done.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_queue<W: Work>(
+    queue: Arc<WorkQueue<W>>,
+    engines: Vec<Box<dyn Engine<W>>>,
+    reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
+    control: &Control,
     mut sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
     let begin = Instant::now();
     let patience = control.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
-    let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
-    let queue = queue.with_ahead(Arc::clone(&control.ahead));
-    let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
     let _stop = StopAtTheEnd(Arc::clone(&queue));
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
     let mut owner = Owner { queue, sender, pool: control.pool.clone(), members: Vec::new() };

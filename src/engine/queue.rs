@@ -124,6 +124,8 @@ struct State<W: Work> {
     remaining_cells: u64,
     /// Bands add their cells to `remaining_cells` when they are planned.
     is_open_ended: bool,
+    /// Work may be added from outside.
+    is_fed: bool,
     sizing: Sizing,
     universal: Vec<bool>,
     /// Since when each engine is in a call of its device, by `watched`.
@@ -153,6 +155,7 @@ impl<W: Work> WorkQueue<W> {
             next_lease: 0,
             remaining_cells: cells,
             is_open_ended: false,
+            is_fed: false,
             sizing: Sizing::new(cells),
             universal: Vec::new(),
             calls: Vec::new(),
@@ -161,6 +164,41 @@ impl<W: Work> WorkQueue<W> {
             ahead: Arc::default(),
         };
         WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock }
+    }
+
+    /// A queue that blocks are added to while it runs ([`WorkQueue::add`]), of about so many cells in all. Engines wait for more
+    /// until it is closed ([`WorkQueue::close`]). Its bands have no queries, and what is known of their pairs
+    /// ([`BandInfo::pairs`]) are those that were added first.
+    pub fn fed(cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
+        let queue = Self::new(Box::new(std::iter::empty()), cells, interrupt, clock).with_unknown_cells();
+        queue.lock().is_fed = true;
+        queue
+    }
+
+    /// Adds blocks that became ready; with those that wait, if they share a band, so that an engine may take them together.
+    /// Nothing, if the queue was closed or stopped.
+    pub fn add(&self, band: &Arc<W::Band>, blocks: Vec<(W::Class, W::Block)>) {
+        let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
+        let mut state = self.lock();
+        if !state.is_fed || state.stopped || pairs == 0 {
+            return;
+        }
+        let is_last = |pile: &Pile<W>| Arc::ptr_eq(&pile.band, band) && !pile.universal_only;
+        match state.piles.back().is_some_and(is_last) {
+            true => {
+                let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
+                state.remaining_cells = state.remaining_cells.saturating_add(cells);
+                state.piles.back_mut().into_iter().for_each(|pile| pile.blocks.extend(blocks.iter().cloned()));
+            }
+            false => state.add(0..0, Arc::clone(band), blocks, pairs),
+        }
+        self.changed.notify_all();
+    }
+
+    /// Nothing will be added any more.
+    pub fn close(&self) {
+        self.lock().is_fed = false;
+        self.changed.notify_all();
     }
 
     /// Plans bands no further than this allows; before, nothing bounds it.
@@ -245,15 +283,7 @@ impl<W: Work> WorkQueue<W> {
             end.1 = Bands::Ended;
             return;
         };
-        let mut state = self.lock();
-        if state.is_open_ended {
-            let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
-            state.remaining_cells = state.remaining_cells.saturating_add(cells);
-        }
-        let info = Arc::new(BandInfo { index: state.next_band, queries, pairs });
-        state.next_band += 1;
-        state.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });
-        drop(state);
+        self.lock().add(queries, band, blocks, pairs);
         end.1 = Bands::More(bands);
     }
 
@@ -357,7 +387,18 @@ impl<W: Work> WorkQueue<W> {
 
 impl<W: Work> State<W> {
     fn is_done(&self) -> bool {
-        matches!(self.bands, Bands::Ended) && self.piles.is_empty() && self.leases.is_empty()
+        matches!(self.bands, Bands::Ended) && !self.is_fed && self.piles.is_empty() && self.leases.is_empty()
+    }
+
+    /// A band with its pairs waits behind all others.
+    fn add(&mut self, queries: Range<SequenceId>, band: Arc<W::Band>, blocks: Vec<(W::Class, W::Block)>, pairs: u64) {
+        if self.is_open_ended {
+            let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
+            self.remaining_cells = self.remaining_cells.saturating_add(cells);
+        }
+        let info = Arc::new(BandInfo { index: self.next_band, queries, pairs });
+        self.next_band += 1;
+        self.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });
     }
 
     /// Whether planning panicked and nothing else is left: the job can only end with an error.
