@@ -3,7 +3,7 @@
 use pairwave::clustal::kernels::layout as clustal_layout;
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
 use pairwave::edit::kernels::myers::{self, Cooperation};
-use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Program, Step, Sweep, of_kind};
+use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Merging, Program, Step, Sweep, of_kind};
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
@@ -12,6 +12,8 @@ use pairwave::pairs::kernels::nw_slice;
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::posterior::kernels::layout as posterior_layout;
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
+use pairwave::profile::kernels::layout as profile_layout;
+use pairwave::profile::kernels::program as profile;
 use pairwave::score::EditMode;
 use pairwave::seq::Alphabet;
 
@@ -453,6 +455,32 @@ fn probabilities_of_pairs() {
     );
 }
 
+fn merge(step: Merging) -> naga::Module {
+    let variant = match step {
+        Merging::Tile => profile::Variant::Tile { workgroup: 16, columns: 32, letters: 8 },
+        Merging::Cross => profile::Variant::Cross { workgroup: 16 },
+    };
+    parsed(&variant.source().expect("its parts are there"))
+}
+
+#[test]
+fn structures_of_profiles() {
+    let both = || [Merging::Tile, Merging::Cross].map(merge);
+    same_layout!(
+        both(),
+        profile_layout::Params,
+        "Params",
+        [problems, node_begin, nodes, tile_rows, diagonal, reserved0, reserved1, reserved2]
+    );
+    same_layout!(
+        both(),
+        profile_layout::Problem,
+        "Problem",
+        [m, n, fours, scored, tenths, first, second, nodes, rows, columns, corners, corner_count]
+    );
+    same_layout!(both(), profile_layout::Node, "Node", [a, b, m, n, ends, column, in_gap, reserved]);
+}
+
 /// A variant of a kernel that declares all of its bindings, and its arenas.
 fn module_of(kind: Kind) -> naga::Module {
     match kind {
@@ -467,6 +495,7 @@ fn module_of(kind: Kind) -> naga::Module {
         Kind::Clustal(Step::ForwardReverse(Cooperation::Thread)) => pass(Pass::ForwardReverseThread),
         Kind::Clustal(Step::ForwardReverse(_)) => pass(Pass::ForwardReverse),
         Kind::Posterior(sweep) => sums(sweep),
+        Kind::Profile(step) => merge(step),
     }
 }
 

@@ -15,6 +15,7 @@ use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
 use pairwave::pairs::kernels::nw_slice;
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
+use pairwave::profile::kernels::program as profile;
 use pairwave::score::{EditMode, Reach};
 use pairwave::seq::Alphabet;
 
@@ -244,6 +245,13 @@ fn sums() -> Vec<PosteriorVariant> {
     all
 }
 
+/// Sets of constants of the kernels for profiles: those of devices, and others.
+fn merges() -> Vec<profile::Variant> {
+    let tile = |(workgroup, columns, letters)| profile::Variant::Tile { workgroup, columns, letters };
+    let tiles = [(32, 128, profile::MOST_LETTERS), (32, 128, 4), (2, 4, 24), (8, 20, 12)].map(tile);
+    tiles.into_iter().chain([4, 16, 64].map(|workgroup| profile::Variant::Cross { workgroup })).collect()
+}
+
 /// All shaders, the walk over what each kernel leaves included.
 fn texts() -> Vec<Text> {
     let of_slice = |variant: nw_slice::Variant| Text {
@@ -304,6 +312,12 @@ fn texts() -> Vec<Text> {
         name: format!("{variant:?}"),
         source: variant.source().expect("its parts are there"),
         workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
+    all.extend(merges().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup(),
         workgroup_bytes: variant.workgroup_bytes(),
     }));
     all
@@ -386,6 +400,7 @@ fn every_kernel_of_the_table_has_its_shader_oracle_and_contract() {
             "phylo" => "src/papara/oracle.rs".to_owned(),
             "clustal" => "src/clustal/oracle.rs".to_owned(),
             "posterior" => "src/posterior/oracle.rs".to_owned(),
+            "profile" => "src/profile/oracle.rs".to_owned(),
             _ => format!("src/pairs/oracle/{recurrence}.rs"),
         };
         assert!(shader.contains(&oracle), "{stem}");

@@ -32,6 +32,7 @@ const PARTS: &[(&str, &str)] = &[
     part!("papara_words"),
     part!("posterior"),
     part!("profile"),
+    part!("profiles"),
     part!("strip"),
     part!("striped_border_anchored"),
     part!("striped_border_edges"),

@@ -5,6 +5,7 @@ mod edit;
 mod long;
 mod phylo;
 mod posterior;
+mod profile;
 
 use std::fmt;
 use std::sync::Arc;
@@ -163,7 +164,7 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
     });
     let tests = tests.chain(edit::test_adapter(found)).chain(long::test_adapter(found));
     let tests = tests.chain(phylo::test_adapter(found)).chain(clustal::test_adapter(found));
-    tests.chain(posterior::test_adapter(found)).collect()
+    tests.chain(posterior::test_adapter(found)).chain(profile::test_adapter(found)).collect()
 }
 
 /// What jobs run on the CPU.
@@ -303,6 +304,7 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     speeds.extend(phylo::bench_adapter(found)?);
     speeds.extend(clustal::bench_adapter(found)?);
     speeds.extend(posterior::bench_adapter(found)?);
+    speeds.extend(profile::bench_adapter(found)?);
     Ok(speeds)
 }
 

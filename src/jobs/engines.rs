@@ -25,6 +25,8 @@ use crate::papara::Phylo;
 use crate::papara::gpu::PhyloGpu;
 use crate::posterior::Posterior;
 use crate::posterior::gpu::PosteriorGpu;
+use crate::profile::gpu::ProfileGpu;
+use crate::profile::work::Profile;
 use crate::score::{Mode, Scoring};
 
 /// Seconds before the first results of a GPU that nobody has opened yet: a driver is loaded, and shaders are compiled (on an
@@ -164,6 +166,14 @@ pub(super) fn open_posterior(
 ) -> Result<Vec<Box<dyn Engine<Posterior>>>> {
     let open = |found: &FoundAdapter| Ok(PosteriorGpu::open(found)?.with_pool(Arc::clone(pool)));
     open_kind(options, pool.current_num_threads(), cells, open)
+}
+
+/// Opens engines for profiles ([`open_kind`]); only such as are worth it come to them.
+///
+/// # Errors
+/// A wrong choice of devices.
+pub(super) fn open_profile(options: &Run, threads: usize) -> Result<Vec<Box<dyn Engine<Profile>>>> {
+    open_kind(options, threads, u64::MAX, ProfileGpu::open)
 }
 
 /// Opens engines for one kind of work on the devices that a job was given; the CPU is as many of them as there are `threads`.

@@ -13,8 +13,12 @@
 //! [`oracle`] is the recurrence as it is written down; passes answer to it in tests.
 
 mod columns;
+mod divided;
+mod engines;
+pub mod gpu;
 mod group;
 mod iterate;
+pub mod kernels;
 mod letters;
 mod options;
 pub mod oracle;
@@ -24,8 +28,11 @@ mod progressive;
 mod rows;
 mod scores;
 mod walk;
+pub mod work;
 
 pub use columns::Penalties;
+pub use divided::{Crossing, Divided};
+pub use engines::{Engines, align_on};
 pub use iterate::Iterate;
 pub use options::{Options, Series};
 pub use path::Step;

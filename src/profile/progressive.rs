@@ -8,10 +8,8 @@ use super::group::Group;
 use super::iterate::Iterate;
 use super::letters::Letters;
 use super::options::{Costs, Options};
-use super::pass::Problem;
 use super::path::{Step, places};
-use super::scores::Scores;
-use super::walk::Walk;
+use super::work::Pair;
 use crate::alignment::MultipleAlignment;
 use crate::error::{Error, Result};
 use crate::seq::SequenceStore;
@@ -68,8 +66,15 @@ pub fn align(store: &SequenceStore, guide: &Guide, options: &Options, run: &Run)
     if sequences == 0 {
         return Ok(Progressive { alignment: MultipleAlignment::default(), order: Vec::new() });
     }
-    let work = Work { store, guide, options, run, letters: Letters::of(store, options) };
-    run.threads.install(|| work.align())
+    let work = Work::new(store, guide, options, run);
+    run.threads.install(|| {
+        let late = work.late();
+        if options.iterate == Iterate::Tree {
+            return work.align_iterating(&late);
+        }
+        let tree = work.along_tree(&late)?;
+        work.complete(&late, tree)
+    })
 }
 
 pub(super) struct Work<'a> {
@@ -81,14 +86,24 @@ pub(super) struct Work<'a> {
 }
 
 /// A join that took place.
-struct Joined {
+pub(super) struct Joined {
     /// Whether the first profile is the second child's.
     is_switched: bool,
     path: Vec<Step>,
 }
 
+/// The group of all sequences that are not late, if there are any, and the paths of the joins.
+pub(super) type Tree = (Option<Group>, Vec<Option<Joined>>);
+
+/// Two groups to be joined. The profile of the one with more sequences is the first.
+pub(super) struct Joining {
+    pub(super) is_switched: bool,
+    pub(super) first: Group,
+    pub(super) second: Group,
+}
+
 /// Joins on their way.
-struct Joins<'a> {
+pub(super) struct Joins<'a> {
     /// The join above each node.
     parents: Vec<Option<usize>>,
     /// Groups of nodes that wait for their sisters.
@@ -99,18 +114,32 @@ struct Joins<'a> {
     late: &'a [bool],
     done: AtomicUsize,
     /// Why a join failed.
-    failure: Mutex<Option<Error>>,
+    pub(super) failure: Mutex<Option<Error>>,
+}
+
+impl Joins<'_> {
+    /// Whether nothing is above a join.
+    pub(super) fn is_root(&self, number: usize) -> bool {
+        number + 1 == self.paths.len()
+    }
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        store: &'a SequenceStore,
+        guide: &'a Guide<'a>,
+        options: &'a Options,
+        run: &'a Run<'a>,
+    ) -> Work<'a> {
+        Work { store, guide, options, run, letters: Letters::of(store, options) }
+    }
 }
 
 impl Work<'_> {
-    fn align(&self) -> Result<Progressive> {
+    /// The alignment, once all sequences that are not late are aligned.
+    pub(super) fn complete(&self, late: &[bool], (group, paths): Tree) -> Result<Progressive> {
         let sequences = self.store.len();
-        let late = self.late();
-        if self.options.iterate == Iterate::Tree {
-            return self.align_iterating(&late);
-        }
-        let (group, paths) = self.along_tree(&late)?;
-        let mut order = self.order(&late);
+        let mut order = self.order(late);
         let mut rows = self.rows(&group, &paths);
         let first = match group {
             Some(group) => group,
@@ -127,11 +156,11 @@ impl Work<'_> {
         let alignment = MultipleAlignment::new(columns, rows)
             .ok_or_else(|| Error::Internal("columns of a multiple alignment do not rise".into()))?;
         let found = Progressive { alignment, order };
-        if self.options.iterate == Iterate::Alignment { self.iterate_on(found, &late) } else { Ok(found) }
+        if self.options.iterate == Iterate::Alignment { self.iterate_on(found, late) } else { Ok(found) }
     }
 
     /// Which sequences are not alike enough to any.
-    fn late(&self) -> Vec<bool> {
+    pub(super) fn late(&self) -> Vec<bool> {
         let sequences = self.store.len();
         let mut most = vec![-1; sequences];
         for a in 0..sequences {
@@ -191,8 +220,25 @@ impl Work<'_> {
         order
     }
 
-    /// Aligns along the tree. The group of all that are not late, if there are any, and the paths of the joins.
-    fn along_tree(&self, late: &[bool]) -> Result<(Option<Group>, Vec<Option<Joined>>)> {
+    /// Aligns along the tree.
+    fn along_tree(&self, late: &[bool]) -> Result<Tree> {
+        let joins = self.joins(late);
+        rayon::scope(|scope| {
+            let joins = &joins;
+            self.lowest().for_each(|number| scope.spawn(move |_| self.climb(joins, number)));
+        });
+        self.ended(joins)
+    }
+
+    /// Joins of two leaves.
+    pub(super) fn lowest(&self) -> impl Iterator<Item = usize> {
+        let (joins, leaves) = (&self.guide.tree.joins, self.guide.tree.leaves);
+        let is_lowest = move |&number: &usize| joins[number].children.iter().all(|&child| (child as usize) < leaves);
+        (0..joins.len()).filter(is_lowest)
+    }
+
+    /// Joins of which none took place.
+    pub(super) fn joins<'b>(&self, late: &'b [bool]) -> Joins<'b> {
         let (tree, leaves) = (self.guide.tree, self.guide.tree.leaves);
         let nodes = leaves + tree.joins.len();
         let mut parents = vec![None; nodes];
@@ -212,11 +258,12 @@ impl Work<'_> {
         for (join, ready) in tree.joins.iter().zip(&joins.ready) {
             ready.store(join.children.iter().filter(|child| is_leaf(child)).count(), Ordering::Relaxed);
         }
-        rayon::scope(|scope| {
-            let joins = &joins;
-            let lowest = (0..tree.joins.len()).filter(|&number| tree.joins[number].children.iter().all(is_leaf));
-            lowest.for_each(|number| scope.spawn(move |_| self.climb(joins, number)));
-        });
+        joins
+    }
+
+    /// What came of all joins.
+    pub(super) fn ended(&self, joins: Joins) -> Result<Tree> {
+        let leaves = self.guide.tree.leaves;
         if let Some(error) = lock(&joins.failure).take() {
             return Err(error);
         }
@@ -224,7 +271,7 @@ impl Work<'_> {
             return Err(Error::Interrupted);
         }
         let mut root = joins.groups.last().and_then(|root| lock(root).take());
-        if leaves == 1 && !late[0] {
+        if leaves == 1 && !joins.late[0] {
             root = Some(self.leaf(0));
         }
         Ok((root, joins.paths.iter().map(|path| lock(path).take()).collect()))
@@ -232,37 +279,59 @@ impl Work<'_> {
 
     /// Joins, then what is above it if that is ready, and so on.
     fn climb(&self, joins: &Joins, mut number: usize) {
-        let leaves = self.guide.tree.leaves;
         loop {
             if (self.run.stopped)() {
                 return;
             }
-            let children = self.guide.tree.joins[number].children.map(|child| child as usize);
-            let [first, second] = children.map(|child| match child < leaves {
-                true => (!joins.late[child]).then(|| self.leaf(child as u32)),
-                false => lock(&joins.groups[child]).take(),
-            });
-            let group = match (first, second) {
-                (Some(first), Some(second)) => match self.join(first, second) {
-                    Ok((group, joined)) => {
-                        *lock(&joins.paths[number]) = Some(joined);
-                        Some(group)
-                    }
+            let group = match self.children(joins, number) {
+                Ok(joining) => match self.path(&joining.first, &joining.second) {
+                    Ok(path) => Some(self.joined(joins, number, joining, path)),
                     Err(error) => {
                         *lock(&joins.failure) = Some(error);
                         return;
                     }
                 },
-                (first, second) => first.or(second),
+                Err(only) => only,
             };
-            *lock(&joins.groups[leaves + number]) = group;
-            (self.run.progress)(joins.done.fetch_add(1, Ordering::Relaxed) + 1, self.steps(joins.late));
-            match joins.parents[leaves + number] {
-                // The other child's thread goes on if it is not ready yet.
-                Some(parent) if joins.ready[parent].fetch_add(1, Ordering::AcqRel) == 1 => number = parent,
-                _ => return,
+            match self.passed(joins, number, group) {
+                Some(parent) => number = parent,
+                None => return,
             }
         }
+    }
+
+    /// Two groups that a join is of; or the only one there is, or none.
+    pub(super) fn children(&self, joins: &Joins, number: usize) -> Result<Joining, Option<Group>> {
+        let leaves = self.guide.tree.leaves;
+        let children = self.guide.tree.joins[number].children.map(|child| child as usize);
+        let [first, second] = children.map(|child| match child < leaves {
+            true => (!joins.late[child]).then(|| self.leaf(child as u32)),
+            false => lock(&joins.groups[child]).take(),
+        });
+        match (first, second) {
+            (Some(first), Some(second)) if second.members.len() > first.members.len() => {
+                Ok(Joining { is_switched: true, first: second, second: first })
+            }
+            (Some(first), Some(second)) => Ok(Joining { is_switched: false, first, second }),
+            (first, second) => Err(first.or(second)),
+        }
+    }
+
+    /// Two groups as one, and the path is kept.
+    pub(super) fn joined(&self, joins: &Joins, number: usize, joining: Joining, path: Vec<Step>) -> Group {
+        let Joining { is_switched, first, second } = joining;
+        let group = first.joined(&second, &self.letters, &path);
+        *lock(&joins.paths[number]) = Some(Joined { is_switched, path });
+        group
+    }
+
+    /// A join is done. Gives the one above it if that is ready.
+    pub(super) fn passed(&self, joins: &Joins, number: usize, group: Option<Group>) -> Option<usize> {
+        let node = self.guide.tree.leaves + number;
+        *lock(&joins.groups[node]) = group;
+        (self.run.progress)(joins.done.fetch_add(1, Ordering::Relaxed) + 1, self.steps(joins.late));
+        // The other child's thread goes on if it is not ready yet.
+        joins.parents[node].filter(|&parent| joins.ready[parent].fetch_add(1, Ordering::AcqRel) == 1)
     }
 
     /// Steps of all: joins, and late sequences.
@@ -281,20 +350,16 @@ impl Work<'_> {
         sum / f64::from((first.members.len() * second.members.len()) as f32)
     }
 
-    /// Aligns two groups. The profile of the group with more sequences is the first.
-    fn join(&self, first: Group, second: Group) -> Result<(Group, Joined)> {
-        let is_switched = second.members.len() > first.members.len();
-        let (first, second) = if is_switched { (second, first) } else { (first, second) };
-        let path = self.path(&first, &second)?;
-        Ok((first.joined(&second, &self.letters, &path), Joined { is_switched, path }))
+    /// The profiles of two groups.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if scores may not fit in 32 bits.
+    pub(super) fn pair(&self, first: &Group, second: &Group) -> Result<Pair> {
+        self.pair_at(first, second, Some(self.mean_likeness(first, second)))
     }
 
-    pub(super) fn path(&self, first: &Group, second: &Group) -> Result<Vec<Step>> {
-        self.path_at(first, second, Some(self.mean_likeness(first, second)))
-    }
-
-    /// The path of two groups that are so alike, in percent, if that is known.
-    pub(super) fn path_at(&self, first: &Group, second: &Group, identity: Option<f64>) -> Result<Vec<Step>> {
+    /// The profiles of two groups that are so alike, in percent, if that is known.
+    fn pair_at(&self, first: &Group, second: &Group, identity: Option<f64>) -> Result<Pair> {
         let lengths = [first.mean_length(), second.mean_length()];
         let costs = self.options.costs(self.store.alphabet(), identity, lengths);
         let penalties = [first, second].map(|group| Penalties::of(group, &self.letters, self.options, &costs));
@@ -302,11 +367,16 @@ impl Work<'_> {
             return Err(Error::usage("the sequences are too long to be aligned with scores of 32 bits"));
         }
         let letters = self.letters.count().max(1);
-        let scores = Scores::new(&scored(first, &self.letters, &costs), &tenths(second), letters, self.run.level);
-        let problem = Problem::new(&penalties[0], &penalties[1], &scores);
-        let path = Walk { problem: &problem, level: self.run.level, stopped: self.run.stopped }.path();
-        // A path that was given up lacks columns.
-        if (self.run.stopped)() { Err(Error::Interrupted) } else { Ok(path) }
+        Ok(Pair { penalties, scored: scored(first, &self.letters, &costs), tenths: tenths(second), letters })
+    }
+
+    pub(super) fn path(&self, first: &Group, second: &Group) -> Result<Vec<Step>> {
+        self.pair(first, second)?.path(self.run.level, self.run.stopped).ok_or(Error::Interrupted)
+    }
+
+    /// The path of two groups that are so alike, in percent, if that is known.
+    pub(super) fn path_at(&self, first: &Group, second: &Group, identity: Option<f64>) -> Result<Vec<Step>> {
+        self.pair_at(first, second, identity)?.path(self.run.level, self.run.stopped).ok_or(Error::Interrupted)
     }
 
     /// The columns of all residues after the joins; none of sequences that are late.
@@ -438,6 +508,6 @@ fn fits(costs: &Costs, penalties: &[Penalties; 2]) -> bool {
     most(costs.table.scores()) * columns + symbols + 8 * openings < 1 << 29
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poison| poison.into_inner())
 }

@@ -55,6 +55,14 @@ impl Scores {
         Scores::keeping(first, second, letters, level, KEPT)
     }
 
+    /// As above, for whoever asks for few of all scores: none are kept.
+    ///
+    /// # Panics
+    /// As above.
+    pub fn sparingly(first: &[i32], second: &[i32], letters: usize, level: Level) -> Scores {
+        Scores::keeping(first, second, letters, level, 0)
+    }
+
     /// As above; so many scores are kept at most.
     pub(super) fn keeping(first: &[i32], second: &[i32], letters: usize, level: Level, most: usize) -> Scores {
         let (first_all, first_places) = distinct(first, letters);
@@ -115,8 +123,34 @@ impl Scores {
         self.expand(self.first_places[first] as usize, from, row, spare);
     }
 
+    /// A small part of a row, without what is not asked for.
+    #[inline(always)]
+    fn part(&self, row: usize, from: usize, products: &mut [i32]) {
+        products.fill(0);
+        let column = &self.first[row * self.letters..][..self.letters];
+        for (&letter, tenths) in self.used.iter().zip(self.second.chunks_exact(self.second_count.max(1))) {
+            let score = column[letter];
+            match &self.second_places {
+                None => {
+                    for (sum, &tenths) in products.iter_mut().zip(&tenths[from..]) {
+                        *sum = sum.wrapping_add(score.wrapping_mul(tenths));
+                    }
+                }
+                Some(places) => {
+                    for (sum, &place) in products.iter_mut().zip(&places[from..]) {
+                        *sum = sum.wrapping_add(score.wrapping_mul(tenths[place as usize]));
+                    }
+                }
+            }
+        }
+        products.iter_mut().for_each(|sum| *sum /= 10);
+    }
+
     #[inline(always)]
     fn expand(&self, column: usize, from: usize, row: &mut [i32], spare: &mut Vec<i32>) {
+        if 4 * row.len() < self.second_count {
+            return self.part(column, from, row);
+        }
         spare.resize(self.second_count, 0);
         self.products(column, spare);
         match &self.second_places {

@@ -4,6 +4,7 @@
 //! most. Both rectangles that remain are aligned in the same way. Which of several best alignments is found follows from the
 //! recursion: ties are ClustalW's.
 
+use super::divided::{Crossing, Divided};
 use super::pass::{Problem, Rectangle, Room, Row, backward, forward};
 use super::path::{Pieces, Step};
 use crate::simd::Level;
@@ -28,25 +29,44 @@ struct Rooms {
     second: Room,
 }
 
-/// Where an alignment crosses the middle: behind so many columns of the second profile, and whether it is in a gap there.
-#[derive(Debug, PartialEq, Eq)]
-struct Crossing {
-    column: usize,
-    in_gap: bool,
-}
-
 impl Walk<'_> {
     /// The path of the best alignment; something else once this is stopped. Runs on the threads of the pool that it is called in.
     pub(super) fn path(&self) -> Vec<Step> {
+        self.rest(&Divided::default())
+    }
+
+    /// The same where rectangles are divided already.
+    ///
+    /// # Panics
+    /// If they cannot be so ([`Divided::check`]).
+    pub(super) fn rest(&self, divided: &Divided) -> Vec<Step> {
         let [m, n] = self.problem.columns;
-        let mut pieces = Pieces::default();
+        let (mut pieces, mut rooms) = (Pieces::default(), Rooms::default());
         let whole = Rectangle { a: 0, b: 0, m, n, opens: false, closes: false };
-        self.align(whole, &mut pieces, &mut Rooms::default());
+        // The last is the next; a gap between two rectangles has no number.
+        let mut waiting = vec![Some((0, whole))];
+        while let Some(next) = waiting.pop() {
+            let Some((node, rectangle)) = next else {
+                pieces.first(2);
+                continue;
+            };
+            match divided.crossing(node) {
+                Some(crossing) => {
+                    let [upper, lower] = rectangle.divided(crossing);
+                    waiting.push(Some((2 * node + 2, lower)));
+                    if crossing.in_gap {
+                        waiting.push(None);
+                    }
+                    waiting.push(Some((2 * node + 1, upper)));
+                }
+                None => self.align(rectangle, &mut pieces, &mut rooms),
+            }
+        }
         pieces.path()
     }
 
     fn align(&self, rectangle: Rectangle, pieces: &mut Pieces, rooms: &mut Rooms) {
-        let Rectangle { a, b, m, n, opens, closes } = rectangle;
+        let Rectangle { m, n, .. } = rectangle;
         match (m, n) {
             (_, 0) => return pieces.first(m),
             (0, _) => return pieces.second(n),
@@ -66,18 +86,8 @@ impl Walk<'_> {
             down();
             up();
         }
-        let middle = m / 2;
-        let Crossing { column, in_gap } = self.crossing(rectangle, above, below);
-        let skipped = usize::from(in_gap);
-        let upper = Rectangle { a, b, m: middle - skipped, n: column, opens, closes: !in_gap };
-        let lower = Rectangle {
-            a: a + middle + skipped,
-            b: b + column,
-            m: m - middle - skipped,
-            n: n - column,
-            opens: !in_gap,
-            closes,
-        };
+        let crossing = self.crossing(rectangle, above, below);
+        let ([upper, lower], in_gap) = (rectangle.divided(crossing), crossing.in_gap);
         if is_shared {
             let mut behind = Pieces::default();
             let ahead = || self.align(upper, pieces, rooms);

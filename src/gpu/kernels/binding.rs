@@ -107,6 +107,15 @@ pub const BLOCK: &[Binding] = &[
     write(6, "out"),
 ];
 
+/// What `common/profiles.wgsl` declares.
+const PROFILES: [Binding; 5] = [uniform(32), read(1, "problems"), read(2, "data"), write(3, "nodes"), write(4, "rows")];
+
+/// Of `profile_tile`.
+pub const PROFILE_TILE: &[Binding] =
+    &[PROFILES[0], PROFILES[1], PROFILES[2], PROFILES[3], PROFILES[4], write(5, "columns"), write(6, "corners")];
+/// Of `profile_cross`.
+pub const PROFILE_CROSS: &[Binding] = &PROFILES;
+
 /// What `common/clustal.wgsl` declares.
 const CLUSTAL: [Binding; 5] = [uniform(32), read(1, "symbols"), read(2, "table"), read(3, "pairs"), write(4, "found")];
 

@@ -27,6 +27,8 @@ pub enum Family {
     Clustal,
     /// Probabilities of pairs of residues.
     Posterior,
+    /// Profiles against profiles.
+    Profile,
 }
 
 /// How a kernel goes over the matrix.
@@ -93,6 +95,15 @@ pub enum Sweep {
     Backward,
 }
 
+/// A step of dividing the matrix of two profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Merging {
+    /// Scores up to the middle row.
+    Tile,
+    /// Where the best alignment crosses it.
+    Cross,
+}
+
 /// Which kernel it is, as its host half knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -114,6 +125,8 @@ pub enum Kind {
     Clustal(Step),
     /// One for probabilities of pairs of residues, by `program`: which sweep it is.
     Posterior(Sweep),
+    /// One for profiles against profiles, by `program`: which step it is.
+    Profile(Merging),
 }
 
 /// What is known of a kernel without a device.
@@ -145,13 +158,14 @@ impl Kernel {
             Kind::Block(_) => Family::Phylo,
             Kind::Clustal(_) => Family::Clustal,
             Kind::Posterior(_) => Family::Posterior,
+            Kind::Profile(_) => Family::Profile,
         }
     }
 
     /// Whether it is but a step before or after what another kernel does: work is not handed to it by name.
     pub const fn follows(&self) -> bool {
         let is_first = matches!(self.kind, Kind::Clustal(Step::Ends) | Kind::Posterior(Sweep::Forward));
-        is_first || matches!(self.kind, Kind::Walk | Kind::Traceback(_))
+        is_first || matches!(self.kind, Kind::Walk | Kind::Traceback(_) | Kind::Profile(Merging::Cross))
     }
 
     /// How it goes over the matrix, if it can store directions.
@@ -386,6 +400,20 @@ pub static KERNELS: &[Kernel] = &[
         binding::POSTERIOR,
         "posterior",
         "the same from each cell on, and the probable pairs of residues (Probalign: Roshan and Livesay 2006)",
+    ),
+    Kernel::plain(
+        shader!("profile_tile"),
+        Kind::Profile(Merging::Tile),
+        binding::PROFILE_TILE,
+        "profile",
+        "scores of two profiles up to the middle row, a tile per workgroup, a dispatch a diagonal of tiles",
+    ),
+    Kernel::plain(
+        shader!("profile_cross"),
+        Kind::Profile(Merging::Cross),
+        binding::PROFILE_CROSS,
+        "profile",
+        "where the best alignment of two profiles crosses the middle row (Myers and Miller 1988)",
     ),
 ];
 

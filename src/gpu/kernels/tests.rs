@@ -1,6 +1,6 @@
 use super::*;
 use crate::gpu::source;
-use crate::{clustal, edit, long, pairs, papara, posterior};
+use crate::{clustal, edit, long, pairs, papara, posterior, profile};
 
 fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
     let rooms = [
@@ -10,6 +10,7 @@ fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
         papara::kernels::samples,
         clustal::kernels::samples,
         posterior::kernels::samples,
+        profile::kernels::samples,
     ];
     rooms.into_iter().flat_map(|samples| samples(kind)).collect()
 }

@@ -4,10 +4,10 @@
 mod clustal;
 mod distances;
 mod probabilities;
+mod profiles;
 mod tree;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -21,7 +21,6 @@ use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::{Alphabet, SequenceId, SequenceStore};
-use crate::simd::Level;
 use crate::tree::{Distances, GuideTree};
 use crate::{posterior, profile};
 
@@ -178,13 +177,9 @@ impl MultiAlign {
         let begin = Instant::now();
         let (weights, identities) = (tree.weights(), tree.identities());
         let guide = profile::Guide { tree: &tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
-        let control = profile::Run {
-            threads: pool,
-            level: Level::best(),
-            stopped: &|| run.interrupt.load(Ordering::Relaxed),
-            progress: &|_, _| {},
-        };
-        let profile::Progressive { alignment, order } = profile::align(&self.sequences, &guide, options, &control)?;
+        let worth = profiles::Worth::default();
+        let profile::Progressive { alignment, order } =
+            profiles::align(&self.sequences, &guide, options, (run, pool), worth)?;
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
         Ok(Aligned { alignment, tree, newick, order, distances })
     }

@@ -1,0 +1,101 @@
+//! ClustalW's progressive stage on the devices that a job was given, where that is worth their opening.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::super::{Run, engines};
+use crate::error::Result;
+use crate::profile::{self, Guide, Options, Progressive};
+use crate::seq::SequenceStore;
+use crate::simd::Level;
+
+/// What is worth the time of devices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Worth {
+    /// Cells a thread of all profiles together: it takes a second or two.
+    pub(super) job_cells: u64,
+    /// Cells of two profiles: a thread takes longer than a launch.
+    pub(super) least_cells: u64,
+}
+
+impl Default for Worth {
+    fn default() -> Self {
+        Worth { job_cells: 1 << 30, least_cells: 1 << 20 }
+    }
+}
+
+/// Aligns along a tree: on GPUs among the devices if the profiles are large, else on the threads of the pool alone.
+///
+/// # Errors
+/// A wrong choice of devices; those of [`profile::align`].
+pub(super) fn align(
+    sequences: &SequenceStore,
+    guide: &Guide,
+    options: &Options,
+    (run, pool): (&Run, &Arc<rayon::ThreadPool>),
+    worth: Worth,
+) -> Result<Progressive> {
+    let control = profile::Run {
+        threads: pool,
+        level: Level::best(),
+        stopped: &|| run.interrupt.load(Ordering::Relaxed),
+        progress: &|_, _| {},
+    };
+    let threads = pool.current_num_threads();
+    if cells(sequences) / threads as u64 >= worth.job_cells {
+        let engines = engines::open_profile(run, threads)?;
+        if engines.iter().any(|engine| !engine.universal()) {
+            let engines = profile::Engines {
+                engines,
+                control: run.control(),
+                pool: Arc::clone(pool),
+                least_cells: worth.least_cells,
+            };
+            let (aligned, ran) = profile::align_on(sequences, guide, options, &control, engines)?;
+            for engine in &ran.engines {
+                tracing::debug!(engine.name, engine.pairs, engine.kernel_seconds, "profiles aligned");
+            }
+            return Ok(aligned);
+        }
+    }
+    profile::align(sequences, guide, options, &control)
+}
+
+/// About how many cells the profiles of all joins have.
+fn cells(sequences: &SequenceStore) -> u64 {
+    let lengths = sequences.lengths();
+    let mean = lengths.iter().map(|&length| u64::from(length)).sum::<u64>() / (lengths.len() as u64).max(1);
+    mean.saturating_mul(mean).saturating_mul(lengths.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::adapter::{Device, enumerate};
+    use crate::seq::{ReadOptions, read_bytes};
+    use crate::tree::GuideTree;
+
+    #[test]
+    fn profiles_are_aligned_on_the_devices_as_on_the_cpu() {
+        let text = include_bytes!("../../../assets/msa/adenylate_kinases.fasta");
+        let sequences = read_bytes("adenylate kinases", text, &ReadOptions::default()).expect("it can be read");
+        let names: Vec<&str> = (0..sequences.len() as u32).map(|id| sequences.name(id)).collect();
+        let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool"));
+        let newick = include_bytes!("../../../assets/msa/adenylate_kinases.clustalw.dnd");
+        let tree = GuideTree::read("a file", newick, &names, &pool).expect("it is a tree of these");
+        let (weights, identities) = (tree.weights(), tree.identities());
+        let guide = Guide { tree: &tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
+        let found = enumerate().into_iter().next().expect("an adapter");
+        let on = |devices: Vec<Device>, worth: Worth| {
+            let run = Run { devices, ..Run::default() };
+            let options = Options::new(sequences.alphabet());
+            align(&sequences, &guide, &options, (&run, &pool), worth).expect("it aligns")
+        };
+        let expected = on(vec![Device::Cpu], Worth::default());
+        let gpu = || Device::Adapter(Box::new(found.clone()));
+        let all = Worth { job_cells: 0, least_cells: 10_000 };
+        for devices in [vec![Device::Cpu], vec![gpu()], vec![gpu(), Device::Cpu]] {
+            assert_eq!(on(devices, all), expected);
+        }
+    }
+}
