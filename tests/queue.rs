@@ -375,7 +375,7 @@ fn work_is_added_while_the_queue_runs() {
     let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
     let queue = Arc::new(WorkQueue::<Pairs>::fed(job.cells(), Arc::default(), wall_clock()));
     let least = LeastWork { seconds: 0.0, pairs: 1, fill: 0 };
-    let (engine, other) = (queue.join(true, least), queue.join(true, least));
+    let engine = queue.join(true, least);
     let some = capacity(1 << 40, 1);
     assert!(matches!(queue.pull(engine, some, false), Pull::Nothing), "nothing is there yet");
     let mut blocks = blocks.into_iter();
@@ -385,11 +385,11 @@ fn work_is_added_while_the_queue_runs() {
     let one = capacity(1, 1);
     let Pull::Work(first) = queue.pull(engine, one, true) else { panic!("there is work") };
     assert_eq!(first.batch.blocks.len(), 1);
-    // An engine that sleeps is woken by what is added, and by the end.
+    // One that sleeps is woken by what is added, and by the end.
     let asleep = Arc::clone(&queue);
     let (sender, heard) = mpsc::channel();
     let thread = std::thread::spawn(move || {
-        while let Pull::Work(lease) = asleep.pull(other, one, true) {
+        while let Pull::Work(lease) = asleep.pull(engine, one, true) {
             asleep.finish(&lease, &[]).expect("it is its own");
             sender.send(lease.batch.pairs()).expect("it is heard");
         }

@@ -4,6 +4,8 @@
 //! most. Both rectangles that remain are aligned in the same way. Which of several best alignments is found follows from the
 //! recursion: ties are ClustalW's.
 
+use rayon::prelude::*;
+
 use super::divided::{Crossing, Divided};
 use super::pass::{Problem, Rectangle, Room, Row, backward, forward};
 use super::path::{Pieces, Step};
@@ -41,17 +43,13 @@ impl Walk<'_> {
     /// If they cannot be so ([`Divided::check`]).
     pub(super) fn rest(&self, divided: &Divided) -> Vec<Step> {
         let [m, n] = self.problem.columns;
-        let (mut pieces, mut rooms) = (Pieces::default(), Rooms::default());
         let whole = Rectangle { a: 0, b: 0, m, n, opens: false, closes: false };
         // The last is the next; a gap between two rectangles has no number.
-        let mut waiting = vec![Some((0, whole))];
+        let (mut waiting, mut left) = (vec![Some((0, whole))], Vec::new());
         while let Some(next) = waiting.pop() {
-            let Some((node, rectangle)) = next else {
-                pieces.first(2);
-                continue;
-            };
-            match divided.crossing(node) {
-                Some(crossing) => {
+            let crossing = next.and_then(|(node, _)| divided.crossing(node));
+            match (next, crossing) {
+                (Some((node, rectangle)), Some(crossing)) => {
                     let [upper, lower] = rectangle.divided(crossing);
                     waiting.push(Some((2 * node + 2, lower)));
                     if crossing.in_gap {
@@ -59,9 +57,20 @@ impl Walk<'_> {
                     }
                     waiting.push(Some((2 * node + 1, upper)));
                 }
-                None => self.align(rectangle, &mut pieces, &mut rooms),
+                _ => left.push(next.map(|(_, rectangle)| rectangle)),
             }
         }
+        let part = |rooms: &mut Rooms, part: &Option<Rectangle>| {
+            let mut pieces = Pieces::default();
+            match *part {
+                Some(rectangle) => self.align(rectangle, &mut pieces, rooms),
+                None => pieces.first(2),
+            }
+            pieces
+        };
+        let parts: Vec<Pieces> = left.par_iter().with_min_len(4).map_init(Rooms::default, part).collect();
+        let mut pieces = Pieces::default();
+        parts.into_iter().for_each(|part| pieces.append(part));
         pieces.path()
     }
 

@@ -22,7 +22,7 @@ use crate::gpu::pipeline::{Pipelines, Rewrite};
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
 /// Pairs of profiles a batch at most.
-const MAX_PAIRS: u64 = 1 << 10;
+const MAX_PAIRS: u64 = 1 << 8;
 
 /// A GPU that divides the matrices of profiles.
 pub type ProfileGpu = engine::GpuEngine<Profile>;

@@ -1,5 +1,7 @@
 //! A batch as the kernels see it: packed profiles, rectangles, and the dispatches that divide them.
 
+use rayon::prelude::*;
+
 use super::layout::{Node, Params, Problem, UNDIVIDED};
 use super::program::ROWS;
 use crate::profile::divided::{Crossing, Divided};
@@ -71,6 +73,40 @@ fn holds(pair: &Pair) -> bool {
     tenths && products < MOST && scores.saturating_add(costs) < MOST
 }
 
+/// Two profiles as the kernels have them: their sizes and places of all numbers, and these.
+fn pack(pair: &Pair) -> (Problem, Vec<i32>) {
+    let mut data = Vec::new();
+    let [m, n] = pair.columns();
+    // Letters that the second profile does not have score nothing.
+    let has = |&letter: &usize| pair.tenths.iter().skip(letter).step_by(pair.letters).any(|&tenths| tenths != 0);
+    let used: Vec<usize> = (0..pair.letters).filter(has).collect();
+    let fours = used.len().div_ceil(4);
+    let mut problem = Problem { m: m as u32, n: n as u32, fours: fours as u32, ..Problem::default() };
+    problem.scored = data.len() as u32;
+    for column in pair.scored.chunks_exact(pair.letters) {
+        data.extend(used.iter().map(|&letter| column[letter]));
+        data.extend(std::iter::repeat_n(0, 4 * fours - used.len()));
+    }
+    problem.tenths = data.len() as u32;
+    for four in used.chunks(4) {
+        data.extend(pair.tenths.chunks_exact(pair.letters).map(|column| {
+            let mut bytes = [0; 4];
+            bytes.iter_mut().zip(four).for_each(|(byte, &letter)| *byte = column[letter] as u8);
+            i32::from_le_bytes(bytes)
+        }));
+    }
+    for (side, place) in pair.penalties.iter().zip([&mut problem.first, &mut problem.second]) {
+        *place = data.len() as u32;
+        data.extend(&side.open);
+        data.extend(&side.extend);
+        data.extend(side.extend.iter().scan(0, |sum, extend| {
+            *sum += extend;
+            Some(*sum)
+        }));
+    }
+    (problem, data)
+}
+
 impl Tasks {
     /// The tasks of a batch. `None` if a number may exceed what the kernels hold.
     pub fn new(batch: &ProfileBatch, shape: Shape) -> Option<Self> {
@@ -79,54 +115,34 @@ impl Tasks {
         let [most_rows, most_columns] = [0, 1].map(|side| pairs().map(|pair| pair.columns()[side]).max().unwrap_or(0));
         let levels = levels(most_rows, shape.least_rows);
         tasks.divided = (1 << levels) - 1;
-        for pair in pairs() {
-            if !holds(pair) || tasks.data.len() > 1 << 30 {
-                return None;
-            }
-            tasks.add(pair, shape);
+        // Not on the thread of the device, which has enough to do.
+        let packed = batch.band.pool.install(|| {
+            batch.blocks.par_iter().map(|block| holds(&block.pair).then(|| pack(&block.pair))).collect::<Vec<_>>()
+        });
+        for packed in packed {
+            let (problem, data) = packed.filter(|(_, data)| tasks.data.len() + data.len() < 1 << 30)?;
+            tasks.add(problem, &data, shape);
         }
         tasks.launch(levels, most_rows, most_columns as u32, shape);
         Some(tasks)
     }
 
-    fn add(&mut self, pair: &Pair, shape: Shape) {
-        let [m, n] = pair.columns();
-        // Letters that the second profile does not have score nothing.
-        let has = |&letter: &usize| pair.tenths.iter().skip(letter).step_by(pair.letters).any(|&tenths| tenths != 0);
-        let used: Vec<usize> = (0..pair.letters).filter(has).collect();
-        let fours = used.len().div_ceil(4);
-        let mut problem = Problem { m: m as u32, n: n as u32, fours: fours as u32, ..Problem::default() };
-        problem.scored = self.data.len() as u32;
-        for column in pair.scored.chunks_exact(pair.letters) {
-            self.data.extend(used.iter().map(|&letter| column[letter]));
-            self.data.extend(std::iter::repeat_n(0, 4 * fours - used.len()));
+    fn add(&mut self, mut problem: Problem, data: &[i32], shape: Shape) {
+        let begin = self.data.len() as u32;
+        for place in [&mut problem.scored, &mut problem.tenths, &mut problem.first, &mut problem.second] {
+            *place += begin;
         }
-        problem.tenths = self.data.len() as u32;
-        for four in used.chunks(4) {
-            self.data.extend(pair.tenths.chunks_exact(pair.letters).map(|column| {
-                let mut bytes = [0; 4];
-                bytes.iter_mut().zip(four).for_each(|(byte, &letter)| *byte = column[letter] as u8);
-                i32::from_le_bytes(bytes)
-            }));
-        }
-        for (side, place) in pair.penalties.iter().zip([&mut problem.first, &mut problem.second]) {
-            *place = self.data.len() as u32;
-            self.data.extend(&side.open);
-            self.data.extend(&side.extend);
-            self.data.extend(side.extend.iter().scan(0, |sum, extend| {
-                *sum += extend;
-                Some(*sum)
-            }));
-        }
+        self.data.extend(data);
+        let (m, n) = (problem.m, problem.n);
         problem.nodes = self.nodes.len() as u32;
-        let whole = Node { a: 0, b: 0, m: m as u32, n: n as u32, ends: 0, column: UNDIVIDED, in_gap: 0, reserved: 0 };
+        let whole = Node { a: 0, b: 0, m, n, ends: 0, column: UNDIVIDED, in_gap: 0, reserved: 0 };
         self.nodes.push(whole);
         self.nodes.extend(std::iter::repeat_n(Node { m: 0, n: 0, ..whole }, 2 * self.divided));
         let [rows, columns, corners] = &mut self.borders;
-        problem.corner_count = n as u32 / shape.columns + self.divided as u32 + 2;
+        problem.corner_count = n / shape.columns + self.divided as u32 + 2;
         (problem.rows, problem.columns, problem.corners) = (*rows as u32, *columns as u32, *corners as u32);
-        *rows += 2 * n as u64;
-        *columns += m as u64;
+        *rows += 2 * u64::from(n);
+        *columns += u64::from(m);
         *corners += 6 * u64::from(problem.corner_count);
         self.letters = self.letters.max(4 * problem.fours);
         self.problems.push(problem);
