@@ -1,66 +1,6 @@
-//! The guide tree (clusters joined by their mean distance) and the weights of sequences that follow from it.
+//! What follows from a guide tree: groups and weights of sequences.
 
-use crate::tree::{Distances, GuideTree, Join};
-
-/// Joins the two nearest clusters again and again; a cluster's distance is the mean of its sequences'.
-pub(super) fn cluster(distances: &Distances) -> GuideTree {
-    let leaves = distances.sequences();
-    let mut between: Vec<Vec<f64>> = (0..leaves).map(|a| (0..leaves).map(|b| distances.get(a, b)).collect()).collect();
-    let mut size = vec![1usize; leaves];
-    let mut alive: Vec<usize> = (0..leaves).collect();
-    // A walk to ever nearer neighbours ends at two that are each other's nearest: they can be joined at once.
-    let mut walk: Vec<usize> = Vec::new();
-    let mut merges: Vec<(f64, usize, usize)> = Vec::new();
-    // No join is lower than those below it, whatever is lost in rounding.
-    let mut lowest = vec![f64::NEG_INFINITY; leaves];
-    while alive.len() > 1 {
-        let here = match walk.last() {
-            Some(&here) => here,
-            None => {
-                walk.push(alive[0]);
-                alive[0]
-            }
-        };
-        let before = walk.len().checked_sub(2).map(|at| walk[at]);
-        let mut nearest = before;
-        for &other in alive.iter().filter(|&&other| other != here) {
-            if nearest.is_none_or(|nearest| between[here][other] < between[here][nearest]) {
-                nearest = Some(other);
-            }
-        }
-        let Some(nearest) = nearest else { break };
-        if Some(nearest) != before {
-            walk.push(nearest);
-            continue;
-        }
-        walk.truncate(walk.len() - 2);
-        let (low, high) = (here.min(nearest), here.max(nearest));
-        lowest[low] = between[low][high].max(lowest[low]).max(lowest[high]);
-        merges.push((lowest[low], low, high));
-        let (of_low, of_high) = (size[low] as f64, size[high] as f64);
-        alive.retain(|&id| id != high);
-        for &other in alive.iter().filter(|&&other| other != low) {
-            let mean = (between[low][other] * of_low + between[high][other] * of_high) / (of_low + of_high);
-            between[low][other] = mean;
-            between[other][low] = mean;
-        }
-        size[low] += size[high];
-    }
-    // The walk finds them in another order than that of their heights.
-    merges.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut node: Vec<u32> = (0..leaves as u32).collect();
-    let mut height = vec![0.0; leaves];
-    let mut joins = Vec::with_capacity(merges.len());
-    for (distance, low, high) in merges {
-        let own = distance / 2.0;
-        let children = [node[low], node[high]];
-        let lengths = [own - height[low], own - height[high]].map(|length: f64| length.max(0.0));
-        joins.push(Join { children, lengths });
-        node[low] = (leaves + joins.len() - 1) as u32;
-        height[low] = own;
-    }
-    GuideTree { leaves, joins }
-}
+use crate::tree::GuideTree;
 
 /// The sequences below every node, rising.
 pub(super) fn members(tree: &GuideTree) -> Vec<Vec<usize>> {
@@ -98,6 +38,7 @@ pub(super) fn weights(tree: &GuideTree) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::{Distances, average_linkage};
 
     fn of(leaves: usize, pairs: &[(usize, usize, f64)]) -> Distances {
         let mut distances = Distances::new(leaves);
@@ -110,7 +51,7 @@ mod tests {
     #[test]
     fn the_nearest_are_joined_first_and_weights_share_branches() {
         let pairs = [(0, 1, 0.8), (0, 2, 0.2), (1, 2, 0.8), (0, 3, 0.8), (1, 3, 0.4), (2, 3, 0.8)];
-        let tree = cluster(&of(4, &pairs));
+        let tree = average_linkage(of(4, &pairs));
         let children: Vec<[u32; 2]> = tree.joins.iter().map(|join| join.children).collect();
         assert_eq!(children, [[0, 2], [1, 3], [4, 5]]);
         assert!((tree.joins[2].lengths[0] - 0.3).abs() < 1e-12, "{:?}", tree.joins);
@@ -123,9 +64,9 @@ mod tests {
     #[test]
     fn no_sequence_and_one_have_no_joins() {
         for leaves in [0, 1] {
-            let tree = cluster(&Distances::new(leaves));
+            let tree = average_linkage(Distances::new(leaves));
             assert_eq!((tree.leaves, tree.joins.len(), weights(&tree).len()), (leaves, 0, leaves));
         }
-        assert_eq!(weights(&cluster(&Distances::new(3))), [1.0; 3]);
+        assert_eq!(weights(&average_linkage(Distances::new(3))), [1.0; 3]);
     }
 }

@@ -38,7 +38,7 @@ pub use work::{Gathered, Plan, Posterior, PosteriorBatch, PosteriorReport};
 use crate::alignment::MultipleAlignment;
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::simd::Level;
-use crate::tree::{Distances, GuideTree};
+use crate::tree::{Distances, GuideTree, average_linkage};
 use crate::{Error, Result};
 
 /// How much is done.
@@ -215,7 +215,7 @@ fn align_by(
     interrupt: &AtomicBool,
 ) -> Result<Few> {
     let distances = distances(&all, lengths);
-    let tree = tree.cloned().unwrap_or_else(|| guide::cluster(&distances));
+    let tree = tree.cloned().unwrap_or_else(|| average_linkage(distances.clone()));
     let weights = guide::weights(&tree);
     let between = nearest(&distances, options.neighbours);
     for _ in 0..options.rounds {
