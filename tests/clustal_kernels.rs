@@ -5,11 +5,13 @@ mod support;
 
 use std::sync::Arc;
 
-use pairwave::clustal::costs::{PairGaps, Triangle};
+use pairwave::clustal::costs::PairGaps;
 use pairwave::clustal::gpu::{ClustalGpu, ClustalShape};
 use pairwave::clustal::{Clustal, ClustalBatch, ClustalCosts, PairIdentities};
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Family, Kernel, offered};
+use pairwave::score::SubstitutionMatrix;
+use pairwave::score::clustal::Matrix;
 use pairwave::seq::Alphabet;
 use support::clustal::{all_pairs, assert_identities, family, store};
 
@@ -19,14 +21,18 @@ const SMALL: ClustalShape = ClustalShape { workgroup: 4, columns: 4, identity_co
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Dna, Alphabet::Protein];
 
 fn costs(alphabet: Alphabet) -> ClustalCosts {
-    if alphabet == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() }
+    ClustalCosts::of(alphabet)
+}
+
+/// A matrix in NCBI's format.
+fn matrix(text: &str) -> Matrix {
+    Matrix::of(&SubstitutionMatrix::parse("own", text.as_bytes()).expect("it is a matrix"))
 }
 
 /// Small ones, by which many alignments are equally good.
 fn small_costs(open: f32) -> ClustalCosts {
-    let scores: Vec<i16> = vec![2, -1, 2, -1, -1, 2, -1, -1, -1, 2, 2, 2, 1, 2, 2];
-    let triangle = Triangle { letters: b"ACGTN", scores: &scores, scale: 1, gap_scales: [1.0, 1.0] };
-    ClustalCosts::new(Alphabet::Dna, &triangle, PairGaps { open, extend: 1.0, transition: 0.5 })
+    let own = matrix("  A C G T N\nA 2 -1 -1 -1 2\nC -1 2 -1 -1 2\nG -1 -1 2 -1 1\nT -1 -1 -1 2 2\nN 2 2 1 2 2\n");
+    ClustalCosts::scaled(Alphabet::Dna, &own, 1, PairGaps { open, extend: 1.0, transition: 0.5 })
 }
 
 fn engine(kernel: Option<&'static Kernel>) -> ClustalGpu {
@@ -123,8 +129,9 @@ fn what_does_not_fit_is_tried_again_or_refused() {
 
 #[test]
 fn scores_beyond_32_bits_are_refused() {
-    let triangle = Triangle { letters: b"ACGT", scores: &[10; 10], scale: 10_000_019, gap_scales: [1.0, 1.0] };
-    let great = ClustalCosts::new(Alphabet::Dna, &triangle, PairGaps { open: 0.3, extend: 0.1, transition: 0.5 });
+    let own = matrix("  A C G T\nA 10 10 10 10\nC 10 10 10 10\nG 10 10 10 10\nT 10 10 10 10\n");
+    let gaps = PairGaps { open: 0.3, extend: 0.1, transition: 0.5 };
+    let great = ClustalCosts::scaled(Alphabet::Dna, &own, 10_000_019, gaps);
     let batch = all_pairs(&store(Alphabet::Dna, &[vec![1; 40], vec![1; 50]]), great);
     let error = engine(None).submit(batch).expect_err("they do not fit");
     assert!(matches!(error, pairwave::Error::Unsuited { .. }), "{error}");

@@ -5,12 +5,15 @@ use super::common::{Compute, check_others, check_stats, compute, ending, output}
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
 use indicatif::HumanCount;
+use pairwave::clustal::ClustalCosts;
+use pairwave::clustal::costs::PairGaps;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::msa::{Aligned, MsaMode, MsaSummary, MultiAlign, PairDistance, TreeMethod};
 use pairwave::jobs::{Job, Run};
 use pairwave::output::msa::{DistanceFormat, MsaFormat, Renamed, Rows, write, write_distances, write_report};
 use pairwave::output::{MatrixShape, Output};
+use pairwave::profile::Series;
 use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::Matrix;
 use pairwave::seq::reader::AlphabetChoice;
@@ -131,11 +134,21 @@ impl ModeChoice {
             ("--gap-extend", given.gap_extend, &mut options.gap_extend),
         ] {
             let Some(typed) = typed else { continue };
-            if !(0.0..=1000.0).contains(&typed) {
-                return Err(Error::usage(format!("{option} {typed}: costs are from 0 to 1000")));
-            }
-            *cost = typed;
+            *cost = cost_of(option, typed)?;
         }
+        options.transitions = given.transitions()?;
+        if let Some(columns) = given.gap_distance {
+            options.gap_distance = i32::from(columns);
+        }
+        if let Some(letters) = &given.hydrophilic {
+            options.hydrophilic = hydrophilic(letters)?;
+        }
+        if let Some(percent) = given.delay {
+            options.delay = i32::from(percent);
+        }
+        options.by_residue = !given.no_residue_gaps;
+        options.negative = given.negative;
+        options.weighted = !given.no_weights;
         options.iterate = match given.iterate {
             None => profile::Iterate::No,
             Some(IterateName::Tree) => profile::Iterate::Tree,
@@ -145,9 +158,98 @@ impl ModeChoice {
     }
 }
 
+/// A cost that was typed.
+fn cost_of(option: &str, typed: f32) -> Result<f32> {
+    if (0.0..=1000.0).contains(&typed) {
+        Ok(typed)
+    } else {
+        Err(Error::usage(format!("{option} {typed}: costs are from 0 to 1000")))
+    }
+}
+
+/// Residues in runs of which gaps cost less.
+fn hydrophilic(letters: &str) -> Result<Vec<u8>> {
+    let upper = letters.to_ascii_uppercase().into_bytes();
+    match upper.iter().find(|letter| !letter.is_ascii_uppercase()) {
+        _ if upper == b"NONE" => Ok(Vec::new()),
+        None if !upper.is_empty() => Ok(upper),
+        _ => Err(Error::usage(format!("--hydrophilic '{letters}': letters of residues are needed, or none"))),
+    }
+}
+
+impl ProfileScoringArgs {
+    /// What transitions score.
+    fn transitions(&self) -> Result<f32> {
+        match self.transition_weight {
+            Some(share) if !(0.0..=1.0).contains(&share) => {
+                Err(Error::usage(format!("--transition-weight {share}: a share is from 0 to 1")))
+            }
+            share => Ok(share.unwrap_or(0.5)),
+        }
+    }
+}
+
+impl PairScoringArgs {
+    /// The first option that was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--pair-matrix", self.pair_matrix.is_some()),
+            ("--pair-gap-open", self.pair_gap_open.is_some()),
+            ("--pair-gap-extend", self.pair_gap_extend.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    /// Refuses what another kind of distance has no use for.
+    pub(super) fn check(&self, distance: Option<PairDistanceName>) -> Result<()> {
+        match self.given() {
+            Some(option) if distance.is_some_and(|distance| distance != PairDistanceName::Clustal) => {
+                Err(Error::usage(format!("{option} is for --distance clustal: the others have numbers of their own")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What distances of letters of this alphabet are computed with.
+    pub(super) fn costs(&self, alphabet: Alphabet, transitions: f32) -> Result<Arc<ClustalCosts>> {
+        let mut gaps = PairGaps { transition: transitions, ..PairGaps::of(alphabet) };
+        for (option, typed, cost) in [
+            ("--pair-gap-open", self.pair_gap_open, &mut gaps.open),
+            ("--pair-gap-extend", self.pair_gap_extend, &mut gaps.extend),
+        ] {
+            if let Some(typed) = typed {
+                *cost = cost_of(option, typed)?;
+            }
+        }
+        let default = if alphabet == Alphabet::Dna { "iub" } else { "gonnet" };
+        let name = self.pair_matrix.as_deref().unwrap_or(default);
+        let built_in = match of_series("--pair-matrix", name, alphabet)? {
+            Some(Series::Gonnet) => "gonnet250",
+            Some(Series::Blosum) => "blosum30",
+            Some(Series::Pam) => "pam350",
+            Some(Series::Identity) => "id",
+            Some(Series::Bases) => "clustalw",
+            Some(Series::Iub) => "iub",
+            Some(Series::One(_)) | None => "",
+        };
+        let costs = match Matrix::built_in(built_in) {
+            Some(matrix) => ClustalCosts::new(alphabet, matrix, gaps),
+            None => ClustalCosts::new(alphabet, &Matrix::of(&SubstitutionMatrix::open(name)?), gaps),
+        };
+        Ok(Arc::new(costs))
+    }
+}
+
 /// The matrices of a name, or of a file.
-fn series(name: &str, alphabet: Alphabet) -> Result<profile::Series> {
-    use profile::Series;
+fn series(name: &str, alphabet: Alphabet) -> Result<Series> {
+    match of_series("--matrix", name, alphabet)? {
+        Some(series) => Ok(series),
+        None => Ok(Series::One(Matrix::of(&SubstitutionMatrix::open(name)?))),
+    }
+}
+
+/// The matrices of a name, if it is one of ClustalW's.
+fn of_series(option: &str, name: &str, alphabet: Alphabet) -> Result<Option<Series>> {
     let lower = name.to_ascii_lowercase();
     let (series, needed) = match lower.as_str() {
         "gonnet" => (Series::Gonnet, Alphabet::Protein),
@@ -156,13 +258,13 @@ fn series(name: &str, alphabet: Alphabet) -> Result<profile::Series> {
         "id" => (Series::Identity, Alphabet::Protein),
         "iub" => (Series::Iub, Alphabet::Dna),
         "clustalw" => (Series::Bases, Alphabet::Dna),
-        _ => return Ok(Series::One(Matrix::of(&SubstitutionMatrix::open(name)?))),
+        _ => return Ok(None),
     };
     if needed == alphabet {
-        Ok(series)
+        Ok(Some(series))
     } else {
         Err(Error::usage(format!(
-            "--matrix {name}: it is for {}, but these are {}",
+            "{option} {name}: it is for {}, but these are {}",
             needed.letters(),
             alphabet.letters()
         )))
@@ -175,6 +277,7 @@ pub(super) struct MultipleAlign {
     source: Source,
     mode: ModeChoice,
     distance: Option<PairDistance>,
+    pairs: PairScoringArgs,
     tree: Option<TreeMethod>,
     guidetree_in: Option<PathBuf>,
     guidetree_out: Option<PathBuf>,
@@ -211,7 +314,9 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             ("--distance", args.distances.distance.is_some()),
             ("--tree", args.distances.tree.is_some()),
             ("--distmat-out", args.distmat_out.is_some()),
+            (args.pairs.given().unwrap_or_default(), args.pairs.given().is_some()),
         ];
+        args.pairs.check(args.distances.distance)?;
         if args.guidetree_in.is_some()
             && let Some((option, _)) = given.iter().find(|(_, given)| *given)
         {
@@ -231,6 +336,13 @@ impl TryFrom<MsaArgs> for MultipleAlign {
             ("--matrix", scoring.matrix.is_some()),
             ("--gap-open", scoring.gap_open.is_some()),
             ("--gap-extend", scoring.gap_extend.is_some()),
+            ("--transition-weight", scoring.transition_weight.is_some()),
+            ("--gap-distance", scoring.gap_distance.is_some()),
+            ("--hydrophilic", scoring.hydrophilic.is_some()),
+            ("--no-residue-gaps", scoring.no_residue_gaps),
+            ("--delay", scoring.delay.is_some()),
+            ("--negative", scoring.negative),
+            ("--no-weights", scoring.no_weights),
             ("--iterate", scoring.iterate.is_some()),
         ];
         if !is_clustal && let Some((option, _)) = of_clustal.iter().find(|(_, given)| *given) {
@@ -254,6 +366,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         };
         Ok(MultipleAlign {
             source: args.input.into(),
+            pairs: args.pairs,
             mode: if is_clustal { ModeChoice::Clustal(args.scoring) } else { ModeChoice::Accurate(args.scoring) },
             distance,
             tree,
@@ -318,6 +431,7 @@ impl JobCommand for MultipleAlign {
         let job = MultiAlign {
             mode: self.mode.resolve(alphabet)?,
             distance: self.distance,
+            costs: self.costs(alphabet)?,
             tree: self.tree,
             guide_tree: tree,
             needs_distances: distmat_out.is_some(),
@@ -378,6 +492,14 @@ impl JobCommand for MultipleAlign {
 }
 
 impl MultipleAlign {
+    /// What ClustalW's distances are computed with.
+    fn costs(&self, alphabet: Alphabet) -> Result<Option<Arc<ClustalCosts>>> {
+        match &self.mode {
+            ModeChoice::Clustal(scoring) => self.pairs.costs(alphabet, scoring.transitions()?).map(Some),
+            ModeChoice::Accurate(_) => Ok(None),
+        }
+    }
+
     /// The title of the page.
     fn title(&self) -> String {
         let path = Path::new(&self.source.path);

@@ -30,6 +30,7 @@ pub(super) struct TreeMake {
     columns: Option<Bootstrap>,
     labels: Labels,
     distance: PairDistance,
+    pairs: PairScoringArgs,
     method: TreeMethod,
     output: Option<PathBuf>,
     stats: Option<PathBuf>,
@@ -43,6 +44,7 @@ pub(super) struct DistanceMatrix {
     /// How columns are compared, if the sequences are aligned.
     columns: Option<Comparison>,
     distance: PairDistance,
+    pairs: PairScoringArgs,
     format: DistanceFormat,
     output: Option<PathBuf>,
     stats: Option<PathBuf>,
@@ -57,10 +59,13 @@ impl TryFrom<DistArgs> for DistanceMatrix {
         let inputs = [args.input.seqs.as_str()];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        if args.columns.aligned && args.distance.is_some() {
-            return Err(Error::usage(
-                "--distance with --aligned: distances are the part of columns that differ, leave it out",
-            ));
+        args.pairs.check(args.distance)?;
+        if args.columns.aligned
+            && let Some(option) = args.distance.map(|_| "--distance").or_else(|| args.pairs.given())
+        {
+            return Err(Error::usage(format!(
+                "{option} with --aligned: distances are the part of columns that differ, leave it out"
+            )));
         }
         if args.matrix_shape.is_some() && args.format != DistanceFormatName::Phylip {
             return Err(Error::usage("--matrix-shape is for --format phylip: the others are square"));
@@ -76,6 +81,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
                 DistanceFormatName::Tsv => DistanceFormat::Tsv,
             },
             source: args.input.into(),
+            pairs: args.pairs,
             output,
             stats,
             compute,
@@ -116,6 +122,7 @@ impl JobCommand for DistanceMatrix {
         };
         let job = PairDistances {
             kind: self.distance,
+            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
             check: self.compute.check,
             ..PairDistances::new(Arc::clone(&sequences.store))
         };
@@ -222,7 +229,12 @@ impl TryFrom<TreeArgs> for TreeMake {
         let inputs = [args.input.seqs.as_str()];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
-        let given = [("--distance", args.distances.distance.is_some()), ("--tree", args.distances.tree.is_some())];
+        args.pairs.check(args.distances.distance)?;
+        let given = [
+            ("--distance", args.distances.distance.is_some()),
+            ("--tree", args.distances.tree.is_some()),
+            (args.pairs.given().unwrap_or_default(), args.pairs.given().is_some()),
+        ];
         let comparison = args.columns.comparison();
         if comparison.is_some()
             && let Some((option, _)) = given.iter().find(|(_, given)| *given)
@@ -244,6 +256,7 @@ impl TryFrom<TreeArgs> for TreeMake {
             distance: args.distances.distance.map_or_else(PairDistance::default, PairDistance::from),
             method: args.distances.tree.map_or_else(TreeMethod::default, TreeMethod::from),
             source: args.input.into(),
+            pairs: args.pairs,
             output,
             stats,
             compute,
@@ -281,6 +294,7 @@ impl JobCommand for TreeMake {
         };
         let job = SequenceTree {
             distance: self.distance,
+            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
             method: self.method,
             check: self.compute.check,
             ..SequenceTree::new(Arc::clone(&sequences.store))

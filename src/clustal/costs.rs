@@ -1,5 +1,6 @@
 //! What letters and gaps cost in ClustalW's pairwise alignments.
 
+use crate::score::clustal::{Form, Matrix, letter_code};
 use crate::seq::{Alphabet, Code};
 
 /// Codes that a table of scores has rows for; more than any alphabet of residues has.
@@ -7,19 +8,6 @@ pub const SIZE: usize = 32;
 
 /// What is taken from scores is less than this: a quarter of what 32 bits hold below 0.
 const MOST_COST: i64 = 1 << 29;
-
-/// A matrix as ClustalW has it: the lower triangle, row by row, of letters in an order.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Triangle<'a> {
-    /// The letters of rows and columns, upper case.
-    pub letters: &'a [u8],
-    /// Scores of row 0, of row 1 (two of them), and so on.
-    pub scores: &'a [i16],
-    /// What scores and gaps are multiplied with: 100, but 10 for the Gonnet matrices.
-    pub scale: i32,
-    /// A further factor of DNA's gap opening and of its extension: 1 for both, but of ClustalW's own DNA matrix.
-    pub gap_scales: [f32; 2],
-}
 
 /// ClustalW's options for gaps of pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,40 +49,53 @@ enum Opening {
 impl ClustalCosts {
     /// ClustalW's for DNA: its IUB matrix.
     pub fn dna() -> Self {
-        Self::new(Alphabet::Dna, &IUB, PairGaps::of(Alphabet::Dna))
+        Self::of(Alphabet::Dna)
     }
 
     /// ClustalW's for proteins: Gonnet's matrix of 250 PAM.
     pub fn protein() -> Self {
-        Self::new(Alphabet::Protein, &GONNET_250, PairGaps::of(Alphabet::Protein))
+        Self::of(Alphabet::Protein)
+    }
+
+    /// ClustalW's of an alphabet.
+    pub fn of(alphabet: Alphabet) -> Self {
+        let name = if alphabet == Alphabet::Dna { "iub" } else { "gonnet250" };
+        let matrix = Matrix::built_in(name).expect("a matrix of the list");
+        Self::new(alphabet, matrix, PairGaps::of(alphabet))
     }
 
     /// Of any matrix. Letters that it does not have score 0.
-    pub fn new(alphabet: Alphabet, triangle: &Triangle, gaps: PairGaps) -> Self {
+    pub fn new(alphabet: Alphabet, matrix: &Matrix, gaps: PairGaps) -> Self {
+        // Gonnet's matrices have tenths in them.
+        let is_gonnet = Matrix::built_in(matrix.name()) == Some(matrix) && matrix.name().starts_with("gonnet");
+        Self::scaled(alphabet, matrix, if is_gonnet { 10 } else { 100 }, gaps)
+    }
+
+    /// The same with scores and costs of gaps that are so many times as great.
+    pub fn scaled(alphabet: Alphabet, matrix: &Matrix, scale: i32, gaps: PairGaps) -> Self {
+        let entries = matrix.table(Form { scale, negative: true, transitions: None });
+        let letters: Vec<Option<u8>> =
+            (0..alphabet.size()).map(|code| letter_code(alphabet.decode(code as Code))).collect();
         let mut table = Box::new([[0; SIZE]; SIZE]);
-        let (mut scores, mut apart) = (triangle.scores.iter(), 0);
-        for (row, &a) in triangle.letters.iter().enumerate() {
-            for (column, (&b, &score)) in triangle.letters[..=row].iter().zip(scores.by_ref()).enumerate() {
-                let score = i32::from(score) * triangle.scale;
-                apart += if column < row { score } else { 0 };
-                if let (Some(a), Some(b)) = (code(alphabet, a), code(alphabet, b)) {
-                    (table[a][b], table[b][a]) = (score, score);
+        for (row, &a) in table.iter_mut().zip(&letters) {
+            for (score, &b) in row.iter_mut().zip(&letters) {
+                if let (Some(a), Some(b)) = (a, b) {
+                    *score = entries.score(a, b);
                 }
             }
         }
-        let (scale, [open_scale, extend_scale]) = (triangle.scale as f32, triangle.gap_scales);
+        let times = scale as f32;
         let (opening, extension) = if alphabet == Alphabet::Dna {
             let (weight, c) = ((gaps.transition * table[1][1] as f32) as i32, 2);
             for other in [b'M', b'N'].iter().filter_map(|&letter| code(alphabet, letter)) {
                 (table[c][other], table[other][c]) = (weight, weight);
             }
-            let opening = (2.0 * gaps.open * scale * open_scale) as i32;
-            (Opening::Fixed(opening), (gaps.extend * scale * extend_scale) as i32)
+            let is_own = Matrix::built_in("clustalw") == Some(matrix);
+            let [open_scale, extend_scale] = if is_own { [0.6667f32, 0.751] } else { [1.0; 2] };
+            let opening = (2.0 * gaps.open * times * open_scale) as i32;
+            (Opening::Fixed(opening), (gaps.extend * times * extend_scale) as i32)
         } else {
-            // ClustalW counts a letter too few, and takes the mean over the rest of the triangle.
-            let letters = triangle.letters.len().saturating_sub(1) as i32;
-            let average = -((apart as f32 / ((letters * letters - letters) as f32 / 2.0)) as i32);
-            (Opening::Grows { open: gaps.open, average, scale: triangle.scale }, (gaps.extend * scale) as i32)
+            (Opening::Grows { open: gaps.open, average: entries.average(), scale }, (gaps.extend * times) as i32)
         };
         let row_most = table.map(|row| row.into_iter().max().unwrap_or(0));
         ClustalCosts { alphabet, table, row_most, opening, extension }
@@ -165,65 +166,10 @@ fn code(alphabet: Alphabet, letter: u8) -> Option<usize> {
     alphabet.encode(letter).map(usize::from)
 }
 
-/// ClustalW's matrix for DNA. U is T in every store.
-pub const IUB: Triangle = Triangle {
-    letters: b"ABCDGHKMNRSTVWY",
-    scores: &[
-        10, //
-        -9, 10, //
-        -9, 10, 10, //
-        10, 10, -9, 10, //
-        -9, 10, -9, 10, 10, //
-        10, 10, 10, 10, -9, 10, //
-        -9, 10, -9, 10, 10, 10, 10, //
-        10, 10, 10, 10, -9, 10, -9, 10, //
-        10, 10, 10, 10, 10, 10, 10, 10, 10, //
-        10, 10, -9, 10, 10, 10, 10, 10, 10, 10, //
-        -9, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, //
-        -9, 10, -9, 10, -9, 10, 10, -9, 10, -9, -9, 10, //
-        10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, -9, 10, //
-        10, 10, -9, 10, -9, 10, 10, 10, 10, 10, -9, 10, 10, 10, //
-        -9, 10, 10, 10, -9, 10, 10, 10, 10, -9, 10, 10, 10, 10, 10, //
-    ],
-    scale: 100,
-    gap_scales: [1.0, 1.0],
-};
-
-/// ClustalW's matrix for pairs of proteins.
-pub const GONNET_250: Triangle = Triangle {
-    letters: b"ABCDEFGHIKLMNPQRSTVWXYZ",
-    scores: &[
-        24, //
-        0, 0, //
-        5, 0, 115, //
-        -3, 0, -32, 47, //
-        0, 0, -30, 27, 36, //
-        -23, 0, -8, -45, -39, 70, //
-        5, 0, -20, 1, -8, -52, 66, //
-        -8, 0, -13, 4, 4, -1, -14, 60, //
-        -8, 0, -11, -38, -27, 10, -45, -22, 40, //
-        -4, 0, -28, 5, 12, -33, -11, 6, -21, 32, //
-        -12, 0, -15, -40, -28, 20, -44, -19, 28, -21, 40, //
-        -7, 0, -9, -30, -20, 16, -35, -13, 25, -14, 28, 43, //
-        -3, 0, -18, 22, 9, -31, 4, 12, -28, 8, -30, -22, 38, //
-        3, 0, -31, -7, -5, -38, -16, -11, -26, -6, -23, -24, -9, 76, //
-        -2, 0, -24, 9, 17, -26, -10, 12, -19, 15, -16, -10, 7, -2, 27, //
-        -6, 0, -22, -3, 4, -32, -10, 6, -24, 27, -22, -17, 3, -9, 15, 47, //
-        11, 0, 1, 5, 2, -28, 4, -2, -18, 1, -21, -14, 9, 4, 2, -2, 22, //
-        6, 0, -5, 0, -1, -22, -11, -3, -6, 1, -13, -6, 5, 1, 0, -2, 15, 25, //
-        1, 0, 0, -29, -19, 1, -33, -20, 31, -17, 18, 16, -22, -18, -15, -20, -10, 0, 34, //
-        -36, 0, -10, -52, -43, 36, -40, -8, -18, -35, -7, -10, -36, -50, -27, -16, -33, -35, -26, 142, //
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, //
-        -22, 0, -5, -28, -27, 51, -40, 22, -7, -21, 0, -2, -14, -31, -17, -18, -19, -19, -11, 41, 0, 78, //
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, //
-    ],
-    scale: 10,
-    gap_scales: [1.0, 1.0],
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::score::SubstitutionMatrix;
 
     fn scores(costs: &ClustalCosts, pairs: &[&str]) -> Vec<i32> {
         let code = |letter| costs.alphabet().encode(letter).unwrap();
@@ -261,8 +207,20 @@ mod tests {
     }
 
     #[test]
+    fn matrices_by_name_have_scales_of_their_own() {
+        let new = |alphabet, name| ClustalCosts::new(alphabet, Matrix::built_in(name).unwrap(), PairGaps::of(alphabet));
+        let own = new(Alphabet::Dna, "clustalw");
+        assert_eq!(scores(&own, &["AA", "AG", "NN", "CN"]), [1000, 0, 0, 500]);
+        assert_eq!((own.opening(9), own.extension()), (2000, 500));
+        let blosum = new(Alphabet::Protein, "blosum30");
+        assert_eq!((scores(&blosum, &["WW", "AR"]), blosum.extension()), (vec![2000, -100], 10));
+        assert_eq!(new(Alphabet::Protein, "gonnet250"), ClustalCosts::protein());
+    }
+
+    #[test]
     fn a_matrix_without_a_negative_mean_has_its_own_opening() {
-        let flat = Triangle { letters: b"ACD", scores: &[5, 1, 5, 1, 1, 5], scale: 100, gap_scales: [1.0, 1.0] };
+        let text = b"  A C D\nA 5 1 1\nC 1 5 1\nD 1 1 5\n";
+        let flat = Matrix::of(&SubstitutionMatrix::parse("flat", text).unwrap());
         let costs = ClustalCosts::new(Alphabet::Protein, &flat, PairGaps { open: 2.5, extend: 0.3, transition: 0.0 });
         assert_eq!((costs.opening(1), costs.opening(7), costs.extension()), (500, 2 * 444, 30));
     }

@@ -6,7 +6,7 @@ use rayon::Scope;
 
 use super::iterate::Iterate;
 use super::options::Options;
-use super::progressive::{Guide, Joining, Joins, Progressive, Run, Work, lock};
+use super::progressive::{Guide, Joining, Joins, Progressive, Run, Work, even_weights, lock};
 use super::work::{Merged, Pair, Profile, ProfileBand, ProfileBlock};
 use crate::engine::owner::{Control, Outcome, run_queue};
 use crate::engine::queue::{WorkQueue, wall_clock};
@@ -48,6 +48,8 @@ pub fn align_on(
     if guide.tree.joins.is_empty() || options.iterate == Iterate::Tree {
         return Ok((super::align(store, guide, options, run)?, Ran::default()));
     }
+    let even = even_weights(sequences);
+    let guide = &guide.counting(options, &even);
     let work = Work::new(store, guide, options, run);
     let late = engines.pool.install(|| work.late());
     let joins = work.joins(&late);

@@ -66,6 +66,8 @@ pub fn align(store: &SequenceStore, guide: &Guide, options: &Options, run: &Run)
     if sequences == 0 {
         return Ok(Progressive { alignment: MultipleAlignment::default(), order: Vec::new() });
     }
+    let even = even_weights(sequences);
+    let guide = &guide.counting(options, &even);
     let work = Work::new(store, guide, options, run);
     run.threads.install(|| {
         let late = work.late();
@@ -75,6 +77,21 @@ pub fn align(store: &SequenceStore, guide: &Guide, options: &Options, run: &Run)
         let tree = work.along_tree(&late)?;
         work.complete(&late, tree)
     })
+}
+
+/// Weights of so many sequences that all count the same.
+pub(super) fn even_weights(sequences: usize) -> Vec<i32> {
+    vec![(SUM / sequences.max(1) as i32).max(1); sequences]
+}
+
+impl<'a> Guide<'a> {
+    /// With its weights, or with even ones if the options say so.
+    pub(super) fn counting<'b>(&'b self, options: &Options, even: &'b [i32]) -> Guide<'b>
+    where
+        'a: 'b,
+    {
+        Guide { weights: if options.weighted { self.weights } else { even }, ..*self }
+    }
 }
 
 pub(super) struct Work<'a> {

@@ -71,6 +71,26 @@ fn alignments_and_guide_trees_are_those_of_clustalw() {
     }
 }
 
+/// All options of both stages that ClustalW has, too.
+#[test]
+fn options_are_those_of_clustalw() {
+    let proteins = "--pair-matrix blosum --pair-gap-open 8 --pair-gap-extend 0.5 --matrix pam --gap-open 8 --gap-extend 0.3 \
+                    --gap-distance 6 --hydrophilic GPSN --no-residue-gaps --delay 40";
+    let genes = "--pair-matrix clustalw --pair-gap-open 12 --pair-gap-extend 5 --matrix clustalw --transition-weight 0.3 \
+                 --gap-open 12 --gap-extend 5 --no-weights";
+    let sets = [
+        ("assets/msa/adenylate_kinases.fasta", "adenylate_kinases", proteins),
+        ("assets/16s/gold12.fasta", "gold12", genes),
+    ];
+    for (input, name, options) in sets {
+        let arguments = ["msa", input, "--mode", "clustalw", "--format", "clustal", "--order", "tree"];
+        let options: Vec<&str> = options.split_whitespace().collect();
+        let found = outputs(&[&arguments[..], &options].concat(), &[]);
+        let clustal = read(format!("assets/msa/{name}.clustalw.options.aln"));
+        assert!(behind_the_first_line(&found[0]) == behind_the_first_line(&clustal), "{name}");
+    }
+}
+
 /// `-iteration=TREE` and `-iteration=ALIGNMENT`.
 #[test]
 fn iteration_is_that_of_clustalw() {
@@ -271,10 +291,16 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["tree", "--aligned", &twice],
         vec!["tree", &genes, "--bootstrap", "10"],
         vec!["dist", &gaps],
+        vec!["msa", &genes, "--mode", "clustalw", "--pair-matrix", "pam"],
+        vec!["msa", &genes, "--mode", "clustalw", "--distance", "edit", "--pair-gap-open", "1"],
+        vec!["msa", &genes, "--mode", "clustalw", "--hydrophilic", "G1"],
+        vec!["msa", &genes, "--mode", "clustalw", "--transition-weight", "2"],
+        vec!["msa", &genes, "--negative"],
+        vec!["tree", "--aligned", &two, "--pair-gap-open", "1"],
         vec!["dist", &genes, "--kimura"],
         vec!["dist", "--aligned", &two, "--distance", "edit"],
         vec!["dist", &two, "--format", "clustal", "--matrix-shape", "lower"],
-        vec!["dist", "--aligned", &far, "--kimura", "-q", "-o", &out],
+        vec!["dist", "--aligned", &far, "--kimura", "-o", &out],
     ];
     let mut text = String::new();
     for arguments in many {

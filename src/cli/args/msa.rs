@@ -37,6 +37,9 @@ pub(crate) struct MsaArgs {
     pub distmat_out: Option<PathBuf>,
 
     #[command(flatten)]
+    pub pairs: PairScoringArgs,
+
+    #[command(flatten)]
     pub scoring: ProfileScoringArgs,
 
     /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
@@ -76,6 +79,9 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub distances: DistanceArgs,
 
+    #[command(flatten)]
+    pub pairs: PairScoringArgs,
+
     /// Draw the columns of the alignment anew so many times, and write at each branch how often its groups came out, as ClustalW
     #[arg(long, value_name = "N", help_heading = DISTANCES, requires = "aligned")]
     pub bootstrap: Option<u32>,
@@ -111,6 +117,9 @@ pub(crate) struct DistArgs {
     /// What a distance is [default: clustal]
     #[arg(long, value_name = "DISTANCE", value_enum, ignore_case = true)]
     pub distance: Option<PairDistanceName>,
+
+    #[command(flatten)]
+    pub pairs: PairScoringArgs,
 
     /// What to write
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true, default_value_t)]
@@ -177,6 +186,24 @@ pub(crate) struct DistanceArgs {
 }
 
 // As above.
+// What ClustalW's distances are computed with.
+#[derive(Debug, Clone, clap::Args, Default)]
+pub(crate) struct PairScoringArgs {
+    /// Matrix of --distance clustal: gonnet, blosum, pam, id, iub, clustalw or a file in NCBI's format [default: gonnet for
+    /// proteins, iub for nucleotides]
+    #[arg(long, value_name = "NAME|FILE", help_heading = DISTANCES, value_hint = ValueHint::FilePath)]
+    pub pair_matrix: Option<String>,
+
+    /// What opening a gap costs there [default: 10 for proteins, 15 for nucleotides]
+    #[arg(long, value_name = "COST", help_heading = DISTANCES, allow_negative_numbers = true)]
+    pub pair_gap_open: Option<f32>,
+
+    /// What extending it costs there [default: 0.1 for proteins, 6.66 for nucleotides]
+    #[arg(long, value_name = "COST", help_heading = DISTANCES, allow_negative_numbers = true)]
+    pub pair_gap_extend: Option<f32>,
+}
+
+// As above.
 // What each mode computes with.
 #[derive(Debug, Clone, clap::Args, Default)]
 pub(crate) struct ProfileScoringArgs {
@@ -193,6 +220,34 @@ pub(crate) struct ProfileScoringArgs {
     /// What extending it costs [default: 0.2 for proteins, 6.66 for nucleotides]
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_extend: Option<f32>,
+
+    /// What a transition scores with --mode clustalw, as a share of a match [default: 0.5]
+    #[arg(long, value_name = "SHARE", help_heading = SCORING, allow_negative_numbers = true)]
+    pub transition_weight: Option<f32>,
+
+    /// Columns from a gap within which opening another costs more, with --mode clustalw (proteins) [default: 4]
+    #[arg(long, value_name = "COLUMNS", help_heading = SCORING)]
+    pub gap_distance: Option<u16>,
+
+    /// Residues in runs of which gaps cost less, with --mode clustalw; none for no such runs [default: GPSNDQEKR]
+    #[arg(long, value_name = "LETTERS", help_heading = SCORING)]
+    pub hydrophilic: Option<String>,
+
+    /// Gaps cost the same beside all residues, with --mode clustalw
+    #[arg(long, help_heading = SCORING)]
+    pub no_residue_gaps: bool,
+
+    /// Sequences that are not more alike than this to any other, in percent, are aligned last with --mode clustalw [default: 30]
+    #[arg(long, value_name = "PERCENT", help_heading = SCORING)]
+    pub delay: Option<u8>,
+
+    /// Keep the negative scores of matrices, with --mode clustalw
+    #[arg(long, help_heading = SCORING)]
+    pub negative: bool,
+
+    /// All sequences count the same, with --mode clustalw
+    #[arg(long, help_heading = SCORING)]
+    pub no_weights: bool,
 
     /// Take every sequence out and align it with the others anew, with --mode clustalw, and keep what ClustalW 2.1 takes for better
     #[arg(long, value_name = "WHAT", help_heading = SCORING, value_enum, ignore_case = true)]

@@ -1,10 +1,11 @@
 use super::*;
-use crate::clustal::costs::{GONNET_250, IUB, PairGaps};
+use crate::clustal::costs::PairGaps;
 use crate::clustal::{Clustal, ClustalBatch, ClustalCosts, Plan, oracle};
 use crate::engine::Work;
 use crate::engine::mock::TextbookKind;
 use crate::engine::thread_engine::CpuKind;
 use crate::error::Error;
+use crate::score::clustal::Matrix;
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore};
 use crate::simd::Level;
 use std::sync::Arc;
@@ -48,11 +49,10 @@ fn families(random: &mut fastrand::Rng, alphabet: Alphabet, members: usize, most
 /// All costs that differ in kind.
 fn costs(alphabet: Alphabet) -> Vec<ClustalCosts> {
     let of = |open, extend| {
-        let triangle = if alphabet == Alphabet::Dna { IUB } else { GONNET_250 };
-        ClustalCosts::new(alphabet, &triangle, PairGaps { open, extend, transition: 0.5 })
+        let name = if alphabet == Alphabet::Dna { "iub" } else { "gonnet250" };
+        ClustalCosts::new(alphabet, Matrix::built_in(name).unwrap(), PairGaps { open, extend, transition: 0.5 })
     };
-    let own = if alphabet == Alphabet::Dna { ClustalCosts::dna() } else { ClustalCosts::protein() };
-    vec![own, of(1.0, 0.0), of(0.0, 1.0), of(2.0, 0.2), of(40.0, 3.0)]
+    vec![ClustalCosts::of(alphabet), of(1.0, 0.0), of(0.0, 1.0), of(2.0, 0.2), of(40.0, 3.0)]
 }
 
 fn check(seed: u64, levels: &[Level], rounds: usize, most: usize) {

@@ -11,7 +11,7 @@ use crate::engine::owner::{self, Control};
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
-use crate::seq::{Alphabet, SequenceId};
+use crate::seq::SequenceId;
 use crate::tree::Distances;
 
 /// The distances of a job, on these engines or those that the run asks for.
@@ -23,10 +23,7 @@ pub(super) fn distances(
 ) -> Result<(Distances, Summary)> {
     let begin = Instant::now();
     let sequences = &job.sequences;
-    let costs = Arc::new(match sequences.alphabet() {
-        Alphabet::Dna => ClustalCosts::dna(),
-        Alphabet::Protein | Alphabet::Bytes => ClustalCosts::protein(),
-    });
+    let costs = job.costs.clone().unwrap_or_else(|| Arc::new(ClustalCosts::of(sequences.alphabet())));
     let plan = Plan::new(Arc::clone(sequences), costs);
     if let Some((a, b)) = plan.too_long() {
         let [a, b] = [a, b].map(|id| format!("'{}' of {} residues", sequences.name(id), sequences.length(id)));
@@ -98,7 +95,7 @@ fn check(plan: &Plan, table: &Table, threads: usize) -> Result<()> {
 mod tests {
     use super::*;
     use crate::jobs::msa::PairDistance;
-    use crate::seq::SequenceStore;
+    use crate::seq::{Alphabet, SequenceStore};
 
     #[test]
     fn pairs_whose_scores_32_bits_do_not_hold_are_refused() {
@@ -106,7 +103,7 @@ mod tests {
         for (name, letter) in [("one", b"A"), ("other", b"C")] {
             store.push_letters(name, &letter.repeat(410_000)).unwrap();
         }
-        let job = PairDistances { sequences: Arc::new(store.build()), kind: PairDistance::Clustal, check: false };
+        let job = PairDistances { kind: PairDistance::Clustal, ..PairDistances::new(Arc::new(store.build())) };
         let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap());
         let error = distances(&job, Some(Vec::new()), &pool, &Run::default()).unwrap_err();
         let message = error.to_string();

@@ -16,7 +16,7 @@ pub use self::distances::PairDistance;
 pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeMethod, TreeSummary};
 use super::{Job, Run, Summary};
 use crate::alignment::MultipleAlignment;
-use crate::clustal::Clustal;
+use crate::clustal::{Clustal, ClustalCosts};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -52,6 +52,8 @@ pub struct MultiAlign {
     pub mode: MsaMode,
     /// What their distances are; `None` for ClustalW's, or in accurate mode for those that its probabilities give.
     pub distance: Option<PairDistance>,
+    /// As [`PairDistances::costs`].
+    pub costs: Option<Arc<ClustalCosts>>,
     /// How the guide tree is made of them; `None` as for `distance`.
     pub tree: Option<TreeMethod>,
     /// The guide tree. Then none is made.
@@ -101,6 +103,7 @@ impl MultiAlign {
             sequences,
             mode: MsaMode::default(),
             distance: None,
+            costs: None,
             tree: None,
             guide_tree: None,
             needs_distances: false,
@@ -155,6 +158,7 @@ impl MultiAlign {
         }
         let job = SequenceTree {
             distance: self.distance.unwrap_or_default(),
+            costs: self.costs.clone(),
             method: self.tree.unwrap_or_default(),
             needs_distances: self.needs_distances,
             check: self.check,

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::{Job, Run, Summary};
 use super::distances::{self, PairDistance};
 use super::{Engines, cells_of, check_letters, names};
+use crate::clustal::ClustalCosts;
 use crate::engine::thread_pool;
 use crate::error::Result;
 use crate::gpu::kernels::Family;
@@ -33,6 +34,8 @@ pub struct PairDistances {
     pub sequences: Arc<SequenceStore>,
     /// What a distance is.
     pub kind: PairDistance,
+    /// What ClustalW's distances are computed with; `None` for its own costs.
+    pub costs: Option<Arc<ClustalCosts>>,
     /// Compute them a second time, where there is a second way, and fail if one is another.
     pub check: bool,
 }
@@ -40,7 +43,7 @@ pub struct PairDistances {
 impl PairDistances {
     /// ClustalW's.
     pub fn new(sequences: Arc<SequenceStore>) -> Self {
-        PairDistances { sequences, kind: PairDistance::default(), check: false }
+        PairDistances { sequences, kind: PairDistance::default(), costs: None, check: false }
     }
 
     /// Cells of all pairs.
@@ -82,6 +85,8 @@ pub struct SequenceTree {
     pub sequences: Arc<SequenceStore>,
     /// What a distance is.
     pub distance: PairDistance,
+    /// As [`PairDistances::costs`].
+    pub costs: Option<Arc<ClustalCosts>>,
     /// What the tree is made by.
     pub method: TreeMethod,
     /// Hand the distances over.
@@ -116,6 +121,7 @@ impl SequenceTree {
         SequenceTree {
             sequences,
             distance: PairDistance::default(),
+            costs: None,
             method: TreeMethod::default(),
             needs_distances: false,
             check: false,
@@ -143,7 +149,12 @@ impl SequenceTree {
             let summary = TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() };
             return Ok((MadeTree { tree, newick, distances: None }, summary));
         }
-        let job = PairDistances { sequences: Arc::clone(&self.sequences), kind: self.distance, check: self.check };
+        let job = PairDistances {
+            sequences: Arc::clone(&self.sequences),
+            kind: self.distance,
+            costs: self.costs.clone(),
+            check: self.check,
+        };
         let (distances, took) = distances::of(&job, engines, pool, run)?;
         let begin = Instant::now();
         let kept = self.needs_distances.then(|| distances.clone());
