@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::letters::Letters;
-use super::model::{Both, Entry};
+use super::model::{Both, Entry, MEMORY as MATRIX};
 use super::profile::Profile;
 use super::tuning::Tuning;
 use crate::posterior::all_pairs::MEMORY;
@@ -15,8 +15,11 @@ use crate::posterior::sparse::Chain;
 use crate::seq::Code;
 use crate::simd::Level;
 
-/// Longer sequences are no representatives: of their pairs there are too many cells, in time and in memory.
+/// Of longer sequences only profiles count: their pairs would take too much memory.
 const LONGEST_PAIR: usize = 8192;
+
+/// Cells of the pairs that stand for two groups, at most, but for one pair.
+const PAIR_CELLS: usize = 1_000_000_000;
 
 /// What all joins need.
 pub(super) struct Task<'a> {
@@ -89,7 +92,7 @@ impl Task<'_> {
         let chain = &self.model.chain;
         let of = |profile: &Profile| Columns::new(profile, self.letters, chain, self.tuning);
         let (rows, columns) = (of(&a.profile), of(&b.profile));
-        let both = Both { a: &rows, b: &columns, chain, mixed: self.tuning.mixed, cutoff: CUTOFF };
+        let both = Both { a: &rows, b: &columns, chain, mixed: self.tuning.mixed, cutoff: CUTOFF, memory: MATRIX };
         let entries = self.level.run(both);
         let longest = |group: &Group| group.representatives.iter().map(|one| one.places.len()).max().unwrap_or(0);
         let share = if longest(a).max(longest(b)) <= LONGEST_PAIR { self.tuning.pairs } else { 0.0 };
@@ -122,20 +125,22 @@ impl Task<'_> {
 
     /// Probabilities of the groups' columns by pairs of their representatives.
     fn pairs(&self, a: &Group, b: &Group) -> Vec<Entry> {
-        let (a_weight, b_weight) = (weight(a), weight(b));
+        let longest = a.representatives.iter().chain(&b.representatives).map(|one| one.places.len()).max().unwrap_or(0);
+        let at_most = (PAIR_CELLS / longest.max(1).pow(2)).isqrt().max(1);
+        let [a, b] = [a, b].map(|group| chosen(group.representatives.clone(), at_most));
+        let [a_weight, b_weight] =
+            [&a, &b].map(|all| all.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE));
         let mut wanted = vec![false; self.model.codes()];
-        for one in &a.representatives {
+        for one in &a {
             self.sequences[one.sequence].iter().for_each(|&code| wanted[usize::from(code)] = true);
         }
-        let longest = a.representatives.iter().chain(&b.representatives).map(|one| one.places.len()).max().unwrap_or(0);
         // As many rows as are kept, where those are few, at 448 bytes a column beside 128.
         let memory = MEMORY.max((4 * longest).isqrt() * longest * 128);
         let mut all: Vec<Vec<Entry>> = Vec::new();
-        for lanes in b.representatives.chunks(LANES) {
+        for lanes in b.chunks(LANES) {
             let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();
             let group = Lanes::new(self.model, &codes, &wanted);
             let found: Vec<Vec<Entry>> = a
-                .representatives
                 .par_iter()
                 .map_init(Scratch::default, |scratch, one| {
                     let kernel = Posteriors {
@@ -189,10 +194,6 @@ impl Task<'_> {
         all.extend(moved(b, &joined.maps[1]));
         Group { profile, representatives: chosen(all, self.tuning.representatives) }
     }
-}
-
-fn weight(group: &Group) -> f32 {
-    group.representatives.iter().map(|one| one.weight).sum::<f32>().max(f32::MIN_POSITIVE)
 }
 
 /// So many of some sequences, spread over their weights; they then stand for all.

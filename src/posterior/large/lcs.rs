@@ -24,22 +24,32 @@ impl Pattern {
 
     /// How many symbols stand in both sequences in the same order, at most. `row` is room to work in.
     pub(super) fn common(&self, other: &[Code], row: &mut Vec<u64>) -> usize {
-        row.clear();
-        row.resize(self.words, u64::MAX);
-        for &code in other {
-            let places = &self.places[usize::from(code) * self.words..][..self.words];
-            let mut carry = false;
-            for (word, &place) in row.iter_mut().zip(places) {
-                let met = *word & place;
-                let (sum, first) = word.overflowing_add(met);
-                let (sum, second) = sum.overflowing_add(u64::from(carry));
-                carry = first | second;
-                *word = sum | (*word & !met);
+        // A row of few words stays in registers.
+        match self.words {
+            0 => 0,
+            1 => self.within(other, [u64::MAX; 1]),
+            2 => self.within(other, [u64::MAX; 2]),
+            3 => self.within(other, [u64::MAX; 3]),
+            4 => self.within(other, [u64::MAX; 4]),
+            5 => self.within(other, [u64::MAX; 5]),
+            6 => self.within(other, [u64::MAX; 6]),
+            7 => self.within(other, [u64::MAX; 7]),
+            8 => self.within(other, [u64::MAX; 8]),
+            _ => {
+                row.clear();
+                row.resize(self.words, u64::MAX);
+                other.iter().for_each(|&code| step(row, &self.places[usize::from(code) * self.words..]));
+                zeros(row)
             }
         }
-        let open: u32 = row.iter().map(|word| word.count_zeros()).sum();
-        // Bits past the end stay set, but for those that a carry went through.
-        open as usize
+    }
+
+    fn within<const WORDS: usize>(&self, other: &[Code], mut row: [u64; WORDS]) -> usize {
+        let (places, _) = self.places.as_chunks::<WORDS>();
+        for &code in other {
+            step(&mut row, &places[usize::from(code)]);
+        }
+        zeros(&row)
     }
 
     /// How far the sequences are from each other: symbols in one of them only, for each common one.
@@ -48,6 +58,24 @@ impl Pattern {
         let apart = self.length + other.len() - 2 * common;
         apart as f64 / (common.max(1) as f64)
     }
+}
+
+/// One more symbol of the other sequence, which stands at these places of the pattern.
+#[inline(always)]
+fn step(row: &mut [u64], places: &[u64]) {
+    let mut carry = false;
+    for (word, &place) in row.iter_mut().zip(places) {
+        let met = *word & place;
+        let (sum, first) = word.overflowing_add(met);
+        let (sum, second) = sum.overflowing_add(u64::from(carry));
+        carry = first | second;
+        *word = sum | (*word & !met);
+    }
+}
+
+/// Places of the pattern that are in the common subsequence.
+fn zeros(row: &[u64]) -> usize {
+    row.iter().map(|word| word.count_zeros() as usize).sum()
 }
 
 #[cfg(test)]
@@ -59,7 +87,7 @@ mod tests {
         for seed in 0..200 {
             let mut random = fastrand::Rng::with_seed(seed);
             let letters = random.u8(1..6);
-            let (m, n) = (random.usize(0..200), random.usize(0..200));
+            let (m, n) = (random.usize(0..700), random.usize(0..200));
             let a: Vec<Code> = (0..m).map(|_| random.u8(0..letters)).collect();
             let b: Vec<Code> = (0..n).map(|_| random.u8(0..letters)).collect();
             let mut table = vec![vec![0; n + 1]; m + 1];

@@ -11,8 +11,8 @@ use crate::simd::{Kernel, Simd};
 
 /// Rows after which values are scaled.
 const STEP: usize = 8;
-/// Bytes of forward values that are kept.
-const MEMORY: usize = 64 << 20;
+/// Bytes of forward values that are usually kept.
+pub(super) const MEMORY: usize = 64 << 20;
 /// Bytes of a column of these.
 const KEPT: usize = size_of::<f64>() + size_of::<f32>();
 
@@ -31,6 +31,8 @@ pub(super) struct Both<'a> {
     pub mixed: f32,
     /// Probabilities from here on are kept.
     pub cutoff: f32,
+    /// Bytes of forward values that are kept, or more where rows are many.
+    pub memory: usize,
 }
 
 /// Values of a row, with column 0.
@@ -93,7 +95,7 @@ impl Both<'_> {
             return Vec::new();
         }
         // As many rows as rows that are copied, where memory is not enough for all.
-        let balanced = (3 * rows).isqrt().max(MEMORY / (columns * KEPT));
+        let balanced = (3 * rows).isqrt().max(self.memory / (columns * KEPT));
         let segment = balanced.min(rows).next_multiple_of(STEP);
         let segments = rows.div_ceil(segment);
         let mut row = Row::new(columns);

@@ -1,11 +1,12 @@
 use std::sync::atomic::AtomicBool;
 
 use super::columns::Columns;
+use super::join::{Joined, Representative, chosen};
 use super::letters::Letters;
 use super::model::Both;
 use super::profile::Profile;
 use super::tuning::Tuning;
-use super::{Limits, Options, align, align_with};
+use super::{Limits, Options, align, align_with, tree};
 use crate::Error;
 use crate::alignment::MultipleAlignment;
 use crate::posterior::model::Model;
@@ -14,7 +15,7 @@ use crate::posterior::progressive::Aligned;
 use crate::posterior::tests::{family, random, relative};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::Level;
-use crate::tree::GuideTree;
+use crate::tree::{GuideTree, Join};
 
 fn profile(letters: &Letters, codes: &[Code]) -> Profile {
     Profile::new(letters, &[codes], &[1.0], &Aligned::one(0, codes.len()))
@@ -30,7 +31,7 @@ fn profiles_of_one_sequence_are_nearly_a_pair() {
         let b = relative(&a, rng, alphabet);
         let of = |codes| Columns::new(&profile(&letters, codes), &letters, &model.chain, &Tuning::default());
         let (rows, columns) = (of(&a), of(&b));
-        let both = Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01 };
+        let both = Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory: usize::MAX };
         let found = Level::best().run(both);
         let truth = oracle::probabilities(&model, &a, &b);
         let (mut far, mut all) = (0.0, 0.0);
@@ -110,4 +111,87 @@ fn large_sets_of_bytes_and_interrupts_are_refused() {
     assert!(matches!(run(&SequenceStore::builder(Alphabet::Bytes).build(), false), Err(Error::Usage(_))));
     let store = store(Alphabet::Dna, &family(Alphabet::Dna, 9, 20, 8));
     assert!(matches!(run(&store, true), Err(Error::Interrupted)));
+}
+
+/// The share of the pairs of residues of a true alignment that stand in one column.
+fn right(truth: &str, alphabet: Alphabet) -> f64 {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/msa/").to_owned() + truth).unwrap();
+    let rows: Vec<String> = text.split('>').skip(1).map(|record| record.lines().skip(1).collect::<String>()).collect();
+    let codes = |row: &String| -> Vec<Code> {
+        row.bytes().filter(|&letter| letter != b'-').map(|letter| alphabet.encode(letter).unwrap()).collect()
+    };
+    let (alignment, _) = run(&store(alphabet, &rows.iter().map(codes).collect::<Vec<_>>()), Level::best(), 2);
+    let homes = |row: &String| -> Vec<usize> {
+        row.bytes().enumerate().filter(|&(_, letter)| letter != b'-').map(|(home, _)| home).collect()
+    };
+    let homes: Vec<Vec<usize>> = rows.iter().map(homes).collect();
+    let (mut right, mut all) = (0, 0);
+    for a in 0..homes.len() {
+        for b in 0..a {
+            let place: std::collections::HashMap<usize, u32> =
+                homes[b].iter().copied().zip(alignment.places(b).iter().copied()).collect();
+            for (home, own) in homes[a].iter().zip(alignment.places(a)) {
+                if let Some(other) = place.get(home) {
+                    all += 1;
+                    right += usize::from(own == other);
+                }
+            }
+        }
+    }
+    f64::from(right as u32) / f64::from(all as u32)
+}
+
+#[test]
+fn joined_families_are_near_the_truth() {
+    let proteins = right("sim_protein24.true.fasta", Alphabet::Protein);
+    let genes = right("sim_dna12.true.fasta", Alphabet::Dna);
+    assert!(proteins > 0.93 && genes > 0.96, "{proteins} {genes}");
+}
+
+#[test]
+fn groups_keep_so_many_for_all() {
+    let one = |sequence, weight| Representative { sequence, weight, places: Vec::new() };
+    let few = chosen((0..5).map(|at| one(at, 1.0)).collect(), 8);
+    assert_eq!(few.len(), 5);
+    let some = chosen((0..100).map(|at| one(at, if at == 50 { 40.0 } else { 1.0 })).collect(), 6);
+    assert!(some.len() <= 6 && some.iter().any(|one| one.sequence == 50 && one.weight > 20.0), "{some:?}");
+    assert!((some.iter().map(|one| one.weight).sum::<f32>() - 139.0).abs() < 0.1);
+}
+
+#[test]
+fn maps_put_what_is_alone_between_what_is_joined() {
+    let joined = Joined::new([3, 4], &[(0, 1), (2, 2)]);
+    assert_eq!(joined, Joined { maps: [vec![1, 2, 3], vec![0, 1, 3, 4]], columns: 5 });
+    assert_eq!(Joined::new([2, 0], &[]), Joined { maps: [vec![0, 1], vec![]], columns: 2 });
+}
+
+#[test]
+fn subtrees_are_as_large_as_may_be_and_joins_come_after_those_below() {
+    let join = |children| Join { children, lengths: [1.0; 2] };
+    let tree = GuideTree { leaves: 5, joins: vec![join([0, 3]), join([5, 1]), join([2, 4]), join([6, 7])] };
+    let families = tree::families(&tree, &[9; 5], |size| size.leaves <= 2 && size.cells <= 81);
+    assert_eq!(families.members, [vec![0, 3], vec![1], vec![2, 4]]);
+    assert_eq!(families.joins, [[0, 1], [3, 2]]);
+    assert_eq!(tree::levels(&families), [vec![0], vec![1]]);
+    assert_eq!(tree::families(&tree, &[9; 5], |_| true).members, [vec![0, 1, 2, 3, 4]]);
+    assert_eq!(tree::families(&tree, &[9; 5], |_| false).joins.len(), 4);
+    let weights = tree::weights(&tree);
+    assert!((weights.iter().sum::<f32>() - 5.0).abs() < 1e-4 && weights[1] < weights[2] && weights[2] < weights[0]);
+}
+
+#[test]
+fn rows_that_do_not_fit_are_computed_again() {
+    let alphabet = Alphabet::Protein;
+    let (model, letters) = (Model::new(alphabet).unwrap(), Letters::new(alphabet).unwrap());
+    let rng = &mut fastrand::Rng::with_seed(9);
+    let a = random(rng, alphabet, 300);
+    let b = relative(&a, rng, alphabet);
+    let of = |codes| Columns::new(&profile(&letters, codes), &letters, &model.chain, &Tuning::default());
+    let (rows, columns) = (of(&a), of(&b));
+    let both = |memory| Both { a: &rows, b: &columns, chain: &model.chain, mixed: 0.5, cutoff: 0.01, memory };
+    let whole = Level::best().run(both(usize::MAX));
+    assert!(whole.len() > 150);
+    for level in Level::available() {
+        assert_eq!(level.run(both(0)), whole, "{level:?}");
+    }
 }

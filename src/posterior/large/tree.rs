@@ -4,6 +4,9 @@ use super::lcs::Pattern;
 use crate::seq::Code;
 use crate::tree::{Bed, GuideTree, embedded};
 
+/// Pairs that are compared, about: of few sequences all, of many those of the parts that they are put in.
+const MOST_PAIRS: usize = 10_000_000;
+
 /// The tree of sequences by their longest common subsequences with some of them.
 pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPool) -> GuideTree {
     let lengths: Vec<u32> = sequences.iter().map(|sequence| sequence.len() as u32).collect();
@@ -12,7 +15,8 @@ pub(super) fn guide(sequences: &[&[Code]], codes: usize, pool: &rayon::ThreadPoo
         let mut row = Vec::new();
         others.iter().map(|&other| squeezed(pattern.distance(sequences[other], &mut row))).collect()
     };
-    embedded(Bed::of(sequences.len()), &lengths, from_one, pool)
+    let bed = Bed { largest: (MOST_PAIRS / sequences.len().max(1)).clamp(400, 2000), ..Bed::of(sequences.len()) };
+    embedded(bed, &lengths, from_one, pool)
 }
 
 /// Distances of far relatives differ by chance more than by kinship.

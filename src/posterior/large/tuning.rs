@@ -31,7 +31,7 @@ impl Default for Tuning {
             mixed: 0.5,
             outside: 0.97,
             pairs: 0.8,
-            representatives: 8,
+            representatives: 16,
         }
     }
 }
