@@ -54,7 +54,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { rounds: 2, refinements: 0, neighbours: 4 }
+        Options { rounds: 2, refinements: 100, neighbours: 4 }
     }
 }
 
