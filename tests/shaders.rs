@@ -237,7 +237,7 @@ fn sums() -> Vec<PosteriorVariant> {
     let mut all = Vec::new();
     for sweep in [Sweep::Forward, Sweep::Backward] {
         for alphabet in [Alphabet::Dna, Alphabet::Protein] {
-            for (workgroup, lanes) in [(16, 4), (32, 4), (64, 4), (32, 32), (4, 1)] {
+            for (workgroup, lanes) in [(16, 4), (32, 4), (32, 32), (4, 1)] {
                 all.push(PosteriorVariant::new(sweep, alphabet, workgroup, lanes));
             }
         }

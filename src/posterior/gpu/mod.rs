@@ -85,8 +85,9 @@ impl PosteriorGpu {
             "integrated" => (2e9, 1 << 7),
             _ => (2e7, 1),
         };
-        // A workgroup is a subgroup where these are that wide: what it waits for then is its own.
-        let workgroup = if found.is_software() { 16 } else { found.adapter.get_info().subgroup_min_size.clamp(32, 64) };
+        // A workgroup is a subgroup on most cards: what it waits for then is its own. More would take more workgroup memory
+        // than all devices have.
+        let workgroup = if found.is_software() { 16 } else { 32 };
         let host = PosteriorHost {
             pipelines: Pipelines::default(),
             shape: PosteriorShape { workgroup, lanes: 4 },
