@@ -176,6 +176,13 @@ fn the_default_finds_more_of_a_true_alignment_than_clustalw() {
     }
 }
 
+/// Probabilities of pairs are the same bits on GPUs and on the CPU.
+#[test]
+fn accurate_alignments_are_the_same_whoever_computes() {
+    let aligned = &outputs(&["msa", "assets/msa/adenylate_kinases.fasta", "--mode", "accurate"], &[])[0];
+    assert!(aligned.lines().any(|line| line.contains('-')), "{aligned}");
+}
+
 #[test]
 fn every_format() {
     let folder = folder();

@@ -41,7 +41,7 @@ pub type PosteriorGpu = engine::GpuEngine<Posterior>;
 pub struct PosteriorShape {
     /// Invocations a workgroup.
     pub workgroup: u32,
-    /// Of these a pair.
+    /// Of these a pair; 0 for as many as suit a batch.
     pub lanes: u32,
 }
 
@@ -50,8 +50,9 @@ pub struct PosteriorHost {
     gpu: Gpu,
     pipelines: Pipelines<Variant>,
     shape: PosteriorShape,
-    /// Pairs that keep the device busy.
+    /// Pairs and workgroups that keep the device busy.
     fill: u64,
+    groups: u64,
     binding: u64,
     loop_budget: Option<u64>,
     /// Survivors a row that room is made for.
@@ -69,6 +70,7 @@ pub struct Chosen {
     sequences: Arc<ResidentSequences>,
     table: wgpu::Buffer,
     tasks: Tasks,
+    lanes: u32,
     /// Survivors that there is room for.
     capacity: u32,
     /// Whether no pair is finished, since one sweep alone is to be measured.
@@ -80,18 +82,19 @@ impl PosteriorGpu {
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
         let limits = gpu.device.limits();
-        let (assumed, fill) = match found.description.kind {
-            "discrete" | "virtual" => (5e10, 1 << 11),
-            "integrated" => (2e9, 1 << 7),
-            _ => (2e7, 1),
+        let (assumed, fill, groups) = match found.description.kind {
+            "discrete" | "virtual" => (5e10, 1 << 11, 1 << 10),
+            "integrated" => (2e9, 1 << 7, 1 << 6),
+            _ => (2e7, 1, 1),
         };
         // A workgroup is a subgroup on most cards: what it waits for then is its own. More would take more workgroup memory
         // than all devices have.
         let workgroup = if found.is_software() { 16 } else { 32 };
         let host = PosteriorHost {
             pipelines: Pipelines::default(),
-            shape: PosteriorShape { workgroup, lanes: 4 },
+            shape: PosteriorShape { workgroup, lanes: 0 },
             fill,
+            groups,
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             density: FIRST_DENSITY,
@@ -132,6 +135,22 @@ impl PosteriorGpu {
 }
 
 impl PosteriorHost {
+    /// Invocations a pair: few waste few at the ends of strips, but of pairs that take much memory so many are not at work at
+    /// once that the device is busy.
+    fn lanes(&self, batch: &PosteriorBatch, kept_fours: u64) -> u32 {
+        let PosteriorShape { workgroup, lanes } = self.shape;
+        if lanes > 0 {
+            return lanes;
+        }
+        let pairs = batch.pairs().max(1);
+        let residues = (batch.cells() / pairs).isqrt() as u32;
+        let is_enough = |&lanes: &u32| {
+            let at_once = kept_fours / Room::kept_of(workgroup, lanes, [residues; 2]);
+            at_once.min(pairs * u64::from(lanes) / u64::from(workgroup)) >= self.groups
+        };
+        [4, 8, 16].into_iter().filter(|&lanes| lanes < workgroup).find(is_enough).unwrap_or(workgroup)
+    }
+
     /// Sequences on the device.
     fn resident(
         &self,
@@ -185,14 +204,14 @@ impl GpuKind for Posterior {
         let sequences = host.resident(site.residents, site.memory, &batch.band.sequences)?;
         // Both slots have forward values of their own.
         let kept = (Shares::of(site.memory).arena_bytes / 2).min(host.binding);
-        let PosteriorShape { workgroup, lanes } = host.shape;
+        let (workgroup, lanes) = (host.shape.workgroup, host.lanes(batch, kept / 16));
         let room = Room { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
         let tasks = Tasks::new(batch, room).map_err(|error| host.gpu.unsuited(error))?;
         let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
         let weights = table(&batch.band.model);
         let table = host.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
         let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Posterior(Sweep::Forward));
-        Ok(Chosen { sequences, table, tasks, capacity, is_partial })
+        Ok(Chosen { sequences, table, tasks, lanes, capacity, is_partial })
     }
 
     fn record(
@@ -202,7 +221,7 @@ impl GpuKind for Posterior {
         batch: &Arc<PosteriorBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
-        let PosteriorShape { workgroup, lanes } = host.shape;
+        let (workgroup, lanes) = (host.shape.workgroup, chosen.lanes);
         let alphabet = batch.band.sequences.alphabet();
         let sweeps = if chosen.is_partial { &[Sweep::Forward][..] } else { &[Sweep::Forward, Sweep::Backward] };
         let mut programs = Vec::with_capacity(sweeps.len());

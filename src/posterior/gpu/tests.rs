@@ -144,16 +144,24 @@ fn several_rounds_of_little_memory() {
     let batch = batch(Alphabet::Protein, &sequences);
     let whole = Tasks::new(&batch, Room { workgroup: 16, lanes: 4, kept_fours: 1 << 24, scratch_words: 1 << 24 });
     let whole = whole.expect("they fit");
-    assert_eq!(whole.rounds, [0..17]);
+    assert!(whole.rounds.len() == 1 && whole.rounds[0] == (0..17), "{:?}", whole.rounds);
     let third = whole.kept_fours / 3;
     let room = Room { workgroup: 16, lanes: 4, kept_fours: third, scratch_words: 1 << 24 };
     let rounds = Tasks::new(&batch, room).expect("they fit").rounds;
     assert!(rounds.len() >= 3 && rounds.windows(2).all(|two| two[0].end == two[1].start), "{rounds:?}");
     // Forward values may take 3 / 16 of it.
     let memory = (third * 16 * 16 / 3).max(LEAST_BYTES);
-    assert_same(&mut engine().with_memory(memory), &batch, "little memory");
+    let shape = PosteriorShape { workgroup: 16, lanes: 4 };
+    assert_same(&mut engine().with_memory(memory).with_shape(shape), &batch, "little memory");
     let none = Room { kept_fours: 10, ..room };
     assert!(Tasks::new(&batch, none).is_err());
+}
+
+#[test]
+fn pairs_that_take_much_memory_have_many_invocations() {
+    let host = engine().host;
+    let lanes = |length: usize, kept: u64| host.lanes(&batch(Alphabet::Dna, &vec![vec![1; length]; 20]), kept);
+    assert_eq!([lanes(100, 1 << 20), lanes(100, 1), lanes(3000, 1 << 20)], [4, 16, 16]);
 }
 
 #[test]

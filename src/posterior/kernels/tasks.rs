@@ -46,6 +46,15 @@ pub struct Room {
     pub scratch_words: u64,
 }
 
+impl Room {
+    /// Fours of forward values that a workgroup takes whose greatest pair has so many rows and columns.
+    pub fn kept_of(workgroup: u32, lanes: u32, [rows, columns]: [u32; 2]) -> u64 {
+        let strips = (columns / BLOCK as u32 + 1).div_ceil(lanes);
+        let steps = u64::from(strips) * u64::from(rows.div_ceil(STEP as u32) + lanes - 1);
+        steps * (STEP * BLOCK / 4) as u64 * u64::from(workgroup)
+    }
+}
+
 impl Tasks {
     /// The tasks of a batch.
     ///
@@ -80,8 +89,8 @@ impl Tasks {
             let (strips, groups) = (most(&|pair| blocks_of(pair).div_ceil(room.lanes)), most(&groups_of));
             let rows = u64::from(groups) * STEP as u64;
             let list = LIST * groups * STEP as u32;
-            let steps = u64::from(strips) * u64::from(groups + room.lanes - 1);
-            let own_kept = steps * (STEP * BLOCK / 4) as u64 * u64::from(room.workgroup);
+            let columns = most(&|pair| pair.columns);
+            let own_kept = Room::kept_of(room.workgroup, room.lanes, [groups * STEP as u32, columns]);
             let slots = u64::from(room.workgroup / room.lanes);
             let own_scratch = u64::from(strips) * u64::from(groups) * u64::from(room.workgroup)
                 + slots * (4 * rows + 2 * u64::from(list));
