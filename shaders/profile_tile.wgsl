@@ -29,13 +29,85 @@ const CHUNK: u32 = 8u;
 // Less than all scores.
 const NONE: i32 = -0x40000000;
 
+// What the invocation's rows cost, where a gap begins (in) and where it ends (out): opening of gaps along rows and down columns;
+// symbols of the latter.
+struct Costs {
+    along_in: vec4<i32>,
+    along_out: vec4<i32>,
+    down_in: vec4<i32>,
+    down_out: vec4<i32>,
+    down_symbol: vec4<i32>,
+}
+
 var<workgroup> wg_node: Node;
 // What letters score with an invocation's rows.
 var<workgroup> scored: array<vec4<i32>, LETTERS * WG>;
 // The row before the tile's first one.
 var<workgroup> top: array<vec2<i32>, TILE>;
+// Of columns: opening of gaps along rows, symbols of these, opening of gaps down the column, and whether these cost nothing.
+var<workgroup> column_costs: array<vec4<i32>, TILE>;
 // What the invocation above handed down, in odd and even steps: H and D.
 var<workgroup> handed: array<vec2<i32>, 2u * WG>;
+
+// The invocation's rows: H and E of the last column, H in the row before at that column, costs; how many there are.
+var<private> row_h: vec4<i32>;
+var<private> row_e: vec4<i32>;
+var<private> corner: i32;
+var<private> costs: Costs;
+var<private> count: u32;
+var<private> is_back: bool;
+// Columns of the tile, the last invocation that has rows, and where its last row goes.
+var<private> width: u32;
+var<private> last_lane: u32;
+var<private> rows_begin: u32;
+
+// H, D and E of a cell from H and D above it, and H and E to the left of it; openings are (in, out).
+fn cell(up: vec2<i32>, left: vec2<i32>, together: i32, down: vec3<i32>, along: vec3<i32>) -> vec3<i32> {
+    let d = max(up.x - down.x, up.y) - down.z;
+    let e = max(left.x - along.x, left.y) - along.z;
+    return vec3<i32>(max(together, max(d - down.y, e - along.y)), d, e);
+}
+
+// One step of an invocation: its rows in one column, with these scores.
+fn advance(step: u32, lane: u32, scores: vec4<i32>) {
+    // Wraps below 0, which is behind the last column too.
+    let j = step - lane;
+    if (j < width && lane <= last_lane) {
+        let own = column_costs[j];
+        let is_free = own.w != 0;
+        let along_in = costs.along_in + select(own.x, 0, is_back);
+        let along_out = costs.along_out + select(0, own.x, is_back);
+        let down_in = select(costs.down_in + select(own.z, 0, is_back), vec4<i32>(0), is_free);
+        let down_out = select(costs.down_out + select(0, own.z, is_back), vec4<i32>(0), is_free);
+        let symbol = select(costs.down_symbol, vec4<i32>(0), is_free);
+        var up: vec2<i32>;
+        if (lane == 0u) {
+            up = top[j];
+        } else {
+            up = handed[((step + 1u) % 2u) * WG + lane - 1u];
+        }
+        let together = scores + vec4<i32>(corner, row_h.xyz);
+        corner = up.x;
+        let c0 = cell(up, vec2<i32>(row_h.x, row_e.x), together.x, vec3<i32>(down_in.x, down_out.x, symbol.x),
+                      vec3<i32>(along_in.x, along_out.x, own.y));
+        let c1 = cell(c0.xy, vec2<i32>(row_h.y, row_e.y), together.y, vec3<i32>(down_in.y, down_out.y, symbol.y),
+                      vec3<i32>(along_in.y, along_out.y, own.y));
+        let c2 = cell(c1.xy, vec2<i32>(row_h.z, row_e.z), together.z, vec3<i32>(down_in.z, down_out.z, symbol.z),
+                      vec3<i32>(along_in.z, along_out.z, own.y));
+        let c3 = cell(c2.xy, vec2<i32>(row_h.w, row_e.w), together.w, vec3<i32>(down_in.w, down_out.w, symbol.w),
+                      vec3<i32>(along_in.w, along_out.w, own.y));
+        row_h = vec4<i32>(c0.x, c1.x, c2.x, c3.x);
+        row_e = vec4<i32>(c0.z, c1.z, c2.z, c3.z);
+        // Rows that there are not are computed and not used.
+        let last = select(select(c0.xy, c1.xy, count == 2u), select(c2.xy, c3.xy, count == 4u), count > 2u);
+        handed[(step % 2u) * WG + lane] = last;
+        if (lane == last_lane) {
+            rows[rows_begin + j] = last;
+        }
+    }
+    // Safe: what is written in a step is read in the next, from where that does not write.
+    workgroupBarrier();
+}
 
 @compute @workgroup_size(WG)
 fn main(
@@ -59,7 +131,7 @@ fn main(
     }
     // Safe: the load is a barrier before and after it.
     let node = workgroupUniformLoad(&wg_node);
-    let is_back = half == 1u;
+    is_back = half == 1u;
     let middle = node.m / 2u;
     let own_rows = select(middle, node.m - middle, is_back);
     let row_begin = r * ROWS * WG;
@@ -68,12 +140,12 @@ fn main(
     if (node.m < 2u || row_begin >= own_rows || params.diagonal < r || column_begin >= node.n) {
         return;
     }
-    let width = min(TILE, node.n - column_begin);
+    width = min(TILE, node.n - column_begin);
     let height = min(ROWS * WG, own_rows - row_begin);
-    let last_lane = (height - 1u) / ROWS;
+    last_lane = (height - 1u) / ROWS;
     let right = node.b + node.n;
     let below = node.a + node.m;
-    let rows_begin = problem.rows + half * problem.n + node.b + column_begin;
+    rows_begin = problem.rows + half * problem.n + node.b + column_begin;
     let corner_begin = problem.corners + half * 3u * problem.corner_count + node.b / TILE + own;
     let tile_column = params.diagonal - r;
 
@@ -84,35 +156,36 @@ fn main(
         } else {
             top[j] = rows[rows_begin + j];
         }
+        let at = select(node.b + column_begin + j, right - 1u - column_begin - j, is_back);
+        let down = select(at + 1u, at, is_back);
+        let is_free = down == 0u || down == problem.n;
+        column_costs[j] = vec4<i32>(second_open(problem, at + 1u), second_extend(problem, at + 1u),
+                                    select(second_open(problem, down), 0, is_free), select(0, 1, is_free));
     }
     let p = row_begin + lane * ROWS;
-    // How many rows it has, and what its rows cost: opening of gaps along rows, and down columns; symbols of the latter.
-    let count = min(ROWS, max(own_rows, p) - p);
-    var h: array<i32, ROWS>;
-    var e: array<i32, ROWS>;
-    var along_open: array<i32, ROWS>;
-    var down_open: array<i32, ROWS>;
-    var down_extend: array<i32, ROWS>;
-    // Where a row lies in the matrix.
+    count = min(ROWS, max(own_rows, p) - p);
+    // Where its rows lie in the matrix; those that there are not are the last one again.
     var places: array<u32, ROWS>;
     for (var k = 0u; k < ROWS; k++) {
-        // Rows that there are not are the last one again.
         let row = min(p + k + 1u, own_rows);
         places[k] = select(node.a + row - 1u, below - row, is_back);
         let down = select(node.a + row, below - row + 1u, is_back);
-        along_open[k] = first_open(problem, select(node.a + row, below - row, is_back));
-        down_open[k] = first_open(problem, down);
-        down_extend[k] = first_extend(problem, down);
+        let along_open = first_open(problem, select(node.a + row, below - row, is_back));
+        let down_open = first_open(problem, down);
+        costs.along_in[k] = select(along_open, 0, is_back);
+        costs.along_out[k] = select(0, along_open, is_back);
+        costs.down_in[k] = select(down_open, 0, is_back);
+        costs.down_out[k] = select(0, down_open, is_back);
+        costs.down_symbol[k] = first_extend(problem, down);
         if (tile_column == 0u) {
-            h[k] = left_edge(problem, node, is_back, row);
-            e[k] = NONE;
+            row_h[k] = left_edge(problem, node, is_back, row);
+            row_e[k] = NONE;
         } else {
             let left = columns[problem.columns + places[k]];
-            h[k] = left.x;
-            e[k] = left.y;
+            row_h[k] = left.x;
+            row_e[k] = left.y;
         }
     }
-    var corner: i32;
     if (tile_column == 0u) {
         corner = left_edge(problem, node, is_back, min(p, own_rows));
     } else if (lane > 0u) {
@@ -158,54 +231,24 @@ fn main(
             }
         }
         for (var k = 0u; k < CHUNK; k++) {
-            let step = begin + k;
-            // Wraps below 0, which is behind the last column too.
-            let j = step - lane;
-            if (j < width && lane <= last_lane) {
-                // Costs of this column for gaps along rows and down columns.
-                let along = at[k] + 1u;
-                let down = select(at[k] + 1u, at[k], is_back);
-                let is_free = down == 0u || down == problem.n;
-                let along_column = second_open(problem, along);
-                let along_symbol = second_extend(problem, along);
-                let down_column = select(second_open(problem, down), 0, is_free);
-                var up: vec2<i32>;
-                if (lane == 0u) {
-                    up = top[j];
-                } else {
-                    up = handed[((step + 1u) % 2u) * WG + lane - 1u];
-                }
-                var diagonal = corner;
-                corner = up.x;
-                let scores = products[k] / vec4<i32>(10);
-                for (var row = 0u; row < ROWS; row++) {
-                    if (row < count) {
-                        let together = diagonal + scores[row];
-                        diagonal = h[row];
-                        let down_cost = select(down_open[row], 0, is_free) + down_column;
-                        let along_cost = along_open[row] + along_column;
-                        up.y = max(up.x - select(down_cost, 0, is_back), up.y) - select(down_extend[row], 0, is_free);
-                        e[row] = max(h[row] - select(along_cost, 0, is_back), e[row]) - along_symbol;
-                        let gaps = max(up.y - select(0, down_cost, is_back), e[row] - select(0, along_cost, is_back));
-                        up.x = max(together, gaps);
-                        h[row] = up.x;
-                    }
-                }
-                handed[(step % 2u) * WG + lane] = up;
-                if (lane == last_lane) {
-                    rows[rows_begin + j] = up;
-                }
-            }
-            // Safe: what is written in a step is read in the next, from where that does not write.
-            workgroupBarrier();
+            products[k] /= vec4<i32>(10);
         }
+        // One by one, so that all stay in registers.
+        advance(begin, lane, products[0]);
+        advance(begin + 1u, lane, products[1]);
+        advance(begin + 2u, lane, products[2]);
+        advance(begin + 3u, lane, products[3]);
+        advance(begin + 4u, lane, products[4]);
+        advance(begin + 5u, lane, products[5]);
+        advance(begin + 6u, lane, products[6]);
+        advance(begin + 7u, lane, products[7]);
     }
 
     // Phase 3: what the tile leaves at its right edge.
     for (var k = 0u; k < count; k++) {
-        columns[problem.columns + places[k]] = vec2<i32>(h[k], e[k]);
+        columns[problem.columns + places[k]] = vec2<i32>(row_h[k], row_e[k]);
     }
     if (lane == last_lane) {
-        corners[corner_begin + (params.diagonal % 3u) * problem.corner_count + tile_column] = h[count - 1u];
+        corners[corner_begin + (params.diagonal % 3u) * problem.corner_count + tile_column] = row_h[count - 1u];
     }
 }

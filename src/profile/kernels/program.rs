@@ -6,7 +6,7 @@ use crate::gpu::source::Constants;
 /// Rows of an invocation of `profile_tile`.
 pub const ROWS: u32 = 4;
 /// Letters that fit into workgroup memory that every device has, beside the rest, where workgroups have 32 invocations.
-pub const MOST_LETTERS: u32 = 28;
+pub const MOST_LETTERS: u32 = 24;
 
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,9 +31,9 @@ impl Variant {
     /// Bytes of workgroup memory that a workgroup takes.
     pub fn workgroup_bytes(&self) -> u32 {
         match *self {
-            // A rectangle, letters' scores of its rows, the row before, and of every invocation what it hands down.
+            // A rectangle, letters' scores of its rows, the row before and costs of columns, what invocations hand down.
             Variant::Tile { workgroup, columns, letters } => {
-                32 + 16 * letters * workgroup + 8 * columns + 16 * workgroup
+                32 + 16 * letters * workgroup + 24 * columns + 16 * workgroup
             }
             Variant::Cross { workgroup } => 20 * workgroup,
         }
