@@ -6,7 +6,7 @@ use rayon::Scope;
 
 use super::iterate::Iterate;
 use super::options::Options;
-use super::progressive::{Guide, Joining, Joins, Progressive, Run, Work, even_weights, lock};
+use super::progressive::{Children, Guide, Joining, Joins, Progressive, Run, Work, even_weights, lock};
 use super::work::{Merged, Pair, Profile, ProfileBand, ProfileBlock};
 use crate::engine::owner::{Control, Outcome, run_queue};
 use crate::engine::queue::{WorkQueue, wall_clock};
@@ -68,7 +68,13 @@ struct Feed<'a> {
     band: Arc<ProfileBand>,
     least_cells: u64,
     /// Joins whose profiles are in the queue.
-    waiting: Vec<Mutex<Option<(Joining, Arc<Pair>)>>>,
+    waiting: Vec<Mutex<Option<Waiting>>>,
+}
+
+/// Groups whose profiles are in the queue.
+struct Waiting {
+    joining: Box<Joining>,
+    pair: Arc<Pair>,
 }
 
 /// Stops a queue if the thread panics: nobody would close it.
@@ -132,14 +138,14 @@ impl<'a> Feed<'a> {
 
     /// A join's alignment is there: goes on above it.
     fn go_on(&self, number: usize, merged: Merged) -> Result<()> {
-        let (joining, pair) =
+        let Waiting { joining, pair } =
             lock(&self.waiting[number]).take().ok_or_else(|| Error::Internal("a join that was done twice".into()))?;
         let run = self.work.run;
         let path = match merged {
             Merged::Path(path) => path,
             Merged::Divided(divided) => pair.rest(&divided, run.level, run.stopped).ok_or(Error::Interrupted)?,
         };
-        let group = self.work.joined(self.joins, number, joining, path);
+        let group = self.work.joined(self.joins, number, *joining, path);
         match self.work.passed(self.joins, number, Some(group)) {
             Some(parent) => self.climb(parent),
             None => self.end(number),
@@ -154,18 +160,18 @@ impl<'a> Feed<'a> {
                 return Err(Error::Interrupted);
             }
             let group = match self.work.children(self.joins, number) {
-                Ok(joining) => {
+                Children::Both(joining) => {
                     let pair = self.work.pair(&joining.first, &joining.second)?;
                     if pair.cells() >= self.least_cells {
                         let pair = Arc::new(pair);
-                        *lock(&self.waiting[number]) = Some((joining, Arc::clone(&pair)));
+                        *lock(&self.waiting[number]) = Some(Waiting { joining, pair: Arc::clone(&pair) });
                         self.queue.add(&self.band, vec![((), ProfileBlock { number, pair })]);
                         return Ok(());
                     }
                     let path = pair.path(run.level, run.stopped).ok_or(Error::Interrupted)?;
-                    Some(self.work.joined(self.joins, number, joining, path))
+                    Some(self.work.joined(self.joins, number, *joining, path))
                 }
-                Err(only) => only,
+                Children::Only(group) => group,
             };
             match self.work.passed(self.joins, number, group) {
                 Some(parent) => number = parent,

@@ -119,6 +119,14 @@ pub(super) struct Joining {
     pub(super) second: Group,
 }
 
+/// What a join finds below it.
+pub(super) enum Children {
+    /// Two groups.
+    Both(Box<Joining>),
+    /// One at most: the sequences of the other, or of both, are late.
+    Only(Option<Group>),
+}
+
 /// Joins on their way.
 pub(super) struct Joins<'a> {
     /// The join above each node.
@@ -301,14 +309,14 @@ impl Work<'_> {
                 return;
             }
             let group = match self.children(joins, number) {
-                Ok(joining) => match self.path(&joining.first, &joining.second) {
-                    Ok(path) => Some(self.joined(joins, number, joining, path)),
+                Children::Both(joining) => match self.path(&joining.first, &joining.second) {
+                    Ok(path) => Some(self.joined(joins, number, *joining, path)),
                     Err(error) => {
                         *lock(&joins.failure) = Some(error);
                         return;
                     }
                 },
-                Err(only) => only,
+                Children::Only(group) => group,
             };
             match self.passed(joins, number, group) {
                 Some(parent) => number = parent,
@@ -317,8 +325,8 @@ impl Work<'_> {
         }
     }
 
-    /// Two groups that a join is of; or the only one there is, or none.
-    pub(super) fn children(&self, joins: &Joins, number: usize) -> Result<Joining, Option<Group>> {
+    /// The groups that a join is of.
+    pub(super) fn children(&self, joins: &Joins, number: usize) -> Children {
         let leaves = self.guide.tree.leaves;
         let children = self.guide.tree.joins[number].children.map(|child| child as usize);
         let [first, second] = children.map(|child| match child < leaves {
@@ -326,11 +334,12 @@ impl Work<'_> {
             false => lock(&joins.groups[child]).take(),
         });
         match (first, second) {
-            (Some(first), Some(second)) if second.members.len() > first.members.len() => {
-                Ok(Joining { is_switched: true, first: second, second: first })
+            (Some(first), Some(second)) => {
+                let is_switched = second.members.len() > first.members.len();
+                let (first, second) = if is_switched { (second, first) } else { (first, second) };
+                Children::Both(Box::new(Joining { is_switched, first, second }))
             }
-            (Some(first), Some(second)) => Ok(Joining { is_switched: false, first, second }),
-            (first, second) => Err(first.or(second)),
+            (first, second) => Children::Only(first.or(second)),
         }
     }
 
