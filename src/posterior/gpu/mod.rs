@@ -28,9 +28,9 @@ use crate::seq::SequenceStore;
 const FIRST_SECONDS: f64 = 0.05;
 /// Pairs of a batch at most.
 const MAX_PAIRS: u64 = 1 << 15;
-/// Survivors a row that room is made for at first, at least, and how many more than in the last batch.
-const FIRST_DENSITY: f64 = 12.0;
-const LEAST_DENSITY: f64 = 4.0;
+/// Survivors a row that room is made for at least, and how many times as many as in the last batch: a batch that has more is
+/// partly left to others, with a warning.
+const LEAST_DENSITY: f64 = 12.0;
 const DENSITY_ROOM: f64 = 2.0;
 
 /// A GPU that computes probabilities of pairs.
@@ -97,7 +97,7 @@ impl PosteriorGpu {
             groups,
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
-            density: FIRST_DENSITY,
+            density: LEAST_DENSITY,
             pool: None,
             gpu: gpu.clone(),
         };
