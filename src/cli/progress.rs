@@ -18,6 +18,8 @@ static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 pub(super) struct Progress {
     bar: Option<ProgressBar>,
     pairs: Arc<AtomicU64>,
+    /// The part whose steps are shown, if it is one without cells.
+    part: Mutex<Option<&'static str>>,
 }
 
 impl Progress {
@@ -50,7 +52,7 @@ impl Progress {
             *SHOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(bar.clone());
             bar
         });
-        Progress { bar, pairs }
+        Progress { bar, pairs, part: Mutex::default() }
     }
 }
 
@@ -60,6 +62,19 @@ impl pairwave::jobs::Progress for Progress {
         if let Some(bar) = &self.bar {
             bar.inc(cells);
         }
+    }
+
+    fn step(&self, part: &'static str, done: u64, all: u64) {
+        let Some(bar) = &self.bar else { return };
+        let mut shown = self.part.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if *shown != Some(part) {
+            *shown = Some(part);
+            bar.set_style(parts_style());
+            bar.set_message(part);
+            bar.set_length(all);
+            bar.reset_eta();
+        }
+        bar.set_position(done);
     }
 }
 
@@ -143,6 +158,12 @@ fn style(pairs: Arc<AtomicU64>) -> ProgressStyle {
         .expect("the template is valid")
         .progress_chars("=> ")
         .with_key("speed", speed)
+}
+
+fn parts_style() -> ProgressStyle {
+    ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}: step {pos} of {len}  {eta} left")
+        .expect("the template is valid")
+        .progress_chars("=> ")
 }
 
 fn reads_style(reads: Arc<AtomicU64>) -> ProgressStyle {
@@ -296,6 +317,7 @@ mod tests {
         bar.set_style(style(Arc::new(AtomicU64::new(3)))); // panics on a wrong template
         bar.inc(1);
         bar.set_style(long_style());
+        bar.set_style(parts_style());
         bar.inc(1);
         bar.set_style(reads_style(Arc::new(AtomicU64::new(3))));
         bar.inc(1);

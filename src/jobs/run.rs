@@ -131,6 +131,9 @@ impl Run {
 pub trait Progress: Send + Sync {
     /// More pairs and cells were computed.
     fn advance(&self, pairs: u64, cells: u64);
+
+    /// A part of the job that has no cells, by its name: so many of its steps are done, of how many in all.
+    fn step(&self, _part: &'static str, _done: u64, _all: u64) {}
 }
 
 impl Progress for () {

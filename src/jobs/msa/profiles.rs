@@ -40,7 +40,7 @@ pub(super) fn align(
         threads: pool,
         level: Level::best(),
         stopped: &|| run.interrupt.load(Ordering::Relaxed),
-        progress: &|_, _| {},
+        progress: &|done, all| run.progress.step("alignment", done as u64, all as u64),
     };
     let threads = pool.current_num_threads();
     if cells(sequences) / threads as u64 >= worth.job_cells {

@@ -157,6 +157,7 @@ impl SequenceTree {
         };
         let (distances, took) = distances::of(&job, engines, pool, run)?;
         let begin = Instant::now();
+        run.progress.step("tree", 0, 1);
         let kept = self.needs_distances.then(|| distances.clone());
         let (tree, newick) = match self.method {
             TreeMethod::NeighbourJoining => {
