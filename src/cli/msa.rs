@@ -61,6 +61,19 @@ pub(super) struct Sequences {
 }
 
 impl Sequences {
+    /// Without what ClustalW passes over when it reads.
+    pub(super) fn as_clustal(self) -> Sequences {
+        if self.store.alphabet() != Alphabet::Protein {
+            return self;
+        }
+        let (written, left_out) = self.written.without(|letter| matches!(letter, b'J' | b'j' | b'*'));
+        if left_out == 0 {
+            return self;
+        }
+        tracing::warn!("{left_out} letters J and * are left out, as ClustalW does");
+        Sequences { store: Arc::new(written.store.clone()), written }
+    }
+
     pub(super) fn names(&self) -> Vec<&[u8]> {
         (0..self.store.len() as u32).map(|id| self.store.name_bytes(id)).collect()
     }
@@ -318,13 +331,16 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         ];
         args.pairs.check(args.distances.distance)?;
         if args.guidetree_in.is_some()
-            && let Some((option, _)) = given.iter().find(|(_, given)| *given)
+            && let Some((option, _)) =
+                given.iter().find(|(option, given)| *given && (is_clustal || *option != "--distmat-out"))
         {
             return Err(Error::usage(format!("{option} with --guidetree-in: no tree is made, leave one of them out")));
         }
-        let of_stages = [("--guidetree-in", args.guidetree_in.is_some())].into_iter().chain(given);
-        if !is_clustal && let Some((option, _)) = of_stages.clone().find(|(_, given)| *given) {
-            return Err(Error::usage(format!("{option} is for --mode clustalw: the other makes a tree of its own")));
+        if !is_clustal
+            && args.distances.distance.is_none()
+            && let Some(option) = args.pairs.given()
+        {
+            return Err(Error::usage(format!("{option} with --mode accurate is for --distance clustal: name it too")));
         }
         let distance = args.distances.distance.map(PairDistance::from);
         let tree = args.distances.tree.map(TreeMethod::from);
@@ -416,7 +432,10 @@ impl JobCommand for MultipleAlign {
 
     fn read(&self, run: &Run) -> Result<Self::Input> {
         [&self.guidetree_out, &self.distmat_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
-        let sequences = self.source.read()?;
+        let mut sequences = self.source.read()?;
+        if matches!(self.mode, ModeChoice::Clustal(_)) {
+            sequences = sequences.as_clustal();
+        }
         let tree = match &self.guidetree_in {
             Some(path) => Some(read_tree(path, &sequences, run)?),
             None => None,
@@ -496,7 +515,7 @@ impl MultipleAlign {
     fn costs(&self, alphabet: Alphabet) -> Result<Option<Arc<ClustalCosts>>> {
         match &self.mode {
             ModeChoice::Clustal(scoring) => self.pairs.costs(alphabet, scoring.transitions()?).map(Some),
-            ModeChoice::Accurate(_) => Ok(None),
+            ModeChoice::Accurate(_) => self.pairs.costs(alphabet, 0.5).map(Some),
         }
     }
 

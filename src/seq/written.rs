@@ -1,5 +1,6 @@
 //! Sequences whose letters are kept as they were written.
 
+use super::alphabet::Code;
 use super::input::Input;
 use super::reader::{Letters, ReadOptions, Recorder};
 use super::store::{SequenceId, SequenceStore};
@@ -48,5 +49,31 @@ impl Written {
     /// Letters of a sequence, one a code.
     pub fn letters(&self, id: SequenceId) -> &[u8] {
         self.letters.of(id)
+    }
+
+    /// The same sequences without some of their letters, and how many these are.
+    ///
+    /// ```
+    /// use pairwave::seq::{Alphabet, ReadOptions, Written};
+    ///
+    /// let read = Written::read_bytes("one.fa", b">a\nMKV*\n>b\nmLWy\n", &ReadOptions::default())?;
+    /// let (kept, left_out) = read.without(|letter| letter == b'*');
+    /// assert_eq!((kept.letters(0), kept.store.letters(1).as_str(), left_out), (&b"MKV"[..], "MLWY", 1));
+    /// # Ok::<(), pairwave::Error>(())
+    /// ```
+    #[must_use]
+    pub fn without(&self, drops: impl Fn(u8) -> bool) -> (Written, usize) {
+        let mut store = SequenceStore::builder(self.store.alphabet());
+        let mut letters = Letters::default();
+        for id in 0..self.store.len() as SequenceId {
+            let both = self.store.codes(id).iter().zip(self.letters(id));
+            let kept: Vec<(Code, u8)> =
+                both.map(|(&code, &letter)| (code, letter)).filter(|(_, letter)| !drops(*letter)).collect();
+            store.push_renamed((&self.store, id), &kept.iter().map(|own| own.0).collect::<Vec<Code>>());
+            letters.letters.extend(kept.iter().map(|own| own.1));
+            letters.ends.push(letters.letters.len());
+        }
+        let left_out = self.letters.letters.len() - letters.letters.len();
+        (Written { store: store.build(), letters }, left_out)
     }
 }

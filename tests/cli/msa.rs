@@ -238,6 +238,14 @@ fn trees_and_distances_of_every_kind() {
         writeln!(text, "== aligned {more:?}\n{newick}").expect("a string takes all");
     }
     let files = [("--distmat-out", "d.phy"), ("--guidetree-out", "t.nwk")];
+    // In the accurate mode they are of the tree alone.
+    let along = outputs(&["msa", &genes, "--tree", "upgma", "--distance", "edit"], &files);
+    assert_eq!(along[1], outputs(&["dist", &genes, "--distance", "edit"], &[])[0]);
+    assert_eq!(along[2], outputs(&["tree", &genes, "--distance", "edit", "--tree", "upgma"], &[])[0]);
+    let tree = file(&folder, "guide.nwk", &along[2]);
+    let given = outputs(&["msa", &genes, "--guidetree-in", &tree], &files);
+    assert_eq!((&given[0], &given[2]), (&along[0], &along[2]));
+    assert_eq!(given[1], outputs(&["msa", &genes], &files)[1]);
     let found = outputs(&["msa", &genes, "--mode", "clustalw", "--tree", "upgma", "--distance", "edit"], &files);
     assert_eq!(found[1], outputs(&["dist", &genes, "--distance", "edit"], &[])[0]);
     assert_eq!(found[2], outputs(&["tree", &genes, "--distance", "edit", "--tree", "upgma"], &[])[0]);
@@ -269,6 +277,7 @@ fn few_sequences_odd_names_and_wrong_options() {
     assert_eq!(outputs(&["msa", &one], &[])[0], ">alone\nACGTTGCATT\n");
     let far = file(&folder, "far.fa", ">a\nACGTTGCATT\n>b\nTGCAACGTAA\n>c\nACGTTGCATA\n");
     let gaps = file(&folder, "gaps.fa", ">a\nAC-GTTGCATT\n>b\nACGTGCATTA\n");
+    let stops = file(&folder, "stops.fa", &PROTEINS.replace("SFSRQ\n", "SFSRQ*\n").replace("SHFSR\n", "SHFJSR*\n"));
     let letters = file(&folder, "letters.fa", ">a\nACGTTGCATT\n>b\nAC7TGCATTA\n");
     let other = file(&folder, "other.nwk", "(g1:1,(g2:1,g3:1):1,g5:1);\n");
     let missing = file(&folder, "missing.nwk", "(g1:1,g2:1,g3:1);\n");
@@ -281,7 +290,7 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["msa", &letters, "-o", &out],
         vec!["msa", &genes, "--mode", "clustalw", "--guidetree-in", &other, "-o", &out],
         vec!["msa", &genes, "--mode", "clustalw", "--guidetree-in", &missing, "-o", &out],
-        vec!["msa", &genes, "--guidetree-in", &other],
+        vec!["msa", &genes, "--pair-gap-open", "5"],
         vec!["msa", &genes, "--mode", "clustalw", "--guidetree-in", &other, "--tree", "nj"],
         vec!["msa", &genes, "--mode", "clustalw", "--tree", "mbed", "--distmat-out", &matrix],
         vec!["msa", &genes, "--gap-open", "5"],
@@ -304,6 +313,8 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["msa", &genes, "--mode", "clustalw", "--transition-weight", "2"],
         vec!["msa", &genes, "--negative"],
         vec!["tree", "--aligned", &two, "--pair-gap-open", "1"],
+        vec!["msa", &stops, "--mode", "clustalw", "-o", &out],
+        vec!["msa", &stops, "-o", &out],
         vec!["dist", &genes, "--kimura"],
         vec!["dist", "--aligned", &two, "--distance", "edit"],
         vec!["dist", &two, "--format", "clustal", "--matrix-shape", "lower"],

@@ -50,7 +50,8 @@ pub struct MultiAlign {
     pub sequences: Arc<SequenceStore>,
     /// How they are aligned.
     pub mode: MsaMode,
-    /// What their distances are; `None` for ClustalW's, or in accurate mode for those that its probabilities give.
+    /// What the distances are that the guide tree is made of; `None` for ClustalW's, or in accurate mode for those that its
+    /// probabilities give.
     pub distance: Option<PairDistance>,
     /// As [`PairDistances::costs`].
     pub costs: Option<Arc<ClustalCosts>>,
@@ -199,9 +200,25 @@ impl MultiAlign {
         let (bytes, cells) = (posterior::memory(lengths), cells_of(&self.sequences));
         let is_long = lengths.iter().any(|&length| length as usize >= posterior::LONGEST);
         let is_large = bytes > MOST_BYTES || cells > MOST_CELLS || is_long;
+        let guided = self.guide_tree.is_some() || self.distance.is_some() || self.tree.is_some();
+        if is_large && (guided || self.needs_distances) {
+            return Err(Error::usage(format!(
+                "{} sequences are too many or too long for probabilities of all pairs: they are aligned by families, which takes \
+                 no guide tree or distances, and has no distances of all pairs to write",
+                lengths.len()
+            )));
+        }
+        let guide = match guided {
+            true => {
+                // A kernel that was asked for is one for probabilities, and so are the cells that are counted.
+                let run = Run { kernel: None, progress: Arc::new(()), ..run.clone() };
+                Some(self.guide(None, pool, &run, summary)?)
+            }
+            false => None,
+        };
         let begin = Instant::now();
         let advance = |pairs, cells| run.progress.advance(pairs, cells);
-        let (alignment, tree) = if is_large {
+        let (alignment, tree, own) = if is_large {
             tracing::info!(
                 "{} sequences are too many or too long for probabilities of all pairs ({:.1} GiB, {:.1e} cells): families are \
                  aligned so, and joined by profiles and by some of their sequences",
@@ -210,16 +227,24 @@ impl MultiAlign {
                 cells as f64
             );
             let limits = posterior::large::Limits::default();
-            posterior::large::align(&self.sequences, options, &limits, pool, &advance, &run.interrupt)?
+            let (alignment, tree) =
+                posterior::large::align(&self.sequences, options, &limits, pool, &advance, &run.interrupt)?;
+            (alignment, tree, None)
         } else {
             let (gathered, took) = probabilities::of(&self.sequences, pool, run)?;
             summary.distances = took;
-            let outcome = posterior::align_gathered(&self.sequences, options, None, gathered, pool, &run.interrupt)?;
-            (outcome.alignment, outcome.tree)
+            let along = guide.as_ref().map(|(tree, ..)| tree);
+            let outcome = posterior::align_gathered(&self.sequences, options, along, gathered, pool, &run.interrupt)?;
+            (outcome.alignment, outcome.tree, Some(outcome.distances))
         };
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
-        let (order, newick) = (tree.order(), tree.newick(&names(&self.sequences)));
-        Ok(Aligned { alignment, tree, newick, order, distances: None })
+        let order = tree.order();
+        let (newick, made_of) = match guide {
+            Some((_, newick, distances)) => (newick, distances),
+            None => (tree.newick(&names(&self.sequences)), None),
+        };
+        let distances = made_of.or(own).filter(|_| self.needs_distances);
+        Ok(Aligned { alignment, tree, newick, order, distances })
     }
 }
 
@@ -251,9 +276,6 @@ impl Job for MultiAlign {
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
         match &self.guide_tree {
-            Some(_) if matches!(self.mode, MsaMode::Accurate(_)) => {
-                Err(Error::usage_of("guide_tree", "the accurate `mode` makes a tree of its own"))
-            }
             Some(tree) if tree.leaves != self.sequences.len() => Err(Error::usage_of(
                 "guide_tree",
                 format!("it has {} leaves, but there are {} sequences", tree.leaves, self.sequences.len()),
