@@ -62,7 +62,7 @@ pub(super) struct Sequences {
 
 impl Sequences {
     /// Without what ClustalW passes over when it reads.
-    pub(super) fn as_clustal(self) -> Sequences {
+    pub(super) fn of_clustal_letters(self) -> Sequences {
         if self.store.alphabet() != Alphabet::Protein {
             return self;
         }
@@ -434,7 +434,7 @@ impl JobCommand for MultipleAlign {
         [&self.guidetree_out, &self.distmat_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
         let mut sequences = self.source.read()?;
         if matches!(self.mode, ModeChoice::Clustal(_)) {
-            sequences = sequences.as_clustal();
+            sequences = sequences.of_clustal_letters();
         }
         let tree = match &self.guidetree_in {
             Some(path) => Some(read_tree(path, &sequences, run)?),

@@ -277,7 +277,7 @@ fn few_sequences_odd_names_and_wrong_options() {
     assert_eq!(outputs(&["msa", &one], &[])[0], ">alone\nACGTTGCATT\n");
     let far = file(&folder, "far.fa", ">a\nACGTTGCATT\n>b\nTGCAACGTAA\n>c\nACGTTGCATA\n");
     let gaps = file(&folder, "gaps.fa", ">a\nAC-GTTGCATT\n>b\nACGTGCATTA\n");
-    let stops = file(&folder, "stops.fa", &PROTEINS.replace("SFSRQ\n", "SFSRQ*\n").replace("SHFSR\n", "SHFJSR*\n"));
+    let stops = file(&folder, "stops.fa", PROTEINS.replace("SFSRQ\n", "SFSRQ*\n").replace("SHFSR\n", "SHFJSR*\n"));
     let letters = file(&folder, "letters.fa", ">a\nACGTTGCATT\n>b\nAC7TGCATTA\n");
     let other = file(&folder, "other.nwk", "(g1:1,(g2:1,g3:1):1,g5:1);\n");
     let missing = file(&folder, "missing.nwk", "(g1:1,g2:1,g3:1);\n");

@@ -40,7 +40,7 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
             None => (line, false),
         };
         // A comment may take a line of its own.
-        if !line.is_empty() && !(line.starts_with(b"[") && line.ends_with(b"]")) {
+        if !(line.is_empty() || line.starts_with(b"[") && line.ends_with(b"]")) {
             let open = found.rows.len().checked_sub(1).filter(|&row| Some(found.rows[row].len()) < columns);
             let (name, letters) = name(line);
             // Letters of a row go on in the next line, if it has no name.
