@@ -82,8 +82,8 @@ fn experiments_run_in_their_own_order_each_once() {
     let all = bench("");
     assert_eq!(all.experiments, Experiment::ALL);
     assert_eq!((all.lengths, all.counts, all.output, all.plot), (None, None, None, None));
-    // All but the six that follow others, and the CPU.
-    assert_eq!(all.contenders.len(), pairwave::gpu::kernels::KERNELS.len() - 6 + 1);
+    // All but the seven that follow others, and the CPU.
+    assert_eq!(all.contenders.len(), pairwave::gpu::kernels::KERNELS.len() - 7 + 1);
     assert_eq!((all.work.len(), all.gaps.len()), (2, 2));
     let some = bench("end-to-end filter kernels filter --work scores --gaps affine --lengths 5,7 --kernel cpu -o -");
     assert_eq!(some.experiments, [Experiment::Kernels, Experiment::Filter, Experiment::EndToEnd]);

@@ -287,7 +287,7 @@ Examples:
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MsaModeName {
-    /// Posterior probabilities and their consistency; for very many sequences, profiles by sums of pairs
+    /// Posterior probabilities and their consistency; of very many sequences those of families, which are then joined
     #[default]
     Accurate,
     /// ClustalW 2.1's alignment
