@@ -199,7 +199,8 @@
 //! Many sequences ([`jobs::msa`]) go through three stages. Of every pair ClustalW's identities are found: engines find them with
 //! the best local alignment ([`clustal`]), a pair of equal sequences only once ([`clustal::plan`]). Of the distances comes a guide
 //! tree ([`tree`]), and along its joins profiles are aligned with profiles ([`profile`]). Or sequences are aligned by the
-//! probabilities that residues belong together ([`posterior`]), of which the tree comes, too.
+//! probabilities that residues belong together ([`posterior`]), which engines compute of all pairs, and of which the tree comes,
+//! too; of very many by those of families ([`posterior::large`]), joined by profiles and by sequences that stand for them.
 //!
 //! Scores are exact integers, and of all alignments with the best score one documented rule picks one ([`trace`]; of
 //! long pairs [`mod@long`], of reads [`papara::trace`]): the result never depends on device, thread count or batch size.
