@@ -247,7 +247,7 @@ impl PairScoringArgs {
         };
         let costs = match Matrix::built_in(built_in) {
             Some(matrix) => ClustalCosts::new(alphabet, matrix, gaps),
-            None => ClustalCosts::new(alphabet, &Matrix::of(&SubstitutionMatrix::open(name)?), gaps),
+            None => ClustalCosts::new(alphabet, &other_matrix("--pair-matrix", name)?, gaps),
         };
         Ok(Arc::new(costs))
     }
@@ -257,7 +257,20 @@ impl PairScoringArgs {
 fn series(name: &str, alphabet: Alphabet) -> Result<Series> {
     match of_series("--matrix", name, alphabet)? {
         Some(series) => Ok(series),
-        None => Ok(Series::One(Matrix::of(&SubstitutionMatrix::open(name)?))),
+        None => other_matrix("--matrix", name).map(Series::One),
+    }
+}
+
+/// A matrix that is none of ClustalW's: a file, or one by its name.
+fn other_matrix(option: &str, name: &str) -> Result<Matrix> {
+    match SubstitutionMatrix::open(name) {
+        Ok(matrix) => Ok(Matrix::of(&matrix)),
+        Err(Error::Usage(_)) => {
+            let others = SubstitutionMatrix::built_in_names().collect::<Vec<_>>().join(", ");
+            let known = format!("gonnet, blosum, pam and id of proteins, iub and clustalw of nucleotides; {others}");
+            Err(Error::usage(format!("{option} {name}: no such file, and the matrices that are known are {known}")))
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -314,6 +314,8 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["msa", &genes, "--mode", "clustalw", "--hydrophilic", "G1"],
         vec!["msa", &genes, "--mode", "clustalw", "--transition-weight", "2"],
         vec!["msa", &genes, "--negative"],
+        vec!["msa", &genes, "--mode", "clustalw", "--matrix", "nope"],
+        vec!["dist", &genes, "--pair-matrix", "nope"],
         vec!["tree", "--aligned", &two, "--pair-gap-open", "1"],
         vec!["msa", &stops, "--mode", "clustalw", "-o", &out],
         vec!["msa", &stops, "-o", &out],
