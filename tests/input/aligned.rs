@@ -47,9 +47,10 @@ fn wrong_files_say_where() {
             "a.aln, line 1: this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'",
         ),
         (
-            "CLUSTAL W\n",
+            "LOCUS W\n",
             "a.aln, line 1: this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'",
         ),
+        ("CLUSTAL W\n", "a.aln: the file has no row"),
         (">a\nACG\n>b\nAC\n", "a.aln, line 3, record 'b': the row has 2 columns, but the first, 'a', 3"),
         (">a\nACG\n>b\nACG\n\n>a\nACG", "a.aln, line 6, record 'a': line 1 has a row of this name already"),
         (">a\nACG\n>b\n", "a.aln, line 3, record 'b': the row has no letters"),
