@@ -130,6 +130,15 @@ fn the_sizes_of_devices_give_the_same() {
 }
 
 #[test]
+fn small_rectangles_need_no_launch() {
+    let rng = &mut rng(66);
+    for lengths in [[1, 1], [1, 200], [30, 40], [2, 2]] {
+        let batch = batch(vec![pair(rng, lengths, 5, 100)]);
+        assert_paths(&batch, &compute(&mut engine(), &batch), &format!("{lengths:?}"));
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_tried_again_or_refused() {
     let rng = &mut rng(63);
     let batch = batch((0..3).map(|_| pair(rng, [30, 40], 5, 100)).collect());
@@ -210,6 +219,9 @@ impl Case {
                 align_on(&self.store, guide, options, run, engines)
             })
             .expect("it aligns");
+        ran.engines
+            .iter()
+            .for_each(|engine| println!("{}: {} pairs, lost: {:?}", engine.name, engine.pairs, engine.lost));
         (aligned, ran.engines.iter().map(|engine| engine.pairs).collect())
     }
 }

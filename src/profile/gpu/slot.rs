@@ -63,7 +63,8 @@ impl ProfileSlot {
     pub fn start(&mut self, gpu: &Gpu, tasks: &Tasks, programs: &Programs) -> Result<()> {
         let limits = gpu.device.limits();
         let stride = (size_of::<Params>() as u32).next_multiple_of(limits.min_uniform_buffer_offset_alignment);
-        let mut params = vec![0u8; stride as usize * tasks.launches.len()];
+        // A batch of rectangles that are all small has nothing to launch, but its bindings are there.
+        let mut params = vec![0u8; stride as usize * tasks.launches.len().max(1)];
         for (bytes, (_, own, _)) in params.chunks_mut(stride as usize).zip(&tasks.launches) {
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(own));
         }
