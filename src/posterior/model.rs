@@ -9,12 +9,10 @@ use crate::seq::{Alphabet, Code};
 pub(super) struct Model {
     codes: usize,
     /// Of two codes: how much more often they stand in a column than by chance.
-    #[allow(dead_code, reason = "of groups")]
     odds: Vec<f32>,
     /// Of two codes: e to their score over the temperature.
     weights: Vec<f32>,
     /// Of the hidden Markov model.
-    #[allow(dead_code, reason = "of groups")]
     pub(super) chain: Chain,
     /// What a gap's first symbol weighs in the partition function.
     pub(super) open: f32,
@@ -33,7 +31,6 @@ pub(super) struct Chain {
 
 impl Chain {
     /// From a match to a match.
-    #[allow(dead_code, reason = "of groups")]
     pub(super) fn stay(&self) -> f32 {
         1.0 - 2.0 * self.open[0] - 2.0 * self.open[1]
     }
@@ -55,7 +52,7 @@ impl Model {
     }
 
     /// What two codes in a column are worth in the hidden Markov model.
-    #[allow(dead_code, reason = "of groups")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold the letters of profiles against it"))]
     pub(super) fn odds(&self, a: Code, b: Code) -> f32 {
         self.odds[usize::from(a) * self.codes + usize::from(b)]
     }
