@@ -4,6 +4,8 @@ pub mod allpairs;
 #[doc(hidden)]
 pub mod bench;
 #[doc(hidden)]
+pub mod blocks;
+#[doc(hidden)]
 pub mod devices;
 pub mod edit;
 pub mod edit_filter;
