@@ -45,7 +45,7 @@ fn batch(scoring: &Scoring, want: Want, length: usize, count: usize) -> Batch {
         (0..count).map(|_| support::random_codes(&mut rng, scoring.alphabet, length)).collect();
     let store = support::store(scoring.alphabet, &sequences);
     let (scoring, strands) = (Arc::new(scoring.clone()), Strands::default());
-    let job = Job { queries: Arc::clone(&store), against: Some(store), scoring, want, strands };
+    let job = Job { queries: Arc::clone(&store), against: Some(store), scoring, want, strands, parts: None };
     let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
     Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
 }

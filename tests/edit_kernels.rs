@@ -112,6 +112,7 @@ fn check(
         against: Against::Texts(Arc::clone(texts)),
         scheme: Arc::new(scheme.clone()),
         strands: Strands::default(),
+        parts: None,
     };
     for (_, band, mut blocks) in job.bands(u64::MAX) {
         while !blocks.is_empty() {
@@ -350,6 +351,7 @@ fn the_comparison_finds_a_wrong_result() {
         against: Against::Texts(store(Alphabet::Dna, &texts)),
         scheme: Arc::new(scheme(EditMode::Infix, Equality::literal(Alphabet::Dna))),
         strands: Strands::default(),
+        parts: None,
     };
     let (_, band, blocks) = job.bands(u64::MAX).next().expect("a band");
     let blocks: Vec<EditBlock> = blocks.into_iter().filter(|(class, _)| *class == 2).map(|(_, block)| block).collect();

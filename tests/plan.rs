@@ -11,7 +11,7 @@ use pairwave::engine::Portion;
 use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
 use pairwave::pairs::{Batch, Block, Want};
 use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Scoring, Substitution};
-use pairwave::seq::{Alphabet, SequenceStore, Strand, Strands};
+use pairwave::seq::{Alphabet, Part, SequenceStore, Strand, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -39,8 +39,8 @@ fn scoring() -> impl Strategy<Value = Scoring> {
 }
 
 fn job(queries: &[usize], against: Option<&[usize]>, scoring: Scoring) -> Job {
-    let (scoring, strands) = (Arc::new(scoring), Strands::default());
-    Job { queries: store_of(queries), against: against.map(store_of), scoring, want: Want::Scores, strands }
+    let (scoring, strands, want) = (Arc::new(scoring), Strands::default(), Want::Scores);
+    Job { queries: store_of(queries), against: against.map(store_of), scoring, want, strands, parts: None }
 }
 
 /// The same with other strands of the queries.
@@ -122,6 +122,44 @@ fn all_pairs(job: &Job) -> Held {
     held
 }
 
+/// The distances of the pairs of a job.
+fn edit_job(job: &Job) -> EditJob {
+    let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
+    let against = job.against.clone().map_or(Against::Later, Against::Texts);
+    EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme), strands: job.strands, parts: None }
+}
+
+/// Where to cut, whether one sequence is cut along its targets as well, and by how many places the parts are turned.
+fn cuts() -> impl Strategy<Value = (Vec<(u32, bool)>, usize)> {
+    (prop::collection::vec((0..30u32, any::<bool>()), 0..12), any::<usize>())
+}
+
+/// Everything in parts, in some order.
+fn parts(job: &Job, (cuts, turn): &(Vec<(u32, bool)>, usize)) -> Vec<Part> {
+    let sequences = job.queries.len() as u32 / job.strands.copies();
+    let targets = job.targets().len() as u32;
+    let mut places: BTreeMap<u32, bool> = cuts.iter().map(|&(cut, alone)| (cut.min(sequences), alone)).collect();
+    places.extend([(0, false), (sequences, false)]);
+    let places: Vec<(u32, bool)> = places.into_iter().collect();
+    let mut parts = Vec::new();
+    let mut add = |sequences: std::ops::Range<u32>, targets| {
+        let copies = job.strands.copies();
+        parts.push(Part { queries: sequences.start * copies..sequences.end * copies, targets });
+    };
+    for ends in places.windows(2) {
+        let [(mut begin, alone), (end, _)] = *ends else { unreachable!("two") };
+        if alone {
+            let middle = targets / 3;
+            [0..middle, middle..middle, middle..targets].into_iter().for_each(|some| add(begin..begin + 1, Some(some)));
+            begin += 1;
+        }
+        add(begin..end, None);
+    }
+    let turn = turn % parts.len().max(1);
+    parts.rotate_left(turn);
+    parts
+}
+
 fn portion() -> impl Strategy<Value = Portion> {
     (limit(), limit(), limit()).prop_map(|(cells, pairs, target_bytes)| Portion { cells, pairs, target_bytes })
 }
@@ -159,6 +197,62 @@ proptest! {
         let all = all_pairs(&job);
         prop_assert_eq!((job.pairs(), job.cells()), (all.pairs, all.cells));
         prop_assert_eq!(hold(&job, cells, pairs), all);
+    }
+
+    #[test]
+    fn parts_hold_every_pair_once_in_their_order(
+        queries in lengths(24), against in prop::option::of(lengths(16)), scoring in scoring(), cuts in cuts(),
+        strand in select(vec![Strand::Forward, Strand::Reverse, Strand::Both]), cells in limit(), pairs in limit()
+    ) {
+        let job = stranded(job(&queries, against.as_deref(), scoring), strand);
+        let edit = edit_job(&job);
+        let all = all_pairs(&job);
+        let parts = parts(&job, &cuts);
+        let some = Job { parts: Some(parts.clone().into()), ..job.clone() };
+        let some_edit = EditJob { parts: Some(parts.clone().into()), ..edit };
+        let (mut of_pairs, mut of_edit) = (BTreeMap::new(), BTreeMap::new());
+        let (mut bands, mut edit_bands) = (some.bands(cells, pairs).peekable(), some_edit.bands(pairs).peekable());
+        let mut sums = (0, 0);
+        for part in &parts {
+            let extent = some.extents().of(part);
+            prop_assert_eq!(some_edit.extents(std::slice::from_ref(part)), [extent]);
+            let (mut next, mut in_part) = (part.queries.start, (0, 0));
+            while let Some((range, band, blocks)) = bands.next_if(|_| next < part.queries.end) {
+                prop_assert!(range.start == next && range.end <= part.queries.end, "{:?} of {:?}", range, part);
+                next = range.end;
+                for (_, block) in blocks {
+                    in_part = (in_part.0 + block.pairs(), in_part.1 + u128::from(block.cells));
+                    for &target in &band.order[block.targets.start as usize..block.targets.end as usize] {
+                        let is_turned = band.earlier_is_query && target < block.query;
+                        let pair = if is_turned { (target, block.query) } else { (block.query, target) };
+                        prop_assert!(part.targets.as_ref().is_none_or(|targets| targets.contains(&pair.1)));
+                        prop_assert!(range.contains(&pair.0), "{:?} in {:?}", pair, range);
+                        *of_pairs.entry(pair).or_insert(0) += 1;
+                    }
+                }
+            }
+            prop_assert_eq!((next.max(part.queries.end), in_part), (next, extent), "{:?}", part);
+            let mut next = part.queries.start;
+            while let Some((range, band, blocks)) = edit_bands.next_if(|_| next < part.queries.end) {
+                prop_assert!(range.start == next && range.end <= part.queries.end, "{:?} of {:?}", range, part);
+                next = range.end;
+                for (_, block) in blocks {
+                    for place in block.places {
+                        let (one, other) = (block.pattern, band.region(place).text);
+                        let is_turned = job.against.is_none() && other < one;
+                        let pair = if is_turned { (other, one) } else { (one, other) };
+                        prop_assert!(range.contains(&pair.0), "{:?} in {:?}", pair, range);
+                        *of_edit.entry(pair).or_insert(0) += 1;
+                    }
+                }
+            }
+            sums = (sums.0 + extent.0, sums.1 + extent.1 as u64);
+        }
+        prop_assert!(bands.next().is_none() && edit_bands.next().is_none());
+        prop_assert_eq!((&of_pairs, &of_edit), (&all.times, &all.times));
+        prop_assert_eq!(sums, (all.pairs, all.cells));
+        prop_assert_eq!((some.pairs(), some.cells()), sums);
+        prop_assert_eq!((some_edit.pairs(), some_edit.cells()), sums);
     }
 
     #[test]
@@ -241,11 +335,7 @@ fn bands_of_a_rectangle_share_their_order() {
     let orders: Vec<Arc<[u32]>> = job.bands(1, 1).map(|(_, band, _)| Arc::clone(&band.order)).collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);
     assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
-    let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(Alphabet::Dna), limit: Limit::None };
-    let against = Against::Texts(Arc::clone(job.against.as_ref().unwrap()));
-    let strands = Strands::default();
-    let edit = EditJob { patterns: Arc::clone(&job.queries), against, scheme: Arc::new(scheme), strands };
-    let orders = edit.bands(1).map(|(_, band, _)| match &band.places {
+    let orders = edit_job(&job).bands(1).map(|(_, band, _)| match &band.places {
         Places::Texts(order) => Arc::clone(order),
         Places::Regions(_) => panic!("texts are whole"),
     });

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::{Edit, EditBand, EditBlock, Places, Region, words};
 use crate::engine::queue::Planned;
 use crate::score::{EditMode, EditScheme};
-use crate::seq::{SequenceId, SequenceStore, Strands};
+use crate::seq::part::{Extents, PartsLeft};
+use crate::seq::{Part, SequenceId, SequenceStore, Strands};
 
 /// Candidates that one thread puts into blocks at a time.
 const CANDIDATES_AT_ONCE: usize = 1 << 15;
@@ -54,6 +55,8 @@ pub struct EditJob {
     pub scheme: Arc<EditScheme>,
     /// What the patterns are strands of, and which texts they meet.
     pub strands: Strands,
+    /// The parts to compute, one after the other, of patterns or of candidates; `None` for everything.
+    pub parts: Option<Arc<[Part]>>,
 }
 
 impl EditJob {
@@ -62,8 +65,40 @@ impl EditJob {
         self.against.texts(&self.patterns)
     }
 
+    /// Whether patterns meet only the texts after their own sequence.
+    fn is_later(&self) -> bool {
+        matches!(self.against, Against::Later) || self.strands.later
+    }
+
+    /// The parts to compute: one that is everything, unless there are some.
+    pub fn parts(&self) -> Vec<Part> {
+        let all = match &self.against {
+            Against::Candidates(_, candidates) => candidates.len(),
+            Against::Later | Against::Texts(_) => self.patterns.len(),
+        };
+        self.parts.as_ref().map_or_else(|| vec![Part::all(all)], |parts| parts.to_vec())
+    }
+
+    /// Pairs of each of these parts, and their cells.
+    pub fn extents(&self, parts: &[Part]) -> Vec<(u64, u128)> {
+        if let Against::Candidates(_, candidates) = &self.against {
+            let cells =
+                |one: &Candidate| u128::from(self.patterns.length(one.pattern)) * u128::from(one.region.symbols());
+            let of = |part: &Part| {
+                let own = &candidates[part.queries.start as usize..part.queries.end as usize];
+                (own.len() as u64, own.iter().map(cells).sum())
+            };
+            return parts.iter().map(of).collect();
+        }
+        let extents = Extents::new(&self.patterns, self.texts(), self.strands, self.is_later());
+        parts.iter().map(|part| extents.of(part)).collect()
+    }
+
     /// Number of pairs, of each strand.
     pub fn pairs(&self) -> u64 {
+        if let Some(parts) = &self.parts {
+            return self.extents(parts).iter().map(|(pairs, _)| pairs).sum();
+        }
         let patterns = self.patterns.len() as u64;
         match &self.against {
             Against::Later => patterns * patterns.saturating_sub(1) / 2,
@@ -77,26 +112,22 @@ impl EditJob {
     pub fn cells(&self) -> u64 {
         let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| u128::from(length)).sum::<u128>();
         let cells = match &self.against {
+            _ if self.parts.is_some() => self.extents(&self.parts()).iter().map(|(_, cells)| cells).sum(),
             Against::Texts(texts) if !self.strands.later => sum(&self.patterns) * sum(texts),
             Against::Later | Against::Texts(_) => {
                 let all = sum(self.texts());
                 let squares: u128 = self.texts().lengths().iter().map(|&length| u128::from(length).pow(2)).sum();
                 (all * all - squares) / 2 * u128::from(self.strands.copies())
             }
-            Against::Candidates(_, candidates) => candidates
-                .iter()
-                .map(|candidate| {
-                    u128::from(self.patterns.length(candidate.pattern)) * u128::from(candidate.region.symbols())
-                })
-                .sum(),
+            Against::Candidates(..) => self.extents(&self.parts()).iter().map(|(_, cells)| cells).sum(),
         };
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
 
     /// The bands, each of `pairs` pairs or a little more: of all strands of consecutive patterns, or of consecutive
-    /// candidates.
+    /// candidates. None goes beyond the end of a part; with its texts named, a part has a band for each sequence.
     pub fn bands(&self, pairs: u64) -> EditBands {
-        EditBands { job: self.clone(), next: 0, pairs: pairs.max(1), by_length: None }
+        EditBands { job: self.clone(), left: PartsLeft::new(self.parts()), pairs: pairs.max(1), by_length: None }
     }
 }
 
@@ -104,7 +135,7 @@ impl EditJob {
 #[derive(Debug)]
 pub struct EditBands {
     job: EditJob,
-    next: u32,
+    left: PartsLeft,
     pairs: u64,
     /// All texts, the same for every band of a rectangle.
     by_length: Option<ByLength>,
@@ -143,22 +174,26 @@ impl Iterator for EditBands {
 impl EditBands {
     fn next_patterns(&mut self, triangle: bool) -> Option<Planned<Edit>> {
         let (patterns, texts) = (Arc::clone(&self.job.patterns), Arc::clone(self.job.texts()));
-        let total = patterns.len() as SequenceId;
-        if self.next >= total {
-            return None;
-        }
+        let part = self.left.front()?;
+        let (begin, total) = (part.queries.start, part.queries.end);
         let strands = self.job.strands;
         let (later, copies) = (triangle || strands.later, strands.copies());
-        let begin = self.next;
+        if part.targets.is_some() {
+            self.left.advance(begin + copies);
+            let mut order: Vec<SequenceId> = part.met(strands.of(begin).0, texts.len(), later).collect();
+            sort_by_length(&texts, &mut order);
+            return Some(
+                self.patterns_with(begin..begin + copies, ByLength::new(&texts, order), |_, pattern| (pattern, 0)),
+            );
+        }
         let (mut end, mut pairs) = (begin, 0u64);
         while end < total && (end == begin || pairs < self.pairs) {
             let met = if later { texts.len() - strands.of(end).0 as usize - 1 } else { texts.len() };
             pairs += u64::from(copies) * met as u64;
             end += copies;
         }
-        self.next = end;
-        let own = (end - begin) as usize;
-        let ByLength { order, symbols } = if later {
+        self.left.advance(end);
+        let by_length = if later {
             // The band's own sequences first: each meets those after it. A distance between wholes is the same from both
             // sides, so that these may lie by length as well; else, and where the pattern is a reverse complement, the
             // earlier one has to be the pattern.
@@ -179,29 +214,38 @@ impl EditBands {
             });
             by_length.clone()
         };
-        let blocks = (0..own).map(|place| {
-            let (pattern, first) = match later {
-                true if triangle => (order[place], place + 1),
-                true => (begin + place as SequenceId, place / copies as usize + 1),
-                false => (begin + place as SequenceId, 0),
-            };
-            let m = patterns.length(pattern);
+        let order = Arc::clone(&by_length.order);
+        Some(self.patterns_with(begin..end, by_length, |place, pattern| match later {
+            true if triangle => (order[place], place + 1),
+            true => (pattern, place / copies as usize + 1),
+            false => (pattern, 0),
+        }))
+    }
+
+    /// The band of these patterns, of each of which `first` says, by its place among them, which pattern is computed and from
+    /// which text on.
+    fn patterns_with(
+        &self,
+        range: Range<SequenceId>,
+        ByLength { order, symbols }: ByLength,
+        first: impl Fn(usize, SequenceId) -> (SequenceId, usize),
+    ) -> Planned<Edit> {
+        let blocks = range.clone().enumerate().map(|(place, pattern)| {
+            let (pattern, first) = first(place, pattern);
+            let m = self.job.patterns.length(pattern);
             let cells = u64::from(m) * symbols[first];
             (words(m), EditBlock { pattern, places: first as u32..order.len() as u32, cells })
         });
         let blocks = blocks.filter(|(_, block)| !block.places.is_empty()).collect();
-        Some(self.planned(begin..end, Places::Texts(order), blocks))
+        self.planned(range, Places::Texts(order), blocks)
     }
 
     fn next_candidates(&mut self, candidates: &[Candidate]) -> Option<Planned<Edit>> {
-        let begin = self.next;
+        let Range { start: begin, end: total } = self.left.front()?.queries;
         // Both strands of a candidate are in one band.
         let pairs = self.pairs.next_multiple_of(u64::from(self.job.strands.copies()));
-        let end = (u64::from(begin) + pairs).min(candidates.len() as u64) as u32;
-        if begin >= end {
-            return None;
-        }
-        self.next = end;
+        let end = (u64::from(begin) + pairs).min(u64::from(total)) as u32;
+        self.left.advance(end);
         let own = &candidates[begin as usize..end as usize];
         let regions: Vec<Region> = own.par_iter().map(|candidate| candidate.region).collect();
         let parts = own.par_chunks(CANDIDATES_AT_ONCE).enumerate().map(|(index, part)| {

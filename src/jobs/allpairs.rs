@@ -156,6 +156,7 @@ impl AllPairs {
             scoring: Arc::clone(&self.scoring),
             want,
             strands,
+            parts: None,
         }
     }
 

@@ -226,7 +226,7 @@ fn test_scored(engine: &mut dyn Engine<Pairs>, traces: bool, scorings: &[Scoring
         let store = Arc::new(test_store(scoring.alphabet));
         let scoring = Arc::new(scoring.clone());
         let (queries, want) = (Arc::clone(&store), Want::Alignments);
-        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
         for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
             let blocks = blocks.into_iter().map(|(_, block)| block).collect();
             let batch = Arc::new(Batch { band: Arc::clone(&band), blocks });
@@ -330,7 +330,7 @@ mod tests {
         let scoring = Arc::new(Scoring::truong());
         let store = Arc::new(test_store(scoring.alphabet));
         let (queries, want) = (Arc::clone(&store), Want::Alignments);
-        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
         let (_, band, _) = job.bands(u64::MAX, u64::MAX).next().expect("there are pairs");
         // Lengths 3 and 13, by both numbers: the earlier one is the query.
         let best = needleman_wunsch::align(store.codes(2), store.codes(7), &band.scoring);

@@ -142,7 +142,7 @@ impl EditDistances {
             against => against.clone(),
         };
         let (patterns, scheme) = (strands.store(&self.patterns), Arc::clone(&self.scheme));
-        EditJob { patterns, against, scheme, strands }
+        EditJob { patterns, against, scheme, strands, parts: None }
     }
 
     /// Where texts are.

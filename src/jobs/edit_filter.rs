@@ -129,7 +129,8 @@ fn select_within(
     let against = job.against.clone().map_or(Against::Later, Against::Texts);
     let is_triangle = job.against.is_none();
     let patterns = Arc::clone(&job.queries);
-    let edit = EditJob { patterns, against, scheme: Arc::new(scheme), strands: job.strands };
+    let (strands, parts) = (job.strands, job.parts.clone());
+    let edit = EditJob { patterns, against, scheme: Arc::new(scheme), strands, parts };
     let begin = Instant::now();
     let cells = edit.cells();
     let control = Control { pool: Some(Arc::clone(pool)), ..run.control() };

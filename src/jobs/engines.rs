@@ -301,7 +301,7 @@ mod tests {
         let options = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
         let queries = Arc::new(tune::random_store(Alphabet::Dna, 20, 30, 1));
         let (scoring, want) = (Arc::new(Scoring::truong()), Want::Alignments);
-        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
         let cells = |selection: Option<&Selection>| {
             let mut heard = None;
             let tuned = |adapters: &[(FoundAdapter, u64)], _: &Arc<Scoring>, cells: u64| {

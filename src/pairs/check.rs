@@ -127,7 +127,7 @@ mod tests {
             store.push_letters(format!("s{index}"), letters.as_bytes()).unwrap();
         }
         let (queries, scoring) = (Arc::new(store.build()), Arc::new(Scoring::truong()));
-        let job = Job { queries, against: None, scoring, want, strands: Strands::default() };
+        let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
         let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
         let batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let report = mock::compute_batch(&batch);
@@ -188,6 +188,7 @@ mod tests {
             scoring: Arc::clone(&batch.band.scoring),
             want: Want::Scores,
             strands: Strands::default(),
+            parts: None,
         };
         let pairs = Arc::new(vec![(0, 3), (1, 2), (1, 3), (1, 5), (2, 5)]);
         let (_, band, blocks) = crate::pairs::plan::selected::selected_bands(job, pairs, 100).next().unwrap();

@@ -209,6 +209,6 @@ pub(crate) fn compute_traced(engine: &mut dyn Engine<Pairs>, batches: &[Arc<Batc
 
 /// A job for all pairs of a store.
 pub(crate) fn job(store: &Arc<SequenceStore>, scoring: Scoring, want: Want) -> Job {
-    let strands = Strands::default();
-    Job { queries: Arc::clone(store), against: None, scoring: Arc::new(scoring), want, strands }
+    let (scoring, strands) = (Arc::new(scoring), Strands::default());
+    Job { queries: Arc::clone(store), against: None, scoring, want, strands, parts: None }
 }

@@ -63,7 +63,7 @@ impl Expected {
                     let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit });
                     let against = Against::Texts(Arc::clone(&texts));
                     let (patterns, strands) = (Arc::clone(&patterns), Strands::default());
-                    let job = EditJob { patterns, against, scheme, strands };
+                    let job = EditJob { patterns, against, scheme, strands, parts: None };
                     batches.extend(of_job(&job));
                 }
             }

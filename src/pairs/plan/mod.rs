@@ -20,7 +20,8 @@ use crate::engine::Portion;
 use crate::engine::queue::Planned;
 use crate::score::Scoring;
 use crate::score::offset::fits;
-use crate::seq::{SequenceId, SequenceStore, Strands};
+use crate::seq::part::{Extents, PartsLeft};
+use crate::seq::{Part, SequenceId, SequenceStore, Strands};
 
 /// Pairs with more cells than this are long: a single invocation would hold a device for a second or more, and desktop
 /// drivers reset it then. Engines split them over several dispatches.
@@ -63,6 +64,8 @@ pub struct Job {
     pub want: Want,
     /// What the queries are strands of, and which targets they meet.
     pub strands: Strands,
+    /// The parts to compute, one after the other; `None` for everything.
+    pub parts: Option<Arc<[Part]>>,
 }
 
 impl Job {
@@ -71,8 +74,27 @@ impl Job {
         self.against.as_ref().unwrap_or(&self.queries)
     }
 
+    /// Whether queries meet only the targets after their own sequence.
+    fn is_later(&self) -> bool {
+        self.against.is_none() || self.strands.later
+    }
+
+    /// Counts pairs and cells of parts.
+    pub fn extents(&self) -> Extents<'_> {
+        Extents::new(&self.queries, self.targets(), self.strands, self.is_later())
+    }
+
+    /// The parts to compute: one that is everything, unless there are some.
+    pub fn parts(&self) -> Vec<Part> {
+        self.parts.as_ref().map_or_else(|| vec![Part::all(self.queries.len())], |parts| parts.to_vec())
+    }
+
     /// Number of pairs, of each strand.
     pub fn pairs(&self) -> u64 {
+        if let Some(parts) = &self.parts {
+            let extents = self.extents();
+            return parts.iter().map(|part| extents.of(part).0).sum();
+        }
         let queries = self.queries.len() as u64;
         match &self.against {
             Some(targets) if self.strands.later => queries * (targets.len() as u64).saturating_sub(1) / 2,
@@ -85,6 +107,10 @@ impl Job {
     pub fn cells(&self) -> u64 {
         let sum = |store: &SequenceStore| store.lengths().iter().map(|&length| length as u128).sum::<u128>();
         let cells = match &self.against {
+            _ if self.parts.is_some() => {
+                let extents = self.extents();
+                self.parts().iter().map(|part| extents.of(part).1).sum()
+            }
             Some(targets) if !self.strands.later => sum(&self.queries) * sum(targets),
             _ => {
                 let all = sum(self.targets());
@@ -95,9 +121,11 @@ impl Job {
         u64::try_from(cells).unwrap_or(u64::MAX)
     }
 
-    /// The bands, each of queries whose pairs have `cells` cells or `pairs` pairs together, whichever is reached first.
+    /// The bands, each of queries whose pairs have `cells` cells or `pairs` pairs together, whichever is reached first. None
+    /// goes beyond the end of a part; with its targets named, a part has a band for each sequence.
     pub fn bands(&self, cells: u64, pairs: u64) -> Bands {
-        Bands { job: self.clone(), next: 0, cells: cells.max(1), pairs: pairs.max(1), by_length: None }
+        let left = PartsLeft::new(self.parts());
+        Bands { job: self.clone(), left, cells: cells.max(1), pairs: pairs.max(1), by_length: None }
     }
 }
 
@@ -108,7 +136,7 @@ pub type PlannedBand = Planned<Pairs>;
 #[derive(Debug)]
 pub struct Bands {
     job: Job,
-    next: SequenceId,
+    left: PartsLeft,
     cells: u64,
     pairs: u64,
     /// Order of all targets, the same for every band of a rectangle.
@@ -119,16 +147,17 @@ impl Iterator for Bands {
     type Item = PlannedBand;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let part = self.left.front()?;
         let queries = &self.job.queries;
-        let total = queries.len() as SequenceId;
-        if self.next >= total {
-            return None;
-        }
+        let (begin, total) = (part.queries.start, part.queries.end);
         let targets = self.job.targets();
         let (triangle, strands) = (self.job.against.is_none(), self.job.strands);
-        let (later, copies) = (triangle || strands.later, strands.copies());
+        let (later, copies) = (self.job.is_later(), strands.copies());
+        if part.targets.is_some() {
+            self.left.advance(begin + copies);
+            return Some(self.some_targets(begin..begin + copies, &part));
+        }
         let target_symbols: u64 = targets.lengths().iter().map(|&length| length as u64).sum();
-        let begin = self.next;
         let (mut end, mut cells, mut pairs) = (begin, 0u64, 0u64);
         let sequence = |query: SequenceId| strands.of(query).0;
         let left = if later { sequence(begin) } else { 0 };
@@ -143,7 +172,7 @@ impl Iterator for Bands {
             pairs += u64::from(copies) * met as u64;
             end += copies;
         }
-        self.next = end;
+        self.left.advance(end);
 
         let mut later_of = Vec::new();
         let order: Arc<[SequenceId]> = if strands.later {
@@ -154,7 +183,7 @@ impl Iterator for Bands {
             // The band's own queries first: the one at place p meets everything after p, so that each pair within the
             // band comes once and a query's targets are one range.
             let mut order = sorted_by_length(queries, begin..end);
-            order.extend(sorted_by_length(queries, end..total));
+            order.extend(sorted_by_length(queries, end..queries.len() as SequenceId));
             order.into()
         } else {
             let store = Arc::clone(targets);
@@ -177,19 +206,45 @@ impl Iterator for Bands {
                 None => cut(0..order.len()),
             }
         }
-        // Long pairs first, then classes together; queries stay in order within a class.
-        blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
-        merge_neighbours(&mut blocks);
-        let band = Band {
-            queries: Arc::clone(queries),
-            targets: Arc::clone(targets),
-            order,
-            scoring: Arc::clone(&self.job.scoring),
-            want: self.job.want.clone(),
-            earlier_is_query: triangle,
-        };
-        Some((begin..end, Arc::new(band), blocks))
+        Some(planned(&self.job, begin..end, order, blocks))
     }
+}
+
+impl Bands {
+    /// The band of one sequence's queries, and of the targets of a part.
+    fn some_targets(&self, queries: Range<SequenceId>, part: &Part) -> PlannedBand {
+        let job = &self.job;
+        let targets = job.targets();
+        let met = part.met(job.strands.of(queries.start).0, targets.len(), job.is_later());
+        let order = sorted_by_length(targets, met);
+        let mut blocks = Vec::new();
+        for query in queries.clone() {
+            let symbols = job.queries.length(query);
+            cut_by_class(&job.scoring, symbols, targets, &order, 0..order.len(), query, &mut blocks);
+        }
+        planned(job, queries, order.into(), blocks)
+    }
+}
+
+/// A band of these queries.
+fn planned(
+    job: &Job,
+    queries: Range<SequenceId>,
+    order: Arc<[SequenceId]>,
+    mut blocks: Vec<(LengthClass, Block)>,
+) -> PlannedBand {
+    // Long pairs first, then classes together; queries stay in order within a class.
+    blocks.sort_by_key(|(class, _)| (std::cmp::Reverse(class.long), class.format));
+    merge_neighbours(&mut blocks);
+    let band = Band {
+        queries: Arc::clone(&job.queries),
+        targets: Arc::clone(job.targets()),
+        order,
+        scoring: Arc::clone(&job.scoring),
+        want: job.want.clone(),
+        earlier_is_query: job.against.is_none(),
+    };
+    (queries, Arc::new(band), blocks)
 }
 
 /// Ids of a range by falling length; equal lengths in input order.

@@ -74,7 +74,8 @@ mod tests {
         }
         let scoring = Arc::new(Scoring::truong());
         let strands = Strands::default();
-        let job = Job { queries: Arc::new(store.build()), against: None, scoring, want: Want::Scores, strands };
+        let (queries, want) = (Arc::new(store.build()), Want::Scores);
+        let job = Job { queries, against: None, scoring, want, strands, parts: None };
         let pairs = vec![(0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (3, 4)];
         for least in [1, 2, 4, 100] {
             let mut seen = Vec::new();
