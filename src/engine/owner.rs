@@ -10,6 +10,7 @@ use super::ordered::Ahead;
 use super::patience::{GRACE, PATIENCE};
 use super::pump::{self, Message};
 use super::queue::{self, BandInfo, Finished, Lease, Planned, WorkQueue};
+use super::sizing::Shown;
 use super::stats::{EngineStats, Ran};
 use super::{Batch, Engine, Reported, Work};
 use crate::error::{Error, Result};
@@ -50,8 +51,49 @@ pub struct Outcome<W: Work> {
     pub report: W::Report,
 }
 
+/// Engines that may outlive a run, with what they have shown of their speed.
+pub struct Crew<W: Work> {
+    members: Vec<Hand<W>>,
+    /// Engines are to come back.
+    keep: bool,
+}
+
+/// An engine, and what it has shown.
+type Hand<W> = (Box<dyn Engine<W>>, Shown);
+
+fn hands<W: Work>(engines: Vec<Box<dyn Engine<W>>>) -> Vec<Hand<W>> {
+    engines.into_iter().map(|engine| (engine, Shown::default())).collect()
+}
+
+impl<W: Work> Crew<W> {
+    /// Engines of which nothing is known yet.
+    pub fn new(engines: Vec<Box<dyn Engine<W>>>) -> Self {
+        Crew { members: hands(engines), keep: true }
+    }
+
+    /// Engines that are closed at the end of their only run, each as soon as it has no more to do.
+    pub fn for_once(engines: Vec<Box<dyn Engine<W>>>) -> Self {
+        Crew { members: hands(engines), keep: false }
+    }
+
+    /// Whether there is no engine.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Closes all others.
+    pub fn retain(&mut self, is_kept: impl Fn(&dyn Engine<W>) -> bool) {
+        self.members.retain(|(engine, _)| is_kept(engine.as_ref()));
+    }
+
+    /// The engines.
+    pub fn engines(&self) -> impl Iterator<Item = &dyn Engine<W>> {
+        self.members.iter().map(|(engine, _)| engine.as_ref())
+    }
+}
+
 /// An engine as its owner knows it.
-struct Member {
+struct Member<W: Work> {
     stats: EngineStats,
     universal: bool,
     /// It takes work.
@@ -59,13 +101,17 @@ struct Member {
     /// Its thread will end, or nobody waits for that.
     gone: bool,
     thread: Option<JoinHandle<()>>,
+    /// The engine, come back.
+    kept: Option<Box<dyn Engine<W>>>,
 }
 
 struct Owner<W: Work> {
     queue: Arc<WorkQueue<W>>,
     sender: SyncSender<Message<W>>,
     pool: Option<Arc<rayon::ThreadPool>>,
-    members: Vec<Member>,
+    /// Engines are to come back.
+    keep: bool,
+    members: Vec<Member<W>>,
 }
 
 /// Ends the work of all engines when the owner leaves, in whatever way.
@@ -93,10 +139,26 @@ pub fn run<W: Work>(
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
+    run_crew(&mut Crew::for_once(engines), reserve, bands, cells, control, sink)
+}
+
+/// As [`run`], on engines that may outlive it: those that were not given up are in `crew` again when it returns, also with an
+/// error, and the reserve, if it had to step in.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_crew<W: Work>(
+    crew: &mut Crew<W>,
+    reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
+    bands: impl Iterator<Item = Planned<W>> + Send + 'static,
+    cells: u64,
+    control: &Control,
+    sink: impl FnMut(Outcome<W>) -> Result<()>,
+) -> Result<Ran> {
     let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
     let queue = queue.with_ahead(Arc::clone(&control.ahead));
     let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
-    run_queue(queue, engines, reserve, control, sink)
+    drive(queue, crew, reserve, control, sink)
 }
 
 /// As [`run`], of a queue that others may add to while it runs ([`WorkQueue::fed`]). It returns when the queue was closed and all
@@ -109,14 +171,26 @@ pub fn run_queue<W: Work>(
     engines: Vec<Box<dyn Engine<W>>>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     control: &Control,
+    sink: impl FnMut(Outcome<W>) -> Result<()>,
+) -> Result<Ran> {
+    drive(queue, &mut Crew::for_once(engines), reserve, control, sink)
+}
+
+/// Runs a queue on a crew, whose engines come back if they are to be kept.
+fn drive<W: Work>(
+    queue: Arc<WorkQueue<W>>,
+    crew: &mut Crew<W>,
+    reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
+    control: &Control,
     mut sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
     let begin = Instant::now();
     let patience = control.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
     let _stop = StopAtTheEnd(Arc::clone(&queue));
+    let engines = std::mem::take(&mut crew.members);
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
-    let mut owner = Owner { queue, sender, pool: control.pool.clone(), members: Vec::new() };
+    let mut owner = Owner { queue, sender, pool: control.pool.clone(), keep: crew.keep, members: Vec::new() };
     let mut reserve = Some(reserve);
     let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
     let mut looked = Instant::now();
@@ -158,7 +232,7 @@ pub fn run_queue<W: Work>(
             }
         } else if owner.needs_reserve() {
             match reserve.take() {
-                Some(make) => owner.start(make()),
+                Some(make) => owner.start(hands(make())),
                 None => break,
             }
         }
@@ -171,6 +245,7 @@ pub fn run_queue<W: Work>(
         }
     }
     owner.wait_for_threads(&receiver, ending.unwrap_or_else(Instant::now) + GRACE);
+    crew.members = owner.kept();
     if let Some(error) = failure {
         return Err(error);
     }
@@ -186,19 +261,21 @@ pub fn run_queue<W: Work>(
 
 impl<W: Work> Owner<W> {
     /// Starts a thread for each engine. All join before any takes work, so that the first does not take all.
-    fn start(&mut self, engines: Vec<Box<dyn Engine<W>>>) {
-        let joined: Vec<usize> =
-            engines.iter().map(|engine| self.queue.join(engine.universal(), engine.least_work())).collect();
-        for (index, engine) in joined.into_iter().zip(engines) {
+    fn start(&mut self, engines: Vec<Hand<W>>) {
+        let join = |(engine, shown): &Hand<W>| self.queue.join_known(engine.universal(), engine.least_work(), *shown);
+        let joined: Vec<usize> = engines.iter().map(join).collect();
+        for (index, (engine, _)) in joined.into_iter().zip(engines) {
             let (queue, sender, pool) = (Arc::clone(&self.queue), self.sender.clone(), self.pool.clone());
+            let keep = self.keep;
             let universal = engine.universal();
             let stats = EngineStats { name: engine.name().into(), threads: 1, ..Default::default() };
             // Not a scoped thread: one whose device never answers is left behind.
             let name = format!("pairwave-{index}-{}", engine.name());
-            let drive = move || pump::drive(index, engine, &queue, pool.as_deref(), &sender);
+            let drive = move || pump::drive(index, engine, &queue, pool.as_deref(), keep, &sender);
             let thread = std::thread::Builder::new().name(name).spawn(drive);
             let failed = thread.as_ref().err().map(|error| format!("no thread could be started: {error}"));
-            self.members.push(Member { stats, universal, alive: true, gone: false, thread: thread.ok() });
+            let thread = thread.ok();
+            self.members.push(Member { stats, universal, alive: true, gone: false, thread, kept: None });
             if failed.is_some() && self.queue.retire(index) {
                 self.members[index].gone = true;
                 self.ended(index, failed);
@@ -210,9 +287,20 @@ impl<W: Work> Owner<W> {
     fn hear(&mut self, message: Message<W>) {
         match message {
             Message::Ended { engine, error } => self.ended(engine, error),
-            Message::Gone { engine } => self.members[engine].gone = true,
+            Message::Gone { engine, kept } => self.gone(engine, kept),
             Message::Unsuited | Message::Done { .. } => {}
         }
+    }
+
+    fn gone(&mut self, engine: usize, kept: Option<Box<dyn Engine<W>>>) {
+        let member = &mut self.members[engine];
+        (member.gone, member.kept) = (true, kept);
+    }
+
+    /// Engines that came back, in their order.
+    fn kept(&mut self) -> Vec<Hand<W>> {
+        let kept = self.members.iter_mut().enumerate();
+        kept.filter_map(|(index, member)| Some((member.kept.take()?, self.queue.shown(index)))).collect()
     }
 
     fn ended(&mut self, engine: usize, error: Option<String>) {
@@ -245,7 +333,7 @@ impl<W: Work> Owner<W> {
         self.queue.stop();
         while self.members.iter().any(|member| !member.gone) {
             match receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(Message::Gone { engine }) => self.members[engine].gone = true,
+                Ok(Message::Gone { engine, kept }) => self.gone(engine, kept),
                 Ok(_) => {}
                 Err(_) => break,
             }

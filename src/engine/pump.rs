@@ -28,24 +28,28 @@ pub enum Message<W: Work> {
         /// Why it failed.
         error: Option<String>,
     },
-    /// Its device is closed; the thread ends.
+    /// The thread ends.
     Gone {
         /// The engine.
         engine: usize,
+        /// The engine itself, if it was to be kept and did not fail; else its device is closed.
+        kept: Option<Box<dyn Engine<W>>>,
     },
 }
 
 /// Runs an engine until the queue is finished or the engine fails. Whatever happens, no lease is lost: the queue knows
 /// them all. An engine that was given up in the meantime has nothing more to say. Reports are checked on the threads of
-/// `pool`, if there is one.
+/// `pool`, if there is one. `keep`: the engine goes back to the owner, if all is well with it.
 pub fn drive<W: Work>(
     index: usize,
     mut engine: Box<dyn Engine<W>>,
     queue: &WorkQueue<W>,
     pool: Option<&rayon::ThreadPool>,
+    keep: bool,
     sender: &SyncSender<Message<W>>,
 ) {
     let ended = catch(|| work(index, engine.as_mut(), queue, pool, sender));
+    let is_well = matches!(ended, Ok(Ok(())));
     let error = match ended {
         Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
         Ok(Err(error)) => Some(error.to_string()),
@@ -57,9 +61,14 @@ pub fn drive<W: Work>(
         // has gone only if the job has ended.
         let _ = sender.send(Message::Ended { engine: index, error });
     }
-    // Dropping a lost device may fail as well; that must not end the job.
-    let _ = catch(|| drop(engine));
-    let _ = sender.send(Message::Gone { engine: index });
+    let kept = if keep && is_well && was_there {
+        Some(engine)
+    } else {
+        // Dropping a lost device may fail as well; that must not end the job.
+        let _ = catch(|| drop(engine));
+        None
+    };
+    let _ = sender.send(Message::Gone { engine: index, kept });
 }
 
 fn work<W: Work>(

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use self::pile::{Pile, next_pair_cells, take_blocks};
 use super::ordered::Ahead;
-use super::sizing::{LeastWork, Sizing, Waiting};
+use super::sizing::{LeastWork, Shown, Sizing, Waiting};
 use super::{Batch, Capacity, Portion, Work};
 use crate::seq::SequenceId;
 
@@ -223,10 +223,20 @@ impl<W: Work> WorkQueue<W> {
 
     /// An engine joins; its number. `universal`: it takes any batch.
     pub fn join(&self, universal: bool, least_work: LeastWork) -> usize {
+        self.join_known(universal, least_work, Shown::default())
+    }
+
+    /// As [`WorkQueue::join`], of an engine that has shown something in another queue.
+    pub fn join_known(&self, universal: bool, least_work: LeastWork, shown: Shown) -> usize {
         let mut state = self.lock();
         state.universal.push(universal);
         state.calls.push(None);
-        state.sizing.join(universal, least_work)
+        state.sizing.join_known(universal, least_work, shown)
+    }
+
+    /// What an engine has shown so far.
+    pub fn shown(&self, engine: usize) -> Shown {
+        self.lock().sizing.shown(engine)
     }
 
     /// Work for an engine, as much as it likes and is fair near the end. `wait`: sleep until there is some or the queue

@@ -51,6 +51,16 @@ pub struct Waiting {
     pub universal_only: bool,
 }
 
+/// What an engine has shown of what it does.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Shown {
+    /// Cells a second, once it has finished a batch, and after how many.
+    speed: Option<f64>,
+    batches: u64,
+    /// Cells that it may be given at once, by what it has finished.
+    trusted: u64,
+}
+
 /// What is known of one engine.
 #[derive(Debug, Clone)]
 struct Standing {
@@ -93,13 +103,19 @@ impl Sizing {
 
     /// An engine joins; its number. `universal`: it takes everything.
     pub fn join(&mut self, universal: bool, least_work: LeastWork) -> usize {
+        self.join_known(universal, least_work, Shown::default())
+    }
+
+    /// As [`Sizing::join`], of an engine that has shown something elsewhere.
+    pub fn join_known(&mut self, universal: bool, least_work: LeastWork, shown: Shown) -> usize {
+        let Shown { speed, batches, trusted } = shown;
         self.engines.push(Standing {
             present: true,
             universal,
             least_work,
-            speed: None,
-            batches: 0,
-            trusted: 0,
+            speed,
+            batches,
+            trusted,
             held: 0,
             until: 0.0,
             ended: 0.0,
@@ -111,6 +127,12 @@ impl Sizing {
     pub fn leave(&mut self, engine: usize) {
         let standing = &mut self.engines[engine];
         (standing.present, standing.held) = (false, 0);
+    }
+
+    /// What an engine has shown so far, also if it has left.
+    pub fn shown(&self, engine: usize) -> Shown {
+        let &Standing { speed, batches, trusted, .. } = &self.engines[engine];
+        Shown { speed, batches, trusted }
     }
 
     /// Whether an engine has not left.
@@ -358,6 +380,18 @@ mod tests {
         sizing.took(engine, 1 << 10, 0.0);
         assert_eq!(sizing.finished(engine, 1 << 10, 1 << 10, 0.0, 0.001), 0.001);
         assert_eq!(sizing.cells(engine, &LARGE, waiting(256 << 10, 1), 0.001), Some(8 << 10));
+    }
+
+    #[test]
+    fn what_an_engine_has_shown_counts_in_the_next_job() {
+        let last = seen(&[1e6, 3e6]);
+        let mut sizing = Sizing::new(80_000_000);
+        for engine in 0..2 {
+            assert_eq!(sizing.join_known(true, GRAIN, last.shown(engine)), engine);
+            assert!(sizing.has_shown(engine));
+        }
+        assert_eq!(sizing.cells(0, &LARGE, waiting(80_000_000, 1), 0.0), Some(10_000_000));
+        assert_eq!(sizing.cells(1, &LARGE, waiting(80_000_000, 1), 0.0), Some(30_000_000));
     }
 
     #[test]
