@@ -67,15 +67,17 @@ impl Cigar {
     /// # Panics
     /// If a run would reach 2^32 columns, which no sequence of a store can fill.
     pub fn push(&mut self, length: u32, op: Op) {
-        if length == 0 {
-            return;
-        }
+        self.push_checked(length, op).expect("a run of fewer than 2^32 columns");
+    }
+
+    /// The same; `None`, and nothing appended, where the run would be too long.
+    pub(crate) fn push_checked(&mut self, length: u32, op: Op) -> Option<()> {
         match self.runs.last_mut() {
-            Some((last, last_op)) if *last_op == op => {
-                *last = last.checked_add(length).expect("a run of fewer than 2^32 columns");
-            }
+            Some((last, last_op)) if *last_op == op => *last = last.checked_add(length)?,
+            _ if length == 0 => {}
             _ => self.runs.push((length, op)),
         }
+        Some(())
     }
 
     /// Turns the alignment round, first column last: a traceback pushes its columns from the end.

@@ -11,22 +11,26 @@
 //! Of nucleotides the reverse complement of each query can be compared as well ([`AllPairs::strand`]). Engines see it as
 //! a query of its own; of the two results of a pair the better one is handed over.
 
+mod blocks;
 mod finish;
+mod row;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
 use self::finish::{Aligner, Finisher};
+use super::blocks::{BlockSink, Whole};
 use super::edit_filter::{self, EditFilter, Prefiltered};
 use super::{Job, Run, Summary};
 use crate::alignment::Alignment;
-use crate::engine::owner::{self, Control};
+use crate::engine::owner::{self, Control, Crew};
 use crate::engine::stats::EngineStats;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::pairs::cpu::workers;
-use crate::pairs::plan::selected::{selected_bands, selected_cells};
+use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
 use crate::pairs::plan::{self, PlannedBand};
 use crate::pairs::{Pairs, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
@@ -164,19 +168,20 @@ impl AllPairs {
         self.scoring.mode == Mode::Local
     }
 
-    /// Computes what a pass over edit distances left, or everything. `job` is [`AllPairs::job`].
+    /// Computes what a pass over edit distances left, or everything. `job` is [`AllPairs::job`], or parts of it, each of which is
+    /// a block to `sink`.
     pub(super) fn finish_on(
         &self,
         job: &plan::Job,
-        engines: Vec<Box<dyn Engine<Pairs>>>,
+        crew: &mut Crew<Pairs>,
         prefiltered: Option<Prefiltered>,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
-        rows: impl FnMut(&[PairResult]) -> Result<()>,
+        sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
         let begin = Instant::now();
         let mut cells = job.cells();
-        let at_once: u64 = engines.iter().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let at_once: u64 = crew.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let band_pairs = match job.want {
             Want::Scores => BAND_PAIRS_SCORED,
             Want::Alignments => BAND_PAIRS_ALIGNED,
@@ -190,17 +195,26 @@ impl AllPairs {
         };
         let is_told = selection.is_some();
         let band_cells = at_once.saturating_mul(BATCHES_A_BAND);
-        let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, rows);
-        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: finisher.ahead(), ..run.control() };
-        let bands: Box<dyn Iterator<Item = PlannedBand> + Send> = match selection {
-            None => Box::new(job.bands(band_cells, band_pairs)),
+        let bands: Box<dyn Iterator<Item = PlannedBand> + Send>;
+        let blocks: VecDeque<u64> = match selection {
+            None => {
+                bands = Box::new(job.bands(band_cells, band_pairs));
+                let extents = job.extents();
+                job.parts().iter().map(|part| extents.of(part).0).collect()
+            }
             Some(selection) => {
                 cells = selected_cells(job, &selection);
-                Box::new(selected_bands(job.clone(), selection, band_pairs as usize))
+                let (selection, ends) = by_parts(job, selection);
+                let begins = [0].iter().chain(&ends);
+                let blocks = begins.zip(&ends).map(|(begin, end)| (end - begin) as u64).collect();
+                bands = Box::new(selected_bands(job.clone(), (selection, ends), band_pairs as usize));
+                blocks
             }
         };
-        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+        let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, blocks, sink);
+        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
+        let control = Control { ahead: finisher.ahead(), ..run.control() };
+        let ran = owner::run_crew(crew, reserve, bands, cells, &control, |outcome| {
             // Of what was told already, the selected pairs come once more.
             if !is_told {
                 // A pass that selected too many pairs has told of some, which are computed once more.
@@ -282,8 +296,8 @@ impl Job for AllPairs {
         let job = self.job();
         let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
         let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
-        let engines = super::engines::open(run, pool.current_num_threads(), &job, selection)?;
-        self.finish_on(&job, engines, prefiltered, &pool, run, rows)
+        let engines = super::engines::open(run, pool.current_num_threads(), &job, selection, 1)?;
+        self.finish_on(&job, &mut Crew::for_once(engines), prefiltered, &pool, run, &mut Whole(rows))
     }
 
     /// Tracebacks of what the engines did not trace are made on threads of the CPU. If they fail, so many CPU workers take
@@ -295,6 +309,7 @@ impl Job for AllPairs {
         rows: impl FnMut(&[PairResult]) -> Result<()>,
     ) -> Result<Summary> {
         self.validate()?;
-        self.finish_on(&self.job(), engines, None, &thread_pool(run.threads)?, run, rows)
+        let crew = &mut Crew::for_once(engines);
+        self.finish_on(&self.job(), crew, None, &thread_pool(run.threads)?, run, &mut Whole(rows))
     }
 }

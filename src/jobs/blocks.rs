@@ -1,12 +1,15 @@
 //! Jobs in blocks: the same cut whatever engines there are, each block by itself on whatever machine, and the rows of all
 //! blocks put together are those of the whole job.
 
+pub mod bytes;
+pub mod cut;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Job, Run, Summary};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A part of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +40,36 @@ pub trait BlockSink<R> {
     fn end(&mut self) -> Result<()>;
 }
 
+/// Rows of a whole job, as if it were one block.
+pub struct Whole<S>(pub S);
+
+impl<R, S: FnMut(&[R]) -> Result<()>> BlockSink<R> for Whole<S> {
+    fn rows(&mut self, rows: &[R]) -> Result<()> {
+        self.0(rows)
+    }
+
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Refuses blocks that are not of a job with so many units and targets.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub fn check(blocks: &[Block], units: u64, targets: u32) -> Result<()> {
+    let fits = |range: &Range<u64>, end: u64| range.start <= range.end && range.end <= end;
+    let is_wrong = |block: &&Block| {
+        let some = block.targets.as_ref().map(|some| u64::from(some.start)..u64::from(some.end));
+        let is_one = some.is_none() || block.units.end.saturating_sub(block.units.start) == 1;
+        !(fits(&block.units, units) && some.is_none_or(|some| fits(&some, u64::from(targets))) && is_one)
+    };
+    match blocks.iter().find(is_wrong) {
+        Some(wrong) => Err(Error::usage_of("blocks", format!("{wrong:?} is not of this job"))),
+        None => Ok(()),
+    }
+}
+
 /// A job that can be cut.
 pub trait Divisible: Job<Summary = Summary> + Sized {
     /// What lasts from block to block: engines, and what is known of their speed.
@@ -55,8 +88,14 @@ pub trait Divisible: Job<Summary = Summary> + Sized {
     /// As [`Job::run`].
     fn session(&self, run: &Run) -> Result<Self::Session>;
 
-    /// Computes some blocks of a cut, neighbours or not, and hands their rows over block by block in this order. Engines go from
-    /// one to the next without a stop.
+    /// Makes ready for blocks on these engines, whatever the devices of `run`.
+    ///
+    /// # Errors
+    /// As [`Job::run_on`].
+    fn session_on(&self, engines: Self::Engines, run: &Run) -> Result<Self::Session>;
+
+    /// Computes some blocks of a cut, each at most once, neighbours or not, and hands their rows over block by block in this order. Engines go from
+    /// one to the next without a stop. `run` is that of the session.
     ///
     /// # Errors
     /// As [`Job::run`]; what `sink` returns.

@@ -9,7 +9,7 @@ use super::engines::{edit_filter_devices, open_edit_on};
 use super::{AllPairs, Run};
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
-use crate::engine::owner::{self, Control, Outcome};
+use crate::engine::owner::{self, Control, Crew, Outcome};
 use crate::engine::stats::Ran;
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
@@ -63,38 +63,80 @@ pub struct Prefiltered {
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; a wrong choice of devices.
 pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
-    let Some(identity) = job.min_identity.filter(|_| job.edit_filter != EditFilter::Off) else { return Ok(None) };
-    let is_forced = job.edit_filter == EditFilter::On;
-    let longest = [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
-    let scheme = score::edit_filter(job.definition, identity, &job.scoring)
-        .filter(|scheme| scheme.mode == EditMode::Global || longest <= MOST_OVERLAP_SYMBOLS);
-    let Some(scheme) = scheme else {
-        if is_forced {
-            tracing::warn!("edit distances tell nothing about this identity here: no pair is left out by them");
+    let Some(filter) = Filter::if_it_pays(job, planned, run)? else { return Ok(None) };
+    let mut crew = Crew::for_once(filter.open(run, 1));
+    filter.select_on(planned, &mut crew, run)
+}
+
+/// A pass over edit distances that pays, or was asked for; with the engines that go on from part to part of a job.
+pub(super) struct Filter {
+    scheme: EditScheme,
+    devices: Vec<Device>,
+    pool: Arc<rayon::ThreadPool>,
+    crew: Option<Crew<Edit>>,
+}
+
+impl Filter {
+    /// Decides by the whole job, `planned`. Opens no device.
+    ///
+    /// # Errors
+    /// A wrong choice of devices.
+    pub(super) fn if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<Option<Self>> {
+        let Some(identity) = job.min_identity.filter(|_| job.edit_filter != EditFilter::Off) else { return Ok(None) };
+        let is_forced = job.edit_filter == EditFilter::On;
+        let longest =
+            [&job.queries, job.targets()].iter().flat_map(|store| store.lengths()).max().copied().unwrap_or(0);
+        let scheme = score::edit_filter(job.definition, identity, &job.scoring)
+            .filter(|scheme| scheme.mode == EditMode::Global || longest <= MOST_OVERLAP_SYMBOLS);
+        let Some(scheme) = scheme else {
+            if is_forced {
+                tracing::warn!("edit distances tell nothing about this identity here: no pair is left out by them");
+            }
+            return Ok(None);
+        };
+        let cells = planned.cells();
+        // Whoever names a kernel wants to see that kernel.
+        let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS || run.kernel.is_some();
+        if !is_forced && is_pointless {
+            return Ok(None);
         }
-        return Ok(None);
-    };
-    let cells = planned.cells();
-    // Whoever names a kernel wants to see that kernel.
-    let is_pointless = identity < LEAST_IDENTITY || cells < LEAST_CELLS || run.kernel.is_some();
-    if !is_forced && is_pointless {
-        return Ok(None);
+        // What is not going to run opens no device.
+        let devices = edit_filter_devices(run, is_forced)?;
+        if devices.is_empty() || !is_forced && cells < least_cells(&devices, &job.scoring) {
+            return Ok(None);
+        }
+        let pool = thread_pool(run.threads)?;
+        Ok(Some(Filter { scheme, devices, pool, crew: None }))
     }
-    // What is not going to run opens no device.
-    let devices = edit_filter_devices(run, is_forced)?;
-    if devices.is_empty() || !is_forced && cells < least_cells(&devices, &job.scoring) {
-        return Ok(None);
+
+    /// Engines, which share their devices with so many kinds of engines, themselves included. There may be none.
+    fn open(&self, run: &Run, sharing: u64) -> Vec<Box<dyn Engine<Edit>>> {
+        open_edit_on(&self.devices, run, None, &self.pool, sharing)
     }
-    let pool = thread_pool(run.threads)?;
-    let engines = open_edit_on(&devices, run, None, &pool);
-    if engines.is_empty() {
-        return Ok(None);
+
+    /// The pairs of some parts of the job, on engines that stay for the next; `None` where there are none to be had.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
+    pub(super) fn select(&mut self, parts: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
+        let mut crew = self.crew.take().unwrap_or_else(|| Crew::new(self.open(run, 2)));
+        let selected = self.select_on(parts, &mut crew, run);
+        // What keeps everything is of no use to the next; but nor would the devices be, if they are opened once more.
+        crew.retain(|engine| engine.name() != KeepAll::NAME);
+        self.crew = Some(crew);
+        selected
     }
-    let prefiltered = select_on(planned, scheme, engines, &pool, run)?;
-    if let Some(selection) = &prefiltered.selection {
-        tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
+
+    fn select_on(&self, planned: &plan::Job, crew: &mut Crew<Edit>, run: &Run) -> Result<Option<Prefiltered>> {
+        if crew.is_empty() {
+            return Ok(None);
+        }
+        let prefiltered = select_within(planned, (self.scheme.clone(), MOST_SELECTED), crew, &self.pool, run)?;
+        if let Some(selection) = &prefiltered.selection {
+            tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
+        }
+        Ok(Some(prefiltered))
     }
-    Ok(Some(prefiltered))
 }
 
 /// Cells from which a pass over all pairs pays on these devices.
@@ -103,26 +145,15 @@ fn least_cells(devices: &[Device], scoring: &Scoring) -> u64 {
     if devices.iter().any(is_gpu) { LEAST_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { LEAST_CELLS }
 }
 
-/// Computes the distances of all pairs on these engines and selects those within the limit. Where no engine can tell, a pair
-/// is kept. What of it is parallel beside the engines runs on the threads of `pool`.
+/// Computes the distances of all pairs on these engines and selects those within the limit, at most so many. Where no engine can
+/// tell, a pair is kept. What of it is parallel beside the engines runs on the threads of `pool`.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
-fn select_on(
-    job: &plan::Job,
-    scheme: EditScheme,
-    engines: Vec<Box<dyn Engine<Edit>>>,
-    pool: &Arc<rayon::ThreadPool>,
-    run: &Run,
-) -> Result<Prefiltered> {
-    select_within(job, (scheme, MOST_SELECTED), engines, pool, run)
-}
-
-/// [`select_on`], which holds at most so many selected pairs.
 fn select_within(
     job: &plan::Job,
     (scheme, most): (EditScheme, usize),
-    engines: Vec<Box<dyn Engine<Edit>>>,
+    crew: &mut Crew<Edit>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
 ) -> Result<Prefiltered> {
@@ -140,7 +171,7 @@ fn select_within(
     let mut told = (0, 0);
     let (planning, mut bands) = (Arc::clone(pool), edit.bands(BAND_PAIRS));
     let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
-    let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+    let ran = owner::run_crew(crew, reserve, bands, cells, &control, |outcome| {
         run.progress.advance(outcome.pairs, outcome.cells);
         told = (told.0 + outcome.pairs, told.1 + outcome.cells);
         for part in pool.install(|| select(&outcome, is_triangle)) {
@@ -190,9 +221,13 @@ struct KeepAll {
     waiting: Waiting<Edit>,
 }
 
+impl KeepAll {
+    const NAME: &str = "no filter";
+}
+
 impl Engine<Edit> for KeepAll {
     fn name(&self) -> &str {
-        "no filter"
+        Self::NAME
     }
 
     fn universal(&self) -> bool {
@@ -231,6 +266,7 @@ impl Engine<Edit> for KeepAll {
 mod tests {
     use super::*;
     use crate::edit::cpu::edit_workers;
+    use crate::jobs::blocks::Whole;
     use crate::jobs::{PairResult, Progress};
     use crate::pairs::cpu::workers;
     use crate::pairs::gpu::tune::random_store;
@@ -260,17 +296,17 @@ mod tests {
             let told = Arc::new(Told::default());
             let run = Run { progress: told.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
-            let engines = edit_workers(2, &run.interrupt);
-            let prefiltered = select_within(&planned, (scheme, most), engines, &pool, &run).unwrap();
+            let mut crew = Crew::new(edit_workers(2, &run.interrupt));
+            let prefiltered = select_within(&planned, (scheme, most), &mut crew, &pool, &run).unwrap();
             assert_eq!(prefiltered.selection.is_some(), is_selected);
             assert!(prefiltered.told.0 > 0);
-            let engines = workers(2, &run.interrupt);
+            let mut crew = Crew::new(workers(2, &run.interrupt));
             let mut pairs = Vec::new();
             let rows = |some: &[PairResult]| {
                 pairs.extend_from_slice(some);
                 Ok(())
             };
-            job.finish_on(&planned, engines, Some(prefiltered), &pool, &run, rows).unwrap();
+            job.finish_on(&planned, &mut crew, Some(prefiltered), &pool, &run, &mut Whole(rows)).unwrap();
             assert_eq!((told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)), all, "{most}");
             results.push(pairs);
         }

@@ -38,7 +38,8 @@ const BATCHES_A_SECOND: f64 = 10.0;
 /// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
 /// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). A device that cannot be opened is left
 /// out with a warning; if none is left, the CPU. Of the job's pairs those of `selection` are to be computed, if there is one:
-/// what is measured of a device has to pay for these. Small jobs are the CPU's ([`devices_for_cells`]).
+/// what is measured of a device has to pay for these. Small jobs are the CPU's ([`devices_for_cells`]). `sharing`: so many kinds
+/// of engines divide a device's memory.
 ///
 /// # Errors
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
@@ -47,11 +48,12 @@ pub(super) fn open(
     threads: usize,
     job: &Job,
     selection: Option<&Selection>,
+    sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let tuned = |adapters: &[(FoundAdapter, u64)], scoring: &Arc<Scoring>, cells: u64| {
         tune::open_all(adapters, scoring, cells, options.tune, &options.interrupt)
     };
-    open_with(tuned, options, threads, job, selection)
+    open_with(tuned, options, threads, (job, selection), sharing)
 }
 
 /// [`open`], where `tuned` opens adapters, with the memory of each, for jobs of such a scoring and so many cells.
@@ -59,12 +61,12 @@ fn open_with(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
     options: &Run,
     threads: usize,
-    job: &Job,
-    selection: Option<&Selection>,
+    (job, selection): (&Job, Option<&Selection>),
+    sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
     let chosen = devices_for_cells::<Pairs>(options, job.scoring.mode, threads, cells)?;
-    let adapters = adapters_and_memory(&chosen, options.memory);
+    let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let begin = Instant::now();
     let opened = tuned(&adapters, &job.scoring, cells);
@@ -95,7 +97,7 @@ pub(super) fn open_edit(
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
     let chosen = devices_for_cells::<Edit>(options, Mode::Global, pool.current_num_threads(), cells)?;
-    let mut engines = open_edit_on(&chosen, options, options.kernel, pool);
+    let mut engines = open_edit_on(&chosen, options, options.kernel, pool, 1);
     if engines.is_empty() {
         engines = edit_workers(pool.current_num_threads(), &options.interrupt);
     }
@@ -116,15 +118,16 @@ pub(super) fn edit_filter_devices(options: &Run, software: bool) -> Result<Vec<D
     Ok(chosen)
 }
 
-/// Opens engines for Levenshtein distances on these devices. There may be none.
+/// Opens engines for Levenshtein distances on these devices, whose memory so many kinds of engines divide. There may be none.
 pub(super) fn open_edit_on(
     chosen: &[Device],
     options: &Run,
     kernel: Option<&'static Kernel>,
     pool: &Arc<rayon::ThreadPool>,
+    sharing: u64,
 ) -> Vec<Box<dyn Engine<Edit>>> {
     let mut engines: Vec<Box<dyn Engine<Edit>>> = Vec::new();
-    for (found, memory) in adapters_and_memory(chosen, options.memory) {
+    for (found, memory) in adapters_and_shares(chosen, options.memory, sharing) {
         match EditGpu::open(&found) {
             Ok(engine) => {
                 let engine = engine.with_memory(memory).with_kernel(kernel).with_pool(Arc::clone(pool));
@@ -260,6 +263,12 @@ pub(super) fn adapters_and_memory(devices: &[Device], cap: Option<u64>) -> Vec<(
     engines
 }
 
+/// [`adapters_and_memory`], of which so many kinds of engines have their share each.
+fn adapters_and_shares(devices: &[Device], cap: Option<u64>, sharing: u64) -> Vec<(FoundAdapter, u64)> {
+    let adapters = adapters_and_memory(devices, cap).into_iter();
+    adapters.map(|(found, memory)| (found, memory / sharing.max(1))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,7 +317,7 @@ mod tests {
                 heard = Some((adapters.len(), cells));
                 Vec::new()
             };
-            open_with(tuned, &options, 1, &job, selection).unwrap();
+            open_with(tuned, &options, 1, (&job, selection), 1).unwrap();
             heard
         };
         assert_eq!(cells(None), Some((1, 190 * 900)));

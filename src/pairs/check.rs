@@ -115,6 +115,7 @@ fn traced(batch: &Batch, report: &Report) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::pairs::plan::Job;
+    use crate::pairs::plan::selected::{by_parts, selected_bands};
     use crate::pairs::{Traced, mock};
     use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
     use crate::seq::{Alphabet, SequenceStore, Strands};
@@ -191,7 +192,7 @@ mod tests {
             parts: None,
         };
         let pairs = Arc::new(vec![(0, 3), (1, 2), (1, 3), (1, 5), (2, 5)]);
-        let (_, band, blocks) = crate::pairs::plan::selected::selected_bands(job, pairs, 100).next().unwrap();
+        let (_, band, blocks) = selected_bands(job.clone(), by_parts(&job, pairs), 100).next().unwrap();
         let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let mut report = mock::compute_batch(&batch);
         super::report(&batch, &report).unwrap();

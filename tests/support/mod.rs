@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 mod adapter;
+pub(crate) mod blocks;
 pub(crate) mod check;
 pub(crate) mod clustal;
 mod jobs;

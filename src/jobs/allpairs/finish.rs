@@ -1,5 +1,6 @@
 //! What is made of scores: alignments, the better strand of each pair, bands in order.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +12,7 @@ use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
+use crate::jobs::blocks::BlockSink;
 use crate::pairs::{Hit, Pairs, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::SequenceId;
@@ -117,19 +119,28 @@ impl<'a> Aligner<'a> {
 }
 
 /// Traces pairs back, puts bands together and hands them over in order.
-pub(super) struct Finisher<'a, S> {
+pub(super) struct Finisher<'a> {
     aligner: Aligner<'a>,
     pool: &'a rayon::ThreadPool,
-    rows: S,
-    bands: Ordered<Vec<PairResult>>,
+    sink: &'a mut dyn BlockSink<PairResult>,
+    /// Pairs that are left of the block that is due, and of those after it.
+    blocks: VecDeque<u64>,
+    /// Pairs of each band, and what came of them.
+    bands: Ordered<(u64, Vec<PairResult>)>,
     summary: Summary,
 }
 
-impl<'a, S: FnMut(&[PairResult]) -> Result<()>> Finisher<'a, S> {
-    pub(super) fn new(aligner: Aligner<'a>, pool: &'a rayon::ThreadPool, rows: S) -> Self {
+impl<'a> Finisher<'a> {
+    /// `blocks`: how many pairs each has that are computed.
+    pub(super) fn new(
+        aligner: Aligner<'a>,
+        pool: &'a rayon::ThreadPool,
+        blocks: VecDeque<u64>,
+        sink: &'a mut dyn BlockSink<PairResult>,
+    ) -> Self {
         let (pairs, cells) = (aligner.planned.pairs(), aligner.planned.cells());
         let summary = Summary { pairs, cells, ..Summary::default() };
-        Finisher { aligner, pool, rows, bands: Ordered::new(), summary }
+        Finisher { aligner, pool, sink, blocks, bands: Ordered::new(), summary }
     }
 
     /// How far bands may be planned ahead.
@@ -161,7 +172,8 @@ impl<'a, S: FnMut(&[PairResult]) -> Result<()>> Finisher<'a, S> {
             };
             aligned?
         };
-        self.bands.add(&outcome.band, outcome.pairs, Vec::new, |gathered| {
+        let begin = || (outcome.band.pairs, Vec::new());
+        self.bands.add(&outcome.band, outcome.pairs, begin, |(_, gathered)| {
             let bytes = results.iter().map(PairResult::bytes).sum();
             gathered.extend(results);
             Ok(bytes)
@@ -171,7 +183,7 @@ impl<'a, S: FnMut(&[PairResult]) -> Result<()>> Finisher<'a, S> {
 
     /// Hands over every complete band whose turn it is.
     fn hand_over(&mut self) -> Result<()> {
-        while let Some((queries, mut results)) = self.bands.complete() {
+        while let Some((queries, (pairs, mut results))) = self.bands.complete() {
             results.sort_unstable_by_key(|result| (result.query, result.target, result.strand));
             let strands = self.aligner.planned.strands;
             if strands.copies() > 1 {
@@ -182,16 +194,34 @@ impl<'a, S: FnMut(&[PairResult]) -> Result<()>> Finisher<'a, S> {
             }
             let sequences = strands.sequences(queries);
             debug_assert!(results.iter().all(|result| sequences.contains(&result.query)));
+            self.end_blocks()?;
             if !results.is_empty() {
-                (self.rows)(&results)?;
+                self.sink.rows(&results)?;
             }
             self.summary.written += results.len() as u64;
+            let left = self.blocks.front().and_then(|left| left.checked_sub(pairs));
+            let left = left.ok_or_else(|| Error::Internal(format!("band of {sequences:?} is in several blocks")))?;
+            self.blocks[0] = left;
+        }
+        self.end_blocks()
+    }
+
+    /// Ends the blocks of which nothing is left.
+    fn end_blocks(&mut self) -> Result<()> {
+        while self.blocks.front() == Some(&0) {
+            self.blocks.pop_front();
+            self.sink.end()?;
         }
         Ok(())
     }
 
-    pub(super) fn end(self) -> Result<Summary> {
-        self.bands.end().map(|()| self.summary)
+    pub(super) fn end(mut self) -> Result<Summary> {
+        self.end_blocks()?;
+        self.bands.end()?;
+        match self.blocks.front() {
+            None => Ok(self.summary),
+            Some(left) => Err(Error::Internal(format!("a block is short of {left} pairs"))),
+        }
     }
 }
 
@@ -210,7 +240,7 @@ fn keep_better_strands(results: &mut Vec<PairResult>) {
 /// Keeps at most `most` results of each query, in place and in order: the best by identity and then score, or by score
 /// and then identity (a local alignment of few symbols often has an identity of 1). `results` are sorted by query and
 /// target.
-fn keep_best(results: &mut Vec<PairResult>, most: usize, score_first: bool) {
+pub(super) fn keep_best(results: &mut Vec<PairResult>, most: usize, score_first: bool) {
     let mut kept = Vec::with_capacity(results.len());
     for hits in results.chunk_by_mut(|a, b| a.query == b.query) {
         // Stable: equal hits stay in the order of their targets.

@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use super::measure::{Sample, repeat};
 use super::{Bed, Experiment, data, mark};
+use crate::engine::owner::Crew;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Kernel;
+use crate::jobs::blocks::Whole;
 use crate::jobs::{AllPairs, Job, PairResult, Run, Summary};
 use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
@@ -186,10 +188,12 @@ impl SharedEngine {
             true => workers(bed.pool.current_num_threads(), &bed.bench.interrupt),
             false => vec![Box::new(lent) as Box<dyn Engine<Pairs>>],
         };
-        let mut summary = job.finish_on(&job.job(), engines, None, &bed.pool, &run, |pairs| {
+        let mut rows = Whole(|pairs: &[PairResult]| {
             rows(pairs);
             Ok(())
-        })?;
+        });
+        let crew = &mut Crew::for_once(engines);
+        let mut summary = job.finish_on(&job.job(), crew, None, &bed.pool, &run, &mut rows)?;
         summary.seconds = begin.elapsed().as_secs_f64();
         // A job goes on without an engine that fails; a measurement of that engine does not.
         let [engine, others @ ..] = &summary.engines[..] else { return Ok(summary) };

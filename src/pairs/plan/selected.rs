@@ -19,12 +19,40 @@ pub fn selected_cells(job: &Job, selection: &[(SequenceId, SequenceId)]) -> u64 
         .fold(0, u64::saturating_add)
 }
 
-/// Bands of selected pairs, each of all strands of consecutive queries that have `pairs` pairs together or a little more. Every query's
+/// Selected pairs part by part, as these follow each other in the job, and where each part ends.
+pub fn by_parts(job: &Job, selection: Selection) -> (Selection, Vec<usize>) {
+    let Some(parts) = &job.parts else {
+        let end = selection.len();
+        return (selection, vec![end]);
+    };
+    let (mut pairs, mut ends) = (Vec::with_capacity(selection.len()), Vec::with_capacity(parts.len()));
+    let between = |from: (SequenceId, SequenceId), to: (SequenceId, SequenceId)| {
+        let place = |bound| selection.partition_point(|&pair| pair < bound);
+        &selection[place(from)..place(to)]
+    };
+    for part in parts.iter() {
+        match &part.targets {
+            None => pairs.extend_from_slice(between((part.queries.start, 0), (part.queries.end, 0))),
+            Some(some) => part.queries.clone().for_each(|query| {
+                pairs.extend_from_slice(between((query, some.start), (query, some.end)));
+            }),
+        }
+        ends.push(pairs.len());
+    }
+    (Arc::new(pairs), ends)
+}
+
+/// Bands of selected pairs that are sorted within each of the parts which end there ([`by_parts`]), each of all strands of consecutive queries that have `pairs` pairs together or a little more. Every query's
 /// targets are a range of their own in [`Band::order`], by falling length.
-pub fn selected_bands(job: Job, selection: Selection, pairs: usize) -> impl Iterator<Item = PlannedBand> + Send {
-    let mut next = 0;
+pub fn selected_bands(
+    job: Job,
+    (selection, ends): (Selection, Vec<usize>),
+    pairs: usize,
+) -> impl Iterator<Item = PlannedBand> + Send {
+    let (mut next, mut ends) = (0, ends.into_iter().peekable());
     std::iter::from_fn(move || {
-        let rest = &selection[next..];
+        while ends.next_if(|&end| end <= next).is_some() {}
+        let rest = &selection[next..*ends.peek()?];
         let first = rest.first()?.0;
         // To the end of the query that the last pair belongs to.
         let last = rest[(pairs.max(1) - 1).min(rest.len() - 1)].0;
@@ -64,7 +92,7 @@ mod tests {
     use super::*;
     use crate::pairs::Want;
     use crate::score::Scoring;
-    use crate::seq::{Alphabet, SequenceStore, Strand, Strands};
+    use crate::seq::{Alphabet, Part, SequenceStore, Strand, Strands};
 
     #[test]
     fn every_selected_pair_comes_once() {
@@ -80,7 +108,7 @@ mod tests {
         for least in [1, 2, 4, 100] {
             let mut seen = Vec::new();
             let mut cells = 0;
-            for (queries, band, blocks) in selected_bands(job.clone(), Arc::new(pairs.clone()), least) {
+            for (queries, band, blocks) in selected_bands(job.clone(), by_parts(&job, Arc::new(pairs.clone())), least) {
                 for (_, block) in &blocks {
                     assert!(queries.contains(&block.query));
                     let own = &band.order[block.targets.start as usize..block.targets.end as usize];
@@ -92,12 +120,21 @@ mod tests {
             seen.sort_unstable();
             assert_eq!((seen, cells), (pairs.clone(), selected_cells(&job, &pairs)));
         }
-        assert_eq!(selected_bands(job.clone(), Arc::default(), 1).count(), 0);
+        assert_eq!(selected_bands(job.clone(), by_parts(&job, Arc::default()), 1).count(), 0);
         let strands = Strands { strand: Strand::Both, later: false };
         let both =
             Job { queries: strands.store(&job.queries), against: Some(Arc::clone(&job.queries)), strands, ..job };
         let pairs = Arc::new(vec![(0, 1), (1, 4), (5, 0), (6, 0), (6, 2)]);
-        let bands = selected_bands(both, pairs, 1).map(|(queries, ..)| queries);
-        assert_eq!(bands.collect::<Vec<_>>(), [0..2, 4..6, 6..8]);
+        let queries = |job: &Job, pairs| {
+            let bands = selected_bands(job.clone(), by_parts(job, Arc::clone(&pairs)), 2);
+            bands.map(|(queries, band, _)| (queries, band.order.to_vec())).collect::<Vec<_>>()
+        };
+        let first = (0..2, vec![1, 4]);
+        assert_eq!(queries(&both, Arc::clone(&pairs)), [first.clone(), (4..8, vec![0, 2, 0])]);
+        let part = |queries, targets| Part { queries, targets };
+        let parts = vec![part(6..10, None), part(4..6, Some(2..5)), part(4..6, Some(0..1)), part(0..2, None)];
+        let some = Job { parts: Some(parts.into()), ..both };
+        assert_eq!(by_parts(&some, Arc::clone(&pairs)).1, [2, 2, 3, 5]);
+        assert_eq!(queries(&some, pairs), [(6..8, vec![2, 0]), (4..6, vec![0]), first]);
     }
 }

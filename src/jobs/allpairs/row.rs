@@ -1,0 +1,185 @@
+//! A pair's result as bytes.
+
+use super::PairResult;
+use crate::alignment::Alignment;
+use crate::jobs::blocks::bytes::{
+    push, push_cigar, push_float, push_signed, take, take_byte, take_cigar, take_float, take_signed, take_u32,
+};
+use crate::score::AlignmentCounts;
+use crate::seq::StrandOf;
+
+/// What is there, in the first byte.
+const MINUS: u8 = 1;
+const ALIGNED: u8 = 2;
+/// The alignment begins elsewhere than at the begin of both sequences, or has a score of its own.
+const PLACED: u8 = 4;
+/// The columns' numbers are not those of the alignment.
+const COUNTED: u8 = 8;
+const IDENTITY: u8 = 16;
+
+/// Numbers of columns as they follow from an alignment.
+fn counts_of(alignment: Option<&Alignment>) -> AlignmentCounts {
+    alignment.map_or_else(AlignmentCounts::default, |alignment| alignment.cigar.counts())
+}
+
+pub(super) fn encode(row: &PairResult, bytes: &mut Vec<u8>) {
+    let alignment = row.alignment.as_ref();
+    let place = |alignment: &&Alignment| (alignment.score, alignment.query_start, alignment.target_start);
+    let placed = alignment.filter(|alignment| place(alignment) != (row.score, 0, 0));
+    let is_counted = row.counts != counts_of(alignment);
+    let has_identity = row.identity.to_bits() != 0;
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    bytes.push(
+        flag(row.strand == StrandOf::Minus, MINUS)
+            | flag(alignment.is_some(), ALIGNED)
+            | flag(placed.is_some(), PLACED)
+            | flag(is_counted, COUNTED)
+            | flag(has_identity, IDENTITY),
+    );
+    push(bytes, row.query.into());
+    push(bytes, row.target.into());
+    push_signed(bytes, row.score);
+    if let Some(alignment) = alignment {
+        push_cigar(bytes, &alignment.cigar);
+    }
+    if let Some(alignment) = placed {
+        push_signed(bytes, alignment.score);
+        push(bytes, alignment.query_start.into());
+        push(bytes, alignment.target_start.into());
+    }
+    if is_counted {
+        let AlignmentCounts { matches, mismatches, gap_columns, gap_openings, end_gap_columns } = row.counts;
+        let all = [matches, mismatches, gap_columns, gap_openings, end_gap_columns];
+        all.into_iter().for_each(|count| push(bytes, count));
+    }
+    if has_identity {
+        push_float(bytes, row.identity);
+    }
+}
+
+pub(super) fn decode(bytes: &mut &[u8]) -> Option<PairResult> {
+    let flags = take_byte(bytes)?;
+    let has = |flag: u8| flags & flag != 0;
+    if flags >= IDENTITY << 1 || has(PLACED) && !has(ALIGNED) {
+        return None;
+    }
+    let (query, target, score) = (take_u32(bytes)?, take_u32(bytes)?, take_signed(bytes)?);
+    let mut alignment = match has(ALIGNED) {
+        true => Some(Alignment::whole(score, take_cigar(bytes)?)),
+        false => None,
+    };
+    if let Some(alignment) = alignment.as_mut().filter(|_| has(PLACED)) {
+        alignment.score = take_signed(bytes)?;
+        (alignment.query_start, alignment.target_start) = (take_u32(bytes)?, take_u32(bytes)?);
+    }
+    let counts = if has(COUNTED) {
+        AlignmentCounts {
+            matches: take(bytes)?,
+            mismatches: take(bytes)?,
+            gap_columns: take(bytes)?,
+            gap_openings: take(bytes)?,
+            end_gap_columns: take(bytes)?,
+        }
+    } else {
+        counts_of(alignment.as_ref())
+    };
+    let identity = if has(IDENTITY) { take_float(bytes)? } else { 0.0 };
+    let strand = if has(MINUS) { StrandOf::Minus } else { StrandOf::Plus };
+    Some(PairResult { query, target, strand, score, alignment, counts, identity })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bytes_of(row: &PairResult) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode(row, &mut bytes);
+        bytes
+    }
+
+    /// An alignment that begins somewhere, or `None`.
+    fn alignment() -> impl Strategy<Value = Option<Alignment>> {
+        let runs = prop::collection::vec((1..5000u32, 0..4usize), 0..6);
+        let place = prop_oneof![Just((0, 0)), any::<(u32, u32)>()];
+        prop::option::of((any::<i64>(), place, runs).prop_map(|(score, (query_start, target_start), runs)| {
+            let text: String =
+                runs.iter().map(|&(length, op)| format!("{length}{}", ["=", "X", "I", "D"][op])).collect();
+            Alignment { score, query_start, target_start, cigar: text.parse().unwrap_or_default() }
+        }))
+    }
+
+    fn row() -> impl Strategy<Value = PairResult> {
+        let own = (any::<(u32, u32, bool)>(), alignment(), prop::option::of(any::<i64>()));
+        let counts = prop::option::of(any::<[u64; 5]>());
+        (own, counts, any::<f64>()).prop_map(|(((query, target, minus), alignment, score), counts, identity)| {
+            let of = |[matches, mismatches, gap_columns, gap_openings, end_gap_columns]: [u64; 5]| AlignmentCounts {
+                matches,
+                mismatches,
+                gap_columns,
+                gap_openings,
+                end_gap_columns,
+            };
+            let score = score.or(alignment.as_ref().map(|alignment| alignment.score)).unwrap_or(-7);
+            let strand = if minus { StrandOf::Minus } else { StrandOf::Plus };
+            let counts = counts.map_or_else(|| counts_of(alignment.as_ref()), of);
+            PairResult { query, target, strand, score, counts, identity, alignment }
+        })
+    }
+
+    #[test]
+    fn a_usual_row_is_short() {
+        let cigar = "703=1X20=2D700=".parse().unwrap();
+        let alignment = Some(Alignment::whole(7_000, cigar));
+        let counts = counts_of(alignment.as_ref());
+        let usual = PairResult {
+            query: 20_000,
+            target: 24_000,
+            strand: StrandOf::Plus,
+            score: 7_000,
+            alignment,
+            counts,
+            identity: 0.9,
+        };
+        assert_eq!(bytes_of(&usual).len(), 1 + 3 + 3 + 2 + 1 + 2 + 1 + 1 + 1 + 2 + 8);
+        let scored = PairResult { alignment: None, counts: AlignmentCounts::default(), identity: 0.0, ..usual };
+        assert_eq!(bytes_of(&scored).len(), 1 + 3 + 3 + 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn rows_come_back(rows in prop::collection::vec(row(), 0..5)) {
+            let bytes: Vec<u8> = rows.iter().flat_map(bytes_of).collect();
+            let mut left = &bytes[..];
+            for row in &rows {
+                let read = decode(&mut left).expect("a row");
+                prop_assert_eq!(read.identity.to_bits(), row.identity.to_bits());
+                // An identity that is no number equals nothing.
+                let (read, row) = (PairResult { identity: 0.0, ..read }, PairResult { identity: 0.0, ..row.clone() });
+                prop_assert_eq!(read, row);
+            }
+            prop_assert!(left.is_empty());
+        }
+
+        #[test]
+        fn damaged_bytes_are_rows_or_none(row in row(), at in any::<prop::sample::Index>(), change in 1..=255u8, cut in any::<bool>()) {
+            let mut bytes = bytes_of(&row);
+            let at = at.index(bytes.len());
+            if cut {
+                prop_assert!(decode(&mut &bytes[..at]).is_none());
+            }
+            bytes[at] ^= change;
+            _ = decode(&mut &bytes[..]);
+        }
+
+        #[test]
+        fn any_bytes_are_rows_or_none(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let mut left = &bytes[..];
+            while let Some(_row) = decode(&mut left) {}
+            prop_assert!(left.len() <= bytes.len());
+        }
+    }
+}

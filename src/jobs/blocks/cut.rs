@@ -1,0 +1,171 @@
+//! Where a job is cut: a block after each so many cells, at the border of units that is nearest.
+
+use std::ops::Range;
+
+use super::Block;
+use crate::seq::part::{Extents, Part};
+
+/// Cuts units into blocks of about so many cells, and no more of them than that makes; `size` gives a unit's pairs and cells. One
+/// that is worth two blocks or more `split` cuts into so many.
+pub fn cut(
+    units: u64,
+    cells: u64,
+    size: impl Fn(u64) -> (u64, u128),
+    split: impl Fn(u64, u64) -> Vec<Block>,
+) -> Vec<Block> {
+    let total: u128 = (0..units).map(|unit| size(unit).1).sum();
+    let count = total.div_ceil(u128::from(cells.max(1))).max(1);
+    let goal = total.div_ceil(count).max(1);
+    let mut blocks: Vec<Block> = Vec::new();
+    // Which of the equal parts the last block is, while it may grow.
+    let mut open = None;
+    let mut before = 0u128;
+    for unit in 0..units {
+        let (pairs, own) = size(unit);
+        let place = ((before + own / 2) / goal).min(count - 1);
+        before += own;
+        let pieces = u64::try_from((own + goal / 2) / goal).unwrap_or(u64::MAX);
+        if pieces > 1 {
+            blocks.extend(split(unit, pieces));
+            open = None;
+            continue;
+        }
+        let own = u64::try_from(own).unwrap_or(u64::MAX);
+        match blocks.last_mut() {
+            Some(last) if open == Some(place) => {
+                last.units.end = unit + 1;
+                last.pairs += pairs;
+                last.cells = last.cells.saturating_add(own);
+            }
+            _ => blocks.push(Block { units: unit..unit + 1, targets: None, pairs, cells: own }),
+        }
+        open = Some(place);
+    }
+    blocks
+}
+
+/// An all-against-all to cut: sequences, of each of which all strands are in one block, and the targets that they meet.
+#[derive(Debug)]
+pub struct Grid<'a> {
+    /// Pairs and cells of one strand.
+    pub extents: Extents<'a>,
+    /// Strands of each sequence that are compared.
+    pub copies: u32,
+    /// Lengths of the targets.
+    pub targets: &'a [u32],
+    /// Sequences meet only the targets after them.
+    pub later: bool,
+}
+
+impl Grid<'_> {
+    fn size(&self, sequence: u64, targets: Option<Range<u32>>) -> (u64, u128) {
+        let sequence = sequence as u32;
+        let (pairs, cells) = self.extents.of(&Part { queries: sequence..sequence + 1, targets });
+        (pairs * u64::from(self.copies), cells * u128::from(self.copies))
+    }
+
+    /// Cuts it along the sequences, and one that is too much along its targets.
+    pub fn cut(&self, sequences: usize, cells: u64) -> Vec<Block> {
+        cut(
+            sequences as u64,
+            cells,
+            |sequence| self.size(sequence, None),
+            |sequence, pieces| self.split(sequence, pieces),
+        )
+    }
+
+    /// One sequence in so many blocks, or as many as it has targets.
+    fn split(&self, sequence: u64, pieces: u64) -> Vec<Block> {
+        let met = Part::all(0).met(sequence as u32, self.targets.len(), self.later);
+        let symbols = |target: u32| u128::from(self.targets[target as usize]);
+        let (all, pieces): (u128, _) = (met.clone().map(symbols).sum(), u128::from(pieces));
+        let mut ranges: Vec<(u128, Range<u32>)> = Vec::new();
+        let mut before = 0;
+        for target in met {
+            let place = ((2 * before + symbols(target)) * pieces / (2 * all.max(1))).min(pieces - 1);
+            before += symbols(target);
+            match ranges.last_mut() {
+                Some((last, range)) if *last == place => range.end = target + 1,
+                _ => ranges.push((place, target..target + 1)),
+            }
+        }
+        let is_whole = ranges.len() < 2;
+        let block = |(_, range): (u128, Range<u32>)| {
+            let targets = (!is_whole).then_some(range);
+            let (pairs, cells) = self.size(sequence, targets.clone());
+            Block { units: sequence..sequence + 1, targets, pairs, cells: u64::try_from(cells).unwrap_or(u64::MAX) }
+        };
+        ranges.into_iter().map(block).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::{Alphabet, SequenceStore, Strands};
+    use proptest::prelude::*;
+
+    fn none(_: u64, _: u64) -> Vec<Block> {
+        panic!("nothing is too much")
+    }
+
+    #[test]
+    fn blocks_are_about_equal() {
+        let blocks = cut(1000, 10_000, |unit| (1, 95 + u128::from(unit % 10)), none);
+        assert_eq!(blocks.len(), 10);
+        assert!(blocks.iter().all(|block| block.cells.abs_diff(9_950) < 100), "{blocks:?}");
+        assert_eq!(cut(0, 5, |_| (1, 1), none), []);
+        let nothing = Block { units: 0..3, targets: None, pairs: 3, cells: 0 };
+        assert_eq!(cut(3, 5, |_| (1, 0), none), [nothing]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn blocks_hold_every_pair_once(
+            queries in prop::collection::vec(0..50usize, 0..30), targets in prop::option::of(prop::collection::vec(0..50usize, 0..30)),
+            cells in 0..20_000u64, copies in 1..3u32
+        ) {
+            let store = |lengths: &[usize]| {
+                let mut builder = SequenceStore::builder(Alphabet::Dna);
+                lengths.iter().for_each(|&length| builder.push("s", &vec![1; length]).unwrap());
+                builder.build()
+            };
+            let (queries, later) = (store(&queries), targets.is_none());
+            let targets = targets.map_or_else(|| queries.clone(), |targets| store(&targets));
+            let extents = Extents::new(&queries, &targets, Strands::default(), later);
+            let grid = Grid { extents, copies, targets: targets.lengths(), later };
+            let blocks = grid.cut(queries.len(), cells);
+            let mut next = (0, 0);
+            let (mut pairs, mut all) = (0, 0);
+            for block in &blocks {
+                let own = (block.units.start..block.units.end).map(|unit| grid.size(unit, block.targets.clone()));
+                let sum = own.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+                prop_assert_eq!((block.pairs, u128::from(block.cells)), sum);
+                (pairs, all) = (pairs + sum.0, all + sum.1);
+                prop_assert_eq!(block.units.start, next.0, "{:?}", blocks);
+                match &block.targets {
+                    None => {
+                        prop_assert_eq!(next.1, 0);
+                        next = (block.units.end, 0);
+                    }
+                    Some(some) => {
+                        let first = if later { block.units.start as u32 + 1 } else { 0 };
+                        prop_assert_eq!(some.start, next.1.max(first));
+                        prop_assert!(!some.is_empty() && block.units.end == block.units.start + 1);
+                        let is_last = some.end as usize == targets.len();
+                        next = if is_last { (block.units.end, 0) } else { (next.0, some.end) };
+                    }
+                }
+            }
+            prop_assert_eq!(next, (queries.len() as u64, 0));
+            let whole = grid.extents.of(&Part::all(queries.len()));
+            prop_assert_eq!((pairs, all), (whole.0 * u64::from(copies), whole.1 * u128::from(copies)));
+            // No block is far above what was asked for, unless a pair is.
+            let pair = u128::from(copies) * 49 * 49;
+            let most = u128::from(cells.max(1)) * 3 / 2 + 2 * pair;
+            prop_assert!(blocks.iter().all(|block| u128::from(block.cells) <= most), "{:?} of {}", blocks, cells);
+        }
+    }
+}

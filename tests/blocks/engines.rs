@@ -1,0 +1,125 @@
+//! Engines that outlive a run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pairwave::engine::owner::{Control, Crew, run_crew};
+use pairwave::engine::sizing::LeastWork;
+use pairwave::engine::{Capacity, Engine, Ticket};
+use pairwave::jobs::AllPairs;
+use pairwave::pairs::cpu::CpuWorker;
+use pairwave::pairs::mock::{Act, MockEngine};
+use pairwave::pairs::{Batch, Pairs, Report};
+use pairwave::score::Scoring;
+use pairwave::seq::Alphabet;
+use pairwave::{Error, Result};
+
+use crate::support::{mixed_store, rng};
+
+/// Counts how many are open.
+struct Counted {
+    engine: MockEngine,
+    open: Arc<AtomicUsize>,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Engine<Pairs> for Counted {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn capacity(&self) -> Capacity {
+        self.engine.capacity()
+    }
+
+    fn least_work(&self) -> LeastWork {
+        self.engine.least_work()
+    }
+
+    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+        self.engine.submit(batch)
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+        self.engine.collect(ticket)
+    }
+}
+
+fn job() -> AllPairs {
+    let lengths: Vec<usize> = (0..60).map(|index| 20 + (index * 7) % 60).collect();
+    let store = mixed_store(&mut rng(0xc4e3), Alphabet::Dna, &lengths);
+    AllPairs { score_only: true, ..AllPairs::new(store, Arc::new(Scoring::truong())) }
+}
+
+/// Runs everything; gives the pairs, and the names of those that are there.
+fn run(crew: &mut Crew<Pairs>, reserve: Vec<Box<dyn Engine<Pairs>>>) -> Result<(u64, Vec<String>)> {
+    let job = job().job();
+    let mut pairs = 0;
+    run_crew(
+        crew,
+        || reserve,
+        job.bands(u64::MAX, 200),
+        job.cells(),
+        &Control::default(),
+        |outcome| {
+            pairs += outcome.pairs;
+            Ok(())
+        },
+    )?;
+    Ok((pairs, names(crew)))
+}
+
+fn names(crew: &Crew<Pairs>) -> Vec<String> {
+    crew.engines().map(|engine| engine.name().to_owned()).collect()
+}
+
+const ALL: u64 = 60 * 59 / 2;
+
+#[test]
+fn engines_stay_open_and_those_that_fail_are_closed() {
+    let open = Arc::new(AtomicUsize::new(0));
+    let engine = |name: &str, script: Vec<Act>| {
+        open.fetch_add(1, Ordering::Relaxed);
+        let capacity = Capacity { cells: 1 << 20, pairs: 64, store_bytes: u64::MAX, batches: 2 };
+        let engine = MockEngine::new(name, capacity, script);
+        Box::new(Counted { engine, open: Arc::clone(&open) }) as Box<dyn Engine<Pairs>>
+    };
+    let mut crew = Crew::new(vec![engine("a", vec![]), engine("b", vec![Act::FailSubmit]), engine("c", vec![])]);
+    for _ in 0..3 {
+        // The one that fails may not come to its first batch.
+        let (pairs, names) = run(&mut crew, Vec::new()).expect("two are well");
+        assert_eq!(pairs, ALL);
+        assert_eq!(names.len(), open.load(Ordering::Relaxed));
+        assert!(names.starts_with(&["a".to_owned()]) && names.ends_with(&["c".to_owned()]), "{names:?}");
+    }
+    drop(crew);
+    assert_eq!(open.load(Ordering::Relaxed), 0);
+    // The reserve stays, too.
+    let mut crew = Crew::new(vec![engine("lost", vec![Act::Panic])]);
+    let reserve = vec![Box::new(CpuWorker::default()) as Box<dyn Engine<Pairs>>];
+    assert_eq!(run(&mut crew, reserve).expect("the reserve is there"), (ALL, vec!["cpu".into()]));
+    assert_eq!(run(&mut crew, Vec::new()).expect("it is there"), (ALL, vec!["cpu".into()]));
+    let mut crew = Crew::for_once(vec![engine("once", vec![])]);
+    assert_eq!(run(&mut crew, Vec::new()).expect("it is well"), (ALL, vec![]));
+    assert!(crew.is_empty() && open.load(Ordering::Relaxed) == 0);
+}
+
+#[test]
+fn an_error_of_the_caller_leaves_the_engines() {
+    let capacity = Capacity { cells: 1 << 20, pairs: 64, store_bytes: u64::MAX, batches: 2 };
+    let slow = vec![Act::Compute(Duration::from_millis(5)); 4];
+    let mut crew = Crew::new(vec![Box::new(MockEngine::new("well", capacity, slow)) as Box<dyn Engine<Pairs>>]);
+    let job = job().job();
+    let bands = job.bands(u64::MAX, 200);
+    let error = run_crew(&mut crew, Vec::new, bands, job.cells(), &Control::default(), |_| {
+        Err(Error::Internal("enough".into()))
+    });
+    assert!(error.is_err_and(|error| error.to_string().contains("enough")));
+    assert_eq!(run(&mut crew, Vec::new()).expect("it is well"), (ALL, vec!["well".into()]));
+}

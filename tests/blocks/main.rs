@@ -1,0 +1,7 @@
+//! Jobs in blocks: any cut, in any order, on whatever engines, gives the rows of the whole job; and engines that outlive a run.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod engines;
+mod pairs;

@@ -1,0 +1,87 @@
+//! Jobs in blocks: whatever is cut, and whoever computes it in whatever order, the rows are the whole job's.
+
+use std::fmt::Debug;
+
+use pairwave::Result;
+use pairwave::jobs::Run;
+use pairwave::jobs::blocks::{Block, BlockSink, Divisible};
+
+use super::random::Rng;
+
+/// Rows of each block that was heard of, through bytes and back.
+struct Kept<J: Divisible> {
+    blocks: Vec<Vec<J::Row>>,
+    open: Vec<J::Row>,
+}
+
+impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<J> {
+    fn rows(&mut self, rows: &[J::Row]) -> Result<()> {
+        assert!(!rows.is_empty(), "rows come in slices that hold some");
+        let mut bytes = Vec::new();
+        rows.iter().for_each(|row| J::encode(row, &mut bytes));
+        let mut left = &bytes[..];
+        for row in rows {
+            let read = J::decode(&mut left).expect("a row that was written");
+            assert_eq!(read, *row, "a row that was written");
+            self.open.push(read);
+        }
+        assert!(left.is_empty() && J::decode(&mut left).is_none(), "bytes are left");
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.blocks.push(std::mem::take(&mut self.open));
+        Ok(())
+    }
+}
+
+/// Computes a job cut into blocks of so many cells: some at a time, in any order, in two sessions that take turns. Fails unless
+/// the rows of all blocks are `expected`, those of the whole job. Gives the blocks.
+pub(crate) fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
+    job: &J,
+    expected: &[J::Row],
+    cells: u64,
+    run: &Run,
+    rng: &mut Rng,
+    session: impl Fn() -> J::Session,
+) -> Vec<Block> {
+    let blocks = job.cut(cells).expect("it can be cut");
+    assert_eq!(job.cut(cells).expect("it can be cut"), blocks, "it is cut the same once more");
+    let mut order: Vec<usize> = (0..blocks.len()).collect();
+    if rng.below(2u32) == 0 {
+        (1..order.len()).for_each(|place| order.swap(place, rng.below(place + 1)));
+    }
+    let mut sessions = [session(), session()];
+    let mut rows: Vec<Option<Vec<J::Row>>> = blocks.iter().map(|_| None).collect();
+    while !order.is_empty() {
+        let some: Vec<usize> = order.drain(..(1 + rng.below(5usize)).min(order.len())).collect();
+        let own: Vec<Block> = some.iter().map(|&place| blocks[place].clone()).collect();
+        let mut kept = Kept::<J> { blocks: Vec::new(), open: Vec::new() };
+        let summary =
+            job.run_blocks(&own, &mut sessions[rng.below(2usize)], run, &mut kept).expect("blocks are computed");
+        assert!(kept.open.is_empty() && kept.blocks.len() == own.len(), "{} of {own:?} ended", kept.blocks.len());
+        let sums = own.iter().fold((0, 0), |sum, block| (sum.0 + block.pairs, sum.1 + block.cells));
+        assert_eq!((summary.pairs, summary.cells), sums, "what was done of {own:?}");
+        assert_eq!(summary.written, kept.blocks.iter().map(|rows| rows.len() as u64).sum::<u64>());
+        some.into_iter().zip(kept.blocks).for_each(|(place, of_block)| rows[place] = Some(of_block));
+    }
+    let mut all: Vec<J::Row> = Vec::new();
+    let mut left = blocks.iter().zip(rows).peekable();
+    while let Some((block, own)) = left.next() {
+        let mut own = own.expect("every block was computed");
+        if block.targets.is_some() {
+            while let Some((_, more)) = left.next_if(|(next, _)| next.targets.is_some() && next.units == block.units) {
+                own.extend(more.expect("every block was computed"));
+            }
+            job.join(&mut own);
+        }
+        all.extend(own);
+    }
+    if let Some((place, (ours, theirs))) =
+        (0..).zip(all.iter().zip(expected)).find(|(_, (ours, theirs))| ours != theirs)
+    {
+        panic!("row {place} of {} blocks: {ours:?} where {theirs:?} was expected", blocks.len());
+    }
+    assert_eq!(all.len(), expected.len(), "rows of {} blocks", blocks.len());
+    blocks
+}
