@@ -13,12 +13,12 @@ use crate::{Error, Result};
 /// Sums that are kept at a time.
 const SUMS: usize = 1 << 13;
 
-/// One round. `between` are the sequences that a pair is seen through, nearest first; for each sequence its own.
+/// One round, which ends with the probabilities that it began with. `between` are the sequences that a pair is seen through, nearest first; for each sequence its own.
 ///
 /// # Errors
 /// [`Error::Interrupted`].
 pub(super) fn relax(
-    all: &AllPairs,
+    all: AllPairs,
     lengths: &[usize],
     weights: &[f32],
     between: &[Vec<usize>],
@@ -36,9 +36,11 @@ pub(super) fn relax(
             others.sort_unstable();
             others.dedup();
             others.retain(|&other| other != a && other != b);
-            Ok(((a, b), relax_pair(all, weights, (a, b), &others, sums)))
+            Ok(((a, b), relax_pair(&all, weights, (a, b), &others, sums)))
         })
         .collect::<Result<Vec<_>>>()?;
+    // Not three of them at a time.
+    drop((all, pairs));
     Ok(AllPairs::new(lengths, relaxed))
 }
 
@@ -104,5 +106,6 @@ fn relax_pair(
             row += 1;
         }
     }
+    relaxed.shrink();
     relaxed
 }

@@ -62,6 +62,11 @@ impl Sparse {
         self.starts.push(self.cells.len() as u32);
     }
 
+    /// Gives back room that no entry took.
+    pub(super) fn shrink(&mut self) {
+        self.cells.shrink_to_fit();
+    }
+
     /// Entries.
     pub(super) fn cells(&self) -> usize {
         self.cells.len()

@@ -64,7 +64,7 @@ pub(super) struct Posteriors<'a> {
     pub rows: &'a [Code],
     /// Lanes that are wanted.
     pub lanes: Range<usize>,
-    /// Bytes of forward values that may be kept.
+    /// Bytes of forward values that may be kept; of long sequences it is more, so that the copies are not far more yet.
     pub memory: usize,
     /// Where to.
     pub scratch: &'a mut Scratch,
@@ -81,7 +81,9 @@ impl FloatKernel for Posteriors<'_> {
             return found;
         }
         let row_bytes = self.columns() * size_of::<Lane<f32>>();
-        let segment = ((self.memory / row_bytes).min(rows) / STEP).max(1) * STEP;
+        // Of long sequences the copies would be the most, one every few rows: a row of a copy is about two that are kept.
+        let balanced = (2 * rows).isqrt();
+        let segment = ((self.memory / row_bytes).max(balanced).min(rows) / STEP).max(1) * STEP;
         let segments = rows.div_ceil(segment);
         self.scratch.copies.clear();
         self.scratch.copied_exponents.clear();
