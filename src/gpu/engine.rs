@@ -42,6 +42,11 @@ pub trait GpuKind: Work {
     /// Pairs a batch at most.
     const MOST_PAIRS: u64;
 
+    /// Cells of a batch at most, as far as the kind knows: what its results or its scratch memory suffice for.
+    fn most_cells(_host: &Self::Host) -> u64 {
+        u64::MAX
+    }
+
     /// Pairs that keep a device busy, where fewer take as long.
     fn fill(_host: &Self::Host) -> u64 {
         0
@@ -310,7 +315,7 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
         // The first batch teaches how fast the kernels are here.
         let seconds = if self.has_learnt { K::trial_seconds(&self.host) } else { Some(K::FIRST_SECONDS) };
         Capacity {
-            cells: (self.speed * seconds.unwrap_or(BATCH_SECONDS)) as u64,
+            cells: ((self.speed * seconds.unwrap_or(BATCH_SECONDS)) as u64).min(K::most_cells(&self.host)),
             pairs: self.most_pairs.min(Shares::of(self.memory).pairs),
             store_bytes: K::store_bytes(&self.host),
             batches: if self.has_learnt { self.batches } else { 1 },

@@ -36,7 +36,7 @@ impl AllPairs {
         &self.pairs[a * self.sequences + b]
     }
 
-    /// From the pairs of which the first sequence is the lower, in any order, each as rows of the first.
+    /// From every pair once, in any order, each as rows of the sequence that is named first.
     pub(super) fn new(lengths: &[usize], pairs: Vec<((usize, usize), Sparse)>) -> Self {
         let sequences = lengths.len();
         let transposed: Vec<Sparse> = pairs.par_iter().map(|((_, b), sparse)| sparse.transposed(lengths[*b])).collect();
@@ -101,11 +101,7 @@ pub(super) fn compute(
                         let other = ids[lane];
                         cells += (codes.len() * sequences[other].len()) as u64;
                         let sparse = Sparse::new(codes.len(), &probabilities[lane]);
-                        found.push(if own < other {
-                            ((own, other), sparse)
-                        } else {
-                            ((other, own), sparse.transposed(sequences[other].len()))
-                        });
+                        found.push(((own, other), sparse));
                     }
                     advance(lanes.len() as u64, cells);
                 }

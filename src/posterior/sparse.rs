@@ -49,6 +49,30 @@ impl Sparse {
         Sparse { starts, cells }
     }
 
+    /// What was found, in any order.
+    pub(super) fn from_any_order(rows: usize, found: impl Iterator<Item = Found> + Clone) -> Self {
+        let mut starts = vec![0; rows + 1];
+        for (row, ..) in found.clone() {
+            starts[row as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        let mut cells = vec![Cell::default(); starts[rows] as usize];
+        // Each start moves on to its row's end, which is where the next row begins.
+        for (row, column, probability) in found {
+            let place = &mut starts[row as usize];
+            cells[*place as usize] = Cell::new(column, probability);
+            *place += 1;
+        }
+        starts.copy_within(..rows, 1);
+        starts[0] = 0;
+        for row in starts.windows(2) {
+            cells[row[0] as usize..row[1] as usize].sort_unstable_by_key(|cell| cell.0);
+        }
+        Sparse { starts, cells }
+    }
+
     /// No rows yet, with room for some.
     pub(super) fn with_capacity(rows: usize, cells: usize) -> Self {
         let mut starts = Vec::with_capacity(rows + 1);
@@ -233,6 +257,21 @@ mod tests {
             assert_eq!(sum, best[rows][columns]);
             assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
             assert_eq!(entries.iter().map(|&(row, column)| table[row as usize][column as usize]).sum::<f32>(), sum);
+        }
+    }
+
+    #[test]
+    fn any_order_will_do() {
+        for seed in 0..50 {
+            println!("seed {seed}");
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let (rows, columns) = (rng.usize(0..9), rng.u32(1..70));
+            let all = (0..rows as u32).flat_map(|row| (0..columns).map(move |column| (row, column)));
+            let all: Vec<(u32, u32)> = all.filter(|_| rng.u32(..3) == 0).collect();
+            let mut found: Vec<Found> = all.into_iter().rev().map(|(row, column)| (row, column, rng.f32())).collect();
+            let expected = Sparse::new(rows, &found);
+            rng.shuffle(&mut found);
+            assert_eq!(Sparse::from_any_order(rows, found.iter().copied()), expected);
         }
     }
 

@@ -4,12 +4,17 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rayon::prelude::*;
+
 use super::floats::LANES;
 use super::model::Model;
 use super::sparse::Sparse;
 use crate::engine::{Batch, Portion, Reported, Work, check};
 use crate::seq::{Code, SequenceId, SequenceStore};
 use crate::{Error, Result};
+
+/// Blocks whose reports a task checks at least.
+const BLOCKS_A_TASK: usize = 16;
 
 /// What the blocks of a batch share.
 #[derive(Debug)]
@@ -143,21 +148,42 @@ impl Work for Posterior {
     }
 
     fn check(batch: &PosteriorBatch, report: &PosteriorReport) -> Result<(), String> {
-        let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
-        if report.probabilities.len() as u64 != batch.pairs() {
-            return Err(format!("probabilities of {} pairs for {}", report.probabilities.len(), batch.pairs()));
-        }
-        let mut all = report.probabilities.iter();
-        for (block, is_finished) in batch.blocks.iter().zip(finished) {
-            for (column, sparse) in block.columns.clone().zip(all.by_ref()) {
-                let lengths = [block.row, column].map(|place| batch.band.length(place) as usize);
-                if is_finished && !(sparse.rows() == lengths[0] && sparse.is_within(lengths[1])) {
-                    return Err(format!("probabilities that sequences of {lengths:?} residues cannot have"));
-                }
-            }
-        }
-        Ok(())
+        finished(batch, report)?.into_iter().try_for_each(|(block, own)| check_block(&batch.band, block, own))
     }
+
+    fn check_on(pool: &rayon::ThreadPool, batch: &PosteriorBatch, report: &PosteriorReport) -> Result<(), String> {
+        let finished = finished(batch, report)?;
+        let check = |(block, own)| check_block(&batch.band, block, own);
+        pool.install(|| finished.into_par_iter().with_min_len(BLOCKS_A_TASK).try_for_each(check))
+    }
+}
+
+/// The blocks that are finished, and what came of their pairs.
+fn finished<'a>(
+    batch: &'a PosteriorBatch,
+    report: &'a PosteriorReport,
+) -> Result<Vec<(&'a PosteriorBlock, &'a [Sparse])>, String> {
+    let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
+    if report.probabilities.len() as u64 != batch.pairs() {
+        return Err(format!("probabilities of {} pairs for {}", report.probabilities.len(), batch.pairs()));
+    }
+    let mut rest = &report.probabilities[..];
+    let with_own = |(block, is_finished): (&'a PosteriorBlock, bool)| {
+        let (own, others) = rest.split_at(block.columns.len());
+        rest = others;
+        is_finished.then_some((block, own))
+    };
+    Ok(batch.blocks.iter().zip(finished).filter_map(with_own).collect())
+}
+
+fn check_block(band: &PosteriorBand, block: &PosteriorBlock, own: &[Sparse]) -> Result<(), String> {
+    for (column, sparse) in block.columns.clone().zip(own) {
+        let lengths = [block.row, column].map(|place| band.length(place) as usize);
+        if !(sparse.rows() == lengths[0] && sparse.is_within(lengths[1])) {
+            return Err(format!("probabilities that sequences of {lengths:?} residues cannot have"));
+        }
+    }
+    Ok(())
 }
 
 /// All pairs of a store.
@@ -198,7 +224,7 @@ impl Plan {
     }
 }
 
-/// Probabilities of pairs of sequences, the first one the lower, as they came.
+/// Probabilities of pairs of sequences as they came: rows are of the sequence that is named first.
 #[derive(Debug, Default)]
 pub struct Gathered {
     pub(super) pairs: Vec<((usize, usize), Sparse)>,
@@ -214,14 +240,9 @@ impl Gathered {
         let mut all = report.probabilities.into_iter();
         for (block, is_finished) in batch.blocks.iter().zip(finished) {
             for (column, sparse) in block.columns.clone().zip(all.by_ref()) {
-                let [row, other] = [block.row, column].map(|place| batch.band.order[place as usize] as usize);
-                match (is_finished, row < other) {
-                    (false, _) => {}
-                    (true, true) => self.pairs.push(((row, other), sparse)),
-                    (true, false) => {
-                        let columns = batch.band.length(column) as usize;
-                        self.pairs.push(((other, row), sparse.transposed(columns)));
-                    }
+                if is_finished {
+                    let [row, other] = [block.row, column].map(|place| batch.band.order[place as usize] as usize);
+                    self.pairs.push(((row, other), sparse));
                 }
             }
         }

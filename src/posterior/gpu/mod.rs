@@ -12,7 +12,7 @@ use self::slot::{PosteriorSlot, SlotWork};
 use super::kernels::program::Variant;
 use super::kernels::tasks::{Room, Tasks, table};
 use super::sparse::Sparse;
-use super::work::{Posterior, PosteriorBatch, PosteriorReport};
+use super::work::{Posterior, PosteriorBand, PosteriorBatch, PosteriorReport};
 use crate::error::Result;
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
@@ -22,12 +22,14 @@ use crate::gpu::kernels::{Kernel, Kind, Sweep};
 use crate::gpu::memory::Shares;
 use crate::gpu::pipeline::{Pipelines, Rewrite};
 use crate::gpu::resident::Residents;
-use crate::seq::SequenceStore;
 
 /// Seconds of work that the first batch should be.
-const FIRST_SECONDS: f64 = 0.05;
+const FIRST_SECONDS: f64 = 0.01;
 /// Pairs of a batch at most.
 const MAX_PAIRS: u64 = 1 << 15;
+/// Bytes of results that a batch should have: the host makes probabilities of them while the device computes the next, and
+/// memory that both reach is slow to be had. With what the next pairs may be longer a power of two.
+const USUAL_RESULTS: f64 = 0.75 * (1 << 28) as f64;
 /// Survivors a row that room is made for at least, and how many times as many as in the last batch: a batch that has more is
 /// partly left to others, with a warning.
 const LEAST_DENSITY: f64 = 12.0;
@@ -57,18 +59,21 @@ pub struct PosteriorHost {
     loop_budget: Option<u64>,
     /// Survivors a row that room is made for.
     density: f64,
+    /// Cells of pairs like those of the last batch whose results are not too many.
+    most_cells: u64,
     pool: Option<Arc<rayon::ThreadPool>>,
 }
 
-/// Sequences on the device.
-struct ResidentSequences {
-    buffer: wgpu::Buffer,
+/// What lies on the device as long as the sequences do.
+struct Resident {
+    sequences: wgpu::Buffer,
+    /// What every two codes of their alphabet weigh.
+    weights: wgpu::Buffer,
 }
 
 /// How a batch is computed, and what it uses.
 pub struct Chosen {
-    sequences: Arc<ResidentSequences>,
-    table: wgpu::Buffer,
+    resident: Arc<Resident>,
     tasks: Tasks,
     lanes: u32,
     /// Survivors that there is room for.
@@ -98,6 +103,7 @@ impl PosteriorGpu {
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             density: LEAST_DENSITY,
+            most_cells: u64::MAX,
             pool: None,
             gpu: gpu.clone(),
         };
@@ -151,24 +157,25 @@ impl PosteriorHost {
         [4, 8, 16].into_iter().filter(|&lanes| lanes < workgroup).find(is_enough).unwrap_or(workgroup)
     }
 
-    /// Sequences on the device.
-    fn resident(
-        &self,
-        residents: &mut Residents,
-        memory: u64,
-        sequences: &Arc<SequenceStore>,
-    ) -> Result<Arc<ResidentSequences>> {
-        if let Some(found) = residents.find(sequences, |_: &ResidentSequences| true) {
+    /// Sequences on the device, with the weights of their codes.
+    fn resident(&self, residents: &mut Residents, memory: u64, band: &PosteriorBand) -> Result<Arc<Resident>> {
+        if let Some(found) = residents.find(&band.sequences, |_: &Resident| true) {
             return Ok(found);
         }
-        let bytes = sequences.packed_bytes();
+        let (bytes, weights) = (band.sequences.packed_bytes(), table(&band.model));
         let (size, limit) = (bytes.len() as u64, self.binding.min(memory / 16));
         if size > limit {
             return Err(self.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
         }
-        residents.make_room(size);
-        let buffer = self.gpu.upload("sequences", bytes)?;
-        Ok(residents.keep(sequences, buffer.size(), ResidentSequences { buffer }))
+        residents.make_room(size + size_of_val(&weights[..]) as u64);
+        let sequences = self.gpu.upload("sequences", bytes)?;
+        let weights = self.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
+        Ok(residents.keep(&band.sequences, sequences.size() + weights.size(), Resident { sequences, weights }))
+    }
+
+    /// Bytes of forward values that a batch may have: both slots have their own.
+    fn kept_bytes(&self, memory: u64) -> u64 {
+        (Shares::of(memory).arena_bytes / 2).min(self.binding)
     }
 }
 
@@ -179,6 +186,10 @@ impl GpuKind for Posterior {
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
+
+    fn most_cells(host: &PosteriorHost) -> u64 {
+        host.most_cells
+    }
 
     fn fill(host: &PosteriorHost) -> u64 {
         host.fill
@@ -201,22 +212,23 @@ impl GpuKind for Posterior {
     }
 
     fn choose(host: &mut PosteriorHost, site: &mut Site<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
-        let sequences = host.resident(site.residents, site.memory, &batch.band.sequences)?;
-        // Both slots have forward values of their own.
-        let kept = (Shares::of(site.memory).arena_bytes / 2).min(host.binding);
+        let resident = host.resident(site.residents, site.memory, &batch.band)?;
+        let kept = host.kept_bytes(site.memory);
         let (workgroup, lanes) = (host.shape.workgroup, host.lanes(batch, kept / 16));
         let room = Room { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
         let tasks = Tasks::new(batch, room).map_err(|error| host.gpu.unsuited(error))?;
         let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
-        let weights = table(&batch.band.model);
-        let table = host.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
+        let results = 4 * tasks.result_words + 8 * u64::from(capacity);
+        if results > 0 {
+            host.most_cells = (batch.cells() as f64 * USUAL_RESULTS / results as f64) as u64;
+        }
         let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Posterior(Sweep::Forward));
-        Ok(Chosen { sequences, table, tasks, lanes, capacity, is_partial })
+        Ok(Chosen { resident, tasks, lanes, capacity, is_partial })
     }
 
     fn record(
         host: &mut PosteriorHost,
-        _site: &mut Site<'_>,
+        site: &mut Site<'_>,
         slot: &mut PosteriorSlot,
         batch: &Arc<PosteriorBatch>,
         chosen: &mut Chosen,
@@ -230,14 +242,15 @@ impl GpuKind for Posterior {
             programs.push((variant, host.pipelines.get(&host.gpu, variant)?));
         }
         let work = SlotWork {
-            symbols: &chosen.sequences.buffer,
-            table: &chosen.table,
+            symbols: &chosen.resident.sequences,
+            table: &chosen.resident.weights,
             model: &batch.band.model,
             tasks: &chosen.tasks,
             programs: &programs,
             capacity: chosen.capacity,
             loop_budget: host.loop_budget,
             binding: host.binding,
+            kept_bytes: host.kept_bytes(site.memory),
         };
         slot.start(&host.gpu, &work)
     }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::posterior::floats::{LANES, Lane};
-use crate::posterior::kernel::{CUTOFF, Found};
+use crate::posterior::kernel::CUTOFF;
 use crate::posterior::kernels::layout::Pair;
 use crate::posterior::kernels::tasks::Tasks;
 use crate::posterior::scale::{BLOCK, NO_EXPONENTS, STEP, Shares, Total};
@@ -73,7 +73,5 @@ fn one(pair: &Pair, list: u32, results: &[u32], arena: &[u32]) -> Option<Sparse>
         let place = (survivor[0] >> 16, survivor[0] & 0xffff);
         (probability >= CUTOFF).then_some((place.0, place.1, probability.min(1.0)))
     });
-    let mut found: Vec<Found> = found.collect();
-    found.sort_unstable_by_key(|&(row, column, _)| std::cmp::Reverse((row, column)));
-    Some(Sparse::new(rows.len(), &found))
+    Some(Sparse::from_any_order(rows.len(), found))
 }

@@ -37,6 +37,8 @@ pub(super) struct SlotWork<'a> {
     pub loop_budget: Option<u64>,
     /// Bytes of a binding at most.
     pub binding: u64,
+    /// Bytes of forward values at most; of scratch memory half as many.
+    pub kept_bytes: u64,
 }
 
 /// Buffers of one batch.
@@ -95,13 +97,16 @@ impl PosteriorSlot {
         let params = self.params.fill(gpu, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
         let pairs = self.pairs.fill(gpu, "pairs", storage, bytemuck::cast_slice(&tasks.pairs))?;
         let lists = self.lists.fill(gpu, "tasks", storage, bytemuck::cast_slice(&tasks.list))?;
-        let kept = self.kept.reserve(gpu, "forward values", 16 * tasks.kept_fours, storage)?.clone();
-        let scratch = self.scratch.reserve(gpu, "scratch", 4 * tasks.scratch_words, storage)?.clone();
+        let kept = roomy(16 * tasks.kept_fours, work.kept_bytes);
+        let kept = self.kept.reserve(gpu, "forward values", kept, storage)?.clone();
+        let scratch = roomy(4 * tasks.scratch_words, work.kept_bytes / 2);
+        let scratch = self.scratch.reserve(gpu, "scratch", scratch, storage)?.clone();
         let usage = storage | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let out = self.out.reserve(gpu, "results", bytes, usage)?.clone();
+        let out_bytes = roomy(bytes, work.binding);
+        let out = self.out.reserve(gpu, "results", out_bytes, usage)?.clone();
         let staging_bytes = bytes + TIME_BYTES;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
+        let staging = self.staging.reserve(gpu, "staging", out_bytes + TIME_BYTES, usage)?.clone();
         let buffers = [
             ("params", &params),
             ("symbols", work.symbols),
@@ -140,6 +145,12 @@ impl PosteriorSlot {
         let time = self.clock.elapsed(gpu, &words);
         Ok((words, time))
     }
+}
+
+/// Bytes for a buffer that needs so many, if it may have so many at most: batches differ a little, and memory that the host
+/// reads is slow to be had.
+fn roomy(bytes: u64, most: u64) -> u64 {
+    (bytes + bytes / 4).next_power_of_two().min(most).max(bytes)
 }
 
 /// The dispatches of a batch, each of a program: round by round, and a round in parts where loops end early.

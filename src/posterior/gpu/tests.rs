@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::{PosteriorGpu, PosteriorShape};
+use super::{PosteriorGpu, PosteriorShape, USUAL_RESULTS};
 use crate::engine::thread_engine::CpuKind;
 use crate::engine::{Batch, Engine, Portion, Work};
 use crate::gpu::adapter::{FoundAdapter, enumerate};
@@ -187,6 +187,41 @@ fn what_does_not_fit_is_tried_again_or_refused() {
         short.gpu().feign_shortage(label, 0, u64::MAX);
         let error = short.submit(Arc::clone(&batch)).expect_err("there is no memory");
         assert!(matches!(error, crate::Error::Unsuited { .. }), "{label}: {error}");
+    }
+}
+
+#[test]
+fn batches_are_as_large_as_their_results_may_be() {
+    let rng = &mut fastrand::Rng::with_seed(8);
+    let batch = batch(Alphabet::Protein, &family(rng, Alphabet::Protein, &[40; 9]));
+    let mut engine = engine();
+    engine.forget_speed(Some(1e15));
+    assert_eq!(engine.capacity().cells, 10_000_000_000_000, "a first one is as long as the device is thought to take");
+    assert_same(&mut engine, &batch, "the first batch");
+    // 36 pairs of 40 rows, 12 survivors of two words each a row, and the words before survivors.
+    let results = 36 * 4 * (40 * 12 * 2 + 4 + 40 + 5 + 41 + 3);
+    let cells = USUAL_RESULTS * batch.cells() as f64 / f64::from(results);
+    let found = engine.capacity();
+    assert_eq!((found.cells, found.batches), (cells as u64, 2), "one is read while the next is computed");
+    let empty = self::batch(Alphabet::Protein, &[vec![], vec![]]);
+    assert_eq!(on(&mut engine, &empty).len(), 1);
+    assert_eq!(engine.capacity().cells, found.cells, "without residues nothing is learnt");
+}
+
+#[test]
+fn the_next_batches_need_no_new_buffers() {
+    let rng = &mut fastrand::Rng::with_seed(9);
+    let lengths = [65, 66, 67, 68, 69, 70, 71, 72, 73];
+    let whole = batch(Alphabet::Protein, &family(rng, Alphabet::Protein, &lengths));
+    let of = |blocks: std::ops::Range<usize>| {
+        Arc::new(Batch { band: Arc::clone(&whole.band), blocks: whole.blocks[blocks].to_vec() })
+    };
+    for label in ["sequences", "weights", "forward values", "scratch", "results", "staging"] {
+        let mut engine = engine();
+        assert_same(&mut engine, &of(0..6), "the first");
+        engine.gpu().feign_shortage(label, 0, u64::MAX);
+        // As many pairs as before, and longer ones.
+        assert_same(&mut engine, &of(5..8), label);
     }
 }
 
