@@ -80,14 +80,14 @@ impl TryFrom<BenchArgs> for Bench {
         }
         let any_of = |some: &[Experiment]| experiments.iter().any(|one| some.contains(one));
         if !args.lengths.is_empty()
-            && !any_of(&[Experiment::Kernels, Experiment::Edit, Experiment::Long, Experiment::Papara])
+            && !any_of(&[Experiment::Kernels, Experiment::Edit, Experiment::Long, Experiment::Papara, Experiment::Msa])
         {
             return Err(Error::usage(
-                "--lengths is for kernels, edit, long and papara, and none of them is to be measured",
+                "--lengths is for kernels, edit, long, papara and msa, and none of them is to be measured",
             ));
         }
-        if !args.counts.is_empty() && !any_of(&[Experiment::Kernels, Experiment::Papara]) {
-            return Err(Error::usage("--counts is for kernels and papara, and neither is to be measured"));
+        if !args.counts.is_empty() && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa]) {
+            return Err(Error::usage("--counts is for kernels, papara and msa, and none of them is to be measured"));
         }
         if !args.work.is_empty() && !any_of(&[Experiment::Kernels]) {
             return Err(Error::usage("--work is for kernels, which is not to be measured"));
@@ -210,6 +210,7 @@ impl From<ExperimentName> for Experiment {
             ExperimentName::Edit => Experiment::Edit,
             ExperimentName::Long => Experiment::Long,
             ExperimentName::Papara => Experiment::Papara,
+            ExperimentName::Msa => Experiment::Msa,
         }
     }
 }

@@ -264,6 +264,34 @@ fn reads_by_sites_and_by_number() {
 }
 
 #[test]
+fn families_by_mode_and_engine() {
+    let sizes = ["--lengths", "30", "--counts", "5,2", "--format", "csv"];
+    let text = bench(&[&["msa", "--device", "0"][..], &sizes].concat());
+    let rows = rows(&text);
+    let keys = ["mode", "engine", "residues", "sequences"];
+    let found: Vec<String> = rows.iter().map(|row| keys.map(|key| row[key].as_str()).join(" ")).collect();
+    let expected = [["clustalw gpu", "clustalw cpu"], ["accurate gpu", "accurate cpu"]];
+    let expected = expected.as_flattened().iter().flat_map(|who| [format!("{who} 30 2"), format!("{who} 30 5")]);
+    assert_eq!(found, expected.collect::<Vec<_>>());
+    for row in &rows {
+        assert_eq!(row["status"], "measured", "{row:?}");
+        let number = |key: &str| row[key].parse::<f64>().ok().filter(|number| *number > 0.0);
+        for key in ["cells", "distances_seconds", "gcups", "alignment_seconds", "seconds", "columns", "runs"] {
+            assert!(number(key).is_some(), "{key}: {row:?}");
+        }
+        assert_eq!(row["kernel_seconds"].is_empty(), row["engine"] == "cpu", "{row:?}");
+        assert_eq!(row["tree_seconds"].is_empty(), row["mode"] == "accurate", "{row:?}");
+    }
+    // Whoever computes, cells and columns are the same.
+    let of = |row: usize| ["cells", "columns"].map(|key| rows[row][key].clone());
+    for (gpu, cpu) in [(0, 2), (1, 3), (4, 6), (5, 7)] {
+        assert_eq!(of(gpu), of(cpu), "{text}");
+    }
+    let text = bench(&["msa", "--device", "cpu", "--lengths", "60000", "--counts", "50", "--seconds", "0.001"]);
+    assert!(text.contains("skipped") && text.contains("* skipped: expected to take more than 0.001 s"), "{text}");
+}
+
+#[test]
 fn wrong_options_are_refused_before_anything_is_measured() {
     let folder = folder();
     let one = file(&folder, "one.fa", ">a\nGATTACA\n");
@@ -273,8 +301,8 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["kernels", "--lengths", "0"], "--lengths 0"),
         (&["kernels", "--kernel", "nw_lines"], "no kernel is called 'nw_lines'"),
         (&["edit", "--kernel", "myers_lines"], "myers_band"),
-        (&["slices", "--lengths", "9"], "--lengths is for kernels, edit, long and papara"),
-        (&["long", "--counts", "9"], "--counts is for kernels and papara"),
+        (&["slices", "--lengths", "9"], "--lengths is for kernels, edit, long, papara and msa"),
+        (&["long", "--counts", "9"], "--counts is for kernels, papara and msa"),
         (&["papara", "--work", "scores"], "--work is for kernels"),
         (&["edit", "--seqs", &one], "--seqs is for filter and endtoend"),
         (&["filter", "--seqs", &one], "--seqs: a pair needs two"),

@@ -8,7 +8,8 @@ use super::{COMPUTING, OUTPUT, SELECTION};
 /// Measure the devices: the tables of Truong, Chacon and Li et al. 2014 and Alachiotis et al. 2013
 ///
 /// Speeds of kernels by length and number of pairs, their settings, kernels as filters, ways to bring results back,
-/// whole jobs, Levenshtein distances, pairs of very long sequences, and reads against ancestral states. Sequences are
+/// whole jobs, Levenshtein distances, pairs of very long sequences, reads against ancestral states, and multiple alignments by
+/// stages. Sequences are
 /// random, from a seed that is written with the tables, unless --seqs names a file. What is not measured is marked: - does
 /// not suit the kernel or the device, 'skipped' would take longer than --seconds.
 #[derive(Debug, clap::Args, Default)]
@@ -18,14 +19,14 @@ pub(crate) struct BenchArgs {
     #[arg(value_name = "EXPERIMENT", value_enum, ignore_case = true)]
     pub experiments: Vec<ExperimentName>,
 
-    /// Lengths for 'kernels', 'edit' and 'long' in symbols and for 'papara' in sites, separated by commas [default: for
+    /// Lengths for 'kernels', 'edit', 'long' and 'msa' in symbols and for 'papara' in sites, separated by commas [default: for
     /// kernels 128,256,512,1024,2048,4096,8192,16384, for edit 100,200,400,600,800,1000,10000, for long those of the paper's
-    /// figures, and up to 1000000, for papara 500,1000,5000,10000,50000,100000,500000]
+    /// figures, and up to 1000000, for papara 500,1000,5000,10000,50000,100000,500000, for msa 100,350,1500]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub lengths: Vec<u32>,
 
-    /// Numbers of pairs for 'kernels' and of reads for 'papara', separated by commas [default: for kernels
-    /// 8,64,512,4096,32768,100000, for papara 10,50,100,500,1250,5000]
+    /// Numbers of pairs for 'kernels', of reads for 'papara' and of sequences for 'msa', separated by commas [default: for
+    /// kernels 8,64,512,4096,32768,100000, for papara 10,50,100,500,1250,5000, for msa 10,100,1000]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub counts: Vec<u32>,
 
@@ -89,6 +90,8 @@ Examples:
     pairwave bench long --lengths 100000 --gaps affine --seconds 30
   How fast reads are scored against ancestral states of 1,500 sites, by a GPU, by the CPU and by both:
     pairwave bench papara --lengths 1500
+  How long the stages of multiple alignments of 500 proteins take:
+    pairwave bench msa --counts 500 --lengths 350 --seconds 30
   How long all pairs of a file take with every kernel:
     pairwave bench endtoend --seqs genes.fa --seconds 20";
 
@@ -114,6 +117,9 @@ pub enum ExperimentName {
     /// Scores of reads against ancestral states, by sites and by reads: every kernel, the CPU, and both together (Alachiotis et
     /// al. 2013, tables 1 to 3)
     Papara,
+    /// Random families of proteins aligned with each other in both modes: seconds of distances, tree and alignment, by length
+    /// and number of sequences
+    Msa,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -12,6 +12,7 @@ mod filter;
 mod kernels;
 mod long;
 mod measure;
+mod msa;
 mod papara;
 pub(in crate::jobs) mod reads;
 pub(super) mod shared_engine;
@@ -52,11 +53,13 @@ pub enum Experiment {
     Long,
     /// Scores of reads against ancestral states by sites and by reads (Alachiotis, Berger and Stamatakis 2013, tables 1 to 3).
     Papara,
+    /// Families of proteins aligned with each other, stage by stage, by residues and number of sequences.
+    Msa,
 }
 
 impl Experiment {
     /// All of them, in the order in which they run.
-    pub const ALL: [Experiment; 8] = [
+    pub const ALL: [Experiment; 9] = [
         Experiment::Kernels,
         Experiment::Slices,
         Experiment::Filter,
@@ -65,6 +68,7 @@ impl Experiment {
         Experiment::Edit,
         Experiment::Long,
         Experiment::Papara,
+        Experiment::Msa,
     ];
 
     /// Its name on the command line and in tables.
@@ -78,6 +82,7 @@ impl Experiment {
             Experiment::Edit => "edit",
             Experiment::Long => "long",
             Experiment::Papara => "papara",
+            Experiment::Msa => "msa",
         }
     }
 }
@@ -144,10 +149,12 @@ pub struct Bench {
     pub devices: Vec<Device>,
     /// The kernels, and the CPU engine beside them.
     pub contenders: Vec<Contender>,
-    /// Lengths in symbols for `kernels`, `edit` and `long`, and numbers of sites for `papara`; `None` for 128, 256, ... 16,384,
-    /// for 100, 200, ... 10,000, for the sizes of the papers' figures up to 1,000,000, and for 500, 1000, ... 500,000.
+    /// Lengths in symbols for `kernels`, `edit`, `long` and `msa`, and numbers of sites for `papara`; `None` for 128, 256, ...
+    /// 16,384, for 100, 200, ... 10,000, for the sizes of the papers' figures up to 1,000,000, for 100, 350 and 1500, and for 500,
+    /// 1000, ... 500,000.
     pub lengths: Option<Vec<u32>>,
-    /// Numbers of pairs for `kernels` and of reads for `papara`; `None` for 8, 64, ... 100,000 and for 10, 50, ... 5000.
+    /// Numbers of pairs for `kernels`, of reads for `papara` and of sequences for `msa`; `None` for 8, 64, ... 100,000, for 10, 50,
+    /// ... 5000, and for 10, 100 and 1000.
     pub counts: Option<Vec<u32>>,
     /// What to ask of engines in `kernels`.
     pub work: Vec<BenchWork>,
@@ -262,6 +269,7 @@ impl Bench {
                     Experiment::Edit => edit::run(&bed)?,
                     Experiment::Long => long::run(&bed)?,
                     Experiment::Papara => papara::run(&bed)?,
+                    Experiment::Msa => msa::run(&bed)?,
                 });
             }
         }
