@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::Block;
 use crate::seq::part::{Extents, Part};
 
-/// Cuts units into blocks of about so many cells, and no more of them than that makes; `size` gives a unit's pairs and cells. One
-/// that is worth two blocks or more `split` cuts into so many.
+/// Cuts units into blocks of about so many cells; none has half as many more, unless a pair has. `size` gives a unit's pairs and
+/// cells. One that is worth two blocks or more `split` cuts into so many.
 pub fn cut(
     units: u64,
     cells: u64,
@@ -30,18 +30,22 @@ pub fn cut(
             open = None;
             continue;
         }
-        let own = u64::try_from(own).unwrap_or(u64::MAX);
         match blocks.last_mut() {
-            Some(last) if open == Some(place) => {
+            Some(last) if open == Some(place) && u128::from(last.cells) + own <= goal + goal / 2 => {
                 last.units.end = unit + 1;
                 last.pairs += pairs;
-                last.cells = last.cells.saturating_add(own);
+                last.cells = last.cells.saturating_add(at_most(own));
             }
-            _ => blocks.push(Block { units: unit..unit + 1, targets: None, pairs, cells: own }),
+            _ => blocks.push(Block { units: unit..unit + 1, targets: None, pairs, cells: at_most(own) }),
         }
         open = Some(place);
     }
     blocks
+}
+
+/// The number, or the greatest that there is.
+fn at_most(cells: u128) -> u64 {
+    u64::try_from(cells).unwrap_or(u64::MAX)
 }
 
 /// An all-against-all to cut: sequences, of each of which all strands are in one block, and the targets that they meet.
@@ -93,7 +97,7 @@ impl Grid<'_> {
         let block = |(_, range): (u128, Range<u32>)| {
             let targets = (!is_whole).then_some(range);
             let (pairs, cells) = self.size(sequence, targets.clone());
-            Block { units: sequence..sequence + 1, targets, pairs, cells: u64::try_from(cells).unwrap_or(u64::MAX) }
+            Block { units: sequence..sequence + 1, targets, pairs, cells: at_most(cells) }
         };
         ranges.into_iter().map(block).collect()
     }
