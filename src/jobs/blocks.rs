@@ -3,11 +3,13 @@
 
 pub mod bytes;
 pub mod cut;
+mod due;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::due::Due;
 use super::{Job, Run, Summary};
 use crate::error::{Error, Result};
 

@@ -1,5 +1,7 @@
 //! Reads in pieces: a file of any size goes through memory a chunk at a time.
 
+use std::io::Cursor;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::alphabet::Alphabet;
@@ -19,6 +21,11 @@ pub struct ReadChunk {
 }
 
 impl ReadChunk {
+    /// Numbers of the reads in the file, from 0.
+    pub fn numbers(&self) -> Range<u64> {
+        self.first..self.first + self.store.len() as u64
+    }
+
     /// Letters of a read as the file has them (either case, U), one a code; gaps are taken out.
     pub fn letters(&self, id: SequenceId) -> &[u8] {
         self.letters.of(id)
@@ -52,6 +59,14 @@ impl ReadChunks<'static> {
     /// As [`read_files`](super::read_files), for what is before the first record.
     pub fn open(path: &str, alphabet: Alphabet) -> Result<Self> {
         ReadChunks::new(Input::open(path)?, alphabet)
+    }
+
+    /// As [`ReadChunks::open_bytes`], of bytes that are kept.
+    ///
+    /// # Errors
+    /// As [`ReadChunks::open`].
+    pub fn open_shared(name: &str, data: Arc<[u8]>, alphabet: Alphabet) -> Result<Self> {
+        ReadChunks::new(Input::new(name, Box::new(Cursor::new(data)))?, alphabet)
     }
 }
 

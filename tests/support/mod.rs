@@ -5,6 +5,7 @@ mod adapter;
 pub(crate) mod blocks;
 pub(crate) mod check;
 pub(crate) mod clustal;
+pub(crate) mod codec;
 mod jobs;
 pub(crate) mod phylo;
 pub(crate) mod random;

@@ -1,6 +1,7 @@
 //! Aligning reads with their best edges on threads of the CPU, and handing them over in order.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -17,15 +18,23 @@ use crate::simd::Level;
 /// The rows of a chunk.
 type Rows = Result<Vec<PhyloResult>>;
 
+/// What came of a chunk.
+struct Aligned {
+    index: usize,
+    /// Numbers of its reads.
+    reads: Range<u64>,
+    rows: Rows,
+}
+
 /// Chunks that are aligned, or wait for those before them.
 pub(super) struct Finish {
     work: Arc<Work>,
     pool: Arc<rayon::ThreadPool>,
-    sender: Sender<(usize, Rows)>,
-    receiver: Receiver<(usize, Rows)>,
+    sender: Sender<Aligned>,
+    receiver: Receiver<Aligned>,
     /// Chunks that are being aligned.
     running: usize,
-    waiting: BTreeMap<usize, Vec<PhyloResult>>,
+    waiting: BTreeMap<usize, (Range<u64>, Vec<PhyloResult>)>,
     /// The chunk whose turn it is.
     next: usize,
     written: u64,
@@ -76,24 +85,29 @@ impl Finish {
         self.running += 1;
         self.pool.spawn(move || {
             // Nobody listens only if the job has ended.
-            let _ = sender.send((chunk.index, work.align(&chunk)));
+            let _ = sender.send(Aligned { index: chunk.index, reads: chunk.reads.numbers(), rows: work.align(&chunk) });
         });
     }
 
-    /// Hands over what is done and whose turn it is; with `all`, waits until that is everything.
-    pub(super) fn deliver(&mut self, all: bool, rows: &mut impl FnMut(&[PhyloResult]) -> Result<()>) -> Result<()> {
+    /// Hands over what is done and whose turn it is, with the numbers of a chunk's reads; waits until no more than `most` chunks
+    /// are left.
+    pub(super) fn deliver(
+        &mut self,
+        most: usize,
+        rows: &mut impl FnMut(Range<u64>, &[PhyloResult]) -> Result<()>,
+    ) -> Result<()> {
         loop {
-            let received = match all && self.running > 0 {
+            let received = match self.len() > most && self.running > 0 {
                 true => self.receiver.recv().ok(),
                 false => self.receiver.try_recv().ok(),
             };
-            let Some((index, aligned)) = received else { break };
+            let Some(Aligned { index, reads, rows: aligned }) = received else { break };
             self.running -= 1;
-            self.waiting.insert(index, aligned?);
-            while let Some(chunk) = self.waiting.remove(&self.next) {
+            self.waiting.insert(index, (reads, aligned?));
+            while let Some((reads, chunk)) = self.waiting.remove(&self.next) {
                 self.next += 1;
                 self.written += chunk.len() as u64;
-                rows(&chunk)?;
+                rows(reads, &chunk)?;
             }
         }
         Ok(())

@@ -7,19 +7,23 @@
 //!
 //! Reads come in chunks, of which some are on their way at once: what is in memory does not grow with their number.
 
+mod blocks;
 mod finish;
 mod rounds;
+mod source;
 #[doc(hidden)]
 pub mod spool;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
 use self::finish::Finish;
 use self::rounds::{Chunk, Rounds};
+use self::source::Source;
 use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
-use crate::engine::owner::{self, Control};
+use crate::engine::owner::{self, Control, Crew};
 use crate::engine::stats::Ran;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -28,14 +32,12 @@ use crate::papara::cpu::phylo_workers;
 use crate::papara::search::Levels;
 use crate::papara::{GapModel, Phylo, Reference, edge_vectors};
 use crate::score::PhyloScheme;
-use crate::seq::{Alphabet, ReadChunk, ReadChunks, Strand, StrandOf, Strands};
+use crate::seq::{Alphabet, ReadChunk, Strand, StrandOf, Strands};
 
 /// Chunks of reads on their way at once: some are in their rounds while others are aligned.
 const CHUNKS: usize = 6;
-/// Reads of a chunk at most.
-const CHUNK_READS: usize = 1 << 13;
-/// Symbols of a chunk at most, a read more or less.
-const CHUNK_SYMBOLS: u64 = 1 << 20;
+/// Chunks that are aligned or wait for their turn, beyond which no other sets out.
+const FINISHING: usize = 2 * CHUNKS;
 /// A guess at the cells of a job whose reads nobody has counted.
 const MANY_CELLS: u64 = 1 << 50;
 
@@ -112,13 +114,8 @@ impl PhyloAlignment {
         Strands { strand: self.strand, later: false }
     }
 
-    fn finish_on(
-        &self,
-        engines: Vec<Box<dyn Engine<Phylo>>>,
-        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
-        run: &Run,
-        mut rows: impl FnMut(&[PhyloResult]) -> Result<()>,
-    ) -> Result<Summary> {
+    /// The states of the reference's edges.
+    fn levels(&self, pool: &rayon::ThreadPool) -> Arc<Levels> {
         let begin = Instant::now();
         let levels = pool.install(|| {
             let vectors = edge_vectors(&self.reference, self.gap_model, pool);
@@ -132,26 +129,68 @@ impl PhyloAlignment {
             seconds = begin.elapsed().as_secs_f64(),
             "ancestral states"
         );
-        let levels = Arc::new(levels);
+        Arc::new(levels)
+    }
+
+    fn finish_on(
+        &self,
+        engines: Vec<Box<dyn Engine<Phylo>>>,
+        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        run: &Run,
+        mut rows: impl FnMut(&[PhyloResult]) -> Result<()>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let levels = self.levels(pool);
         let mut source = Source::open(self)?;
-        let mut rounds = Rounds::new(&levels, &self.scheme, self.strands());
-        let mut finish = Finish::new(self, &levels, pool);
+        let crew = &mut Crew::for_once(engines);
+        let mut summary = self.align(crew, &levels, (pool, feeding), run, || source.next(), |_, reads| rows(reads))?;
+        summary.seconds = begin.elapsed().as_secs_f64();
+        Ok(summary)
+    }
+
+    /// Aligns the reads that `next` gives, and hands over what comes of each chunk, with the numbers of its reads, in order.
+    fn align(
+        &self,
+        crew: &mut Crew<Phylo>,
+        levels: &Arc<Levels>,
+        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        run: &Run,
+        mut next: impl FnMut() -> Result<Option<ReadChunk>>,
+        mut rows: impl FnMut(Range<u64>, &[PhyloResult]) -> Result<()>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let mut rounds = Rounds::new(levels, &self.scheme, self.strands());
+        let mut finish = Finish::new(self, levels, pool);
         let mut totals = Totals::default();
-        let fill = |rounds: &mut Rounds<'_>, finish: &mut Finish, source: &mut Source, totals: &mut Totals| {
-            while rounds.len() < CHUNKS && finish.len() < 2 * CHUNKS {
-                let Some(reads) = source.next()? else {
-                    rounds.end();
-                    break;
-                };
-                totals.add(&reads, &levels, self.strands());
-                if let Some(chunk) = rounds.begin(totals.chunks, reads) {
-                    finish.add(chunk);
+        let mut is_at_end = false;
+        let mut go_on = |rounds: &mut Rounds<'_>, finish: &mut Finish| {
+            let mut most = usize::MAX;
+            loop {
+                let before = finish.written();
+                finish.deliver(most, &mut rows)?;
+                run.progress.advance(finish.written() - before, 0);
+                while !is_at_end && rounds.len() < CHUNKS && finish.len() < FINISHING {
+                    let Some(reads) = next()? else {
+                        is_at_end = true;
+                        break;
+                    };
+                    totals.add(&reads, levels, self.strands());
+                    if let Some(chunk) = rounds.begin(totals.chunks, reads) {
+                        finish.add(chunk);
+                    }
+                    totals.chunks += 1;
                 }
-                totals.chunks += 1;
+                if is_at_end {
+                    rounds.end();
+                }
+                if is_at_end || rounds.len() > 0 {
+                    return Ok(());
+                }
+                // Engines have nothing to do, and nobody would come back for more, until some of what they found is aligned.
+                most = FINISHING - 1;
             }
-            Ok(())
         };
-        fill(&mut rounds, &mut finish, &mut source, &mut totals)?;
+        go_on(&mut rounds, &mut finish)?;
         let mut ran = Ran::default();
         if rounds.len() > 0 {
             let reserve = || phylo_workers(pool.current_num_threads(), &run.interrupt);
@@ -161,17 +200,14 @@ impl PhyloAlignment {
                 is_open_ended: true,
                 ..run.control()
             };
-            ran = owner::run(engines, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
+            ran = owner::run_crew(crew, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
                 if let Some(chunk) = rounds.take(&outcome)? {
                     finish.add(chunk);
                 }
-                let before = finish.written();
-                finish.deliver(false, &mut rows)?;
-                run.progress.advance(finish.written() - before, 0);
-                fill(&mut rounds, &mut finish, &mut source, &mut totals)
+                go_on(&mut rounds, &mut finish)
             })?;
         }
-        finish.deliver(true, &mut rows)?;
+        finish.deliver(0, &mut rows)?;
         if totals.empty > NAMED {
             tracing::warn!("{} reads in all have no letters and are left out", totals.empty);
         }
@@ -214,40 +250,6 @@ impl Totals {
         let edges = levels.edges() as u64 * u64::from(strands.copies());
         self.pairs += reads.store.len() as u64 * edges;
         self.cells = self.cells.saturating_add(symbols * edges * u64::from(levels.level(0).sites()));
-    }
-}
-
-/// Chunks as they are read.
-struct Source<'a> {
-    chunks: ReadChunks<'a>,
-    skip: u64,
-    is_at_end: bool,
-}
-
-impl<'a> Source<'a> {
-    fn open(job: &'a PhyloAlignment) -> Result<Self> {
-        let alphabet = job.reference.alphabet;
-        let chunks = match &job.reads {
-            ReadSource::File(path) => ReadChunks::open(path, alphabet)?,
-            ReadSource::Bytes(name, data) => ReadChunks::open_bytes(name, data, alphabet)?,
-        };
-        Ok(Source { chunks, skip: job.skip, is_at_end: false })
-    }
-
-    fn next(&mut self) -> Result<Option<ReadChunk>> {
-        while !self.is_at_end {
-            let most = match self.skip {
-                0 => CHUNK_READS,
-                skip => usize::try_from(skip).unwrap_or(usize::MAX).min(CHUNK_READS),
-            };
-            let Some(chunk) = self.chunks.next(most, CHUNK_SYMBOLS)? else { break };
-            if self.skip == 0 {
-                return Ok(Some(chunk));
-            }
-            self.skip -= chunk.store.lengths().iter().filter(|&&length| length > 0).count() as u64;
-        }
-        self.is_at_end = true;
-        Ok(None)
     }
 }
 

@@ -123,7 +123,7 @@ impl Spool {
             return Ok(());
         }
         let mut bytes = vec![0; COUNTS as usize];
-        records.iter().for_each(|record| record.encode(&mut bytes));
+        records.iter().for_each(|record| record.add_to(&mut bytes));
         let length = bytes.len() as u64 - COUNTS;
         bytes[..8].copy_from_slice(&length.to_le_bytes());
         bytes[8..16].copy_from_slice(&(records.len() as u64).to_le_bytes());

@@ -1,0 +1,108 @@
+//! Reads in blocks, by their numbers in the file.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::source::{Ranges, Source};
+use super::{PhyloAlignment, PhyloResult, ReadSource};
+use crate::engine::owner::Crew;
+use crate::engine::{Engine, thread_pool};
+use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
+use crate::jobs::blocks::{Block, BlockSink, Divisible, Due, check};
+use crate::jobs::{Job, Run, Summary, engines};
+use crate::papara::Phylo;
+use crate::papara::search::Levels;
+
+/// What lasts from block to block.
+pub struct Session {
+    pool: Arc<rayon::ThreadPool>,
+    /// What engines wait for.
+    feeding: Arc<rayon::ThreadPool>,
+    levels: Arc<Levels>,
+    /// Where the file was left.
+    source: Option<Source>,
+    /// `None` until devices are opened.
+    crew: Option<Crew<Phylo>>,
+}
+
+impl Divisible for PhyloAlignment {
+    type Session = Session;
+
+    /// Reads the whole file.
+    fn cut(&self, cells: u64) -> Result<Vec<Block>> {
+        self.validate()?;
+        if matches!(&self.reads, ReadSource::File(path) if path == "-") {
+            return Err(Error::usage_of("reads", "standard input can be read once only, but each block is read again"));
+        }
+        let mut source = Source::open(self)?;
+        let edges = self.reference.tree.edges.len() as u64 * u64::from(self.strands().copies());
+        let symbol = edges.saturating_mul(self.reference.sites().into());
+        let mut blocks: Vec<Block> = Vec::new();
+        while let Some(chunk) = source.next()? {
+            for (number, &length) in chunk.numbers().zip(chunk.store.lengths()) {
+                let own = symbol.saturating_mul(length.into());
+                match blocks.last_mut().filter(|block| block.cells < cells) {
+                    Some(block) => {
+                        block.units.end = number + 1;
+                        (block.pairs, block.cells) = (block.pairs + edges, block.cells.saturating_add(own));
+                    }
+                    None => blocks.push(Block { units: number..number + 1, targets: None, pairs: edges, cells: own }),
+                }
+            }
+        }
+        Ok(blocks)
+    }
+
+    fn session(&self, run: &Run) -> Result<Session> {
+        self.validate()?;
+        run.check_kernel(Family::Phylo)?;
+        let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);
+        let levels = self.levels(&pool);
+        Ok(Session { pool, feeding, levels, source: None, crew: None })
+    }
+
+    fn session_on(&self, engines: Vec<Box<dyn Engine<Phylo>>>, run: &Run) -> Result<Session> {
+        Ok(Session { crew: Some(Crew::new(engines)), ..self.session(run)? })
+    }
+
+    /// A file is read from its begin to the first block, and from there on as long as blocks come in its order.
+    fn run_blocks(
+        &self,
+        blocks: &[Block],
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<PhyloResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        check(blocks, u64::MAX, 0)?;
+        let Session { pool, feeding, levels, source, crew } = session;
+        let crew = match crew {
+            Some(crew) => crew,
+            None => crew.insert(Crew::new(engines::open_phylo(run, pool.current_num_threads())?)),
+        };
+        let ranges = blocks.iter().map(|block| block.units.clone()).collect();
+        let mut reads = Ranges::new(self, ranges, source);
+        let mut due = Due::new(blocks, sink);
+        let rows = |reads: Range<u64>, rows: &[PhyloResult]| {
+            due.rows(reads.start, rows)?;
+            due.reached(reads.end)
+        };
+        let mut summary = self.align(crew, levels, (pool, feeding), run, || reads.next(), rows)?;
+        due.finish()?;
+        summary.seconds = begin.elapsed().as_secs_f64();
+        Ok(summary)
+    }
+
+    fn encode(row: &PhyloResult, bytes: &mut Vec<u8>) {
+        row.add_to(bytes);
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Option<PhyloResult> {
+        PhyloResult::take_from(bytes)
+    }
+
+    /// Reads know nothing of each other.
+    fn join(&self, _rows: &mut Vec<PhyloResult>) {}
+}

@@ -1,0 +1,35 @@
+//! Rows of jobs as bytes.
+
+use std::fmt::Debug;
+
+use pairwave::jobs::blocks::Divisible;
+
+use super::random::Rng;
+
+/// Rows come back from bytes, and bytes that are damaged or cut off end in no panic.
+pub(crate) fn check_codec<J: Divisible<Row: Debug + PartialEq>>(rows: &[J::Row], random: &mut Rng) {
+    assert!(!rows.is_empty());
+    for row in rows {
+        let mut bytes = vec![7];
+        J::encode(row, &mut bytes);
+        bytes.push(9);
+        let mut left = &bytes[1..];
+        assert_eq!(J::decode(&mut left).as_ref(), Some(row));
+        assert_eq!(left, [9], "no byte too many is taken");
+        let whole = &bytes[1..bytes.len() - 1];
+        let cut = random.below(whole.len());
+        assert!(J::decode(&mut &whole[..cut]).is_none(), "{row:?} has no end");
+        for _ in 0..20 {
+            let mut damaged = whole.to_vec();
+            for _ in 0..=random.below(3u32) {
+                let place = random.below(damaged.len());
+                damaged[place] = random.next_u32() as u8;
+            }
+            let mut left = &damaged[..];
+            // Whatever it is, it is no more than was there.
+            if J::decode(&mut left).is_some() {
+                assert!(left.len() < damaged.len());
+            }
+        }
+    }
+}
