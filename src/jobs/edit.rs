@@ -12,6 +12,7 @@
 //! Of nucleotides the reverse complement of each pattern can be compared as well ([`EditDistances::strand`]). Engines see it
 //! as a pattern of its own; of the two distances of a pair the lesser one is handed over.
 
+mod blocks;
 mod collect;
 mod delivery;
 
@@ -20,19 +21,20 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use self::collect::{Collector, Everything, by_pattern};
+use self::collect::{Collector, by_pattern};
 use self::delivery::Delivery;
+use super::blocks::{BlockSink, Whole};
 use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, Candidate, EditJob};
 use crate::edit::{Edit, Region};
-use crate::engine::owner::{self, Control};
+use crate::engine::owner::{self, Control, Crew};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::score::{AlignmentCounts, EditMode, EditScheme, Limit};
-use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands};
+use crate::seq::{Alphabet, Part, SequenceId, SequenceStore, Strand, StrandOf, Strands};
 
 /// Pairs whose distances are held until their band is complete.
 const BAND_PAIRS: u64 = 1 << 24;
@@ -131,6 +133,11 @@ impl EditDistances {
     /// The pairs, in the order in which they were given: of both strands the reverse one after the forward one. Makes the
     /// reverse complements of the patterns if they are to be compared.
     pub fn job(&self) -> EditJob {
+        self.job_of(self.strands().store(&self.patterns))
+    }
+
+    /// [`EditDistances::job`], of the patterns' strands.
+    fn job_of(&self, patterns: Arc<SequenceStore>) -> EditJob {
         let strands = self.strands();
         let against = match &self.against {
             Against::Later if strands.later => Against::Texts(Arc::clone(&self.patterns)),
@@ -141,8 +148,7 @@ impl EditDistances {
             }
             against => against.clone(),
         };
-        let (patterns, scheme) = (strands.store(&self.patterns), Arc::clone(&self.scheme));
-        EditJob { patterns, against, scheme, strands, parts: None }
+        EditJob { patterns, against, scheme: Arc::clone(&self.scheme), strands, parts: None }
     }
 
     /// Where texts are.
@@ -155,23 +161,32 @@ impl EditDistances {
         self.align || self.check
     }
 
+    /// Computes the parts of `job`, which is [`EditDistances::job`] or some of it, and tells `sink` of each as of a block.
+    ///
     /// `feeding` is what engines wait for: planning, and checks of what they report. Not the pool of the alignments, beside
     /// which engines would have to wait.
-    fn finish_on(
+    fn compute(
         &self,
-        engines: Vec<Box<dyn Engine<Edit>>>,
+        mut job: EditJob,
+        crew: &mut Crew<Edit>,
         (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
         run: &Run,
-        rows: impl FnMut(&[EditResult]) -> Result<()>,
+        sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let mut job = self.job();
-        let (pairs, cells) = (job.pairs(), job.cells());
-        let mut order = None;
+        let (pairs, cells, parts) = (job.pairs(), job.cells(), job.parts());
+        let mut orders: Vec<Option<Vec<u32>>> = Vec::new();
         if let Against::Candidates(texts, candidates) = &job.against {
-            order = by_pattern(candidates, job.patterns.len());
-            if let Some(order) = &order {
-                let moved = pool.install(|| order.par_iter().map(|&index| candidates[index as usize]).collect());
+            let of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];
+            orders = parts.iter().map(|part| by_pattern(of(part), job.patterns.len())).collect();
+            if orders.iter().any(Option::is_some) {
+                let mut moved = Vec::with_capacity(candidates.len());
+                for (order, own) in orders.iter().zip(parts.iter().map(of)) {
+                    match order {
+                        Some(order) => pool.install(|| moved.par_extend(order.par_iter().map(|&at| own[at as usize]))),
+                        None => moved.extend_from_slice(own),
+                    }
+                }
                 job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
             }
         }
@@ -179,21 +194,23 @@ impl EditDistances {
         let mut bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
         let planning = Arc::clone(feeding);
         let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
-        let mut collector = Collector::new(self, order);
-        let mut delivery = Delivery::new((self, &patterns), pool, &run.interrupt, rows);
+        let mut collector = Collector::new(self, &parts, orders);
+        let mut delivery = Delivery::new((self, &patterns), &parts, pool, &run.interrupt, sink);
         let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
         let control = Control { ahead: collector.ahead(), pool: Some(Arc::clone(feeding)), ..run.control() };
-        let ran = owner::run(engines, reserve, bands, cells, &control, |outcome| {
+        let ran = owner::run_crew(crew, reserve, bands, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             collector.take(&outcome)?;
-            while let Some((range, mut found)) = collector.complete() {
-                delivery.band(range, &mut found)?;
+            while let Some(complete) = collector.complete() {
+                delivery.take(complete)?;
             }
             Ok(())
         })?;
-        if let Some(Everything { mut found, order }) = collector.end()? {
-            delivery.all(order.as_deref(), &mut found)?;
+        // Parts without pairs.
+        while let Some(complete) = collector.complete() {
+            delivery.take(complete)?;
         }
+        collector.end()?;
         let (aligned, written) = delivery.end()?;
         Ok(Summary {
             pairs,
@@ -205,6 +222,18 @@ impl EditDistances {
             engines: ran.engines,
             imbalance: ran.imbalance,
         })
+    }
+
+    fn finish_on(
+        &self,
+        engines: Vec<Box<dyn Engine<Edit>>>,
+        pools: (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        run: &Run,
+        rows: impl FnMut(&[EditResult]) -> Result<()>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let summary = self.compute(self.job(), &mut Crew::for_once(engines), pools, run, &mut Whole(rows))?;
+        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 }
 

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod edits;
 mod engines;
 mod pairs;
 mod reads;

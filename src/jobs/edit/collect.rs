@@ -1,5 +1,6 @@
 //! Results of engines, put in their places.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,12 +11,14 @@ use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::score::Found;
-use crate::seq::{SequenceId, Strands};
+use crate::seq::{Part, SequenceId, Strands};
 
 /// Puts what engines found in input order: band by band, or all of it.
 pub(super) struct Collector {
     layout: Layout,
     strands: Strands,
+    /// Parts may have some of the texts only.
+    some_texts: bool,
     kept: Kept,
 }
 
@@ -33,44 +36,60 @@ enum Layout {
 enum Kept {
     /// Of every pair of a band, in input order.
     Bands(Ordered<Vec<Found>>),
-    All {
-        all: Everything,
-        pairs_left: u64,
-    },
+    /// Of every candidate of a part, where nothing can be handed over before all of them are there.
+    Parts(VecDeque<OpenPart>),
 }
 
-/// Everything, where nothing can be handed over before the end.
-pub(super) struct Everything {
-    /// What was found, in input order; of both strands the reverse one after the forward one.
+/// Candidates that are handed over together.
+struct OpenPart {
+    range: Range<u32>,
+    pairs_left: u64,
+    /// What was found, in input order; empty before the first.
+    found: Vec<Found>,
+    order: Option<Vec<u32>>,
+}
+
+/// What can be handed over.
+pub(super) struct Complete {
+    /// Patterns, or candidates where these were given, of each strand.
+    pub range: Range<u32>,
+    /// What was found of their pairs, in input order; of both strands the reverse one after the forward one.
     pub found: Vec<Found>,
-    /// Which candidate stands at each place of the order of computing; `None` if that is the order of input.
+    /// Whether it is a whole part of candidates.
+    pub is_part: bool,
+    /// Which candidate of the part stands at each place of the order of computing; `None` if that is the order of input.
     pub order: Option<Vec<u32>>,
 }
 
 impl Collector {
-    /// `order`: that in which candidates are computed, if it is not that of the input.
-    pub(super) fn new(job: &EditDistances, order: Option<Vec<u32>>) -> Self {
+    /// `parts` are those that are computed. `orders`: of each part of candidates that in which these are computed, if it is not
+    /// that of the input.
+    pub(super) fn new(job: &EditDistances, parts: &[Part], orders: Vec<Option<Vec<u32>>>) -> Self {
         let strands = job.strands();
-        let (layout, candidates) = match &job.against {
-            Against::Later => (Layout::Later(job.patterns.len()), 0),
-            Against::Texts(texts) => (Layout::Texts(texts.len()), 0),
-            Against::Candidates(_, candidates) => (Layout::Candidates, candidates.len() * strands.copies() as usize),
+        let (layout, are_candidates) = match &job.against {
+            Against::Later => (Layout::Later(job.patterns.len()), false),
+            Against::Texts(texts) => (Layout::Texts(texts.len()), false),
+            Against::Candidates(..) => (Layout::Candidates, true),
         };
         // The candidates of one pattern may be in several bands.
-        let kept = if order.is_some() || matches!(layout, Layout::Candidates) && job.max_hits.is_some() {
-            let all = Everything { found: vec![Found::NONE; candidates], order };
-            Kept::All { all, pairs_left: candidates as u64 }
+        let kept = if are_candidates && (job.max_hits.is_some() || orders.iter().any(Option::is_some)) {
+            let open = parts.iter().zip(orders).map(|(part, order)| {
+                let range = part.queries.clone();
+                OpenPart { pairs_left: range.len() as u64, range, found: Vec::new(), order }
+            });
+            Kept::Parts(open.collect())
         } else {
             Kept::Bands(Ordered::new())
         };
-        Collector { layout, strands, kept }
+        let some_texts = parts.iter().any(|part| part.targets.is_some());
+        Collector { layout, strands, some_texts, kept }
     }
 
     /// How far bands may be planned ahead: without bound where all is kept in any case.
     pub(super) fn ahead(&self) -> Arc<Ahead> {
         match &self.kept {
             Kept::Bands(bands) => bands.ahead(),
-            Kept::All { .. } => Arc::default(),
+            Kept::Parts(_) => Arc::default(),
         }
     }
 
@@ -78,20 +97,29 @@ impl Collector {
     pub(super) fn take(&mut self, outcome: &Outcome<Edit>) -> Result<()> {
         let info = &outcome.band;
         let begin = info.queries.start;
-        let (layout, strands) = (self.layout, self.strands);
+        let (layout, strands, some_texts) = (self.layout, self.strands, self.some_texts);
         match &mut self.kept {
-            Kept::All { all: Everything { found, order }, pairs_left } => {
+            Kept::Parts(parts) => {
+                if outcome.pairs == 0 {
+                    // The part may have been handed over.
+                    return Ok(());
+                }
+                let wrong = || Error::Internal("the job has more pairs than it began with".into());
+                let part = parts.iter_mut().find(|part| part.range.contains(&begin)).ok_or_else(wrong)?;
+                part.pairs_left = part.pairs_left.checked_sub(outcome.pairs).ok_or_else(wrong)?;
+                if part.found.is_empty() {
+                    part.found.resize(part.range.len(), Found::NONE);
+                }
+                let begin = begin - part.range.start;
                 for (block, own) in finished(outcome) {
-                    let places =
-                        begin as usize + block.places.start as usize..begin as usize + block.places.end as usize;
-                    match order {
-                        Some(order) => order[places].iter().zip(own).for_each(|(&to, &one)| found[to as usize] = one),
-                        None => found[places].copy_from_slice(own),
+                    let places = (begin + block.places.start) as usize..(begin + block.places.end) as usize;
+                    match &part.order {
+                        Some(order) => {
+                            order[places].iter().zip(own).for_each(|(&to, &one)| part.found[to as usize] = one);
+                        }
+                        None => part.found[places].copy_from_slice(own),
                     }
                 }
-                let left = pairs_left.checked_sub(outcome.pairs);
-                *pairs_left =
-                    left.ok_or_else(|| Error::Internal("the job has more pairs than it began with".into()))?;
                 Ok(())
             }
             Kept::Bands(bands) => bands.add(info, outcome.pairs, Vec::new, |band| {
@@ -100,16 +128,24 @@ impl Collector {
                     band.resize(info.pairs as usize, Found::NONE);
                     bytes = size_of_val(&**band) as u64;
                 }
+                let copies = strands.copies() as usize;
                 for (block, own) in finished(outcome) {
                     let places = block.places.start as usize..block.places.end as usize;
                     match &outcome.batch.band.places {
                         Places::Regions(_) => band[places].copy_from_slice(own),
                         Places::Texts(order) => {
-                            let copies = strands.copies() as usize;
                             let first = strands.of(begin).0;
                             let (pattern, copy) = (strands.of(block.pattern).0, block.pattern as usize % copies);
+                            // A part that names its texts is a band of one sequence, which meets all texts of the band.
+                            let is_one = info.queries.len() == copies;
+                            let is_part = some_texts && is_one && info.pairs == (copies * order.len()) as u64;
+                            let part = if is_part { order.iter().min() } else { None };
                             for (&text, &one) in order[places].iter().zip(own) {
-                                band[layout.place(first, pattern, text) * copies + copy] = one;
+                                let place = match part {
+                                    Some(first) => (text - first) as usize,
+                                    None => layout.place(first, pattern, text),
+                                };
+                                band[place * copies + copy] = one;
                             }
                         }
                     }
@@ -119,21 +155,29 @@ impl Collector {
         }
     }
 
-    /// The next band, if it is complete and results are handed over band by band: its patterns or candidates, and what
-    /// was found of its pairs in input order.
-    pub(super) fn complete(&mut self) -> Option<(Range<u32>, Vec<Found>)> {
+    /// What is next, if it is complete.
+    pub(super) fn complete(&mut self) -> Option<Complete> {
         match &mut self.kept {
-            Kept::Bands(bands) => bands.complete(),
-            Kept::All { .. } => None,
+            Kept::Bands(bands) => {
+                let (range, found) = bands.complete()?;
+                Some(Complete { range, found, is_part: false, order: None })
+            }
+            Kept::Parts(parts) => {
+                parts.front().filter(|part| part.pairs_left == 0)?;
+                let OpenPart { range, found, order, .. } = parts.pop_front()?;
+                Some(Complete { range, found, is_part: true, order })
+            }
         }
     }
 
-    /// Everything, if that is handed over at the end.
-    pub(super) fn end(self) -> Result<Option<Everything>> {
+    /// There is nothing more to come.
+    pub(super) fn end(self) -> Result<()> {
         match self.kept {
-            Kept::All { pairs_left: 0, all } => Ok(Some(all)),
-            Kept::All { pairs_left, .. } => Err(Error::Internal(format!("the job is short of {pairs_left} pairs"))),
-            Kept::Bands(bands) => bands.end().map(|()| None),
+            Kept::Bands(bands) => bands.end(),
+            Kept::Parts(parts) => match parts.front() {
+                None => Ok(()),
+                Some(part) => Err(Error::Internal(format!("the job is short of {} pairs", part.pairs_left))),
+            },
         }
     }
 }

@@ -6,75 +6,110 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::collect::Complete;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::verify;
 use crate::edit::Region;
 use crate::edit::plan::{Against, Candidate};
 use crate::edit::trace::{EditTracer, EditWorkspace};
 use crate::error::{Error, Result};
+use crate::jobs::blocks::BlockSink;
 use crate::score::{EditMode, Found, IdentityDefinition};
-use crate::seq::{SequenceId, SequenceStore, StrandOf};
+use crate::seq::{Part, SequenceId, SequenceStore, StrandOf};
 
 /// Results that are aligned and handed over together.
 const CHUNK: usize = 1 << 15;
 
 /// Makes results of distances, and hands them over.
-pub(super) struct Delivery<'a, S> {
+pub(super) struct Delivery<'a> {
     aligner: Aligner<'a>,
     pool: &'a rayon::ThreadPool,
-    rows: S,
+    sink: &'a mut dyn BlockSink<EditResult>,
+    /// Parts that were not handed over, or not all of them.
+    parts: &'a [Part],
     chunk: Vec<EditResult>,
     aligned: u64,
     written: u64,
 }
 
-impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
+impl<'a> Delivery<'a> {
     /// `patterns` are the strands of the job's.
     pub(super) fn new(
         (job, patterns): (&'a EditDistances, &'a Arc<SequenceStore>),
+        parts: &'a [Part],
         pool: &'a rayon::ThreadPool,
         interrupt: &'a AtomicBool,
-        rows: S,
+        sink: &'a mut dyn BlockSink<EditResult>,
     ) -> Self {
         let aligner = Aligner { job, patterns, tracer: EditTracer::new(&job.scheme), interrupt };
-        Delivery { aligner, pool, rows, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
+        Delivery { aligner, pool, sink, parts, chunk: Vec::with_capacity(CHUNK), aligned: 0, written: 0 }
     }
 
-    /// Hands over a band: `range` counts patterns, or candidates where these were given, of each strand; `found` are its
-    /// pairs in input order.
-    pub(super) fn band(&mut self, range: Range<u32>, found: &mut [Found]) -> Result<()> {
+    /// Hands over what is complete, of the next part that has pairs.
+    pub(super) fn take(&mut self, mut complete: Complete) -> Result<()> {
+        let part = self.part_of(&complete.range)?;
+        let range = self.aligner.job.strands().sequences(complete.range.clone());
+        match complete.is_part {
+            true => self.all(range, complete.order.as_deref(), &mut complete.found)?,
+            false => self.band(range, &part, &mut complete.found)?,
+        }
+        self.flush()?;
+        // A part that names its texts is one band.
+        if part.targets.is_some() || part.queries.end == complete.range.end {
+            self.end_part()?;
+        }
+        Ok(())
+    }
+
+    /// The part that has these patterns or candidates. Those before it, of which nothing was left to hand over, end.
+    fn part_of(&mut self, range: &Range<u32>) -> Result<Part> {
         let job = self.aligner.job;
-        let range = job.strands().sequences(range);
+        let is_later = matches!(job.against, Against::Later);
+        while let Some(part) = self.parts.first() {
+            let sequence = job.strands().of(range.start).0;
+            let has_pairs = part.targets.is_none() || !part.met(sequence, job.texts().len(), is_later).is_empty();
+            if part.queries.start <= range.start && range.end <= part.queries.end && has_pairs {
+                return Ok(part.clone());
+            }
+            self.end_part()?;
+        }
+        Err(Error::Internal(format!("{range:?} is of no part")))
+    }
+
+    fn end_part(&mut self) -> Result<()> {
+        self.parts = &self.parts[1..];
+        self.sink.end()
+    }
+
+    /// Hands over a band of a part: all of `range` in input order.
+    fn band(&mut self, range: Range<u32>, part: &Part, found: &mut [Found]) -> Result<()> {
+        let job = self.aligner.job;
         let (found, strands) = self.better(found);
         let whole = |text: SequenceId| Region { text, start: 0, end: job.texts().length(text) };
-        match &job.against {
-            Against::Candidates(_, candidates) => {
-                self.candidates(&candidates[range.start as usize..range.end as usize], found, &strands)?;
+        if let Against::Candidates(_, candidates) = &job.against {
+            return self.candidates(&candidates[range.start as usize..range.end as usize], found, &strands);
+        }
+        let (mut rest, mut place) = (found, 0);
+        for pattern in range {
+            let texts = part.met(pattern, job.texts().len(), matches!(job.against, Against::Later));
+            let (row, others) = rest.split_at_mut(texts.len());
+            rest = others;
+            if let Some(most) = job.max_hits {
+                keep_least(row, most, 0..row.len() as u32);
             }
-            Against::Later | Against::Texts(_) => {
-                let texts = job.texts().len() as SequenceId;
-                let (mut rest, mut place) = (found, 0);
-                for pattern in range {
-                    let first = if matches!(job.against, Against::Later) { pattern + 1 } else { 0 };
-                    let (row, others) = rest.split_at_mut((texts - first) as usize);
-                    rest = others;
-                    if let Some(most) = job.max_hits {
-                        keep_least(row, most, 0..row.len() as u32);
-                    }
-                    for (text, &found) in (first..texts).zip(&*row).filter(|(_, found)| found.is_some()) {
-                        let strand = strands.of(place + (text - first) as usize);
-                        self.push((pattern, strand), whole(text), found)?;
-                    }
-                    place += row.len();
+            for (at, (text, &found)) in (place..).zip(texts.zip(&*row)) {
+                if found.is_some() {
+                    self.push((pattern, strands.of(at)), whole(text), found)?;
                 }
             }
+            place += row.len();
         }
-        self.flush()
+        Ok(())
     }
 
-    /// Hands over all candidates. `order` is one in which those of a strand of a pattern follow each other; `None` for that
-    /// of the input.
-    pub(super) fn all(&mut self, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
+    /// Hands over a part of the candidates. `order` is one in which those of a strand of a pattern follow each other; `None` for
+    /// that of the input.
+    fn all(&mut self, range: Range<u32>, order: Option<&[u32]>, found: &mut [Found]) -> Result<()> {
         let (found, strands) = self.better(found);
         let copies = self.aligner.job.strands().copies();
         // Each candidate once: as its forward strand stands there.
@@ -85,6 +120,7 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
         let Against::Candidates(_, candidates) = &self.aligner.job.against else {
             return Err(Error::Internal("only candidates are held until the end".into()));
         };
+        let candidates = &candidates[range.start as usize..range.end as usize];
         if let Some(most) = self.aligner.job.max_hits {
             let pattern = |index: u32| candidates[index as usize].pattern;
             match order {
@@ -103,8 +139,7 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
                 }
             }
         }
-        self.candidates(candidates, found, &strands)?;
-        self.flush()
+        self.candidates(candidates, found, &strands)
     }
 
     /// Of both strands of each pair the nearer one, if both were compared.
@@ -160,14 +195,16 @@ impl<'a, S: FnMut(&[EditResult]) -> Result<()>> Delivery<'a, S> {
         }
         self.aligned += if aligner.job.aligns() { chunk.len() as u64 } else { 0 };
         self.written += chunk.len() as u64;
-        (self.rows)(chunk)?;
+        self.sink.rows(chunk)?;
         chunk.clear();
         Ok(())
     }
 
     /// Pairs that were aligned and that were handed over.
     pub(super) fn end(mut self) -> Result<(u64, u64)> {
-        self.flush()?;
+        while !self.parts.is_empty() {
+            self.end_part()?;
+        }
         Ok((self.aligned, self.written))
     }
 }
@@ -246,7 +283,7 @@ impl Aligner<'_> {
 }
 
 /// Keeps at most `most` of some pairs: those of least distance, and among these the earliest.
-fn keep_least(found: &mut [Found], most: usize, pairs: impl Iterator<Item = u32>) {
+pub(super) fn keep_least(found: &mut [Found], most: usize, pairs: impl Iterator<Item = u32>) {
     let some = pairs.map(|pair| (found[pair as usize].distance, pair)).filter(|&(distance, _)| distance != u32::MAX);
     let mut some: Vec<(u32, u32)> = some.collect();
     if some.len() > most {

@@ -1,0 +1,209 @@
+//! Levenshtein distances in blocks: of patterns, or of candidates as they were given.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::delivery::keep_least;
+use super::{EditAlignment, EditDistances, EditResult};
+use crate::edit::plan::{Against, Candidate};
+use crate::edit::{Edit, Region};
+use crate::engine::owner::Crew;
+use crate::engine::{Engine, thread_pool};
+use crate::error::Result;
+use crate::gpu::kernels::Family;
+use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};
+use crate::jobs::blocks::cut::{Grid, cut};
+use crate::jobs::blocks::{Block, BlockSink, Divisible, check};
+use crate::jobs::{Job, Run, Summary, engines};
+use crate::score::{Found, IdentityDefinition};
+use crate::seq::part::Extents;
+use crate::seq::{Part, SequenceStore, StrandOf, Strands};
+
+/// Flags of a row in bytes.
+const MINUS: u8 = 1;
+const ALIGNED: u8 = 2;
+
+/// What lasts from block to block.
+pub struct Session {
+    pool: Arc<rayon::ThreadPool>,
+    /// What engines wait for.
+    feeding: Arc<rayon::ThreadPool>,
+    /// The patterns' strands.
+    patterns: Arc<SequenceStore>,
+    /// `None` until devices are opened.
+    crew: Option<Crew<Edit>>,
+}
+
+impl EditDistances {
+    /// Candidates that no block's border may separate, of which pairs are selected together: those of a pattern, and what is given
+    /// between them.
+    fn groups(&self, candidates: &[Candidate]) -> Vec<Range<u32>> {
+        let all = 0..candidates.len() as u32;
+        if self.max_hits.is_none() {
+            return all.map(|place| place..place + 1).collect();
+        }
+        let mut last = vec![0; self.patterns.len()];
+        (0..).zip(candidates).for_each(|(place, candidate)| last[candidate.pattern as usize] = place);
+        let (mut groups, mut begin, mut reach) = (Vec::new(), 0, 0);
+        for (place, candidate) in (0..).zip(candidates) {
+            reach = last[candidate.pattern as usize].max(reach);
+            if place == reach {
+                groups.push(begin..place + 1);
+                begin = place + 1;
+            }
+        }
+        groups
+    }
+
+    fn cut_candidates(&self, candidates: &[Candidate], cells: u64) -> Vec<Block> {
+        let groups = self.groups(candidates);
+        let copies = u64::from(self.strands().copies());
+        let size = |group: u64| {
+            let own = &candidates[groups[group as usize].start as usize..groups[group as usize].end as usize];
+            let cells =
+                |one: &Candidate| u128::from(self.patterns.length(one.pattern)) * u128::from(one.region.symbols());
+            (own.len() as u64 * copies, own.iter().map(cells).sum::<u128>() * u128::from(copies))
+        };
+        let whole = |group: u64, _: u64| {
+            let (pairs, cells) = size(group);
+            vec![Block {
+                units: group..group + 1,
+                targets: None,
+                pairs,
+                cells: u64::try_from(cells).unwrap_or(u64::MAX),
+            }]
+        };
+        let blocks = cut(groups.len() as u64, cells, size, whole);
+        let units = |range: &Range<u64>| {
+            u64::from(groups[range.start as usize].start)..u64::from(groups[range.end as usize - 1].end)
+        };
+        blocks.into_iter().map(|block| Block { units: units(&block.units), ..block }).collect()
+    }
+
+    /// Units and targets of which there may be blocks.
+    fn units(&self) -> (u64, u32) {
+        match &self.against {
+            Against::Candidates(_, candidates) => (candidates.len() as u64, 0),
+            Against::Later | Against::Texts(_) => (self.patterns.len() as u64, self.texts().len() as u32),
+        }
+    }
+}
+
+impl Divisible for EditDistances {
+    type Session = Session;
+
+    /// Units are patterns, or candidates where these were given. Those of a pattern stay together if only some are handed over.
+    fn cut(&self, cells: u64) -> Result<Vec<Block>> {
+        self.validate()?;
+        if let Against::Candidates(_, candidates) = &self.against {
+            return Ok(self.cut_candidates(candidates, cells));
+        }
+        let (texts, later) = (self.texts(), matches!(self.against, Against::Later));
+        let extents = Extents::new(&self.patterns, texts, Strands::default(), later);
+        let grid = Grid { extents, copies: self.strands().copies(), targets: texts.lengths(), later };
+        Ok(grid.cut(self.patterns.len(), cells))
+    }
+
+    fn session(&self, run: &Run) -> Result<Session> {
+        let pool = thread_pool(run.threads)?;
+        pool.install(|| self.validate())?;
+        run.check_kernel(Family::Edit)?;
+        let feeding = thread_pool(run.threads)?;
+        Ok(Session { pool, feeding, patterns: self.strands().store(&self.patterns), crew: None })
+    }
+
+    fn session_on(&self, engines: Vec<Box<dyn Engine<Edit>>>, run: &Run) -> Result<Session> {
+        Ok(Session { crew: Some(Crew::new(engines)), ..self.session(run)? })
+    }
+
+    fn run_blocks(
+        &self,
+        blocks: &[Block],
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<EditResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let (units, targets) = self.units();
+        check(blocks, units, targets)?;
+        let Session { pool, feeding, patterns, crew } = session;
+        let crew = match crew {
+            Some(crew) => crew,
+            None => crew.insert(Crew::new(engines::open_edit(run, feeding, self.cells())?)),
+        };
+        let mut ranges: Vec<Range<u32>> =
+            blocks.iter().map(|block| block.units.start as u32..block.units.end as u32).collect();
+        let mut own = self.clone();
+        if let Against::Candidates(texts, candidates) = &self.against {
+            // Those of the blocks alone, one block after the other.
+            let (mut some, mut end) = (Vec::new(), 0);
+            for range in &mut ranges {
+                some.extend_from_slice(&candidates[range.start as usize..range.end as usize]);
+                let before = std::mem::replace(&mut end, some.len() as u32);
+                *range = before..end;
+            }
+            own.against = Against::Candidates(Arc::clone(texts), Arc::new(some));
+        }
+        let mut job = own.job_of(Arc::clone(patterns));
+        let copies = self.strands().copies();
+        let parts = ranges.into_iter().zip(blocks);
+        let parts = parts.map(|(range, block)| {
+            let targets = block.targets.clone();
+            Part { queries: range.start * copies..range.end * copies, targets }
+        });
+        job.parts = Some(parts.collect());
+        let summary = own.compute(job, crew, (pool, feeding), run, sink)?;
+        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
+    }
+
+    fn encode(row: &EditResult, bytes: &mut Vec<u8>) {
+        let EditResult { pattern, region: Region { text, start, end }, strand, .. } = *row;
+        let minus = if strand == StrandOf::Minus { MINUS } else { 0 };
+        bytes.push(minus | if row.alignment.is_some() { ALIGNED } else { 0 });
+        [pattern, text, start, end, row.distance, row.end].iter().for_each(|&number| push(bytes, number.into()));
+        push(bytes, row.ends.len() as u64);
+        for &(end, distance) in &row.ends {
+            push(bytes, end.into());
+            push(bytes, distance.into());
+        }
+        if let Some(EditAlignment { start, cigar, .. }) = &row.alignment {
+            push(bytes, u64::from(*start));
+            push_cigar(bytes, cigar);
+        }
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Option<EditResult> {
+        let flags = take_byte(bytes)?;
+        if flags & !(MINUS | ALIGNED) != 0 {
+            return None;
+        }
+        let strand = if flags & MINUS != 0 { StrandOf::Minus } else { StrandOf::Plus };
+        let mut numbers = [0; 6];
+        for number in &mut numbers {
+            *number = take_u32(bytes)?;
+        }
+        let [pattern, text, start, end, distance, best] = numbers;
+        let mut ends = Vec::new();
+        for _ in 0..take_u32(bytes)? {
+            ends.push((take_u32(bytes)?, take_u32(bytes)?));
+        }
+        let mut alignment = None;
+        if flags & ALIGNED != 0 {
+            let (start, cigar) = (take_u32(bytes)?, take_cigar(bytes)?);
+            let counts = cigar.counts();
+            // Of columns alone, whatever the lengths are.
+            let identity = IdentityDefinition::Columns.identity(&counts, 0, 0);
+            alignment = Some(EditAlignment { start, cigar, counts, identity });
+        }
+        Some(EditResult { pattern, region: Region { text, start, end }, strand, distance, end: best, alignment, ends })
+    }
+
+    fn join(&self, rows: &mut Vec<EditResult>) {
+        let Some(most) = self.max_hits else { return };
+        let mut found: Vec<Found> = rows.iter().map(|row| Found { distance: row.distance, end: row.end }).collect();
+        keep_least(&mut found, most, 0..rows.len() as u32);
+        let mut kept = found.iter();
+        rows.retain(|_| kept.next().is_some_and(|one| one.is_some()));
+    }
+}
