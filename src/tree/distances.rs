@@ -43,6 +43,11 @@ impl Distances {
         self.sequences
     }
 
+    /// Pairs of them, each once.
+    pub fn pairs(&self) -> u64 {
+        self.lower.len() as u64
+    }
+
     /// The distances of a sequence to those before it.
     pub(super) fn to_earlier(&self, sequence: usize) -> &[f64] {
         let start = sequence * sequence.saturating_sub(1) / 2;

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod distances;
 mod edits;
 mod engines;
 mod pairs;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::super::{Run, Summary, engines};
 use super::{Engines, PairDistances, cells_of};
-use crate::clustal::{ClustalCosts, Plan, Table, cpu};
+use crate::clustal::{ClustalBand, ClustalCosts, Plan, cpu};
 use crate::engine::check::finished;
 use crate::engine::owner::{self, Control};
 use crate::engine::thread_engine::thread_engines;
@@ -13,6 +13,19 @@ use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::seq::SequenceId;
 use crate::tree::Distances;
+
+/// The pairs of a job.
+pub(super) fn plan(job: &PairDistances) -> Result<Plan> {
+    let sequences = &job.sequences;
+    let costs = job.costs.clone().unwrap_or_else(|| Arc::new(ClustalCosts::of(sequences.alphabet())));
+    let plan = Plan::new(Arc::clone(sequences), costs);
+    let Some((a, b)) = plan.too_long() else { return Ok(plan) };
+    let [a, b] = [a, b].map(|id| format!("'{}' of {} residues", sequences.name(id), sequences.length(id)));
+    Err(Error::usage_of(
+        "sequences",
+        format!("{a} and {b}: scores of pairs so long exceed 32 bits; ClustalW's distances are not for these"),
+    ))
+}
 
 /// The distances of a job, on these engines or those that the run asks for.
 pub(super) fn distances(
@@ -23,15 +36,7 @@ pub(super) fn distances(
 ) -> Result<(Distances, Summary)> {
     let begin = Instant::now();
     let sequences = &job.sequences;
-    let costs = job.costs.clone().unwrap_or_else(|| Arc::new(ClustalCosts::of(sequences.alphabet())));
-    let plan = Plan::new(Arc::clone(sequences), costs);
-    if let Some((a, b)) = plan.too_long() {
-        let [a, b] = [a, b].map(|id| format!("'{}' of {} residues", sequences.name(id), sequences.length(id)));
-        return Err(Error::usage_of(
-            "sequences",
-            format!("{a} and {b}: scores of pairs so long exceed 32 bits; ClustalW's distances are not for these"),
-        ));
-    }
+    let plan = plan(job)?;
     let cells = plan.blocks.iter().map(|block| block.cells).sum();
     let threads = pool.current_num_threads();
     let engines = match engines {
@@ -57,7 +62,9 @@ pub(super) fn distances(
         Ok(())
     })?;
     if job.check {
-        check(&plan, &table, threads)?;
+        let pairs = plan.blocks.iter().flat_map(|block| plan.band.pairs(block));
+        let found: Vec<_> = pairs.map(|(a, b)| ((a, b), table.get(a, b))).collect();
+        check(&plan.band, &found, threads)?;
     }
     let seconds = begin.elapsed().as_secs_f64();
     tracing::debug!(computed, seconds, "identities of pairs");
@@ -76,13 +83,11 @@ pub(super) fn distances(
     Ok((table.distances(), summary))
 }
 
-/// Finds all identities once more, on the CPU.
-fn check(plan: &Plan, table: &Table, threads: usize) -> Result<()> {
-    let band = &plan.band;
-    let pairs: Vec<_> = plan.blocks.iter().flat_map(|block| band.pairs(block)).collect();
+/// Finds the identities of pairs once more, on the CPU, and compares.
+pub(super) fn check(band: &ClustalBand, found: &[((SequenceId, SequenceId), u32)], threads: usize) -> Result<()> {
+    let pairs: Vec<_> = found.iter().map(|(pair, _)| *pair).collect();
     let again = cpu::identities(&band.sequences, &band.costs, &pairs, threads);
-    for (&(a, b), again) in pairs.iter().zip(again) {
-        let found = table.get(a, b);
+    for (&((a, b), found), again) in found.iter().zip(again) {
         if found != again.identities {
             let [a, b] = [a, b].map(|id| band.sequences.name(id));
             return Err(Error::Internal(format!("'{a}' and '{b}': {found} identities, but {}", again.identities)));

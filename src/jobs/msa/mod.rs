@@ -5,6 +5,7 @@ mod clustal;
 mod distances;
 mod probabilities;
 mod profiles;
+mod rows;
 mod tree;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 pub use self::distances::PairDistance;
+pub use self::rows::{DistanceRows, GatheredDistances, PairCounts};
 pub use self::tree::{MadeTree, PairDistances, SequenceTree, TreeMethod, TreeSummary};
 use super::{Job, Run, Summary};
 use crate::alignment::MultipleAlignment;
@@ -59,6 +61,8 @@ pub struct MultiAlign {
     pub tree: Option<TreeMethod>,
     /// The guide tree. Then none is made.
     pub guide_tree: Option<GuideTree>,
+    /// The distances of all pairs, which somebody else has computed; the guide tree is made of them.
+    pub given: Option<Arc<Distances>>,
     /// Hand the distances over.
     pub needs_distances: bool,
     /// Compute the distances a second time, on the CPU and pair by pair, and fail if one is another; only ClustalW's.
@@ -107,6 +111,7 @@ impl MultiAlign {
             costs: None,
             tree: None,
             guide_tree: None,
+            given: None,
             needs_distances: false,
             check: false,
         }
@@ -119,11 +124,37 @@ type Engines = Vec<Box<dyn Engine<Clustal>>>;
 impl MultiAlign {
     /// Cells of the distances, or of what is computed of all pairs instead.
     pub fn cells(&self) -> u64 {
-        if self.guide_tree.is_some() && matches!(self.mode, MsaMode::Clustal(_)) {
+        if (self.guide_tree.is_some() || self.given.is_some()) && matches!(self.mode, MsaMode::Clustal(_)) {
             0
         } else {
             cells_of(&self.sequences)
         }
+    }
+
+    /// Whether a guide tree is given or made before anything else; else it is made of what accurate mode's probabilities say.
+    fn is_guided(&self) -> bool {
+        let has_own =
+            self.guide_tree.is_some() || self.given.is_some() || self.distance.is_some() || self.tree.is_some();
+        has_own || matches!(self.mode, MsaMode::Clustal(_))
+    }
+
+    /// The job that makes the guide tree.
+    fn sequence_tree(&self) -> SequenceTree {
+        SequenceTree {
+            distance: self.distance.unwrap_or_default(),
+            costs: self.costs.clone(),
+            method: self.tree.unwrap_or_default(),
+            needs_distances: self.needs_distances,
+            check: self.check,
+            given: self.given.clone(),
+            ..SequenceTree::new(Arc::clone(&self.sequences))
+        }
+    }
+
+    /// The job that finds the distances that the guide tree is made of; `None` if none are computed for that alone.
+    pub fn pair_distances(&self) -> Option<PairDistances> {
+        let is_made = self.is_guided() && self.guide_tree.is_none();
+        is_made.then(|| self.sequence_tree().pair_distances()).flatten()
     }
 
     fn run_with(
@@ -153,19 +184,10 @@ impl MultiAlign {
         run: &Run,
         summary: &mut MsaSummary,
     ) -> Result<(GuideTree, String, Option<Distances>)> {
-        let names = names(&self.sequences);
         if let Some(tree) = &self.guide_tree {
-            return Ok((tree.clone(), tree.newick(&names), None));
+            return Ok((tree.clone(), tree.newick(&names(&self.sequences)), None));
         }
-        let job = SequenceTree {
-            distance: self.distance.unwrap_or_default(),
-            costs: self.costs.clone(),
-            method: self.tree.unwrap_or_default(),
-            needs_distances: self.needs_distances,
-            check: self.check,
-            ..SequenceTree::new(Arc::clone(&self.sequences))
-        };
-        let (made, took) = job.make(engines, pool, run)?;
+        let (made, took) = self.sequence_tree().make(engines, pool, run)?;
         (summary.distances, summary.tree_seconds) = (took.distances, took.tree_seconds);
         Ok((made.tree, made.newick, made.distances))
     }
@@ -200,7 +222,7 @@ impl MultiAlign {
         let (bytes, cells) = (posterior::memory(lengths), cells_of(&self.sequences));
         let is_long = lengths.iter().any(|&length| length as usize >= posterior::LONGEST);
         let is_large = bytes > MOST_BYTES || cells > MOST_CELLS || is_long;
-        let guided = self.guide_tree.is_some() || self.distance.is_some() || self.tree.is_some();
+        let guided = self.is_guided();
         if is_large && (guided || self.needs_distances) {
             return Err(Error::usage(format!(
                 "{} sequences are too many or too long for probabilities of all pairs: they are aligned by families, which takes \
@@ -268,6 +290,17 @@ fn check_letters(sequences: &SequenceStore) -> Result<()> {
     }
 }
 
+/// What is said of distances that are not of these sequences.
+fn check_given(given: Option<&Distances>, sequences: &SequenceStore) -> Result<()> {
+    match given.map(Distances::sequences) {
+        Some(others) if others != sequences.len() => Err(Error::usage_of(
+            "given",
+            format!("these are distances of {others} sequences, but there are {}", sequences.len()),
+        )),
+        _ => Ok(()),
+    }
+}
+
 impl Job for MultiAlign {
     type Row = Aligned;
     type Summary = MsaSummary;
@@ -275,6 +308,12 @@ impl Job for MultiAlign {
 
     fn validate(&self) -> Result<()> {
         check_letters(&self.sequences)?;
+        if self.guide_tree.is_some() && self.given.is_some() {
+            return Err(Error::usage_of("given", "distances are what a guide tree is made of: leave out either"));
+        }
+        if self.guide_tree.is_none() {
+            self.sequence_tree().validate()?;
+        }
         match &self.guide_tree {
             Some(tree) if tree.leaves != self.sequences.len() => Err(Error::usage_of(
                 "guide_tree",

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::super::{Job, Run, Summary};
 use super::distances::{self, PairDistance};
-use super::{Engines, cells_of, check_letters, names};
+use super::{Engines, cells_of, check_given, check_letters, names};
 use crate::clustal::ClustalCosts;
 use crate::engine::thread_pool;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::SequenceStore;
 use crate::tree::{Bed, Distances, GuideTree, average_linkage, embedded, neighbour_joining};
@@ -38,12 +38,14 @@ pub struct PairDistances {
     pub costs: Option<Arc<ClustalCosts>>,
     /// Compute them a second time, where there is a second way, and fail if one is another.
     pub check: bool,
+    /// The distances, which somebody else has computed. Then none is, here.
+    pub given: Option<Arc<Distances>>,
 }
 
 impl PairDistances {
     /// ClustalW's.
     pub fn new(sequences: Arc<SequenceStore>) -> Self {
-        PairDistances { sequences, kind: PairDistance::default(), costs: None, check: false }
+        PairDistances { sequences, kind: PairDistance::default(), costs: None, check: false, given: None }
     }
 
     /// Cells of all pairs.
@@ -58,7 +60,8 @@ impl Job for PairDistances {
     type Engines = Engines;
 
     fn validate(&self) -> Result<()> {
-        check_letters(&self.sequences)
+        check_letters(&self.sequences)?;
+        check_given(self.given.as_deref(), &self.sequences)
     }
 
     /// All distances are handed over at once.
@@ -93,6 +96,8 @@ pub struct SequenceTree {
     pub needs_distances: bool,
     /// As [`PairDistances::check`].
     pub check: bool,
+    /// As [`PairDistances::given`].
+    pub given: Option<Arc<Distances>>,
 }
 
 /// A tree that was made.
@@ -125,7 +130,20 @@ impl SequenceTree {
             method: TreeMethod::default(),
             needs_distances: false,
             check: false,
+            given: None,
         }
+    }
+
+    /// The job that finds the distances; `None` if the tree is made without a distance of every pair.
+    pub fn pair_distances(&self) -> Option<PairDistances> {
+        let job = PairDistances {
+            sequences: Arc::clone(&self.sequences),
+            kind: self.distance,
+            costs: self.costs.clone(),
+            check: self.check,
+            given: self.given.clone(),
+        };
+        (self.method != TreeMethod::Mbed).then_some(job)
     }
 
     /// Cells of all pairs.
@@ -140,7 +158,7 @@ impl SequenceTree {
         run: &Run,
     ) -> Result<(MadeTree, TreeSummary)> {
         let names = names(&self.sequences);
-        if self.method == TreeMethod::Mbed {
+        let Some(job) = self.pair_distances() else {
             let begin = Instant::now();
             let words = distances::words(&self.sequences, pool);
             let from_one = |one: usize, others: &[usize]| words.from_one(one, others.iter().copied());
@@ -148,12 +166,6 @@ impl SequenceTree {
             let newick = tree.newick(&names);
             let summary = TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() };
             return Ok((MadeTree { tree, newick, distances: None }, summary));
-        }
-        let job = PairDistances {
-            sequences: Arc::clone(&self.sequences),
-            kind: self.distance,
-            costs: self.costs.clone(),
-            check: self.check,
         };
         let (distances, took) = distances::of(&job, engines, pool, run)?;
         let begin = Instant::now();
@@ -181,7 +193,11 @@ impl Job for SequenceTree {
     type Engines = Engines;
 
     fn validate(&self) -> Result<()> {
-        check_letters(&self.sequences)
+        check_letters(&self.sequences)?;
+        if self.given.is_some() && self.method == TreeMethod::Mbed {
+            return Err(Error::usage_of("given", "a tree by words and seeds has no use for distances of all pairs"));
+        }
+        check_given(self.given.as_deref(), &self.sequences)
     }
 
     /// One tree is handed over.
