@@ -16,11 +16,27 @@ pub(crate) fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) ->
     let write = || {
         let mut file = File::create(aside)?;
         fill(&mut file)?;
-        // Its name must not last longer than its content.
-        file.sync_all()?;
-        fs::rename(aside, path)
+        publish(&file, aside, path)
     };
-    write().inspect_err(|_| drop(fs::remove_file(aside)))?;
+    write().inspect_err(|_| drop(fs::remove_file(aside)))
+}
+
+/// Gives a file that was written under the name `aside` its own, in the same directory: all of it is there, or nothing.
+///
+/// # Errors
+/// What the system returns.
+pub(crate) fn publish(file: &File, aside: &Path, path: &Path) -> io::Result<()> {
+    // Its name must not last longer than its content.
+    file.sync_all()?;
+    fs::rename(aside, path)?;
+    sync_directory_of(path)
+}
+
+/// Makes the name of a file last.
+///
+/// # Errors
+/// What the system returns.
+pub(crate) fn sync_directory_of(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(here) if cfg!(unix) && here.as_os_str().is_empty() => File::open(".")?.sync_all(),
         Some(directory) if cfg!(unix) => File::open(directory)?.sync_all(),

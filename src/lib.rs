@@ -135,6 +135,7 @@
 //!
 //! ```text
 //! cli                       what was typed -> valid options -> one job; the program's own, the only room that knows clap
+//! cluster                   a job's blocks in a directory: who computes which, and their rows put together again
 //! jobs                      what a user asks for: read, plan, run, hand over in input order
 //! output                    results -> bytes: formats; files that appear whole or not at all
 //! clustal profile posterior what multiple alignments need: ClustalW's pairwise alignments, profiles against profiles,
@@ -227,6 +228,8 @@
 pub mod alignment;
 #[doc(hidden)]
 pub mod clustal;
+#[doc(hidden)]
+pub mod cluster;
 #[doc(hidden)]
 pub mod edit;
 #[doc(hidden)]

@@ -1,0 +1,380 @@
+//! Directories of a job whose rows are known.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::jobs::blocks::{Block, BlockSink, Divisible};
+use crate::jobs::{Job, Run, Summary};
+
+/// Units with targets: of each the number of its target times its own. Of the targets of a unit the greatest `most` are kept.
+struct Products {
+    units: u64,
+    targets: u32,
+    most: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Product {
+    unit: u64,
+    target: u32,
+    product: u64,
+}
+
+impl Products {
+    fn of(&self, block: &Block) -> Vec<Product> {
+        let targets = block.targets.clone().unwrap_or(0..self.targets);
+        let mut rows = Vec::new();
+        for unit in block.units.clone() {
+            let product = |target| Product { unit, target, product: unit * u64::from(target) % 7 };
+            let mut own: Vec<Product> = targets.clone().map(product).collect();
+            if block.targets.is_none() {
+                self.join(&mut own);
+            }
+            rows.extend(own);
+        }
+        rows
+    }
+
+    fn all(&self) -> Vec<Product> {
+        self.of(&Block { units: 0..self.units, targets: None, pairs: 0, cells: 0 })
+    }
+}
+
+impl Job for Products {
+    type Row = Product;
+    type Summary = Summary;
+    type Engines = ();
+
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, _run: &Run, mut rows: impl FnMut(&[Product]) -> Result<()>) -> Result<Summary> {
+        rows(&self.all())?;
+        Ok(Summary::default())
+    }
+
+    fn run_on(&self, (): (), run: &Run, rows: impl FnMut(&[Product]) -> Result<()>) -> Result<Summary> {
+        self.run(run, rows)
+    }
+}
+
+impl Divisible for Products {
+    type Session = u64;
+
+    fn cut(&self, cells: u64) -> Result<Vec<Block>> {
+        let (units, targets) = (cells / u64::from(self.targets.max(1)), cells as u32);
+        let mut blocks = Vec::new();
+        if units > 0 {
+            for begin in (0..self.units).step_by(units as usize) {
+                let units = begin..(begin + units).min(self.units);
+                let pairs = (units.end - units.start) * u64::from(self.targets);
+                blocks.push(Block { units, targets: None, pairs, cells: pairs });
+            }
+            return Ok(blocks);
+        }
+        for unit in 0..self.units {
+            for begin in (0..self.targets).step_by(targets.max(1) as usize) {
+                let targets = begin..(begin + targets.max(1)).min(self.targets);
+                let pairs = u64::from(targets.end - targets.start);
+                blocks.push(Block { units: unit..unit + 1, targets: Some(targets), pairs, cells: pairs });
+            }
+        }
+        Ok(blocks)
+    }
+
+    fn session(&self, _run: &Run) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn run_blocks(
+        &self,
+        blocks: &[Block],
+        session: &mut u64,
+        _run: &Run,
+        sink: &mut dyn BlockSink<Product>,
+    ) -> Result<Summary> {
+        for block in blocks {
+            for some in self.of(block).chunks(3) {
+                sink.rows(some)?;
+            }
+            sink.end()?;
+            *session += 1;
+        }
+        Ok(Summary::default())
+    }
+
+    fn encode(row: &Product, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&row.unit.to_le_bytes());
+        bytes.extend_from_slice(&row.target.to_le_bytes());
+        bytes.extend_from_slice(&row.product.to_le_bytes());
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Option<Product> {
+        let (row, rest) = bytes.split_first_chunk::<20>()?;
+        *bytes = rest;
+        let number = |at: usize| row[at..at + 8].try_into().ok().map(u64::from_le_bytes);
+        let target = row[8..12].try_into().ok().map(u32::from_le_bytes)?;
+        Some(Product { unit: number(0)?, target, product: number(12)? })
+    }
+
+    fn join(&self, rows: &mut Vec<Product>) {
+        let mut best = rows.clone();
+        best.sort_by_key(|row| (std::cmp::Reverse(row.product), row.target));
+        best.truncate(self.most);
+        rows.retain(|row| best.contains(row));
+    }
+}
+
+/// A plan of a job in a new directory.
+fn planned(job: &Products, cells: u64) -> (TempDir, Directory) {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("input");
+    fs::write(&input, "numbers").unwrap();
+    let blocks = job.cut(cells).unwrap();
+    let manifest = Manifest::new(vec!["products".into()], &[&input], cells, blocks).unwrap();
+    let directory = Directory::create(&folder.path().join("work"), manifest).unwrap();
+    (folder, directory)
+}
+
+/// Computes blocks into files.
+fn compute(job: &Products, directory: &Directory, numbers: &[usize]) {
+    let blocks: Vec<Block> = numbers.iter().map(|&number| directory.manifest().blocks[number].clone()).collect();
+    let mut made = Vec::new();
+    let mut writer = PartWriter::<Products>::to_files(directory, numbers, |part| {
+        assert!(part.bytes.is_none());
+        made.push(part.block);
+        Ok(())
+    });
+    job.run_blocks(&blocks, &mut 0, &Run::default(), &mut writer).unwrap();
+    assert_eq!(writer.done(), numbers.len());
+    drop(writer);
+    assert_eq!(made, numbers);
+}
+
+fn merged(job: &Products, directory: &Directory) -> Result<Vec<Product>> {
+    let mut all = Vec::new();
+    let merged = directory.merge(job, &mut |rows: &[Product]| {
+        all.extend_from_slice(rows);
+        Ok(())
+    })?;
+    assert_eq!((merged.blocks, merged.rows), (directory.len(), all.len() as u64));
+    Ok(all)
+}
+
+fn message(result: Result<impl Sized>) -> String {
+    let Err(error) = result else { panic!("it goes well") };
+    assert_eq!(error.exit_code(), 2, "{error}");
+    error.to_string()
+}
+
+#[test]
+fn rows_of_blocks_of_any_order_are_those_of_the_job() {
+    let mut seeds = fastrand::Rng::with_seed(7);
+    for (units, targets, most, cells) in [
+        (20, 9, usize::MAX, 30),
+        (20, 9, 3, 30),
+        (5, 40, 4, 13),
+        (5, 40, 0, 13),
+        (3, 3, 2, 1),
+        (0, 3, 2, 1),
+        (1, 1, 1, 99),
+    ] {
+        let job = Products { units, targets, most };
+        let (_folder, directory) = planned(&job, cells);
+        let mut order: Vec<usize> = (0..directory.len()).collect();
+        seeds.shuffle(&mut order);
+        for some in order.chunks(3) {
+            compute(&job, &directory, some);
+        }
+        assert_eq!(merged(&job, &directory).unwrap(), job.all(), "{units} {targets} {most} {cells}");
+        assert!(directory.states().unwrap().iter().all(PartState::is_done));
+    }
+}
+
+#[test]
+fn many_rows_come_in_pieces() {
+    let job = Products { units: 40, targets: 2000, most: usize::MAX };
+    let (_folder, directory) = planned(&job, 70_000);
+    compute(&job, &directory, &[1, 0]);
+    let mut rows = directory.rows::<Products>(0).unwrap();
+    let mut pieces = Vec::new();
+    while let Some(some) = rows.next_rows().unwrap() {
+        pieces.push(some.len());
+    }
+    assert!(pieces.len() > 4 && pieces.iter().all(|&rows| rows <= 14_000), "{pieces:?}");
+    assert_eq!(rows.info().unwrap().rows, 70_000);
+    assert_eq!(merged(&job, &directory).unwrap(), job.all());
+}
+
+#[test]
+fn parts_that_come_in_bytes_are_the_same() {
+    let job = Products { units: 8, targets: 5, most: 2 };
+    let (_folder, directory) = planned(&job, 10);
+    let mut parts = Vec::new();
+    let mut writer = PartWriter::<Products>::to_memory(*directory.digest(), &[0, 1, 2, 3], |part| {
+        parts.push((part.block, part.bytes.unwrap()));
+        Ok(())
+    });
+    job.run_blocks(&directory.manifest().blocks, &mut 0, &Run::default(), &mut writer).unwrap();
+    drop(writer);
+    let (block, bytes) = &parts[2];
+    assert!(message(directory.put::<Products>(3, bytes)).contains("it is that of block 2"));
+    assert!(message(directory.put::<Products>(*block, &bytes[..bytes.len() - 1])).contains("block 2 is damaged"));
+    assert_eq!(directory.state(2).unwrap(), PartState::Missing);
+    for (block, bytes) in &parts {
+        directory.put::<Products>(*block, bytes).unwrap();
+    }
+    assert_eq!(merged(&job, &directory).unwrap(), job.all());
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let job = Products { units: 30, targets: 2, most: 2 };
+    let (_folder, directory) = planned(&job, 4);
+    compute(&job, &directory, &[0, 4, 5, 14]);
+    let claim = directory.claim(7).unwrap();
+    let text = message(merged(&job, &directory));
+    assert!(
+        text.ends_with("work: 11 of 15 blocks are not done; missing: 1-3, 6-13 (1 of them are computed now)"),
+        "{text}"
+    );
+    drop(claim);
+    assert_eq!(ranges(&[0, 1, 2, 4, 9, 10]), "0-2, 4, 9-10");
+    assert!(ranges(&(0..90).step_by(2).collect::<Vec<_>>()).ends_with("36, 38, ..."));
+}
+
+#[test]
+fn damage_is_named_and_such_blocks_are_missing_then() {
+    let job = Products { units: 30, targets: 2, most: 2 };
+    let (_folder, directory) = planned(&job, 10);
+    compute(&job, &directory, &[0, 1, 2, 3, 4, 5]);
+    let damage = |block: usize| {
+        let path = directory.part_path(block);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[80] ^= 4;
+        fs::write(&path, bytes).unwrap();
+    };
+    damage(2);
+    assert!(directory.state(2).unwrap().is_done(), "only its ends were looked at");
+    assert!(matches!(directory.verify::<Products>(2).unwrap(), PartState::Damaged(why) if why.contains("block 2")));
+    let text = message(merged(&job, &directory));
+    assert!(text.ends_with(
+        "000002.part: block 2 is damaged: its bytes are not those that were written; it has to be computed again"
+    ));
+    assert_eq!(directory.state(2).unwrap(), PartState::Missing);
+    compute(&job, &directory, &[2]);
+    [1, 4].into_iter().for_each(damage);
+    assert!(message(merged(&job, &directory)).ends_with("work: damaged blocks have to be computed again: 1, 4"));
+    compute(&job, &directory, &[1, 4]);
+    // A file of another block, one that was cut off, and one of another plan.
+    fs::copy(directory.part_path(1), directory.part_path(2)).unwrap();
+    File::options().write(true).open(directory.part_path(3)).unwrap().set_len(70).unwrap();
+    let (_other, other) = planned(&Products { units: 30, targets: 2, most: 1 }, 20);
+    compute(&job, &other, &[0]);
+    fs::copy(other.part_path(0), directory.part_path(0)).unwrap();
+    let damaged = |block| match directory.state(block).unwrap() {
+        PartState::Damaged(why) => why,
+        state => panic!("{state:?}"),
+    };
+    assert_eq!(damaged(0), "it is of another plan");
+    assert_eq!(damaged(2), "it is that of block 1");
+    assert!(!damaged(3).is_empty());
+    assert!(message(merged(&job, &directory)).ends_with("3 of 6 blocks are not done; damaged: 0, 2-3"));
+    compute(&job, &directory, &[0, 2, 3]);
+    assert_eq!(merged(&job, &directory).unwrap(), job.all());
+}
+
+#[test]
+fn blocks_and_the_whole_directory_are_claimed_by_one() {
+    let job = Products { units: 30, targets: 2, most: 2 };
+    let (_folder, directory) = planned(&job, 10);
+    let other = Directory::open(directory.path()).unwrap();
+    let Claimed::Yes(three) = directory.claim(3).unwrap() else { panic!("nobody has it") };
+    assert!(matches!(other.claim(3).unwrap(), Claimed::By(holder) if holder.process == Process::own()));
+    assert!(matches!(other.claim(2).unwrap(), Claimed::Yes(_)));
+    assert!(matches!(other.claim_all().unwrap(), Claimed::By(_)));
+    assert_eq!(other.holders().unwrap().0.iter().map(|(block, _)| *block).collect::<Vec<_>>(), [3]);
+    drop(three);
+    let Claimed::Yes(all) = other.claim_all().unwrap() else { panic!("nobody has a block") };
+    assert!(matches!(directory.claim(3).unwrap(), Claimed::By(_)));
+    assert!(matches!(directory.claim_all().unwrap(), Claimed::By(_)));
+    assert!(directory.holders().unwrap().1.is_some());
+    drop(all);
+    assert!(matches!(directory.claim(3).unwrap(), Claimed::Yes(_)));
+}
+
+#[test]
+fn parts_by_half_are_swept() {
+    let job = Products { units: 30, targets: 2, most: 2 };
+    let (_folder, directory) = planned(&job, 10);
+    let begun = |block: usize| {
+        let path = directory.part_aside(block);
+        fs::write(&path, "half").unwrap();
+        path
+    };
+    let (two, three) = (begun(2), begun(3));
+    drop(directory.claim(3).unwrap());
+    assert!(two.exists() && !three.exists());
+    drop(directory.claim_all().unwrap());
+    assert!(!two.exists());
+    // A block that fails leaves nothing.
+    let mut writer = PartWriter::<Products>::to_files(&directory, &[2], |_| Ok(()));
+    writer.rows(&job.all()[..2]).unwrap();
+    drop(writer);
+    assert!(directory.names_in_blocks().unwrap().is_empty());
+}
+
+#[test]
+fn a_directory_is_begun_where_nothing_is() {
+    let job = Products { units: 30, targets: 2, most: 2 };
+    let (folder, directory) = planned(&job, 10);
+    let manifest = directory.manifest().clone();
+    let create = |path: &Path| message(Directory::create(path, manifest.clone()).map(drop));
+    assert!(
+        create(directory.path())
+            .ends_with("work: there is a plan already: run and merge that, or name another directory")
+    );
+    assert!(create(folder.path()).ends_with("the directory is not empty: name another one"));
+    assert!(message(Directory::open(folder.path()).map(drop)).ends_with("there is no plan of a job in this directory"));
+    assert!(message(Directory::open(&folder.path().join("none")).map(drop)).contains("none: "));
+    // Whoever began one may have been killed before it was whole.
+    let begun = folder.path().join("begun");
+    fs::create_dir_all(begun.join(BLOCKS)).unwrap();
+    assert_eq!(Directory::create(&begun, manifest.clone()).unwrap().manifest(), &manifest);
+    let rest = fs::read_dir(&begun).unwrap().filter(|entry| entry.as_ref().unwrap().file_name() != MANIFEST).count();
+    assert_eq!(rest, 2);
+}
+
+proptest! {
+    /// Whatever happens to a part's bytes, its rows come as they were, or none of a piece that is not.
+    #[test]
+    fn damaged_parts_never_give_wrong_rows(at in 0.0..1.0f64, bit in 0..8u32, cut in proptest::bool::ANY) {
+        let job = Products { units: 6, targets: 5, most: 9 };
+        let block = job.cut(99).unwrap();
+        let mut part = Vec::new();
+        let mut writer = PartWriter::<Products>::to_memory([7; 32], &[0], |made| {
+            part = made.bytes.unwrap();
+            Ok(())
+        });
+        job.run_blocks(&block, &mut 0, &Run::default(), &mut writer).unwrap();
+        drop(writer);
+        let at = (at * part.len() as f64) as usize;
+        if cut { part.truncate(at) } else { part[at] ^= 1 << bit }
+        let read = || -> Result<Vec<Product>> {
+            let mut rows = Rows::<Products, &[u8]>::new(&part, part.len() as u64, Path::new("x"), &[7; 32], 0)?;
+            let mut all = Vec::new();
+            while let Some(some) = rows.next_rows()? {
+                assert!(some.iter().all(|row| job.all().contains(row)));
+                all.extend(some);
+            }
+            Ok(all)
+        };
+        let is_refused = matches!(read(), Err(Error::Input { .. }));
+        prop_assert!(is_refused);
+    }
+}
