@@ -10,6 +10,7 @@
 //! [`Directory`] is all of it. What a block is says [`jobs::blocks`](crate::jobs::blocks).
 
 pub mod claim;
+pub mod dispatch;
 pub mod journal;
 pub mod manifest;
 mod merge;
