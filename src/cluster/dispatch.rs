@@ -323,6 +323,7 @@ impl Dispatcher {
             self.tally.overdue += late.len() as u64;
             self.abandon_all();
         }
+        self.abandon_hopeless(now);
         self.is_stirred = true;
         late
     }

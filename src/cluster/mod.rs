@@ -16,6 +16,7 @@ pub mod manifest;
 mod merge;
 pub mod parts;
 pub mod process;
+pub mod simulate;
 #[cfg(test)]
 mod tests;
 

@@ -3,6 +3,9 @@
 use super::standing::{Keys, Moment, Standing};
 use super::{Dispatcher, Rank};
 
+/// Silences after which nobody is expected any more who could try a block that the others failed.
+const HOPE: f64 = 5.0;
+
 impl Dispatcher {
     /// Takes a rank out of all books, to be changed and [put](Self::put) back.
     pub(super) fn take(&mut self, rank: Rank) -> Option<Standing> {
@@ -74,13 +77,14 @@ impl Dispatcher {
         Moment(self.silent_until(standing).unwrap_or(first).max(first).max(standing.look_again))
     }
 
-    /// Until when a rank may be silent over its first block; unknown while no rank has a speed. A new one may be as slow as the
-    /// slowest.
+    /// Until when a rank may be silent over its first block. A new one may be as slow as the slowest; while no rank has a speed,
+    /// a block is thought to take as long as a silence.
     fn silent_until(&self, standing: &Standing) -> Option<f64> {
         let &block = standing.queue.front()?;
-        let speed = standing.speed().or_else(|| self.by_speed.first().map(|&(speed, _)| speed))?;
-        let seconds = self.rules.silence_blocks * self.cells(block) as f64 / speed as f64;
-        Some(standing.since + seconds.max(self.rules.silence_seconds))
+        let speed = standing.speed().or_else(|| self.by_speed.first().map(|&(speed, _)| speed));
+        let least = self.rules.silence_seconds;
+        let seconds = speed.map_or(least, |speed| self.cells(block) as f64 / speed as f64);
+        Some(standing.since + (self.rules.silence_blocks * seconds).max(least))
     }
 
     pub(super) fn is_overdue(&self, standing: &Standing, now: f64) -> bool {
@@ -186,6 +190,17 @@ impl Dispatcher {
         if self.ranks.len() - self.overdue < self.rules.attempts {
             for block in self.retry.clone() {
                 self.abandon(block);
+            }
+        }
+    }
+
+    /// Gives up what only ranks could try that do not come: nobody has computed anything or spoken for long.
+    pub(super) fn abandon_hopeless(&mut self, now: f64) {
+        let is_still = self.deadlines.is_empty() && now - self.last_heard > HOPE * self.rules.silence_seconds;
+        if is_still && self.free.first().is_none() && self.ranks.len() > self.overdue {
+            for block in std::mem::take(&mut self.retry) {
+                self.given_up.insert(block);
+                self.settle(block);
             }
         }
     }

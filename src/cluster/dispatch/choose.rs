@@ -67,7 +67,7 @@ impl Dispatcher {
     /// Whether other ranks that can be relied on compute or are about to ask.
     fn others_work(&self, now: f64) -> bool {
         let ask = self.counted > self.idle && now - self.last_heard < self.rules.silence_seconds;
-        self.counted > 0 && (ask || !self.held.is_empty())
+        self.counted > 0 && (ask || !self.deadlines.is_empty())
     }
 
     /// Cells a second of all other ranks that can be relied on.

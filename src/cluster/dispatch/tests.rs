@@ -246,6 +246,31 @@ fn slow_ranks_do_not_begin_what_others_would_end_sooner() {
     assert_eq!(two.answer(51.0).map(|(rank, answer)| (rank, leased(answer))), Some((1, 3..4)));
 }
 
+#[test]
+fn nobody_waits_for_ever_for_ranks_that_do_not_come() {
+    let mut three = dispatcher(2);
+    (0..3).for_each(|rank| three.joined(rank, 0.0));
+    // Rank 2 never asks, rank 1 never says anything of its block.
+    assert_eq!((leased(three.asks(0, 0.0)), leased(three.asks(1, 0.0))), (0..1, 1..2));
+    assert!(three.failed(0, 0, "no".into(), 5.0));
+    assert_eq!(three.asks(0, 5.0), Answer::Wait);
+    let mut now = 5.0;
+    while !three.is_over() {
+        now += 1.0;
+        assert!(now < 3000.0, "{three:?}");
+        three.tick(now);
+        while let Some((rank, answer)) = three.answer(now) {
+            assert_eq!(rank, 0);
+            if let Answer::Lease(lease) = answer {
+                assert_eq!(lease.blocks, 1..2);
+                three.finished(0, 1, now + 1.0);
+                three.asks(0, now + 1.0);
+            }
+        }
+    }
+    assert_eq!(three.given_up().map(|(block, _)| block).collect::<Vec<_>>(), [0]);
+}
+
 /// A world in which anything may happen at any time, as long as one rank lives.
 #[test]
 fn each_block_counts_once_whatever_happens() {
