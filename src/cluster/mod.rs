@@ -17,6 +17,7 @@ mod merge;
 pub mod parts;
 pub mod process;
 pub mod simulate;
+pub mod tables;
 #[cfg(test)]
 mod tests;
 

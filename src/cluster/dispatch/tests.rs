@@ -340,9 +340,9 @@ fn each_block_counts_once_whatever_happens() {
             assert!(waits.iter().filter(|waits| **waits).count() + ended <= ranks);
         }
         let named: Vec<usize> = dispatcher.given_up().map(|(block, _)| block).collect();
-        for block in 0..blocks {
-            assert_eq!(counted[block], u32::from(!named.contains(&block)), "block {block}");
-            assert_eq!(dispatcher.is_done(block), counted[block] == 1);
+        for (block, &counted) in counted.iter().enumerate() {
+            assert_eq!(counted, u32::from(!named.contains(&block)), "block {block}");
+            assert_eq!(dispatcher.is_done(block), counted == 1);
         }
         assert_eq!(dispatcher.unsettled(), 0);
         let tally = dispatcher.tally();
