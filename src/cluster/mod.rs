@@ -14,8 +14,11 @@ pub mod dispatch;
 pub mod journal;
 pub mod manifest;
 mod merge;
+#[cfg(feature = "mpi")]
+pub mod mpi;
 pub mod parts;
 pub mod process;
+pub mod ranks;
 pub mod simulate;
 pub mod tables;
 #[cfg(test)]
