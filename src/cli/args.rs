@@ -1,6 +1,7 @@
 //! What was typed. Nothing is checked here but that numbers are numbers; [`super::options`] says what is valid.
 
 mod bench;
+mod blocks;
 mod edit;
 mod long;
 mod msa;
@@ -9,9 +10,11 @@ mod papara;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
 use pairwave::score::SCHEMES;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(super) use bench::*;
+pub(super) use blocks::*;
 pub(super) use edit::*;
 pub(super) use long::*;
 pub(super) use msa::*;
@@ -39,6 +42,17 @@ pub(super) struct Args {
 
     #[command(subcommand)]
     pub command: Option<Command>,
+
+    /// All words, the program's name first.
+    #[arg(skip)]
+    pub typed: Vec<OsString>,
+}
+
+impl Args {
+    /// From the words of a command line.
+    pub(super) fn of(typed: Vec<OsString>) -> Result<Self, clap::Error> {
+        Ok(Args { typed: typed.clone(), ..Args::try_parse_from(typed)? })
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -50,6 +64,9 @@ pub(super) enum Command {
     Msa(Box<MsaArgs>),
     Tree(Box<TreeArgs>),
     Dist(Box<DistArgs>),
+    Plan(Box<PlanArgs>),
+    Run(Box<RunArgs>),
+    Merge(MergeArgs),
     Devices(DevicesArgs),
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The files in order: each uses files of earlier rows only.
-const ROWS: [&[&str]; 8] = [
+const ROWS: [&[&str]; 10] = [
     &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
     &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
+    &["blocks"],
     &["bench", "edit", "long", "msa", "papara"],
     &["trees"],
     &["options"],
     &["run"],
+    &["cluster"],
     &["mod"],
 ];
 

@@ -4,10 +4,11 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 48] = [
+const FLAGS: [(&str, &str); 49] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("alphabet", "--alphabet"),
+    ("blocks", "--blocks"),
     ("candidates", "--pairs"),
     ("checkpoint", "--checkpoint"),
     ("chunk", "--chunk"),

@@ -7,7 +7,9 @@ mod args;
 #[cfg(test)]
 mod arrows;
 mod bench;
+mod blocks;
 mod chance;
+mod cluster;
 mod common;
 mod device;
 mod edit;
@@ -30,8 +32,8 @@ mod tips;
 mod trees;
 
 use args::Args;
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser};
 use options::{Action, Options};
 use pairwave::output::Field;
 use pairwave::score::NamedScheme;
@@ -46,7 +48,7 @@ pub(crate) fn run() -> ExitCode {
     if let Some(word) = tips::word_after_one_dash(&typed) {
         return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
     }
-    match Args::try_parse_from(&typed) {
+    match Args::of(typed.clone()) {
         Ok(args) => match Options::try_from(args).and_then(execute) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => report(&error),
@@ -74,6 +76,9 @@ fn execute(options: Options) -> Result<()> {
         Action::Msa(job) => runner::run(&*job, options.quiet),
         Action::Tree(job) => runner::run(&*job, options.quiet),
         Action::Dist(job) => runner::run(&*job, options.quiet),
+        Action::Plan(plan) => cluster::plan(&plan, options.quiet),
+        Action::Run(blocks) => cluster::run(&blocks, options.quiet),
+        Action::Merge(merge) => cluster::merge(&merge, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),
         Action::Bench(job) => bench::run(&job, options.quiet),
         Action::Completions(shell) => pages::completions(shell),
@@ -102,7 +107,7 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     }
-    let mut message = one_line(&error.render().to_string());
+    let mut message = tips::one_line(&error.render().to_string());
     if is_part_of_a_score(error) {
         message.push_str("; scores and costs are whole numbers: multiply all of them, by 2 for halves");
     }
@@ -147,19 +152,4 @@ fn misspelt(typed: &[OsString], message: &str, option: &str) -> ExitCode {
     let help = command.map_or_else(|| "pairwave --help".into(), |command| format!("pairwave {command} --help"));
     log::error(&format!("{message}; see '{help}'"));
     ExitCode::from(2)
-}
-
-/// clap's message and tips without its lines on usage and help, and without its advice to take an option for a value.
-fn one_line(text: &str) -> String {
-    let is_message = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
-    let mut message = String::new();
-    for line in text.strip_prefix("error: ").unwrap_or(text).lines().map(str::trim).take_while(is_message) {
-        if line.starts_with("tip: to pass '") {
-            continue;
-        }
-        let joint = if line.starts_with("tip:") { "; " } else { " " };
-        message.push_str(if line.is_empty() || message.is_empty() { "" } else { joint });
-        message.push_str(line);
-    }
-    message
 }

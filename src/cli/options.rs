@@ -2,6 +2,7 @@
 
 use super::args::*;
 use super::bench::Bench;
+use super::blocks::{Merge, Plan, RunBlocks};
 use super::common::{Compute, check_stats, check_strand, compute, max_hits, output, positive};
 use super::device::DeviceChoice;
 use super::edit::Edit;
@@ -9,6 +10,7 @@ use super::long::{Long, command_line};
 use super::msa::MultipleAlign;
 use super::papara::Papara;
 use super::scoring::ScoringChoice;
+use super::tips::one_line;
 use super::trees::{DistanceMatrix, TreeMake};
 use pairwave::jobs::EditFilter;
 use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
@@ -38,6 +40,12 @@ pub(super) enum Action {
     Msa(Box<MultipleAlign>),
     Tree(Box<TreeMake>),
     Dist(Box<DistanceMatrix>),
+    /// A job is cut.
+    Plan(Box<Plan>),
+    /// Blocks of a job are computed.
+    Run(Box<RunBlocks>),
+    /// Rows of blocks are put together.
+    Merge(Box<Merge>),
     Devices(Devices),
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
@@ -114,6 +122,9 @@ impl TryFrom<Args> for Options {
             Some(Command::Msa(args)) => Action::Msa(Box::new(MultipleAlign::try_from(*args)?)),
             Some(Command::Tree(args)) => Action::Tree(Box::new(TreeMake::try_from(*args)?)),
             Some(Command::Dist(args)) => Action::Dist(Box::new(DistanceMatrix::try_from(*args)?)),
+            Some(Command::Plan(plan)) => Action::Plan(Box::new(Plan::new(*plan, &args.typed)?)),
+            Some(Command::Run(args)) => Action::Run(Box::new(RunBlocks::try_from(*args)?)),
+            Some(Command::Merge(args)) => Action::Merge(Box::new(Merge::try_from(args)?)),
             Some(Command::Devices(args)) => Action::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,
@@ -126,6 +137,13 @@ impl TryFrom<Args> for Options {
         };
         Ok(Options { quiet: args.quiet, verbose: args.verbose, action })
     }
+}
+
+/// The job of a command line without the program's name, as a plan has it.
+pub(super) fn job_of(arguments: &[String]) -> Result<Action> {
+    let typed = std::iter::once("pairwave").chain(arguments.iter().map(String::as_str)).map(Into::into).collect();
+    let args = Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?;
+    Options::try_from(args).map(|options| options.action)
 }
 
 impl TryFrom<AllPairsArgs> for AllPairs {

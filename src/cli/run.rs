@@ -1,5 +1,6 @@
 //! `pairwave allpairs` and `pairwave devices`: from valid options to the library and back.
 
+use super::blocks::{BlockCommand, RowSink};
 use super::chance;
 use super::common::{Compute, check_strand};
 use super::options::{AllPairs, Devices};
@@ -52,34 +53,11 @@ impl JobCommand for AllPairs {
         Ok(Sequences { queries, against: stores.next(), scoring })
     }
 
-    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
-        let Sequences { queries, against, scoring } = input;
-        let targets = against.clone().unwrap_or_else(|| queries.clone());
-        let selection = &self.selection;
-        let needs_alignment = self.format.needs_alignment() || self.is_filtered() || selection.max_hits.is_some();
-        let job = jobs::AllPairs {
-            queries: queries.clone(),
-            against,
-            scoring: Arc::new(scoring.clone()),
-            strand: self.strand,
-            definition: selection.identity,
-            min_identity: selection.min_identity,
-            min_score: least_score(selection.min_score, &self.format, scoring.mode),
-            score_only: selection.score_only || !needs_alignment && !self.compute.check,
-            max_hits: selection.max_hits.map(|most| most.get() as usize),
-            check: self.compute.check,
-            edit_filter: selection.edit_filter,
-        };
-
-        chance::warn_of_stores(&scoring, &queries, &targets);
-        let context = Context { queries, targets, scoring, identity: selection.identity };
-        let mut writer = output::open(&self.format, context, output)?;
-        writer.begin()?;
-        runner.show_progress(job.cells());
-        let summary =
-            job.run(&runner.run, |results| results.iter().try_for_each(|result| writer.write(&pair(result))))?;
-        writer.finish()?;
-        Ok(summary)
+    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+        self.deliver(input, runner, output, |job, runner, rows| {
+            runner.show_progress(job.cells());
+            job.run(&runner.run, rows)
+        })
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
@@ -88,6 +66,60 @@ impl JobCommand for AllPairs {
 
     fn lines(&self, summary: &Summary) -> Vec<String> {
         summary_lines(summary, self.is_filtered())
+    }
+}
+
+impl BlockCommand for AllPairs {
+    type Job = jobs::AllPairs;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        let matrix = self.scoring.matrix_file();
+        [Some(&mut self.seqs), self.against.as_mut(), matrix].into_iter().flatten().collect()
+    }
+
+    fn set_command_line(&mut self, line: String) {
+        if let Format::Sam { command } = &mut self.format {
+            *command = line;
+        }
+    }
+
+    fn job(&self, input: &Sequences) -> Result<jobs::AllPairs> {
+        let selection = &self.selection;
+        let needs_alignment = self.format.needs_alignment() || self.is_filtered() || selection.max_hits.is_some();
+        Ok(jobs::AllPairs {
+            queries: Arc::clone(&input.queries),
+            against: input.against.clone(),
+            scoring: Arc::new(input.scoring.clone()),
+            strand: self.strand,
+            definition: selection.identity,
+            min_identity: selection.min_identity,
+            min_score: least_score(selection.min_score, &self.format, input.scoring.mode),
+            score_only: selection.score_only || !needs_alignment && !self.compute.check,
+            max_hits: selection.max_hits.map(|most| most.get() as usize),
+            check: self.compute.check,
+            edit_filter: selection.edit_filter,
+        })
+    }
+
+    fn deliver(
+        &self,
+        input: Sequences,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&jobs::AllPairs, &mut Runner, RowSink<'_, jobs::AllPairs>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let job = self.job(&input)?;
+        let Sequences { queries, against, scoring } = input;
+        let targets = against.unwrap_or_else(|| Arc::clone(&queries));
+        chance::warn_of_stores(&scoring, &queries, &targets);
+        let context = Context { queries, targets, scoring, identity: self.selection.identity };
+        let mut writer = output::open(&self.format, context, output)?;
+        writer.begin()?;
+        let summary = source(&job, &mut runner, &mut |results| {
+            results.iter().try_for_each(|result| writer.write(&pair(result)))
+        })?;
+        writer.finish()?;
+        Ok(summary)
     }
 }
 

@@ -35,6 +35,11 @@ pub(super) struct Runner {
 }
 
 impl Runner {
+    /// With `quiet` it shows no bar.
+    pub(super) fn new(run: Run, picture: Option<Output>, quiet: bool) -> Self {
+        Runner { run, picture, quiet }
+    }
+
     /// A job of `cells` cells in all begins: its bar, until this is dropped.
     pub(super) fn show_progress(&mut self, cells: u64) {
         self.run.progress = Arc::new(Progress::start(cells, self.quiet));
@@ -96,12 +101,8 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     run.interrupt = interrupt::watch();
     let stats = files.stats.map(Output::create).transpose()?;
     let picture = files.picture.map(Output::create).transpose()?;
-    let output = match files.output {
-        Some(path) if path != Path::new("-") => Output::create(path)?,
-        _ => progress::standard_output(quiet),
-    };
-    let runner = Runner { run, picture, quiet };
-    let summary = command.run(input, runner, output)?;
+    let output = results(files.output, quiet)?;
+    let summary = command.run(input, Runner::new(run, picture, quiet), output)?;
     if let Some(stats) = stats {
         write_json(stats, &C::stats(&summary))?;
     }
@@ -111,8 +112,16 @@ pub(super) fn run<C: JobCommand>(command: &C, quiet: bool) -> Result<()> {
     Ok(())
 }
 
+/// Where results go.
+pub(super) fn results(path: Option<&Path>, quiet: bool) -> Result<Output> {
+    match path {
+        Some(path) if path != Path::new("-") => Output::create(path),
+        _ => Ok(progress::standard_output(quiet)),
+    }
+}
+
 /// Who computes, and how; nothing can interrupt it yet.
-fn run_of(compute: &Compute, family: Family) -> Result<Run> {
+pub(super) fn run_of(compute: &Compute, family: Family) -> Result<Run> {
     let called = |name| kernel_called(name, offered(family));
     Ok(Run {
         devices: chosen(&compute.devices)?,
@@ -142,7 +151,8 @@ pub(super) fn kernel_called(
     })
 }
 
-fn write_json(mut output: Output, stats: &impl Serialize) -> Result<()> {
+/// Writes a summary for programs.
+pub(super) fn write_json(mut output: Output, stats: &impl Serialize) -> Result<()> {
     serde_json::to_writer_pretty(output.buffer(), stats)
         .map_err(|error| Error::Internal(format!("statistics do not become JSON: {error}")))?;
     output.buffer().push(b'\n');

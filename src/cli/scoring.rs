@@ -159,6 +159,16 @@ impl ScoringChoice {
     }
 }
 
+impl ScoringChoice {
+    /// The file of a matrix, if it has no built-in one.
+    pub(super) fn matrix_file(&mut self) -> Option<&mut String> {
+        match &mut self.table {
+            Some(Table::Matrix(name)) if SubstitutionMatrix::built_in(name).is_none() => Some(name),
+            _ => None,
+        }
+    }
+}
+
 impl Scheme {
     /// The scheme as engines take it.
     pub(super) fn scoring(&self) -> Result<Scoring> {

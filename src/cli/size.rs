@@ -37,6 +37,44 @@ fn bytes(text: &str) -> Option<u64> {
     Some((number * 1024f64.powi(power)) as u64)
 }
 
+/// A number of cells, or of cells a second: with K, M, G, T or P for powers of 1000.
+pub(super) fn cells(option: &str, text: &str) -> Result<u64> {
+    let wrong =
+        || Error::usage(format!("{option} '{text}': a number of cells has K, M, G, T or P, as in 500G or 2.5T"));
+    let typed = text.trim();
+    let (number, unit) = typed.split_at(typed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(typed.len()));
+    let thousands = match unit.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ => return Err(wrong()),
+    };
+    let cells = number.parse::<f64>().map_err(|_| wrong())? * 1000f64.powi(thousands);
+    if cells < 1.0 { Err(Error::usage(format!("{option} {text}: at least 1 is needed"))) } else { Ok(cells as u64) }
+}
+
+/// Speeds of devices in cells a second: `2T,2T,100G`, or `8x2T` for eight that are alike.
+pub(super) fn speeds(option: &str, text: &str) -> Result<Vec<f64>> {
+    const MOST: usize = 1_000_000;
+    let mut speeds = Vec::new();
+    for word in text.split(',') {
+        let (count, speed) = match word.trim().split_once(['x', 'X']) {
+            Some((count, speed)) => {
+                let count = count.trim().parse().ok().filter(|&count| count > 0 && count <= MOST);
+                let wrong =
+                    || Error::usage(format!("{option} '{text}': before x stands how many there are, as in 8x2T"));
+                (count.ok_or_else(wrong)?, speed)
+            }
+            None => (1, word),
+        };
+        speeds.extend(std::iter::repeat_n(cells(option, speed)? as f64, count));
+    }
+    Ok(speeds)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +105,21 @@ mod tests {
         }
         for text in ["0", "1M", "16777215", "16000K", "0.01G"] {
             assert_eq!(memory(text).unwrap_err().to_string(), format!("--memory {text}: at least 16M is needed"));
+        }
+    }
+
+    #[test]
+    fn cells_and_speeds() {
+        assert_eq!(cells("--x", "2.5T").unwrap(), 2_500_000_000_000);
+        assert_eq!(cells("--x", "70").unwrap(), 70);
+        assert_eq!(speeds("--x", "2x3k, 1g").unwrap(), [3e3, 3e3, 1e9]);
+        for text in ["", "T", "5X", "1e9", "-2T", "1.2.3G", "2TB"] {
+            let message = cells("--x", text).unwrap_err().to_string();
+            assert_eq!(message, format!("--x '{text}': a number of cells has K, M, G, T or P, as in 500G or 2.5T"));
+        }
+        assert_eq!(cells("--x", "0.5").unwrap_err().to_string(), "--x 0.5: at least 1 is needed");
+        for text in ["x2T", "0x2T", "ax2T", "9999999x2T"] {
+            assert!(speeds("--x", text).unwrap_err().to_string().contains("before x stands"), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::args::Args;
 use super::device::DeviceChoice;
 use super::options::{Action, AllPairs, Options};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use pairwave::Error;
 use pairwave::output::{Distance, Format, MatrixShape};
 use pairwave::score::IdentityDefinition;
@@ -11,7 +11,7 @@ use pairwave::seq::Alphabet;
 use pairwave::seq::reader::AlphabetChoice;
 
 fn options(line: &str) -> pairwave::Result<Options> {
-    let args = Args::try_parse_from(std::iter::once("pairwave").chain(line.split_whitespace()));
+    let args = Args::of(std::iter::once("pairwave").chain(line.split_whitespace()).map(Into::into).collect());
     Options::try_from(args.unwrap_or_else(|error| panic!("clap refused '{line}': {error}")))
 }
 
@@ -365,7 +365,8 @@ fn help_of_every_command() {
     let mut command = Args::command().term_width(100);
     command.build();
     insta::assert_snapshot!("help", command.render_long_help());
-    for name in ["allpairs", "edit", "long", "papara", "devices", "bench", "completions", "man"] {
+    for name in ["allpairs", "edit", "long", "papara", "plan", "run", "merge", "devices", "bench", "completions", "man"]
+    {
         let command = command.find_subcommand_mut(name).unwrap();
         insta::assert_snapshot!(format!("help_{name}"), command.render_long_help());
         insta::assert_snapshot!(format!("help_{name}_short"), command.render_help());
@@ -379,7 +380,7 @@ fn pages_name_every_option() {
     let mut script = Vec::new();
     clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
     let script = String::from_utf8(script).unwrap();
-    for name in ["allpairs", "edit", "long", "papara", "bench"] {
+    for name in ["allpairs", "edit", "long", "papara", "plan", "run", "merge", "bench"] {
         let command = command.find_subcommand(name).unwrap();
         let mut page = Vec::new();
         clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();

@@ -96,6 +96,21 @@ pub(super) fn word_after_one_dash(typed: &[OsString]) -> Option<&str> {
     })
 }
 
+/// clap's message and tips without its lines on usage and help, and without its advice to take an option for a value.
+pub(super) fn one_line(text: &str) -> String {
+    let is_message = |line: &&str| !line.starts_with("Usage:") && !line.starts_with("For more information");
+    let mut message = String::new();
+    for line in text.strip_prefix("error: ").unwrap_or(text).lines().map(str::trim).take_while(is_message) {
+        if line.starts_with("tip: to pass '") {
+            continue;
+        }
+        let joint = if line.starts_with("tip:") { "; " } else { " " };
+        message.push_str(if line.is_empty() || message.is_empty() { "" } else { joint });
+        message.push_str(line);
+    }
+    message
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -91,6 +91,10 @@ impl Divisible for Products {
         Ok(0)
     }
 
+    fn session_on(&self, (): (), run: &Run) -> Result<u64> {
+        self.session(run)
+    }
+
     fn run_blocks(
         &self,
         blocks: &[Block],

@@ -8,6 +8,7 @@
 mod support;
 
 mod bench;
+mod blocks;
 mod chance;
 mod edit;
 mod ends;

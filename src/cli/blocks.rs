@@ -1,0 +1,301 @@
+//! Jobs in blocks: what is valid of `pairwave plan`, `run` and `merge`, and what a command needs so that its job can be cut.
+
+use super::args::{BlockJob, MergeArgs, PlanArgs, RunArgs};
+use super::common::{Compute, check_others, check_stats, compute, threads};
+use super::device::DeviceChoice;
+use super::runner::{JobCommand, Runner};
+use super::size;
+use pairwave::jobs::blocks::Divisible;
+use pairwave::jobs::{Job, Summary};
+use pairwave::output::Output;
+use pairwave::{Error, Result};
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// How long a block is computed if nobody says otherwise.
+const BLOCK_SECONDS: f64 = 30.0;
+/// Cells a second of a device of which nobody says how fast it is: of a small GPU, or of many cores.
+const SPEED: f64 = 500e9;
+
+/// A job to cut.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// Where the blocks go; `None` if nothing is written.
+    pub directory: Option<PathBuf>,
+    /// The command line of the job: its name, then what was typed, without the options of the plan.
+    pub arguments: Vec<String>,
+    /// Cells in a block.
+    pub cells: u64,
+    pub max_blocks: Option<usize>,
+    /// Cells a second of the devices that are to compute.
+    pub speeds: Vec<f64>,
+}
+
+impl Plan {
+    pub(super) fn new(args: PlanArgs, typed: &[OsString]) -> Result<Self> {
+        let speeds = args.speed.as_deref().map_or_else(|| Ok(vec![SPEED]), |speed| size::speeds("--speed", speed))?;
+        let fastest = speeds.iter().copied().fold(0.0, f64::max);
+        let cells = match (args.block_cells, args.block_seconds) {
+            (Some(_), Some(_)) => {
+                return Err(Error::usage(
+                    "--block-cells says how large blocks are, without --block-seconds: leave one out",
+                ));
+            }
+            (Some(cells), None) => size::cells("--block-cells", &cells)?,
+            (None, seconds) => {
+                let seconds = seconds.unwrap_or(BLOCK_SECONDS);
+                if !(seconds > 0.0 && seconds <= 1e6) {
+                    return Err(Error::usage(format!("--block-seconds {seconds}: above 0, and up to a million")));
+                }
+                (seconds * fastest).max(1.0) as u64
+            }
+        };
+        if args.max_blocks == Some(0) {
+            return Err(Error::usage("--max-blocks 0: at least 1 is needed"));
+        }
+        let directory = match args.job {
+            BlockJob::Allpairs(args) => args.output,
+        };
+        let directory = match directory {
+            _ if args.dry_run => None,
+            None => {
+                return Err(Error::usage(
+                    "a directory for the blocks is missing: name it with --output, or use --dry-run",
+                ));
+            }
+            Some(path) if path == Path::new("-") => return Err(Error::usage("--output -: blocks need a directory")),
+            path => path,
+        };
+        Ok(Plan { directory, arguments: job_arguments(typed)?, cells, max_blocks: args.max_blocks, speeds })
+    }
+}
+
+/// The command line of the job in that of its plan: from the job's name on, and without the options of the plan.
+fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
+    const WITH_VALUE: [&str; 5] = ["--block-seconds", "--block-cells", "--max-blocks", "--speed", "--output"];
+    const ALONE: [&str; 5] = ["--dry-run", "--quiet", "--verbose", "-v", "-o"];
+    let mut words = typed.iter().map(|word| {
+        word.to_str().ok_or_else(|| Error::usage(format!("{}: a plan can hold UTF-8 only", word.display())))
+    });
+    let mut kept = Vec::new();
+    // The program's name, options of all commands, 'plan'.
+    for word in words.by_ref() {
+        if word? == "plan" {
+            break;
+        }
+    }
+    while let Some(word) = words.next().transpose()? {
+        if word == "--" {
+            kept.push(word.to_owned());
+            kept.extend(words.by_ref().map(|word| word.map(str::to_owned)).collect::<Result<Vec<String>>>()?);
+        } else if WITH_VALUE.contains(&word) || word == "-o" {
+            words.next().transpose()?;
+        } else {
+            let name = word.split('=').next().unwrap_or_default();
+            let is_output = word.starts_with("-o") && word.len() > 2;
+            if !(WITH_VALUE.contains(&name) || ALONE.contains(&word) || is_output) {
+                kept.push(word.to_owned());
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Which blocks to compute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Which {
+    One(usize),
+    /// From the first to the last, both included.
+    Several(usize, usize),
+    /// One of so many shares.
+    Share(usize, usize),
+    /// So many that nobody computes.
+    Next(usize),
+    /// None: only what there is.
+    Status,
+}
+
+impl Which {
+    /// The blocks that are named, of so many.
+    pub(super) fn of(&self, blocks: usize) -> Result<Range<usize>> {
+        let there_are = |last: usize| match blocks {
+            0 => Error::usage(format!("block {last}: there are no blocks")),
+            _ => Error::usage(format!("block {last}: there are 0 to {}", blocks - 1)),
+        };
+        match *self {
+            Which::One(block) if block >= blocks => Err(there_are(block)),
+            Which::One(block) => Ok(block..block + 1),
+            Which::Several(_, last) if last >= blocks => Err(there_are(last)),
+            Which::Several(first, last) => Ok(first..last + 1),
+            Which::Share(share, shares) => {
+                let begin = |share: usize| (share as u128 * blocks as u128 / shares as u128) as usize;
+                Ok(begin(share)..begin(share + 1))
+            }
+            Which::Next(_) | Which::Status => Ok(0..blocks),
+        }
+    }
+}
+
+/// Blocks to compute.
+#[derive(Debug)]
+pub(super) struct RunBlocks {
+    pub directory: PathBuf,
+    pub which: Which,
+    pub stats: Option<PathBuf>,
+    pub compute: Compute,
+}
+
+impl TryFrom<RunArgs> for RunBlocks {
+    type Error = Error;
+
+    fn try_from(args: RunArgs) -> Result<Self> {
+        let pair = |option: &str, text: &str, mark: char, form: &str| {
+            let wrong = || Error::usage(format!("{option} '{text}': {form}"));
+            let (first, second) = text.split_once(mark).ok_or_else(wrong)?;
+            let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+            Ok::<_, Error>((number(first)?, number(second)?))
+        };
+        let which = if let Some(block) = args.block {
+            Which::One(block)
+        } else if let Some(text) = args.blocks {
+            let (first, last) = pair("--blocks", &text, '-', "first and last are needed, as in 0-9")?;
+            if first > last {
+                return Err(Error::usage(format!("--blocks {text}: the first is behind the last")));
+            }
+            Which::Several(first, last)
+        } else if let Some(text) = args.share {
+            let (share, shares) = pair("--share", &text, '/', "a share and their number are needed, as in 0/16")?;
+            if share >= shares {
+                return Err(Error::usage(format!("--share {text}: shares count from 0, and there are {shares}")));
+            }
+            Which::Share(share, shares)
+        } else if args.status {
+            Which::Status
+        } else {
+            match args.next.flatten() {
+                Some(0) => return Err(Error::usage("--next 0: at least 1 is needed")),
+                most => Which::Next(most.unwrap_or(usize::MAX)),
+            }
+        };
+        let (compute, stats) = compute(args.compute)?;
+        Ok(RunBlocks { directory: args.directory, which, stats, compute })
+    }
+}
+
+/// Rows to put together.
+#[derive(Debug)]
+pub(super) struct Merge {
+    pub directory: PathBuf,
+    /// `None` is standard output.
+    pub output: Option<PathBuf>,
+    /// Other files of results: the option of the job, and the name.
+    pub others: Vec<(&'static str, PathBuf)>,
+    pub stats: Option<PathBuf>,
+    /// `None` is all that there are.
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl TryFrom<MergeArgs> for Merge {
+    type Error = Error;
+
+    fn try_from(args: MergeArgs) -> Result<Self> {
+        let output = args.output.filter(|path| path != Path::new("-"));
+        check_stats(args.stats.as_deref(), &[], output.as_deref())?;
+        let threads = args.threads.map(threads).transpose()?;
+        let others = [("--table", args.table), ("--tree-out", args.tree_out)];
+        let others: Vec<_> = others.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
+        let named: Vec<_> = others.iter().map(|(option, path)| (*option, Some(path.as_path()))).collect();
+        check_others(&named, &[], &[output.as_deref(), args.stats.as_deref()])?;
+        Ok(Merge { directory: args.directory, output, others, stats: args.stats, threads })
+    }
+}
+
+/// Hands over the rows of a job, whoever computes or has computed them.
+pub(super) type RowSink<'a, J> = &'a mut dyn FnMut(&[<J as Job>::Row]) -> Result<()>;
+
+/// A command whose job can be cut: its rows come from the job itself, or from blocks.
+pub(super) trait BlockCommand: JobCommand {
+    /// What is cut.
+    type Job: Divisible;
+
+    /// Names of the files that it reads, as they were typed.
+    fn inputs(&mut self) -> Vec<&mut String>;
+
+    /// The option of a file that is written beside the results, if one was given.
+    fn other_output(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What results say of how the program was called.
+    fn set_command_line(&mut self, _line: String) {}
+
+    /// The job of what was read.
+    fn job(&self, input: &Self::Input) -> Result<Self::Job>;
+
+    /// Writes all results. `source` hands over the rows of the job, all of them in order.
+    fn deliver(
+        &self,
+        input: Self::Input,
+        runner: Runner,
+        output: Output,
+        source: impl FnOnce(&Self::Job, &mut Runner, RowSink<'_, Self::Job>) -> Result<Summary>,
+    ) -> Result<Self::Summary>;
+
+    /// Refuses what other commands are told of a job in blocks.
+    fn check_plan(&self) -> Result<()> {
+        let compute = self.compute();
+        let of_run = [
+            ("--device", compute.devices.iter().any(|device| *device != DeviceChoice::Auto)),
+            ("--memory", compute.memory.is_some()),
+            ("--threads", compute.threads.is_some()),
+            ("--kernel", compute.kernel.is_some()),
+            ("--tune", compute.tune),
+        ];
+        if let Some((option, _)) = of_run.iter().find(|(_, given)| *given) {
+            return Err(Error::usage(format!("{option}: who computes is said to 'pairwave run', leave it out here")));
+        }
+        let other = self.files().stats.map(|_| "--stats").or(self.other_output());
+        match other {
+            Some(option) => {
+                Err(Error::usage(format!("{option}: what is written is said to 'pairwave merge', leave it out here")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Vec<String> {
+        job_arguments(&line.split(' ').map(OsString::from).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn the_job_in_the_command_line_of_a_plan() {
+        let job = ["allpairs", "a.fa", "--format", "sam", "-j4"];
+        for line in [
+            "pairwave plan allpairs a.fa --format sam -j4",
+            "/bin/pairwave -q plan --dry-run --speed 2T allpairs a.fa -o work --format sam --block-cells=5 -j4",
+            "pairwave --verbose plan -owork allpairs --output=work a.fa --max-blocks 7 --format sam -v -j4 --output x",
+        ] {
+            assert_eq!(arguments(line), job, "{line}");
+        }
+        assert_eq!(arguments("p plan allpairs -o d -- -o --speed"), ["allpairs", "--", "-o", "--speed"]);
+    }
+
+    #[test]
+    fn shares_are_all_blocks_each_once() {
+        for (blocks, shares) in [(0, 3), (2, 5), (17, 4), (1001, 16)] {
+            let all: Vec<usize> =
+                (0..shares).flat_map(|share| Which::Share(share, shares).of(blocks).unwrap()).collect();
+            assert_eq!(all, (0..blocks).collect::<Vec<_>>());
+        }
+        assert_eq!(Which::Several(2, 4).of(5).unwrap(), 2..5);
+        assert_eq!(Which::Several(2, 5).of(5).unwrap_err().to_string(), "block 5: there are 0 to 4");
+        assert_eq!(Which::One(0).of(0).unwrap_err().to_string(), "block 0: there are no blocks");
+    }
+}

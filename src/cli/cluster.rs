@@ -1,0 +1,47 @@
+//! `pairwave plan`, `run` and `merge`: a job is cut, its blocks are computed by whoever there is, their rows are put together.
+
+mod merge;
+mod plan;
+mod run;
+mod status;
+
+use super::blocks::BlockCommand;
+use super::options::{Action, job_of};
+use pairwave::cluster::Directory;
+use pairwave::{Error, Result};
+use std::path::{Path, PathBuf};
+
+pub(super) use merge::merge;
+pub(super) use plan::plan;
+pub(super) use run::run;
+
+/// What is done with a job, whichever it is.
+pub(super) trait Task {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn on<C: BlockCommand>(self, command: C) -> Result<Self::Output>;
+}
+
+/// Does something with the job of a command line.
+pub(super) fn on_job<T: Task>(arguments: &[String], task: T) -> Result<T::Output> {
+    match job_of(arguments)? {
+        Action::AllPairs(command) => task.on(*command),
+        _ => Err(Error::usage("only a job that computes has blocks: help and lists have none")),
+    }
+}
+
+/// A path that stands for the same file wherever the process goes.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| Error::io(path, error))
+}
+
+/// Opens a directory of blocks, and goes where its job was planned: names of files in its command line are to be understood
+/// from there.
+pub(super) fn open(path: &Path) -> Result<Directory> {
+    let directory = Directory::open(&absolute(path)?)?;
+    let place = &directory.manifest().directory;
+    std::env::set_current_dir(place).map_err(|error| Error::io(place, error))?;
+    Ok(directory)
+}

@@ -1,0 +1,108 @@
+//! `pairwave merge`.
+
+use super::{Task, absolute, on_job, open};
+use crate::cli::blocks::{BlockCommand, Merge};
+use crate::cli::runner::{Runner, results, write_json};
+use crate::cli::{interrupt, log};
+use indicatif::HumanCount;
+use pairwave::cluster::{Directory, Merged};
+use pairwave::jobs::{Run, Summary};
+use pairwave::output::Output;
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Files beside the results, by the jobs that write them.
+const OF_JOBS: [(&str, &str); 2] = [("papara", "--table"), ("papara", "--tree-out")];
+
+/// Puts rows together.
+pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
+    let whole = |path: &Option<PathBuf>| path.as_deref().map(absolute).transpose();
+    let (output, stats) = (whole(&merge.output)?, whole(&merge.stats)?);
+    let other = |(option, path): &(&'static str, PathBuf)| Ok((*option, absolute(path)?));
+    let others: Vec<(&str, PathBuf)> = merge.others.iter().map(other).collect::<Result<_>>()?;
+    let directory = open(&merge.directory)?;
+    let run = Run { threads: merge.threads.map_or(0, |threads| threads.get()), ..Run::default() };
+    let task = PutTogether { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
+    let mut arguments = directory.manifest().arguments.clone();
+    let job = arguments.first().cloned().unwrap_or_default();
+    // Behind the job's name, before what is positional: formats may follow from names.
+    for (option, path) in others.iter().chain(output.as_ref().map(|path| ("--output", path.clone())).as_ref()) {
+        if *option != "--output" && !OF_JOBS.contains(&(&*job, option)) {
+            return Err(Error::usage(format!("{option}: the job is '{job}', which writes no such file")));
+        }
+        let path =
+            path.to_str().ok_or_else(|| Error::usage(format!("{}: a name in UTF-8 is needed", path.display())))?;
+        arguments.splice(1..1, [(*option).to_owned(), path.to_owned()]);
+    }
+    on_job(&arguments, task)
+}
+
+/// Puts the rows of a directory together.
+pub(crate) struct PutTogether<'a> {
+    pub(crate) directory: &'a Directory,
+    pub(crate) output: Option<&'a Path>,
+    pub(crate) stats: Option<&'a Path>,
+    pub(crate) run: Run,
+    pub(crate) quiet: bool,
+}
+
+/// What was done, for programs.
+#[derive(Serialize)]
+struct Stats {
+    version: &'static str,
+    pairs: u64,
+    cells: u64,
+    #[serde(flatten)]
+    merged: Merged,
+    /// Of putting together.
+    seconds: f64,
+}
+
+impl Task for PutTogether<'_> {
+    type Output = ();
+
+    fn on<C: BlockCommand>(self, mut command: C) -> Result<()> {
+        let PutTogether { directory, output, stats, mut run, quiet } = self;
+        let manifest = directory.manifest();
+        command.set_command_line(format!("pairwave {}", manifest.arguments.join(" ")));
+        [output, stats].into_iter().flatten().try_for_each(Output::check)?;
+        directory.check_done()?;
+        manifest.check_inputs()?;
+        let input = command.read(&run)?;
+        run.interrupt = interrupt::watch();
+        let asked = Arc::clone(&run.interrupt);
+        let stats = stats.map(Output::create).transpose()?;
+        let output = results(output, quiet)?;
+        let (begin, mut found) = (Instant::now(), None);
+        command.deliver(input, Runner::new(run, None, quiet), output, |job, _, rows| {
+            let merged = directory.merge(job, &mut |some| match asked.load(Ordering::Relaxed) {
+                true => Err(Error::Interrupted),
+                false => rows(some),
+            })?;
+            found = Some(merged);
+            let (pairs, cells, seconds) = (manifest.pairs(), manifest.cells(), begin.elapsed().as_secs_f64());
+            Ok(Summary { pairs, cells, written: merged.rows, seconds, ..Summary::default() })
+        })?;
+        let merged = found.ok_or_else(|| Error::Internal("rows of blocks that nobody asked for".into()))?;
+        let seconds = begin.elapsed().as_secs_f64();
+        if let Some(stats) = stats {
+            let version = env!("CARGO_PKG_VERSION");
+            write_json(stats, &Stats { version, pairs: manifest.pairs(), cells: manifest.cells(), merged, seconds })?;
+        }
+        if !quiet {
+            log::line(&format!(
+                "{} pairs in {} {}, which took {:.1} s of devices; {} written in {seconds:.3} s",
+                HumanCount(manifest.pairs()),
+                HumanCount(merged.blocks as u64),
+                if merged.blocks == 1 { "block" } else { "blocks" },
+                merged.block_seconds,
+                HumanCount(merged.rows),
+            ));
+        }
+        Ok(())
+    }
+}

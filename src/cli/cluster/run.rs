@@ -1,0 +1,333 @@
+//! `pairwave run`.
+
+use super::{Task, absolute, on_job, open, status};
+use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
+use crate::cli::progress::summary_lines;
+use crate::cli::runner::{Runner, run_of, write_json};
+use crate::cli::{flags, interrupt, log};
+use pairwave::cluster::{Claim, Claimed, Directory, Event, Holder, Made, PartState, PartWriter, host, ranges};
+use pairwave::jobs::blocks::{Block, Divisible};
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{Run, Summary};
+use pairwave::output::Output;
+use pairwave::{Error, Result};
+use std::collections::{BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Seconds that blocks which are computed without a stop between them take together, about: what is lost at their end is little
+/// then, and others get their share.
+const GROUP_SECONDS: f64 = 20.0;
+/// Blocks in such a group at most.
+const GROUP: usize = 16;
+/// So many blocks that fail one after the other are not the blocks' fault.
+const FAILURES: usize = 3;
+
+/// Computes blocks.
+pub(crate) fn run(options: &RunBlocks, quiet: bool) -> Result<()> {
+    let stats = options.stats.as_deref().map(absolute).transpose()?;
+    let directory = open(&options.directory)?;
+    if options.which == Which::Status {
+        return status::status(&directory);
+    }
+    let mut arguments = directory.manifest().arguments.clone();
+    if options.compute.check && !arguments.iter().any(|argument| argument == "--check") {
+        arguments.insert(1, "--check".to_owned());
+    }
+    on_job(&arguments, Compute { directory: &directory, options, stats, quiet })
+}
+
+struct Compute<'a> {
+    directory: &'a Directory,
+    options: &'a RunBlocks,
+    stats: Option<PathBuf>,
+    quiet: bool,
+}
+
+impl Task for Compute<'_> {
+    type Output = ();
+
+    fn on<C: BlockCommand>(self, command: C) -> Result<()> {
+        let Compute { directory, options, stats, quiet } = self;
+        let say = |line: &str| {
+            if !quiet {
+                log::line(line);
+            }
+        };
+        let mut run = run_of(&options.compute, command.family())?;
+        stats.as_deref().map_or(Ok(()), Output::check)?;
+        let wanted = wanted::<C::Job>(directory, &options.which)?;
+        if wanted.is_empty() {
+            say(match options.which {
+                Which::One(_) => "the block is done already",
+                _ => "all blocks are done already",
+            });
+            return Ok(());
+        }
+        refuse_if_all_are_claimed(directory)?;
+        directory.manifest().check_inputs()?;
+        let input = command.read(&run)?;
+        run.interrupt = interrupt::watch();
+        let stats = stats.as_deref().map(Output::create).transpose()?;
+        let job = command.job(&input)?;
+        let cells = wanted.iter().map(|&block| directory.manifest().blocks[block].cells).sum();
+        let mut runner = Runner::new(run, None, quiet);
+        if !matches!(options.which, Which::Next(_)) {
+            runner.show_progress(cells);
+        }
+        let mut work = Work::new(directory, wanted, &options.which);
+        let ended = work.run(&job, &runner.run);
+        // Its bar goes before the last lines come.
+        drop(runner);
+        let Work { done, failed, held, total, .. } = work;
+        if let Some(stats) = stats {
+            write_json(stats, &JobStats::of(&total))?;
+        }
+        if !done.is_empty() {
+            let blocks = if done.len() == 1 { "block" } else { "blocks" };
+            let numbers: Vec<usize> = done.into_iter().collect();
+            say(&format!("{blocks} {} done", ranges(&numbers)));
+            summary_lines(&total, false).iter().for_each(|line| say(line));
+        }
+        if !failed.is_empty() {
+            let numbers: Vec<usize> =
+                failed.iter().map(|(block, _)| *block).collect::<BTreeSet<_>>().into_iter().collect();
+            log::line(&format!("failed: {}", ranges(&numbers)));
+        }
+        ended?;
+        match failed.into_iter().next() {
+            Some((_, error)) => Err(error),
+            None => left_to_others(directory, held, &options.which, say),
+        }
+    }
+}
+
+/// Blocks that are to be computed, in the order in which they are tried.
+fn wanted<J: Divisible>(directory: &Directory, which: &Which) -> Result<VecDeque<usize>> {
+    let range = which.of(directory.len())?;
+    if let Which::One(block) = *which {
+        // All of its bytes are looked at: who names a block may have reason to.
+        return Ok(match directory.verify::<J>(block)? {
+            PartState::Done(_) => VecDeque::new(),
+            PartState::Missing => VecDeque::from([block]),
+            PartState::Damaged(why) => {
+                tracing::warn!("{why}");
+                directory.set_aside(block)?;
+                VecDeque::from([block])
+            }
+        });
+    }
+    let states = directory.states()?;
+    let open = range.filter(|&block| !states.get(block).is_some_and(PartState::is_done));
+    if !matches!(which, Which::Next(_)) {
+        return Ok(open.collect());
+    }
+    let (own, mut failed) = (host(), BTreeSet::new());
+    for entry in directory.journal()? {
+        match entry.event {
+            Event::Failed { block, .. } if entry.host == own => drop(failed.insert(block)),
+            _ => {}
+        }
+    }
+    let (last, first): (Vec<usize>, Vec<usize>) = open.partition(|block| failed.contains(block));
+    Ok(first.into_iter().chain(last).collect())
+}
+
+fn refuse_if_all_are_claimed(directory: &Directory) -> Result<()> {
+    match directory.holders()?.1 {
+        Some(holder) => Err(Error::usage(format!(
+            "{}: {} computes all blocks; wait for it, or end it first",
+            directory.path().display(),
+            holder.process
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What is said of blocks that others compute: whoever named them has to know that they are not done.
+fn left_to_others(directory: &Directory, held: Vec<(usize, Holder)>, which: &Which, say: impl Fn(&str)) -> Result<()> {
+    let mut open = Vec::new();
+    for (block, holder) in held {
+        if !directory.state(block)?.is_done() {
+            open.push((block, holder));
+        }
+    }
+    let Some((block, holder)) = open.first() else { return Ok(()) };
+    let numbers: Vec<usize> = open.iter().map(|(block, _)| *block).collect();
+    if matches!(which, Which::Next(_)) {
+        say(&format!("others compute {} {}", if numbers.len() == 1 { "block" } else { "blocks" }, ranges(&numbers)));
+        return Ok(());
+    }
+    let message = match numbers.len() {
+        1 => format!("block {block} is computed by {}", holder.process),
+        _ => format!("blocks {} are computed by others, block {block} by {}", ranges(&numbers), holder.process),
+    };
+    Err(Error::usage(format!("{}: {message}; wait for it, or end it first", directory.path().display())))
+}
+
+/// Blocks that are computed by this process.
+struct Work<'a> {
+    directory: &'a Directory,
+    open: VecDeque<usize>,
+    /// How many more may be begun.
+    left: usize,
+    /// Whether others are likely to compute beside this process.
+    is_shared: bool,
+    done: BTreeSet<usize>,
+    failed: Vec<(usize, Error)>,
+    held: Vec<(usize, Holder)>,
+    /// Of all groups.
+    total: Summary,
+    /// Seconds of a block, as far as is known.
+    pace: Option<f64>,
+}
+
+impl<'a> Work<'a> {
+    fn new(directory: &'a Directory, open: VecDeque<usize>, which: &Which) -> Self {
+        let left = if let Which::Next(most) = *which { most } else { usize::MAX };
+        Work {
+            directory,
+            open,
+            left,
+            is_shared: matches!(which, Which::Next(_)),
+            done: BTreeSet::new(),
+            failed: Vec::new(),
+            held: Vec::new(),
+            total: Summary::default(),
+            pace: None,
+        }
+    }
+
+    /// Computes until nothing is left that nobody computes. A block that fails is noted, and the others go on.
+    fn run<J: Divisible>(&mut self, job: &J, run: &Run) -> Result<()> {
+        let mut session = None;
+        let mut failures = 0;
+        loop {
+            let (numbers, mut claims) = self.claim()?;
+            if numbers.is_empty() {
+                return Ok(());
+            }
+            let blocks: Vec<Block> =
+                numbers.iter().map(|&number| self.directory.manifest().blocks[number].clone()).collect();
+            let begin = Instant::now();
+            let mut made = Vec::new();
+            let directory = self.directory;
+            let mut writer = PartWriter::<J>::to_files(directory, &numbers, |part: Made| {
+                let (seconds, rows) = (part.info.seconds, part.info.rows);
+                directory.note(Event::Finished { block: part.block, seconds, rows });
+                made.push(part.block);
+                // It lasts: nobody has to be kept from it any more.
+                drop(claims.pop_front());
+                Ok(())
+            });
+            let session = match &mut session {
+                Some(session) => session,
+                None => session.insert(job.session(run)?),
+            };
+            let result = job.run_blocks(&blocks, session, run, &mut writer);
+            let finished = writer.done();
+            drop(writer);
+            self.done.extend(made);
+            self.left = self.left.saturating_sub(finished);
+            drop(claims);
+            if finished > 0 {
+                self.pace = Some(begin.elapsed().as_secs_f64() / finished as f64);
+                failures = 0;
+            }
+            match result {
+                Ok(summary) => add(&mut self.total, summary),
+                Err(error) => {
+                    let due = numbers.get(finished).copied();
+                    let Some(block) = due.filter(|_| is_of_block(&error)) else { return Err(error) };
+                    let message = flags::message(&error);
+                    tracing::warn!("block {block} failed: {message}");
+                    self.directory.note(Event::Failed { block, error: message });
+                    self.failed.push((block, error));
+                    self.left = self.left.saturating_sub(1);
+                    numbers[finished + 1..].iter().rev().for_each(|&block| self.open.push_front(block));
+                    failures += 1;
+                    if failures >= FAILURES {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The blocks that come next, and what keeps others from them.
+    fn claim(&mut self) -> Result<(Vec<usize>, VecDeque<Claim>)> {
+        let most = self.group();
+        let (mut numbers, mut claims) = (Vec::new(), VecDeque::new());
+        while numbers.len() < most {
+            let Some(block) = self.open.pop_front() else { break };
+            // Others have computed since the list was made.
+            if self.is_shared && self.directory.state(block)?.is_done() {
+                continue;
+            }
+            match self.directory.claim(block)? {
+                Claimed::By(holder) => self.held.push((block, holder)),
+                Claimed::Yes(claim) => {
+                    if let Some((from, why)) = &claim.taken_over {
+                        tracing::warn!("block {block} is taken over from {}: {why}", from.process);
+                    }
+                    // Whoever had it may have finished it just now.
+                    if !self.directory.state(block)?.is_done() {
+                        numbers.push(block);
+                        claims.push_back(claim);
+                    }
+                }
+            }
+        }
+        Ok((numbers, claims))
+    }
+
+    /// How many blocks are computed without a stop between them.
+    fn group(&self) -> usize {
+        let by_pace = match self.pace {
+            Some(seconds) => (GROUP_SECONDS / seconds.max(1e-3)) as usize,
+            None if self.is_shared => 1,
+            None => GROUP,
+        };
+        // Towards the end others may be free for some of them.
+        let by_rest = if self.is_shared { self.open.len() / 8 } else { GROUP };
+        by_pace.min(by_rest).clamp(1, GROUP).min(self.left)
+    }
+}
+
+/// Whether another block may go well after this one did not.
+fn is_of_block(error: &Error) -> bool {
+    match error {
+        Error::Device { .. } | Error::Unsuited { .. } | Error::Internal(_) | Error::Input { .. } => true,
+        Error::Usage(_) | Error::Io { .. } | Error::Interrupted | Error::OutputClosed => false,
+    }
+}
+
+/// Adds what blocks took to what others took before.
+fn add(total: &mut Summary, more: Summary) {
+    total.pairs += more.pairs;
+    total.cells += more.cells;
+    total.aligned += more.aligned;
+    total.written += more.written;
+    total.seconds += more.seconds;
+    total.kernel_seconds += more.kernel_seconds;
+    total.imbalance = total.imbalance.max(more.imbalance);
+    for engine in more.engines {
+        match total.engines.iter_mut().find(|row| row.name == engine.name) {
+            Some(row) => {
+                row.batches += engine.batches;
+                row.pairs += engine.pairs;
+                row.cells += engine.cells;
+                row.busy_seconds += engine.busy_seconds;
+                row.idle_seconds += engine.idle_seconds;
+                row.kernel_seconds += engine.kernel_seconds;
+                row.finished_at = total.seconds;
+                row.lost = row.lost.take().or(engine.lost);
+            }
+            None => total.engines.push(engine),
+        }
+    }
+    for row in &mut total.engines {
+        row.gcups = row.cells as f64 / row.busy_seconds.max(1e-9) / 1e9;
+        row.share = row.cells as f64 / total.cells.max(1) as f64;
+    }
+}

@@ -1,0 +1,50 @@
+//! `pairwave run --status`.
+
+use crate::cli::pages;
+use pairwave::Result;
+use pairwave::cluster::{Directory, Event, PartState, ranges};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Prints what there is of each block.
+pub(super) fn status(directory: &Directory) -> Result<()> {
+    pages::print(words(directory)?)
+}
+
+fn words(directory: &Directory) -> Result<String> {
+    let states = directory.states()?;
+    let (held, all) = directory.holders()?;
+    let mut failed: BTreeMap<usize, (String, String)> = BTreeMap::new();
+    for entry in directory.journal()? {
+        match entry.event {
+            Event::Failed { block, error } => drop(failed.insert(block, (entry.host, error))),
+            Event::Finished { block, .. } => drop(failed.remove(&block)),
+            Event::TakenOver { .. } | Event::Merged { .. } => {}
+        }
+    }
+    let which = |is: &dyn Fn(usize, &PartState) -> bool| -> Vec<usize> {
+        states.iter().enumerate().filter(|(block, state)| is(*block, state)).map(|(block, _)| block).collect()
+    };
+    let is_held = |block: usize| held.iter().any(|(other, _)| *other == block);
+    let done = which(&|_, state| state.is_done());
+    let now = which(&|block, state| !state.is_done() && is_held(block));
+    let damaged = which(&|block, state| matches!(state, PartState::Damaged(_)) && !is_held(block));
+    let missing = which(&|block, state| *state == PartState::Missing && !is_held(block));
+    let mut text = format!("blocks    {}\n", states.len());
+    for (what, blocks) in [("done", &done), ("computed", &now), ("missing", &missing), ("damaged", &damaged)] {
+        let named = if blocks.is_empty() { String::new() } else { format!(": {}", ranges(blocks)) };
+        // A string takes all.
+        let _ = writeln!(text, "{what:<9} {}{named}", blocks.len());
+    }
+    for (block, holder) in held.iter().filter(|(block, _)| now.contains(block)) {
+        let _ = writeln!(text, "  block {block} is computed by {}", holder.process);
+    }
+    if let Some(holder) = all {
+        let _ = writeln!(text, "  all are computed by {}", holder.process);
+    }
+    failed.retain(|block, _| states.get(*block).is_some_and(|state| !state.is_done()));
+    for (block, (host, error)) in failed {
+        let _ = writeln!(text, "  block {block} failed on {host}: {error}");
+    }
+    Ok(text)
+}

@@ -1,0 +1,223 @@
+//! Jobs in blocks: what is put together is what the job writes, whoever computed which block, and whatever went wrong meanwhile.
+
+use std::fs;
+
+use pairwave::cluster::{Claimed, Directory};
+
+use super::*;
+
+const TINY: &str = "assets/papara/tiny";
+
+/// What a command says on standard error, and that it fails as wrong input does.
+fn refused(arguments: &[&str]) -> String {
+    let run = pairwave(arguments).assert().code(2).stdout("");
+    let text = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text
+}
+
+fn runs(arguments: &[&str]) {
+    pairwave(arguments).assert().success();
+}
+
+/// A job in a directory of blocks of so many cells.
+fn planned(folder: &TempDir, name: &str, cells: &str, job: &[&str]) -> String {
+    let work = path(folder, name);
+    runs(&[&["plan", "--block-cells", cells], job, &["-o", &work]].concat());
+    work
+}
+
+fn blocks_of(work: &str) -> usize {
+    Directory::open(Path::new(work)).expect("it is there").len()
+}
+
+/// Computes all blocks in several ways.
+fn compute(work: &str) {
+    let blocks = blocks_of(work);
+    assert!(blocks > 3, "{blocks}");
+    let last = (blocks - 1).to_string();
+    runs(&["run", work, "--block", &last, "--device", "cpu", "--threads", "1"]);
+    runs(&["run", work, "--share", "1/3", "--device", "cpu"]);
+    runs(&["run", work, "--next=1", "--device", "0"]);
+    runs(&["run", work, "--blocks", &format!("0-{last}"), "--device", "0,cpu"]);
+    runs(&["run", work]);
+    runs(&["run", work, "--block", "0"]);
+}
+
+fn genes(more: &[&str]) -> Vec<String> {
+    ["allpairs", GENES].iter().chain(more).map(|word| (*word).to_owned()).collect()
+}
+
+fn words(job: &[String]) -> Vec<&str> {
+    job.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn pairs_in_blocks_are_written_as_at_once() {
+    needs_adapter();
+    let folder = folder();
+    let jobs: [&[&str]; 5] = [
+        &["allpairs", GENES, "--min-identity", "0.9", "--fields", "query,target,identity,cigar"],
+        &["allpairs", GENES, "--max-hits", "3"],
+        &["allpairs", WINDOWS, GENES, "--strand", "both", "--max-hits", "2", "--format", "sam"],
+        &["allpairs", GENES, "--format", "phylip", "--matrix-shape", "lower"],
+        &["allpairs", WINDOWS, GENES, "--mode", "local", "--format", "text"],
+    ];
+    for (number, job) in jobs.iter().enumerate() {
+        // Blocks of whole queries, or parts of a query's targets.
+        let cells = ["24M", "5M"][number % 2];
+        let work = planned(&folder, &format!("work{number}"), cells, job);
+        compute(&work);
+        let whole = pairwave(job).arg("--quiet").assert().success();
+        let merged = pairwave(&["merge", &work, "--quiet"]).assert().success();
+        let (whole, merged) = (&whole.get_output().stdout, &merged.get_output().stdout);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(" --quiet", "");
+        assert!(!whole.is_empty() && text(whole) == text(merged), "{job:?}");
+    }
+}
+
+#[test]
+fn what_is_damaged_missing_or_claimed_is_named() {
+    let folder = folder();
+    let job = genes(&[]);
+    let work = planned(&folder, "work", "24M", &words(&job));
+    let blocks = blocks_of(&work);
+    runs(&["run", &work, "--blocks", "1-2", "--device", "cpu"]);
+    let text = refused(&["merge", &work]);
+    assert!(
+        text.contains(&format!("{} of {blocks} blocks are not done; missing: 0, 3-{}", blocks - 2, blocks - 1)),
+        "{text}"
+    );
+    let directory = Directory::open(Path::new(&work)).expect("it is there");
+    let Claimed::Yes(claim) = directory.claim(0).expect("it can be claimed") else { panic!("nobody has it") };
+    let me = format!("block 0 is computed by process {} on {}", std::process::id(), pairwave::cluster::host());
+    for which in ["--block=0", "--blocks=0-2", "--share=0/1"] {
+        let run = pairwave(&["run", &work, which, "--device", "cpu", "--quiet"]).assert().code(2);
+        let text = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(text.contains(&me), "{which}: {text}");
+    }
+    // Who takes what is left has nothing to say of it.
+    runs(&["run", &work, "--next", "--device", "cpu"]);
+    let status = pairwave(&["run", &work, "--status"]).assert().success();
+    let status = String::from_utf8_lossy(&status.get_output().stdout).into_owned();
+    let expected = format!("blocks    {blocks}\ndone      {}: 1-{}\ncomputed  1: 0\n", blocks - 1, blocks - 1);
+    assert!(status.starts_with(&expected), "{status}");
+    drop(claim);
+    let Claimed::Yes(all) = directory.claim_all().expect("it can be claimed") else { panic!("nobody has it") };
+    assert!(refused(&["run", &work]).contains("computes all blocks"));
+    drop(all);
+    runs(&["run", &work, "--block", "0", "--device", "cpu"]);
+
+    let part = directory.part_path(1);
+    let mut bytes = fs::read(&part).expect("it is there");
+    bytes[70] ^= 1;
+    fs::write(&part, bytes).expect("it can be written");
+    let text = refused(&["merge", &work]);
+    assert!(text.contains("000001.part: block 1 is damaged"), "{text}");
+    assert!(refused(&["merge", &work]).contains("missing: 1"));
+    runs(&["run", &work, "--block", "1", "--device", "cpu"]);
+    let whole = pairwave(&words(&job)).arg("--quiet").assert().success();
+    pairwave(&["merge", &work, "--quiet"]).assert().success().stdout(whole.get_output().stdout.clone());
+}
+
+#[test]
+fn input_that_was_changed_and_plans_of_others_are_refused() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", fs::read(GENES).expect("it is there"));
+    let job = ["allpairs", &genes];
+    let work = planned(&folder, "work", "24M", &job);
+    assert!(refused(&[&["plan"], &job[..], &["-o", &work]].concat()).contains("there is a plan already"));
+    file(&folder, "genes.fa", ">a\nACGT\n");
+    assert!(refused(&["run", &work, "--block", "0"]).contains("genes.fa: it is not what it was"));
+    fs::remove_file(&genes).expect("it can be removed");
+    assert!(refused(&["run", &work, "--block", "0"]).contains("genes.fa: no such file"));
+    let manifest = format!("{work}/manifest.json");
+    let text = fs::read_to_string(&manifest).expect("text");
+    let version = format!("\"version\": \"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(text.contains(&version), "{text}");
+    fs::write(&manifest, text.replace(&version, "\"version\": \"0.0.7\"")).expect("it can be written");
+    assert!(refused(&["run", &work]).contains("version 0.0.7 of pairwave made this plan"));
+    fs::write(&manifest, text.replacen("24000000", "24000001", 1)).expect("it can be written");
+    assert!(refused(&["merge", &work]).contains("damaged or was changed"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let folder = folder();
+    let (job, work) = (genes(&[]), path(&folder, "work"));
+    let plan = |more: &[&str]| refused(&[&["plan"], &words(&job)[..], more].concat());
+    assert!(plan(&[]).contains("a directory for the blocks is missing"));
+    assert!(plan(&["-o", &work, "--device", "cpu"]).contains("--device: who computes is said to 'pairwave run'"));
+    assert!(plan(&["-o", &work, "--threads", "2"]).contains("--threads: who computes"));
+    assert!(plan(&["-o", &work, "--stats", "s.json"]).contains("--stats: what is written is said to 'pairwave merge'"));
+    assert!(plan(&["-o", &work, "--speed", "fast"]).contains("--speed 'fast'"));
+    assert!(plan(&["-o", &work, "--block-seconds", "0"]).contains("--block-seconds 0: above 0"));
+    assert!(plan(&["-o", &work, "--max-blocks", "0"]).contains("--max-blocks 0"));
+    assert!(plan(&["-o", TINY]).contains("the directory is not empty"));
+    let standard = ["plan", "allpairs", "-", "-o", &work];
+    assert!(refused(&standard).contains("standard input can be read once"));
+    assert!(refused(&["run", &work]).contains("work: no such file or directory"));
+    assert!(refused(&["merge", folder.path().to_str().expect("text")]).contains("there is no plan of a job"));
+    assert!(!Path::new(&work).exists());
+
+    let dry =
+        pairwave(&[&["plan"], &words(&job)[..], &["--dry-run", "--speed", "2x1G,500M"]].concat()).assert().success();
+    let text = String::from_utf8_lossy(&dry.get_output().stdout).into_owned();
+    assert!(
+        text.contains("\n3 devices of 0.0025 TCUPS together: ") && text.contains("input assets/16s/gold12.fasta: ")
+    );
+    runs(&[&["plan"], &words(&job)[..], &["-o", &work, "--block-cells", "1M", "--max-blocks", "4"]].concat());
+    let blocks = blocks_of(&work);
+    assert!((2..=4).contains(&blocks), "{blocks}");
+    let last = blocks - 1;
+    assert!(refused(&["run", &work, "--block", "99"]).contains(&format!("block 99: there are 0 to {last}")));
+    assert!(refused(&["run", &work, "--blocks", "3-1"]).contains("the first is behind the last"));
+    assert!(refused(&["run", &work, "--blocks", "3"]).contains("first and last are needed"));
+    assert!(refused(&["run", &work, "--share", "2/2"]).contains("shares count from 0, and there are 2"));
+    assert!(refused(&["run", &work, "--next=0"]).contains("--next 0"));
+    assert!(refused(&["run", &work, "--next", "--block", "0"]).contains("cannot be used with"));
+}
+
+/// A process that is killed leaves what it finished, and its blocks to others.
+#[cfg(unix)]
+#[test]
+fn a_process_that_is_killed_is_succeeded() {
+    let folder = folder();
+    let job = genes(&[]);
+    let whole = pairwave(&words(&job)).arg("--quiet").assert().success();
+    for parts in [0, 2] {
+        let work = planned(&folder, &format!("work{parts}"), "24M", &words(&job));
+        let mut command = std::process::Command::new(program());
+        let mut child = command.args(["run", &work, "-q", "--device", "cpu"]).spawn().expect("it runs");
+        let claims = || entries(Path::new(&format!("{work}/claims"))).len();
+        let files =
+            || entries(Path::new(&format!("{work}/blocks"))).iter().filter(|name| name.ends_with(".part")).count();
+        while child.try_wait().expect("it is there").is_none() && (files() < parts || claims() == 0) {
+            std::thread::yield_now();
+        }
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        runs(&["run", &work, "--device", "cpu"]);
+        pairwave(&["merge", &work, "--quiet"]).assert().success().stdout(whole.get_output().stdout.clone());
+        assert!(entries(Path::new(&format!("{work}/blocks"))).iter().all(|name| name.ends_with(".part")));
+    }
+}
+
+/// A file that cannot be written is named, and nothing is lost.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_named() {
+    let folder = folder();
+    let work = planned(&folder, "work", "1G", &words(&genes(&[])));
+    let script = format!("ulimit -f 1; exec '{}' run '{work}' --device cpu -q", program().display());
+    let run = std::process::Command::new("bash").args(["-c", &script]).output().expect("there is a shell");
+    let text = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{text}");
+    assert!(text.contains(".tmp: file too large") && text.lines().count() == 1, "{text}");
+    assert!(
+        entries(Path::new(&format!("{work}/blocks"))).is_empty()
+            && entries(Path::new(&format!("{work}/claims"))).is_empty()
+    );
+    runs(&["run", &work, "--device", "cpu"]);
+    runs(&["merge", &work]);
+}
