@@ -4,6 +4,7 @@ mod bench;
 mod blocks;
 mod edit;
 mod long;
+mod mpi;
 mod msa;
 mod papara;
 
@@ -17,6 +18,7 @@ pub(super) use bench::*;
 pub(super) use blocks::*;
 pub(super) use edit::*;
 pub(super) use long::*;
+pub(super) use mpi::*;
 pub(super) use msa::*;
 pub(super) use papara::*;
 
@@ -67,6 +69,7 @@ pub(super) enum Command {
     Plan(Box<PlanArgs>),
     Run(Box<RunArgs>),
     Merge(MergeArgs),
+    Mpi(Box<MpiArgs>),
     Devices(DevicesArgs),
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output

@@ -9,7 +9,7 @@ const ROWS: [&[&str]; 10] = [
     &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
     &["blocks"],
-    &["bench", "edit", "long", "msa", "papara"],
+    &["bench", "edit", "long", "mpi", "msa", "papara"],
     &["trees"],
     &["options"],
     &["run"],

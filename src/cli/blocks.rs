@@ -218,7 +218,7 @@ pub(super) type RowSink<'a, J> = &'a mut dyn FnMut(&[<J as Job>::Row]) -> Result
 /// A command whose job can be cut: its rows come from the job itself, or from blocks.
 pub(super) trait BlockCommand: JobCommand {
     /// What is cut.
-    type Job: Divisible;
+    type Job: Divisible + Sync;
 
     /// Names of the files that it reads, as they were typed.
     fn inputs(&mut self) -> Vec<&mut String>;

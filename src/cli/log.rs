@@ -4,6 +4,7 @@ use super::progress;
 use clap::builder::styling::{AnsiColor, Style};
 use std::fmt;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::FmtContext;
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
@@ -11,6 +12,20 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// The variable that asks for more than warnings, in tracing's syntax (`pairwave=debug,wgpu_core=info`).
 const VARIABLE: &str = "PAIRWAVE_LOG";
+
+/// What stands before each line but for `pairwave: `, of one of many processes.
+static PREFIX: OnceLock<String> = OnceLock::new();
+
+/// Puts something before each line from now on, to tell many processes apart.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "only ranks are many"))]
+pub(super) fn prefix(prefix: String) {
+    // The first one stays.
+    let _ = PREFIX.set(prefix);
+}
+
+fn prefixed() -> &'static str {
+    PREFIX.get().map_or("", String::as_str)
+}
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -38,7 +53,7 @@ pub(super) fn error(message: &str) {
 /// Prints `pairwave: text`.
 pub(super) fn line(text: &str) {
     // There is nowhere left to report to if standard error is closed.
-    progress::beside_the_bar(|| drop(writeln!(anstream::stderr().lock(), "pairwave: {text}")));
+    progress::beside_the_bar(|| drop(writeln!(anstream::stderr().lock(), "pairwave: {}{text}", prefixed())));
 }
 
 struct Plain;
@@ -54,11 +69,12 @@ where
         mut out: Writer<'_>,
         event: &tracing::Event<'_>,
     ) -> fmt::Result {
+        write!(out, "pairwave: {}", prefixed())?;
         match *event.metadata().level() {
-            tracing::Level::ERROR => write!(out, "pairwave: {ERROR}error:{ERROR:#} ")?,
-            tracing::Level::WARN => write!(out, "pairwave: {WARNING}warning:{WARNING:#} ")?,
-            tracing::Level::INFO => write!(out, "pairwave: ")?,
-            level => write!(out, "pairwave: {}: ", level.as_str().to_ascii_lowercase())?,
+            tracing::Level::ERROR => write!(out, "{ERROR}error:{ERROR:#} ")?,
+            tracing::Level::WARN => write!(out, "{WARNING}warning:{WARNING:#} ")?,
+            tracing::Level::INFO => {}
+            level => write!(out, "{}: ", level.as_str().to_ascii_lowercase())?,
         }
         context.field_format().format_fields(out.by_ref(), event)?;
         writeln!(out)

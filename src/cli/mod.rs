@@ -17,6 +17,7 @@ mod flags;
 mod interrupt;
 mod log;
 mod long;
+mod mpi;
 mod msa;
 mod options;
 mod pages;
@@ -48,11 +49,16 @@ pub(crate) fn run() -> ExitCode {
     if let Some(word) = tips::word_after_one_dash(&typed) {
         return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
     }
+    let is_silent = mpi::leaves_it_to_rank_0(&typed);
     match Args::of(typed.clone()) {
-        Ok(args) => match Options::try_from(args).and_then(execute) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => report(&error),
+        Ok(args) => match Options::try_from(args) {
+            Err(error) if is_silent => ExitCode::from(error.exit_code()),
+            options => match options.and_then(execute) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => report(&error),
+            },
         },
+        Err(error) if is_silent => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
         Err(error) => report_typing(&typed, &error),
     }
 }
@@ -79,6 +85,7 @@ fn execute(options: Options) -> Result<()> {
         Action::Plan(plan) => cluster::plan(&plan, options.quiet),
         Action::Run(blocks) => cluster::run(&blocks, options.quiet),
         Action::Merge(merge) => cluster::merge(&merge, options.quiet),
+        Action::Mpi(job) => cluster::mpi(&job, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),
         Action::Bench(job) => bench::run(&job, options.quiet),
         Action::Completions(shell) => pages::completions(shell),

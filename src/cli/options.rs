@@ -7,6 +7,7 @@ use super::common::{Compute, check_stats, check_strand, compute, max_hits, outpu
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::{Long, command_line};
+use super::mpi::Mpi;
 use super::msa::MultipleAlign;
 use super::papara::Papara;
 use super::scoring::ScoringChoice;
@@ -46,6 +47,8 @@ pub(super) enum Action {
     Run(Box<RunBlocks>),
     /// Rows of blocks are put together.
     Merge(Box<Merge>),
+    /// A job is run by many ranks.
+    Mpi(Box<Mpi>),
     Devices(Devices),
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
@@ -125,6 +128,7 @@ impl TryFrom<Args> for Options {
             Some(Command::Plan(plan)) => Action::Plan(Box::new(Plan::new(*plan, &args.typed)?)),
             Some(Command::Run(args)) => Action::Run(Box::new(RunBlocks::try_from(*args)?)),
             Some(Command::Merge(args)) => Action::Merge(Box::new(Merge::try_from(args)?)),
+            Some(Command::Mpi(mpi)) => Action::Mpi(Box::new(Mpi::new(*mpi, &args.typed)?)),
             Some(Command::Devices(args)) => Action::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,

@@ -7,6 +7,7 @@ mod compute;
 mod desk;
 mod follow;
 mod lead;
+mod machine;
 mod message;
 mod seat;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use std::time::Duration;
 pub use compute::{Results, Work};
 pub use follow::{follow, stand_by};
 pub use lead::{Book, Leader, Led, lead};
+pub use machine::{Offer, Share, share};
 pub use message::{Finished, Member};
 pub use wire::Wire;
 

@@ -1,0 +1,451 @@
+//! `pairwave mpi`.
+
+use super::merge::PutTogether;
+use super::{Task, absolute, on_job};
+use crate::cli::blocks::BlockCommand;
+use crate::cli::device::DeviceChoice;
+use crate::cli::mpi::{BlockSize, Mpi as Options, essence};
+use crate::cli::progress::{Progress, gcups};
+use crate::cli::runner::run_of;
+use crate::cli::{interrupt, log};
+use indicatif::HumanCount;
+use pairwave::cluster::mpi::Mpi;
+use pairwave::cluster::ranks::{
+    Book, Finished, LEAD, Leader, Led, Member, Offer, Results, Share, Wire, Work, follow, lead, share, stand_by,
+};
+use pairwave::cluster::{Claim, Claimed, Digest, Directory, Event, Manifest, PartState, dispatch, host};
+use pairwave::gpu::adapter::{Device, choose, memory_budget};
+use pairwave::jobs::blocks::{Block, Divisible};
+use pairwave::jobs::{Job, Progress as _, Run};
+use pairwave::output::Output;
+use pairwave::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Cells a second of a GPU, and of a CPU's thread, of which nobody says how fast it is.
+const GPU_SPEED: f64 = 2e12;
+const THREAD_SPEED: f64 = 3e9;
+/// Blocks for each rank at least, on average: so that all end at about the same time.
+const BLOCKS_A_RANK: u64 = 64;
+/// Seconds that a block is computed at least: files and messages take some of it.
+const LEAST_SECONDS: f64 = 0.1;
+/// How long a file server may take to show what another machine wrote.
+const SIGHT: Duration = Duration::from_secs(120);
+
+/// Runs a job on all ranks.
+pub(crate) fn mpi(options: &Options, quiet: bool) -> Result<()> {
+    let mut wire = Mpi::begin()?;
+    let rank = wire.rank();
+    if rank != LEAD {
+        log::prefix(format!("rank {rank}: "));
+    }
+    tracing::debug!(library = Mpi::library(), rank, ranks = wire.ranks(), "MPI");
+    let ended = on_job(&options.arguments, Ranks { options, wire: &mut wire, quiet });
+    match ended {
+        Ok(true) => {}
+        // Without those that do not answer, MPI itself cannot end.
+        Ok(false) => wire.abort(0),
+        // It is told by rank 0.
+        Err(error) if rank != LEAD => {
+            tracing::debug!("{error}");
+            wire.end();
+            return Ok(());
+        }
+        Err(error) => {
+            wire.end();
+            return Err(error);
+        }
+    }
+    wire.end();
+    Ok(())
+}
+
+struct Ranks<'a> {
+    options: &'a Options,
+    wire: &'a mut Mpi,
+    quiet: bool,
+}
+
+/// What rank 0 tells the others first.
+#[derive(Serialize, Deserialize)]
+enum Prelude {
+    /// There is no job.
+    Nothing,
+    Begin {
+        /// Where parts go; `None` if that is to rank 0.
+        directory: Option<String>,
+        digest: Digest,
+        blocks: Vec<Block>,
+        /// How many files of input follow.
+        inputs: usize,
+    },
+}
+
+impl Task for Ranks<'_> {
+    /// Whether all ranks have ended.
+    type Output = bool;
+
+    fn on<C: BlockCommand>(self, command: C) -> Result<bool> {
+        let Ranks { options, wire, quiet } = self;
+        if wire.rank() == LEAD { first(options, wire, quiet, command) } else { other(wire, command).map(|()| true) }
+    }
+}
+
+/// What a rank computes on.
+fn machine<C: BlockCommand>(command: &C) -> Result<(Run, Offer)> {
+    let mut run = run_of(command.compute(), command.family())?;
+    if command.compute().devices.contains(&DeviceChoice::Auto) {
+        // All that there are: they are dealt out.
+        run.devices = choose(&["all".to_owned()])?;
+        run.devices.retain(|device| matches!(device, Device::Adapter(_)));
+    }
+    let gpus = run.devices.iter().filter_map(name_of).collect();
+    Ok((run, Offer::of(gpus)))
+}
+
+/// What tells a GPU apart; `None` of the CPU.
+fn name_of(device: &Device) -> Option<String> {
+    match device {
+        Device::Cpu => None,
+        Device::Adapter(found) if found.description.pci_bus_id.is_empty() => Some(found.description.label.clone()),
+        Device::Adapter(found) => Some(found.description.pci_bus_id.clone()),
+    }
+}
+
+/// Takes a rank's share of its machine. Says in words what that is.
+fn take(run: &mut Run, share: &Share) -> String {
+    let users = |device: &Device| {
+        let name = name_of(device)?;
+        share.gpus.iter().find(|(gpu, _)| *gpu == name).map(|(_, users)| *users as u64)
+    };
+    run.devices.retain(|device| matches!(device, Device::Cpu) || users(device).is_some());
+    let budgets = run.devices.iter().filter_map(|device| match device {
+        Device::Adapter(found) => {
+            users(device).filter(|&users| users > 1).map(|users| memory_budget(found, None) / users)
+        }
+        Device::Cpu => None,
+    });
+    if let Some(least) = budgets.min() {
+        run.memory = Some(run.memory.map_or(least, |memory| memory.min(least)));
+    }
+    if run.threads == 0 {
+        run.threads = share.threads;
+    }
+    let mut words: Vec<String> = run
+        .devices
+        .iter()
+        .filter_map(|device| match device {
+            Device::Cpu => None,
+            Device::Adapter(found) => Some(found.description.label.clone()),
+        })
+        .collect();
+    words.push(format!("{} CPU {}", run.threads, if run.threads == 1 { "thread" } else { "threads" }));
+    words.join(", ")
+}
+
+/// What all ranks of a machine do together: each gets its share.
+fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>) -> Result<(Run, Member)> {
+    // Who has nothing to offer meets the others all the same.
+    let (run, offer) = match machine {
+        Ok((run, offer)) => (Ok(run), offer),
+        Err(error) => (Err(error), Offer::default()),
+    };
+    let given = serde_json::to_vec(&offer).map_err(broken)?;
+    let (place, all) = wire.neighbours(given);
+    let offers: Vec<Offer> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
+    let mut run = run?;
+    let devices = take(&mut run, &share(place, &offers));
+    tracing::debug!(host = host(), place, devices, "this rank computes on");
+    Ok((run, Member { host: host(), devices }))
+}
+
+fn broken(error: serde_json::Error) -> Error {
+    Error::Internal(format!("what ranks tell each other: {error}"))
+}
+
+/// Every rank but the first.
+fn other<C: BlockCommand>(wire: &mut Mpi, mut command: C) -> Result<()> {
+    let prelude: Prelude = serde_json::from_slice(&wire.broadcast(Vec::new())).map_err(broken)?;
+    let Prelude::Begin { directory, digest, blocks, inputs } = prelude else { return Ok(()) };
+    // All of it before anything can fail: the others count on this one.
+    let files: Vec<Vec<u8>> = (0..inputs).map(|_| wire.broadcast(Vec::new())).collect();
+    let settled = settle(wire, machine(&command));
+    let mut private = None;
+    let begin = || -> Result<_> {
+        let (mut run, member) = settled?;
+        if !files.is_empty() {
+            private = Some(keep(&mut command, files)?);
+        }
+        let directory = directory.map(|path| opened(Path::new(&path), &digest)).transpose()?;
+        let input = command.read(&run)?;
+        run.interrupt = interrupt::watch();
+        let job = command.job(&input)?;
+        Ok((run, member, directory, job))
+    };
+    match begin() {
+        Ok((run, member, directory, job)) => {
+            let results = directory.as_ref().map_or(Results::Messages(digest), Results::Files);
+            follow(wire, &Work { job: &job, blocks: &blocks, run, results }, member);
+        }
+        Err(error) => stand_by(wire, &error),
+    }
+    Ok(())
+}
+
+/// The directory that rank 0 has.
+fn opened(path: &Path, digest: &Digest) -> Result<Directory> {
+    let missing = |error: &Error| {
+        let message = "rank 0 writes there; where machines have no directory in common, use --results gather";
+        Error::usage(format!("{error}; {message}"))
+    };
+    let directory = Directory::open(path).map_err(|error| missing(&error))?;
+    match directory.digest() == digest {
+        true => Ok(directory),
+        false => Err(missing(&Error::usage(format!("{}: another job's blocks are here", path.display())))),
+    }
+}
+
+/// Writes input that was sent to files of this process alone, and has the job read these.
+fn keep<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
+    for ((number, bytes), input) in files.into_iter().enumerate().zip(command.inputs()) {
+        let own = folder.path().join(number.to_string());
+        // Its name stays: some programs tell a compression by it.
+        let path = own.join(Path::new(input.as_str()).file_name().unwrap_or_default());
+        fs::create_dir(&own).and_then(|()| fs::write(&path, bytes)).map_err(|error| Error::io(&path, error))?;
+        *input = path.to_str().map(str::to_owned).ok_or_else(|| {
+            Error::usage(format!("{}: the directory for temporary files has a name not in UTF-8", path.display()))
+        })?;
+    }
+    Ok(folder)
+}
+
+/// What rank 0 has before it tells the others.
+struct Begun<J> {
+    directory: Directory,
+    /// Nobody else computes while this is held.
+    claim: Claim,
+    job: J,
+    run: Run,
+    offer: Offer,
+    done: Vec<bool>,
+    files: Vec<Vec<u8>>,
+}
+
+/// The first rank.
+fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut command: C) -> Result<bool> {
+    let begun = begin(options, wire.ranks(), &mut command, quiet);
+    let prelude = match &begun {
+        Err(_) => Prelude::Nothing,
+        Ok(begun) => Prelude::Begin {
+            directory: (!options.gather).then(|| begun.directory.path().display().to_string()),
+            digest: *begun.directory.digest(),
+            blocks: begun.directory.manifest().blocks.clone(),
+            inputs: begun.files.len(),
+        },
+    };
+    wire.broadcast(serde_json::to_vec(&prelude).map_err(broken)?);
+    let Begun { directory, claim, job, run, offer, done, files } = begun?;
+    for bytes in files {
+        wire.broadcast(bytes);
+    }
+    let (mut run, member) = settle(wire, Ok((run, offer)))?;
+    run.interrupt = interrupt::watch();
+    let started = Instant::now();
+    let led = {
+        let blocks = &directory.manifest().blocks;
+        let open = blocks.iter().zip(&done).filter(|(_, done)| !**done).map(|(block, _)| block.cells).sum();
+        let mut book =
+            Ledger::<C::Job> { directory: &directory, progress: Progress::start(open, quiet), seen: PhantomData };
+        let leader = Leader { done: &done, rules: dispatch::Rules::default() };
+        // Rank 0 has the directory whoever writes the parts.
+        let work = Work { job: &job, blocks, run: run.clone(), results: Results::Files(&directory) };
+        lead(wire, &work, &leader, member, &mut book)
+    };
+    drop(job);
+    let place = directory.path().display();
+    let led = led.inspect_err(|_| {
+        if !quiet {
+            log::line(&format!("finished blocks are in {place}; --resume goes on from them"));
+        }
+    })?;
+    if let Some((block, said)) = led.given_up.first() {
+        let all: Vec<usize> = led.given_up.iter().map(|(block, _)| *block).collect();
+        return Err(Error::Device {
+            device: "all ranks".into(),
+            message: format!(
+                "blocks {} could not be computed; block {block}: {said}; the others are in {place}, and --resume tries these again",
+                pairwave::cluster::ranges(&all)
+            ),
+        });
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    see_all(&directory)?;
+    let (output, stats) = {
+        let files = command.files();
+        (files.output.map(Path::to_owned), files.stats.map(Path::to_owned))
+    };
+    let run = Run { threads: run.threads, ..Run::default() };
+    let together =
+        PutTogether { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
+    together.on(command)?;
+    if !quiet {
+        let again = done.iter().any(|done| *done);
+        words(&led, &directory, &done, seconds, again).iter().for_each(|line| log::line(line));
+    }
+    let silent = &led.silent;
+    if !silent.is_empty() {
+        tracing::warn!("ranks {} do not answer; they are ended", pairwave::cluster::ranges(silent));
+    }
+    drop(claim);
+    if !options.keep {
+        let path = directory.path().to_owned();
+        drop(directory);
+        fs::remove_dir_all(&path).map_err(|error| Error::io(path, error))?;
+    }
+    Ok(silent.is_empty())
+}
+
+/// Everything before the others are needed.
+fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quiet: bool) -> Result<Begun<C::Job>> {
+    let inputs: Vec<String> = command.inputs().into_iter().map(|input| input.clone()).collect();
+    if inputs.iter().any(|input| input == "-") {
+        return Err(Error::usage("standard input is that of one rank, but all of them read the input: name a file"));
+    }
+    let files = command.files();
+    [files.output, files.stats].into_iter().flatten().try_for_each(Output::check)?;
+    let work = absolute(&options.work)?;
+    let is_there = work.join("manifest.json").exists();
+    if is_there && !options.resume {
+        return Err(Error::usage(format!(
+            "{}: blocks of a job that did not end are here: go on from them with --resume, or remove the directory",
+            work.display()
+        )));
+    }
+    let (run, offer) = machine(command)?;
+    let input = command.read(&run)?;
+    let job = command.job(&input)?;
+    job.validate()?;
+    let paths: Vec<&Path> = inputs.iter().map(Path::new).collect();
+    let directory = if is_there {
+        let directory = Directory::open(&work)?;
+        check_same(&directory, options, &paths)?;
+        directory
+    } else {
+        let cells = match options.size {
+            BlockSize::Cells(cells) => cells,
+            BlockSize::Seconds(seconds) => {
+                let threads = if run.threads == 0 { offer.threads } else { run.threads };
+                let speed = if offer.gpus.is_empty() { THREAD_SPEED * threads as f64 } else { GPU_SPEED };
+                let all: u64 = job.cut(u64::MAX)?.iter().map(|block| block.cells).sum();
+                let share = all / (ranks as u64 * BLOCKS_A_RANK);
+                share.clamp((LEAST_SECONDS.min(seconds) * speed) as u64, (seconds * speed) as u64).max(1)
+            }
+        };
+        let manifest = Manifest::new(options.arguments.clone(), &paths, cells, job.cut(cells)?)?;
+        Directory::create(&work, manifest)?
+    };
+    let claim = match directory.claim_all()? {
+        Claimed::Yes(claim) => claim,
+        Claimed::By(holder) => {
+            return Err(Error::usage(format!("{}: {} computes these blocks now", work.display(), holder.process)));
+        }
+    };
+    let done: Vec<bool> = directory.states()?.iter().map(PartState::is_done).collect();
+    if is_there && !quiet {
+        let there = done.iter().filter(|done| **done).count();
+        log::line(&format!("{there} of {} blocks are done already", done.len()));
+    }
+    let read = |path: &&Path| fs::read(path).map_err(|error| Error::io(*path, error));
+    let files = if options.broadcast { paths.iter().map(read).collect::<Result<_>>()? } else { Vec::new() };
+    Ok(Begun { directory, claim, job, run, offer, done, files })
+}
+
+/// Refuses a directory of another job, or of what has changed since.
+fn check_same(directory: &Directory, options: &Options, inputs: &[&Path]) -> Result<()> {
+    let manifest = directory.manifest();
+    let place = directory.path().display();
+    if essence(&manifest.arguments) != essence(&options.arguments) {
+        let before = manifest.arguments.join(" ");
+        return Err(Error::usage(format!("{place}: these blocks are of another job: pairwave mpi {before}")));
+    }
+    for (path, known) in inputs.iter().zip(&manifest.inputs) {
+        let whole: PathBuf = path.canonicalize().map_err(|error| Error::io(*path, error))?;
+        if whole != Path::new(&known.path) {
+            let text = whole.display();
+            return Err(Error::usage(format!("{place}: these blocks are of {}, not of {text}", known.path)));
+        }
+    }
+    manifest.check_inputs()
+}
+
+/// Waits until what other machines wrote can be seen here.
+fn see_all(directory: &Directory) -> Result<()> {
+    let begin = Instant::now();
+    loop {
+        match directory.check_done() {
+            Err(_) if begin.elapsed() < SIGHT => std::thread::sleep(Duration::from_millis(500)),
+            checked => return checked,
+        }
+    }
+}
+
+/// Writes what comes, and tells how far it is.
+struct Ledger<'a, J> {
+    directory: &'a Directory,
+    progress: Progress,
+    seen: PhantomData<fn(&J)>,
+}
+
+impl<J: Divisible> Book for Ledger<'_, J> {
+    fn joined(&mut self, rank: dispatch::Rank, member: &Member) {
+        tracing::debug!("rank {rank} on {} has {}", member.host, member.devices);
+    }
+
+    fn finished(&mut self, _rank: dispatch::Rank, finished: Finished) -> Result<()> {
+        let Finished { block, rows, seconds, part } = finished;
+        if let Some(part) = part {
+            self.directory.put::<J>(block, &part)?;
+        }
+        self.directory.note(Event::Finished { block, seconds, rows });
+        let block = &self.directory.manifest().blocks[block];
+        self.progress.advance(block.pairs, block.cells);
+        Ok(())
+    }
+
+    fn failed(&mut self, _rank: dispatch::Rank, block: usize, error: &str) {
+        self.directory.note(Event::Failed { block, error: error.to_owned() });
+    }
+}
+
+/// What was done, for people.
+fn words(led: &Led, directory: &Directory, done: &[bool], seconds: f64, again: bool) -> Vec<String> {
+    let blocks = directory.manifest().blocks.iter().zip(done).filter(|(_, done)| !**done).map(|(block, _)| block);
+    let (pairs, cells) = blocks.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs, cells + block.cells));
+    let machines: BTreeSet<&str> = led.members.values().map(|(member, _)| member.host.as_str()).collect();
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let mut lines = vec![format!(
+        "{} on {}: {}{} pairs in {seconds:.3} s: {} pairs/s, {}",
+        plural(led.members.len(), "rank"),
+        plural(machines.len(), "machine"),
+        if again { "the last " } else { "" },
+        HumanCount(pairs),
+        HumanCount((pairs as f64 / seconds.max(1e-6)).round() as u64),
+        gcups(cells as f64 / seconds.max(1e-6)),
+    )];
+    for (rank, (member, speed)) in &led.members {
+        let speed = speed.map_or_else(|| "no block".to_owned(), |speed| gcups(speed as f64));
+        tracing::debug!("rank {rank} on {}: {speed}, {}", member.host, member.devices);
+    }
+    if led.tally.failures > 0 {
+        lines.push(format!(
+            "{} on some rank, and were computed elsewhere",
+            plural(led.tally.failures as usize, "failure")
+        ));
+    }
+    lines
+}

@@ -1,0 +1,165 @@
+//! `pairwave mpi`: what is valid.
+
+use super::args::{InputName, MpiArgs, MpiJob, ResultsName};
+use super::size;
+use pairwave::{Error, Result};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// How long a block is computed if nobody says otherwise: ranks that end one block apart waste half of that.
+const BLOCK_SECONDS: f64 = 5.0;
+
+/// A job for many ranks.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "it is checked, and then refused"))]
+pub(super) struct Mpi {
+    /// The command line of the job: its name, then what was typed, without the options of this command.
+    pub arguments: Vec<String>,
+    /// The directory of blocks.
+    pub work: PathBuf,
+    pub resume: bool,
+    pub keep: bool,
+    /// Whether rank 0 sends the input to the others.
+    pub broadcast: bool,
+    /// Whether rank 0 writes what the others have computed.
+    pub gather: bool,
+    pub size: BlockSize,
+}
+
+/// What a block has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum BlockSize {
+    /// So many cells.
+    Cells(u64),
+    /// What takes about so long.
+    Seconds(f64),
+}
+
+impl Mpi {
+    pub(super) fn new(args: MpiArgs, typed: &[OsString]) -> Result<Self> {
+        let size = match (args.block_cells, args.block_seconds) {
+            (Some(_), Some(_)) => {
+                return Err(Error::usage("--block-cells says how large blocks are: leave --block-seconds out"));
+            }
+            (Some(cells), None) => BlockSize::Cells(size::cells("--block-cells", &cells)?),
+            (None, seconds) => {
+                let seconds = seconds.unwrap_or(BLOCK_SECONDS);
+                if !(seconds > 0.0 && seconds <= 1e6) {
+                    return Err(Error::usage(format!("--block-seconds {seconds}: above 0, and up to a million")));
+                }
+                BlockSize::Seconds(seconds)
+            }
+        };
+        let output = match args.job {
+            MpiJob::Allpairs(job) => job.output,
+        };
+        let Some(output) = output.filter(|path| path != Path::new("-")) else {
+            return Err(Error::usage("a file for the results is missing: name it with --output"));
+        };
+        let beside = || {
+            let mut name = output.clone().into_os_string();
+            name.push(".pairwave");
+            PathBuf::from(name)
+        };
+        Ok(Mpi {
+            arguments: job_arguments(typed)?,
+            work: args.work.unwrap_or_else(beside),
+            resume: args.resume,
+            keep: args.keep,
+            broadcast: args.input == InputName::Broadcast,
+            gather: args.results == ResultsName::Gather,
+            size,
+        })
+    }
+}
+
+/// The command line of the job in that of `pairwave mpi`: from the job's name on, and without the options of this command.
+fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
+    const WITH_VALUE: [&str; 5] = ["--work", "--input", "--results", "--block-seconds", "--block-cells"];
+    const ALONE: [&str; 6] = ["--resume", "--keep", "--quiet", "-q", "--verbose", "-v"];
+    let words: Vec<&str> = typed
+        .iter()
+        .map(|word| word.to_str().ok_or_else(|| Error::usage(format!("{}: not in UTF-8", word.display()))))
+        .collect::<Result<_>>()?;
+    let begin = words.iter().position(|word| *word == "mpi").map_or(words.len(), |place| place + 1);
+    let (mut kept, mut words) = (Vec::new(), words[begin..].iter());
+    while let Some(&word) = words.next() {
+        if word == "--" {
+            kept.push(word.to_owned());
+            kept.extend(words.by_ref().map(|word| (*word).to_owned()));
+        } else if WITH_VALUE.contains(&word) {
+            words.next();
+        } else if !WITH_VALUE.contains(&word.split('=').next().unwrap_or_default()) && !ALONE.contains(&word) {
+            kept.push(word.to_owned());
+        }
+    }
+    Ok(kept)
+}
+
+/// A job's command line without who computes, and where to: what may differ when it goes on.
+#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "as above"))]
+pub(super) fn essence(arguments: &[String]) -> Vec<&str> {
+    const WITH_VALUE: [&str; 5] = ["--device", "--memory", "--threads", "--stats", "--kernel"];
+    let (mut kept, mut words) = (Vec::new(), arguments.iter());
+    while let Some(word) = words.next() {
+        if word == "--" {
+            kept.extend(std::iter::once(word).chain(words.by_ref()).map(String::as_str));
+        } else if WITH_VALUE.contains(&word.as_str()) || ["-t", "-j"].contains(&word.as_str()) {
+            words.next();
+        } else {
+            let is_short = ["-t", "-j"].iter().any(|short| word.starts_with(short));
+            let is_long = WITH_VALUE.contains(&word.split('=').next().unwrap_or_default());
+            if !(is_short || is_long || word == "--tune") {
+                kept.push(word.as_str());
+            }
+        }
+    }
+    kept
+}
+
+/// Whether this process is a rank that has nothing to say about a wrong command line, because another one does: by what
+/// launchers tell their processes.
+pub(super) fn leaves_it_to_rank_0(typed: &[OsString]) -> bool {
+    const RANKS: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"];
+    let rank = RANKS.iter().find_map(|name| std::env::var(name).ok());
+    let command = typed.iter().skip(1).filter_map(|word| word.to_str()).find(|word| !word.starts_with('-'));
+    command == Some("mpi") && rank.is_some_and(|rank| rank.trim() != "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    fn arguments(line: &str) -> Vec<String> {
+        job_arguments(&line.split(' ').map(OsString::from).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn the_job_in_the_command_line_of_many_ranks() {
+        for line in [
+            "pairwave mpi allpairs a.fa -o b.tsv --device cpu",
+            "/bin/pairwave -q mpi --input broadcast allpairs a.fa --resume -o b.tsv --work=x --device cpu --keep",
+            "pairwave -v mpi allpairs --results gather a.fa -o b.tsv --block-cells 5T --device cpu -v --block-seconds=1",
+        ] {
+            assert_eq!(arguments(line), words("allpairs a.fa -o b.tsv --device cpu"), "{line}");
+        }
+        assert_eq!(arguments("p mpi allpairs -o d -- --keep"), words("allpairs -o d -- --keep"));
+    }
+
+    #[test]
+    fn who_computes_may_change_when_a_job_goes_on() {
+        let job = words("allpairs a.fa -o b.tsv --min-identity 0.9");
+        for line in [
+            "allpairs a.fa -o b.tsv --min-identity 0.9 --device cpu --threads=3 --tune",
+            "allpairs -t 4 a.fa -j3 -o b.tsv --memory 3G --min-identity 0.9 --stats s.json",
+        ] {
+            assert_eq!(essence(&words(line)), job, "{line}");
+        }
+        assert_ne!(essence(&words("allpairs a.fa -o b.tsv --min-identity 0.8")), job);
+        assert_eq!(essence(&words("allpairs -- --tune")), ["allpairs", "--", "--tune"]);
+    }
+}
