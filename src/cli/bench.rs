@@ -5,14 +5,17 @@ use super::common::{is_same_file, threads};
 use super::device::DeviceChoice;
 use super::runner::{chosen, kernel_called};
 use super::{flags, interrupt, log};
+use pairwave::cluster::tables;
 use pairwave::gpu::kernels::KERNELS;
 use pairwave::jobs::bench::{self, BenchWork, Contender, Experiment, GapKind};
+use pairwave::output::table::Measurements;
 use pairwave::output::{Output, plot, table};
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Lengths that a batch of pairs of one length is made for.
 const MOST_SYMBOLS: u32 = 1 << 20;
@@ -22,8 +25,10 @@ const MOST_PAIRS: u32 = 10_000_000;
 /// A valid `pairwave bench`.
 #[derive(Debug)]
 pub(super) struct Bench {
-    /// At least one, in the order in which they run.
+    /// In the order in which they run.
     pub experiments: Vec<Experiment>,
+    /// Whether clusters are simulated, after the experiments; at least one of both is to be done.
+    pub cluster: bool,
     /// `None` for the usual ones.
     pub lengths: Option<Vec<u32>>,
     /// `None` for the usual ones.
@@ -70,9 +75,11 @@ impl TryFrom<BenchArgs> for Bench {
                 return Err(Error::usage(format!("{option} {seqs} would replace the input of that name")));
             }
         }
-        let asked: Vec<Experiment> = args.experiments.iter().map(|&name| name.into()).collect();
+        let asked: Vec<Experiment> = args.experiments.iter().filter_map(|&name| name.measured()).collect();
+        let cluster = args.experiments.contains(&ExperimentName::Cluster);
+        let is_all = args.experiments.is_empty();
         let experiments: Vec<Experiment> =
-            Experiment::ALL.into_iter().filter(|one| asked.is_empty() || asked.contains(one)).collect();
+            Experiment::ALL.into_iter().filter(|one| is_all || asked.contains(one)).collect();
         if args.seqs.is_some()
             && !experiments.iter().any(|one| [Experiment::Filter, Experiment::EndToEnd].contains(one))
         {
@@ -86,14 +93,20 @@ impl TryFrom<BenchArgs> for Bench {
                 "--lengths is for kernels, edit, long, papara and msa, and none of them is to be measured",
             ));
         }
-        if !args.counts.is_empty() && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa]) {
-            return Err(Error::usage("--counts is for kernels, papara and msa, and none of them is to be measured"));
+        if !args.counts.is_empty()
+            && !cluster
+            && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa])
+        {
+            return Err(Error::usage(
+                "--counts is for kernels, papara, msa and cluster, and none of them is to be measured",
+            ));
         }
         if !args.work.is_empty() && !any_of(&[Experiment::Kernels]) {
             return Err(Error::usage("--work is for kernels, which is not to be measured"));
         }
         Ok(Bench {
             experiments,
+            cluster,
             lengths: sizes("--lengths", args.lengths, MOST_SYMBOLS)?,
             counts: sizes("--counts", args.counts, MOST_PAIRS)?,
             work: once(
@@ -155,7 +168,8 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
 
 /// Runs the experiments and writes their tables, all or none.
 pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
-    let devices = chosen(&options.devices)?;
+    let is_simulation = options.experiments.is_empty();
+    let devices = if is_simulation { Vec::new() } else { chosen(&options.devices)? };
     let sequences = match &options.seqs {
         None => None,
         Some(path) => read_files(&[path], &ReadOptions::default())?.pop().map(Arc::new),
@@ -167,6 +181,12 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
         None => Output::standard(),
     };
     let picture = options.plot.as_deref().map(Output::create).transpose()?;
+    let stop = Arc::clone(&interrupt);
+    let say = |what: &str| {
+        if !quiet {
+            log::line(what);
+        }
+    };
     let bench = bench::Bench {
         experiments: options.experiments.clone(),
         devices,
@@ -181,11 +201,22 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
         threads: options.threads.map_or(0, NonZeroUsize::get),
         interrupt,
     };
-    let mut measurements = bench.run(&|what| {
-        if !quiet {
-            log::line(what);
+    let mut measurements = if is_simulation {
+        Measurements {
+            header: vec![format!("pairwave {} bench cluster", env!("CARGO_PKG_VERSION"))],
+            tables: Vec::new(),
         }
-    })?;
+    } else {
+        bench.run(&say)?
+    };
+    if options.cluster {
+        let heard = |what: &str| {
+            say(&format!("cluster: {what}"));
+            if stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        };
+        let ranks = options.counts.as_deref();
+        measurements.tables.push(tables::table(ranks, options.quick, &heard)?);
+    }
     measurements.header.iter_mut().for_each(|line| *line = flags::in_text(line));
     let text = match options.format {
         TableFormatName::Text => table::text(&measurements),
@@ -199,9 +230,11 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
     output.finish()
 }
 
-impl From<ExperimentName> for Experiment {
-    fn from(name: ExperimentName) -> Self {
-        match name {
+impl ExperimentName {
+    /// The experiment with devices; none is one that only simulates.
+    fn measured(self) -> Option<Experiment> {
+        Some(match self {
+            ExperimentName::Cluster => return None,
             ExperimentName::Kernels => Experiment::Kernels,
             ExperimentName::Slices => Experiment::Slices,
             ExperimentName::Filter => Experiment::Filter,
@@ -211,7 +244,7 @@ impl From<ExperimentName> for Experiment {
             ExperimentName::Long => Experiment::Long,
             ExperimentName::Papara => Experiment::Papara,
             ExperimentName::Msa => Experiment::Msa,
-        }
+        })
     }
 }
 

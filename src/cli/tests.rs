@@ -80,7 +80,9 @@ fn experiments_run_in_their_own_order_each_once() {
         action => panic!("{action:?}"),
     };
     let all = bench("");
-    assert_eq!(all.experiments, Experiment::ALL);
+    assert_eq!((all.experiments, all.cluster), (Experiment::ALL.to_vec(), false));
+    let simulated = bench("cluster --counts 5,7");
+    assert_eq!((simulated.experiments.len(), simulated.cluster, simulated.counts), (0, true, Some(vec![5, 7])));
     assert_eq!((all.lengths, all.counts, all.output, all.plot), (None, None, None, None));
     // All but the seven that follow others, and the CPU.
     assert_eq!(all.contenders.len(), pairwave::gpu::kernels::KERNELS.len() - 7 + 1);

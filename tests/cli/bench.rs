@@ -302,7 +302,7 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["kernels", "--kernel", "nw_lines"], "no kernel is called 'nw_lines'"),
         (&["edit", "--kernel", "myers_lines"], "myers_band"),
         (&["slices", "--lengths", "9"], "--lengths is for kernels, edit, long, papara and msa"),
-        (&["long", "--counts", "9"], "--counts is for kernels, papara and msa"),
+        (&["long", "--counts", "9"], "--counts is for kernels, papara, msa and cluster"),
         (&["papara", "--work", "scores"], "--work is for kernels"),
         (&["edit", "--seqs", &one], "--seqs is for filter and endtoend"),
         (&["filter", "--seqs", &one], "--seqs: a pair needs two"),

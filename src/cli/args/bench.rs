@@ -15,7 +15,7 @@ use super::{COMPUTING, OUTPUT, SELECTION};
 #[derive(Debug, clap::Args, Default)]
 #[command(after_long_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// What to measure [default: all of these]
+    /// What to measure [default: all of these but 'cluster']
     #[arg(value_name = "EXPERIMENT", value_enum, ignore_case = true)]
     pub experiments: Vec<ExperimentName>,
 
@@ -25,8 +25,9 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub lengths: Vec<u32>,
 
-    /// Numbers of pairs for 'kernels', of reads for 'papara' and of sequences for 'msa', separated by commas [default: for
-    /// kernels 8,64,512,4096,32768,100000, for papara 10,50,100,500,1250,5000, for msa 10,100,1000]
+    /// Numbers of pairs for 'kernels', of reads for 'papara', of sequences for 'msa' and of ranks for 'cluster', separated by
+    /// commas [default: for kernels 8,64,512,4096,32768,100000, for papara 10,50,100,500,1250,5000, for msa 10,100,1000, for
+    /// cluster 1,10,100,1000,10000]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub counts: Vec<u32>,
 
@@ -96,7 +97,7 @@ Examples:
     pairwave bench endtoend --seqs genes.fa --seconds 20";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExperimentName {
+pub(crate) enum ExperimentName {
     /// Every kernel and the CPU engine, by length and number of pairs (Truong et al., figures 8 and 9)
     Kernels,
     /// Slice widths and workgroup sizes of nw_slice (table 4, figure 11)
@@ -120,6 +121,8 @@ pub enum ExperimentName {
     /// Random families of proteins aligned with each other in both modes: seconds of distances, tree and alignment, by length
     /// and number of sequences
     Msa,
+    /// Jobs in blocks on many machines, simulated: nothing is computed, and no device is asked
+    Cluster,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
