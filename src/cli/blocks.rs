@@ -57,6 +57,11 @@ impl Plan {
         }
         let directory = match args.job {
             BlockJob::Allpairs(args) => args.output,
+            BlockJob::Edit(args) => args.output,
+            BlockJob::Papara(args) => args.output,
+            BlockJob::Msa(args) => args.output,
+            BlockJob::Tree(args) => args.output,
+            BlockJob::Dist(args) => args.output,
         };
         let directory = match directory {
             _ if args.dry_run => None,
@@ -204,7 +209,13 @@ impl TryFrom<MergeArgs> for Merge {
         let output = args.output.filter(|path| path != Path::new("-"));
         check_stats(args.stats.as_deref(), &[], output.as_deref())?;
         let threads = args.threads.map(threads).transpose()?;
-        let others = [("--table", args.table), ("--tree-out", args.tree_out)];
+        let others = [
+            ("--table", args.table),
+            ("--tree-out", args.tree_out),
+            ("--guidetree-out", args.guidetree_out),
+            ("--distmat-out", args.distmat_out),
+            ("--report", args.report),
+        ];
         let others: Vec<_> = others.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
         let named: Vec<_> = others.iter().map(|(option, path)| (*option, Some(path.as_path()))).collect();
         check_others(&named, &[], &[output.as_deref(), args.stats.as_deref()])?;

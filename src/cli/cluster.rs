@@ -46,6 +46,11 @@ pub(super) trait Task {
 pub(super) fn on_job<T: Task>(arguments: &[String], task: T) -> Result<T::Output> {
     match job_of(arguments)? {
         Action::AllPairs(command) => task.on(*command),
+        Action::Edit(command) => task.on(*command),
+        Action::Papara(command) => task.on(*command),
+        Action::Msa(command) => task.on(*command),
+        Action::Tree(command) => task.on(*command),
+        Action::Dist(command) => task.on(*command),
         _ => Err(Error::usage("only a job that computes has blocks: help and lists have none")),
     }
 }

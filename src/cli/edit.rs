@@ -1,6 +1,7 @@
 //! `pairwave edit`: what is valid, and the job.
 
 use super::args::*;
+use super::blocks::{BlockCommand, RowSink};
 use super::common::{Compute, check_stats, check_strand, compute, max_hits, output};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
@@ -267,32 +268,11 @@ impl JobCommand for Edit {
         Ok(Sequences { patterns, against, scheme, pool })
     }
 
-    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
-        let Sequences { patterns, against, scheme, pool } = input;
-        let scoring = scheme.equality.scoring();
-        let job = EditDistances {
-            strand: self.strand,
-            align: self.align,
-            all_ends: self.all_ends,
-            max_hits: self.max_hits.map(|most| most.get() as usize),
-            check: self.compute.check,
-            ..EditDistances::new(patterns, against, Arc::new(scheme))
-        };
-        let context = Context {
-            queries: Arc::clone(&job.patterns),
-            targets: Arc::clone(job.texts()),
-            scoring,
-            identity: IdentityDefinition::Columns,
-        };
-        let mut writer = output::open(&self.format, context, output)?;
-        writer.begin()?;
-        runner.show_progress(job.cells());
-        let summary = job.run(&runner.run, |results| {
-            let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
-            pool.install(|| writer.write_all(&pairs))
-        })?;
-        writer.finish()?;
-        Ok(summary)
+    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+        self.deliver(input, runner, output, |job, runner, rows| {
+            runner.show_progress(job.cells());
+            job.run(&runner.run, rows)
+        })
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
@@ -301,6 +281,50 @@ impl JobCommand for Edit {
 
     fn lines(&self, summary: &Summary) -> Vec<String> {
         summary_lines(summary, false)
+    }
+}
+
+impl BlockCommand for Edit {
+    type Job = EditDistances;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        [Some(&mut self.patterns), self.texts.as_mut(), self.pairs.as_mut()].into_iter().flatten().collect()
+    }
+
+    fn job(&self, input: &Sequences) -> Result<EditDistances> {
+        let patterns = Arc::clone(&input.patterns);
+        Ok(EditDistances {
+            strand: self.strand,
+            align: self.align,
+            all_ends: self.all_ends,
+            max_hits: self.max_hits.map(|most| most.get() as usize),
+            check: self.compute.check,
+            ..EditDistances::new(patterns, input.against.clone(), Arc::new(input.scheme.clone()))
+        })
+    }
+
+    fn deliver(
+        &self,
+        input: Sequences,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&EditDistances, &mut Runner, RowSink<'_, EditDistances>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let job = self.job(&input)?;
+        let context = Context {
+            queries: Arc::clone(&job.patterns),
+            targets: Arc::clone(job.texts()),
+            scoring: input.scheme.equality.scoring(),
+            identity: IdentityDefinition::Columns,
+        };
+        let mut writer = output::open(&self.format, context, output)?;
+        writer.begin()?;
+        let summary = source(&job, &mut runner, &mut |results| {
+            let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
+            input.pool.install(|| writer.write_all(&pairs))
+        })?;
+        writer.finish()?;
+        Ok(summary)
     }
 }
 

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 49] = [
+const FLAGS: [(&str, &str); 52] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("alphabet", "--alphabet"),
@@ -24,9 +24,11 @@ const FLAGS: [(&str, &str); 49] = [
     ("gaps", "--gap-open and --gap-extend"),
     ("gaps.first", "--gap-open + --gap-extend"),
     ("gaps.next", "--gap-extend"),
+    ("given", "--distance"),
     ("guide_tree", "--guidetree-in"),
     ("insertion", "--gap-open and --gap-extend"),
     ("kernel", "--kernel"),
+    ("kind", "--distance"),
     ("lengths", "--lengths"),
     ("limit", "--max-distance"),
     ("match_score", "--match"),
@@ -42,6 +44,7 @@ const FLAGS: [(&str, &str); 49] = [
     ("query", "QUERY"),
     ("query_id", "--query-id"),
     ("quick", "--quick"),
+    ("reads", "--reads"),
     ("score_only", "--score-only"),
     ("scoring", "--alphabet"),
     ("seconds", "--seconds"),

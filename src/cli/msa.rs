@@ -1,6 +1,7 @@
 //! `pairwave msa`: what is valid, and the job.
 
 use super::args::*;
+use super::blocks::{BlockCommand, RowSink};
 use super::common::{Compute, check_others, check_stats, compute, ending, output};
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
@@ -9,8 +10,8 @@ use pairwave::clustal::ClustalCosts;
 use pairwave::clustal::costs::PairGaps;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
-use pairwave::jobs::msa::{Aligned, MsaMode, MsaSummary, MultiAlign, PairDistance, TreeMethod};
-use pairwave::jobs::{Job, Run};
+use pairwave::jobs::msa::{Aligned, DistanceRows, MsaMode, MsaSummary, MultiAlign, PairDistance, TreeMethod};
+use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, MsaFormat, Renamed, Rows, write, write_distances, write_report};
 use pairwave::output::{MatrixShape, Output};
 use pairwave::profile::Series;
@@ -18,7 +19,7 @@ use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::Matrix;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Written, read_text};
-use pairwave::tree::GuideTree;
+use pairwave::tree::{Distances, GuideTree};
 use pairwave::{Error, Result};
 use pairwave::{posterior, profile};
 use serde::Serialize;
@@ -213,6 +214,11 @@ impl PairScoringArgs {
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
+    /// The file of a matrix, if it has no built-in one.
+    pub(super) fn matrix_file(&mut self) -> Option<&mut String> {
+        self.pair_matrix.as_mut().filter(|name| is_file_of_matrix(name))
+    }
+
     /// Refuses what another kind of distance has no use for.
     pub(super) fn check(&self, distance: Option<PairDistanceName>) -> Result<()> {
         match self.given() {
@@ -259,6 +265,12 @@ fn series(name: &str, alphabet: Alphabet) -> Result<Series> {
         Some(series) => Ok(series),
         None => other_matrix("--matrix", name).map(Series::One),
     }
+}
+
+/// Whether a name is that of no built-in matrix.
+fn is_file_of_matrix(name: &str) -> bool {
+    let is_series = |alphabet| !matches!(of_series("", name, alphabet), Ok(None));
+    !is_series(Alphabet::Dna) && SubstitutionMatrix::built_in(name).is_none()
 }
 
 /// A matrix that is none of ClustalW's: a file, or one by its name.
@@ -456,20 +468,43 @@ impl JobCommand for MultipleAlign {
         Ok((sequences, tree))
     }
 
-    fn run(&self, (sequences, tree): Self::Input, mut runner: Runner, output: Output) -> Result<MsaSummary> {
+    fn run(&self, input: Self::Input, runner: Runner, output: Output) -> Result<MsaSummary> {
+        self.align(input, None, runner, output)
+    }
+
+    fn stats(summary: &MsaSummary) -> impl Serialize {
+        summary.clone()
+    }
+
+    fn lines(&self, summary: &MsaSummary) -> Vec<String> {
+        let MsaSummary { sequences, columns, distances, tree_seconds, alignment_seconds, seconds } = summary;
+        let mut line = format!(
+            "{} sequences in {} columns in {seconds:.3} s:",
+            HumanCount(*sequences as u64),
+            HumanCount(*columns as u64)
+        );
+        if distances.pairs > 0 {
+            let speed = gcups(distances.cells as f64 / distances.seconds.max(1e-6));
+            line += &format!(" distances {:.3} s ({speed}),", distances.seconds);
+        }
+        line += &format!(" guide tree {tree_seconds:.3} s, alignment {alignment_seconds:.3} s");
+        vec![line]
+    }
+}
+
+impl MultipleAlign {
+    /// Aligns what was read, and writes it. Distances that are given are not computed.
+    fn align(
+        &self,
+        (sequences, tree): (Sequences, Option<GuideTree>),
+        given: Option<Arc<Distances>>,
+        mut runner: Runner,
+        output: Output,
+    ) -> Result<MsaSummary> {
         let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
         let (tree_out, distmat_out) = (create(&self.guidetree_out)?, create(&self.distmat_out)?);
         let alphabet = sequences.store.alphabet();
-        let job = MultiAlign {
-            mode: self.mode.resolve(alphabet)?,
-            distance: self.distance,
-            costs: self.costs(alphabet)?,
-            tree: self.tree,
-            guide_tree: tree,
-            needs_distances: distmat_out.is_some(),
-            check: self.compute.check,
-            ..MultiAlign::new(Arc::clone(&sequences.store))
-        };
+        let job = MultiAlign { given, ..self.job_of(&sequences, tree)? };
         let mut result = None;
         runner.show_progress(job.cells());
         let summary = job.run(&runner.run, |rows| {
@@ -503,27 +538,20 @@ impl JobCommand for MultipleAlign {
         Ok(summary)
     }
 
-    fn stats(summary: &MsaSummary) -> impl Serialize {
-        summary.clone()
+    fn job_of(&self, sequences: &Sequences, tree: Option<GuideTree>) -> Result<MultiAlign> {
+        let alphabet = sequences.store.alphabet();
+        Ok(MultiAlign {
+            mode: self.mode.resolve(alphabet)?,
+            distance: self.distance,
+            costs: self.costs(alphabet)?,
+            tree: self.tree,
+            guide_tree: tree,
+            needs_distances: self.distmat_out.is_some(),
+            check: self.compute.check,
+            ..MultiAlign::new(Arc::clone(&sequences.store))
+        })
     }
 
-    fn lines(&self, summary: &MsaSummary) -> Vec<String> {
-        let MsaSummary { sequences, columns, distances, tree_seconds, alignment_seconds, seconds } = summary;
-        let mut line = format!(
-            "{} sequences in {} columns in {seconds:.3} s:",
-            HumanCount(*sequences as u64),
-            HumanCount(*columns as u64)
-        );
-        if distances.pairs > 0 {
-            let speed = gcups(distances.cells as f64 / distances.seconds.max(1e-6));
-            line += &format!(" distances {:.3} s ({speed}),", distances.seconds);
-        }
-        line += &format!(" guide tree {tree_seconds:.3} s, alignment {alignment_seconds:.3} s");
-        vec![line]
-    }
-}
-
-impl MultipleAlign {
     /// What ClustalW's distances are computed with.
     fn costs(&self, alphabet: Alphabet) -> Result<Option<Arc<ClustalCosts>>> {
         match &self.mode {
@@ -536,6 +564,50 @@ impl MultipleAlign {
     fn title(&self) -> String {
         let path = Path::new(&self.source.path);
         path.file_name().map_or_else(|| self.source.path.clone(), |name| name.to_string_lossy().into_owned())
+    }
+}
+
+impl BlockCommand for MultipleAlign {
+    type Job = DistanceRows;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        let (ModeChoice::Accurate(scoring) | ModeChoice::Clustal(scoring)) = &mut self.mode;
+        let matrix = scoring.matrix.as_mut().filter(|name| is_file_of_matrix(name));
+        [Some(&mut self.source.path), self.pairs.matrix_file(), matrix].into_iter().flatten().collect()
+    }
+
+    fn other_output(&self) -> Option<&'static str> {
+        let others = [
+            ("--guidetree-out", self.guidetree_out.is_some()),
+            ("--distmat-out", self.distmat_out.is_some()),
+            ("--report", self.report.is_some()),
+        ];
+        others.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    fn job(&self, (sequences, tree): &Self::Input) -> Result<DistanceRows> {
+        let nothing = |why: &str| Err(Error::usage(format!("{why}: the distances of all pairs are what is cut")));
+        if tree.is_some() {
+            return nothing("--guidetree-in needs no distances");
+        }
+        match self.job_of(sequences, None)?.pair_distances() {
+            Some(job) => Ok(DistanceRows::new(job)),
+            None if self.tree == Some(TreeMethod::Mbed) => nothing("--tree mbed needs few distances"),
+            None => nothing("--mode accurate needs no distances unless --distance or --tree asks for them"),
+        }
+    }
+
+    fn deliver(
+        &self,
+        input: Self::Input,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+    ) -> Result<MsaSummary> {
+        let job = self.job(&input)?;
+        let mut gathered = job.gather()?;
+        source(&job, &mut runner, &mut |rows| gathered.add(rows))?;
+        self.align(input, Some(Arc::new(gathered.finish()?)), runner, output)
     }
 }
 

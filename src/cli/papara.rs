@@ -1,6 +1,7 @@
 //! `pairwave papara`: what is valid, and the job.
 
 use super::args::*;
+use super::blocks::{BlockCommand, RowSink};
 use super::common::{Compute, check_others, check_stats, check_strand, compute, ending, output};
 use super::log;
 use super::progress::gcups;
@@ -255,49 +256,11 @@ impl JobCommand for Papara {
         Ok(Arc::new(reference))
     }
 
-    fn run(&self, reference: Arc<Reference>, mut runner: Runner, output: Output) -> Result<Summary> {
-        let mut job = PhyloAlignment {
-            gap_model: self.gap_model,
-            scheme: Arc::new(self.scheme),
-            strand: self.strand,
-            exhaustive: self.exhaustive,
-            check: self.compute.check,
-            ..PhyloAlignment::new(Arc::clone(&reference), ReadSource::File(self.reads.clone()))
-        };
-        let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
-        let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
-        let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
-        let mut sink = Sink { reference: &reference, alignment: None, table, splits: HashMap::new() };
-        let mut extent = Extent::new(reference.columns.len());
-        let (summary, sink) = match self.spool(&reference)? {
-            None => {
-                sink.alignment = Some(PlacedWriter::begin(self.format, rows, None, output)?);
-                runner.show_progress_reads();
-                let summary = job.run(&runner.run, |reads| sink.write(reads))?;
-                (summary, sink)
-            }
-            Some(mut spool) => {
-                for block in spool.blocks() {
-                    block?.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
-                }
-                job.skip = spool.reads();
-                runner.show_progress_reads();
-                let summary = job.run(&runner.run, |reads| {
-                    reads.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
-                    spool.append(reads)
-                })?;
-                sink.alignment = Some(PlacedWriter::begin(self.format, rows, Some(&extent), output)?);
-                spool.blocks().try_for_each(|block| sink.write(&block?))?;
-                (summary, sink)
-            }
-        };
-        if let Some(mut tree) = tree_out {
-            tree.buffer().extend_from_slice(reference.tree.annotated().as_bytes());
-            tree.buffer().push(b'\n');
-            tree.finish()?;
-        }
-        sink.finish()?;
-        Ok(summary)
+    fn run(&self, reference: Arc<Reference>, runner: Runner, output: Output) -> Result<Summary> {
+        self.deliver(reference, runner, output, |job, runner, rows| {
+            runner.show_progress_reads();
+            job.run(&runner.run, rows)
+        })
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
@@ -320,5 +283,75 @@ impl JobCommand for Papara {
             gcups(summary.cells as f64 / seconds),
             engines.join(", "),
         )]
+    }
+}
+
+impl BlockCommand for Papara {
+    type Job = PhyloAlignment;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        vec![&mut self.tree, &mut self.reference, &mut self.reads]
+    }
+
+    fn other_output(&self) -> Option<&'static str> {
+        let others = [
+            ("--table", self.table.is_some()),
+            ("--tree-out", self.tree_out.is_some()),
+            ("--checkpoint", self.checkpoint.is_some()),
+        ];
+        others.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    fn job(&self, reference: &Arc<Reference>) -> Result<PhyloAlignment> {
+        Ok(PhyloAlignment {
+            gap_model: self.gap_model,
+            scheme: Arc::new(self.scheme),
+            strand: self.strand,
+            exhaustive: self.exhaustive,
+            check: self.compute.check,
+            ..PhyloAlignment::new(Arc::clone(reference), ReadSource::File(self.reads.clone()))
+        })
+    }
+
+    fn deliver(
+        &self,
+        reference: Arc<Reference>,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&PhyloAlignment, &mut Runner, RowSink<'_, PhyloAlignment>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let mut job = self.job(&reference)?;
+        let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
+        let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
+        let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
+        let mut sink = Sink { reference: &reference, alignment: None, table, splits: HashMap::new() };
+        let mut extent = Extent::new(reference.columns.len());
+        let (summary, sink) = match self.spool(&reference)? {
+            None => {
+                sink.alignment = Some(PlacedWriter::begin(self.format, rows, None, output)?);
+                let summary = source(&job, &mut runner, &mut |reads| sink.write(reads))?;
+                (summary, sink)
+            }
+            Some(mut spool) => {
+                for block in spool.blocks() {
+                    block?.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
+                }
+                job.skip = spool.reads();
+                let summary = source(&job, &mut runner, &mut |reads| {
+                    reads.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
+                    spool.append(reads)
+                })?;
+                sink.alignment = Some(PlacedWriter::begin(self.format, rows, Some(&extent), output)?);
+                spool.blocks().try_for_each(|block| sink.write(&block?))?;
+                (summary, sink)
+            }
+        };
+        if let Some(mut tree) = tree_out {
+            tree.buffer().extend_from_slice(reference.tree.annotated().as_bytes());
+            tree.buffer().push(b'\n');
+            tree.finish()?;
+        }
+        sink.finish()?;
+        Ok(summary)
     }
 }

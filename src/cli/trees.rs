@@ -1,13 +1,14 @@
 //! `pairwave tree` and `pairwave dist`: what is valid, and the jobs.
 
 use super::args::*;
+use super::blocks::{BlockCommand, RowSink};
 use super::common::{Compute, check_stats, compute, output};
 use super::msa::{Sequences, Source, warn_of_names};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
-use pairwave::jobs::msa::{PairDistance, PairDistances, SequenceTree, TreeMethod, TreeSummary};
+use pairwave::jobs::msa::{DistanceRows, PairDistance, PairDistances, SequenceTree, TreeMethod, TreeSummary};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, write_distances};
@@ -120,12 +121,7 @@ impl JobCommand for DistanceMatrix {
                 return Ok(Summary { pairs, written: pairs, seconds, ..Summary::default() });
             }
         };
-        let job = PairDistances {
-            kind: self.distance,
-            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
-            check: self.compute.check,
-            ..PairDistances::new(Arc::clone(&sequences.store))
-        };
+        let job = self.distances_of(&sequences)?;
         runner.show_progress(job.cells());
         let mut found = None;
         let summary = job.run(&runner.run, |distances| {
@@ -147,6 +143,15 @@ impl JobCommand for DistanceMatrix {
 }
 
 impl DistanceMatrix {
+    fn distances_of(&self, sequences: &Sequences) -> Result<PairDistances> {
+        Ok(PairDistances {
+            kind: self.distance,
+            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
+            check: self.compute.check,
+            ..PairDistances::new(Arc::clone(&sequences.store))
+        })
+    }
+
     fn write(&self, distances: &Distances, names: &[&[u8]], output: Output) -> Result<()> {
         let order: Vec<u32> = (0..names.len() as u32).collect();
         warn_of_names(self.output.as_deref(), &write_distances(self.format, distances, names, &order, output)?);
@@ -264,6 +269,18 @@ impl TryFrom<TreeArgs> for TreeMake {
     }
 }
 
+impl TreeMake {
+    fn tree_of(&self, sequences: &Sequences) -> Result<SequenceTree> {
+        Ok(SequenceTree {
+            distance: self.distance,
+            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
+            method: self.method,
+            check: self.compute.check,
+            ..SequenceTree::new(Arc::clone(&sequences.store))
+        })
+    }
+}
+
 impl JobCommand for TreeMake {
     type Input = Compared;
     type Summary = TreeSummary;
@@ -292,13 +309,7 @@ impl JobCommand for TreeMake {
                 return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });
             }
         };
-        let job = SequenceTree {
-            distance: self.distance,
-            costs: Some(self.pairs.costs(sequences.store.alphabet(), 0.5)?),
-            method: self.method,
-            check: self.compute.check,
-            ..SequenceTree::new(Arc::clone(&sequences.store))
-        };
+        let job = self.tree_of(&sequences)?;
         runner.show_progress(job.cells());
         let summary = job.run(&runner.run, |trees| {
             trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
@@ -317,5 +328,76 @@ impl JobCommand for TreeMake {
         let mut lines = if has_pairs { summary_lines(&summary.distances, false) } else { Vec::new() };
         lines.push(format!("tree in {:.3} s", summary.tree_seconds));
         lines
+    }
+}
+
+impl Compared {
+    /// The sequences, of which distances are computed in blocks.
+    fn sequences(&self) -> Result<&Sequences> {
+        match self {
+            Compared::Sequences(sequences) => Ok(sequences),
+            Compared::Rows(_) => Err(Error::usage("--aligned: columns are compared at once, there is nothing to cut")),
+        }
+    }
+}
+
+impl BlockCommand for DistanceMatrix {
+    type Job = DistanceRows;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
+    }
+
+    fn job(&self, input: &Compared) -> Result<DistanceRows> {
+        Ok(DistanceRows::new(self.distances_of(input.sequences()?)?))
+    }
+
+    fn deliver(
+        &self,
+        input: Compared,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let job = self.job(&input)?;
+        let mut gathered = job.gather()?;
+        let summary = source(&job, &mut runner, &mut |rows| gathered.add(rows))?;
+        self.write(&gathered.finish()?, &input.sequences()?.names(), output)?;
+        Ok(summary)
+    }
+}
+
+impl BlockCommand for TreeMake {
+    type Job = DistanceRows;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
+    }
+
+    fn job(&self, input: &Compared) -> Result<DistanceRows> {
+        let distances = self.tree_of(input.sequences()?)?.pair_distances();
+        distances
+            .map(DistanceRows::new)
+            .ok_or_else(|| Error::usage("--tree mbed: that tree needs few distances, there is nothing to cut"))
+    }
+
+    fn deliver(
+        &self,
+        input: Compared,
+        mut runner: Runner,
+        mut output: Output,
+        source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
+    ) -> Result<TreeSummary> {
+        let job = self.job(&input)?;
+        let mut gathered = job.gather()?;
+        source(&job, &mut runner, &mut |rows| gathered.add(rows))?;
+        let given = Some(Arc::new(gathered.finish()?));
+        let job = SequenceTree { given, ..self.tree_of(input.sequences()?)? };
+        let summary = job.run(&runner.run, |trees| {
+            trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
+            Ok(())
+        })?;
+        output.finish()?;
+        Ok(summary)
     }
 }

@@ -76,6 +76,45 @@ fn pairs_in_blocks_are_written_as_at_once() {
     }
 }
 
+/// Other jobs whose results are one file, and those that write files beside it.
+#[test]
+fn other_jobs_in_blocks_write_what_they_write_at_once() {
+    let folder = folder();
+    let reference = [format!("{TINY}/ref.nwk"), format!("{TINY}/ref.fasta"), format!("{TINY}/reads.fasta")];
+    let [tree, rows, reads] = reference.each_ref().map(String::as_str);
+    let reads = ["papara", "--tree", tree, "--reference", rows, "--reads", reads];
+    let jobs: [(&[&str], &str, &[&str]); 6] = [
+        (&reads, "100M", &["--table", "--tree-out"]),
+        (&["edit", GENES, "--max-distance", "0.2", "--max-hits", "4", "--align"], "20M", &[]),
+        (&["dist", GENES], "24M", &[]),
+        (&["dist", GENES, "--distance", "edit", "--format", "tsv"], "24M", &[]),
+        (&["tree", GENES, "--distance", "identity"], "24M", &[]),
+        (&["msa", GENES, "--mode", "clustalw"], "24M", &["--guidetree-out", "--distmat-out", "--report"]),
+    ];
+    for (number, (job, cells, others)) in jobs.iter().enumerate() {
+        let work = planned(&folder, &format!("work{number}"), cells, job);
+        assert!(blocks_of(&work) > 1, "{job:?}");
+        runs(&["run", &work, "--share", "1/2", "--device", "cpu"]);
+        runs(&["run", &work, "--device", "cpu"]);
+        let files = |which: &str| -> Vec<String> {
+            let ending = |option: &str| path(&folder, &format!("{which}{number}{option}.phy"));
+            ["-o"].iter().chain(*others).flat_map(|option| [(*option).to_owned(), ending(option)]).collect()
+        };
+        let (whole, merged) = (files("whole"), files("merged"));
+        runs(&[job, &words(&whole)[..], &["--device", "cpu"]].concat());
+        runs(&[&["merge", &work], &words(&merged)[..]].concat());
+        for (one, other) in whole.iter().zip(&merged).skip(1).step_by(2) {
+            assert!(fs::read(one).expect("it is there") == fs::read(other).expect("it is there"), "{one} {other}");
+        }
+    }
+    assert!(refused(&["merge", &path(&folder, "work1"), "--table", "t.tsv"]).contains("--table: the job is 'edit'"));
+    let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
+    assert!(plan(&["dist", GENES, "--distance", "kmer"]).contains("--distance: distances by words"));
+    assert!(plan(&["tree", GENES, "--tree", "mbed"]).contains("--tree mbed"));
+    assert!(plan(&["msa", GENES, "--mode", "accurate"]).contains("--mode accurate needs no distances"));
+    assert!(plan(&["msa", GENES, "--report", "r.html"]).contains("--report: what is written"));
+}
+
 #[test]
 fn what_is_damaged_missing_or_claimed_is_named() {
     let folder = folder();

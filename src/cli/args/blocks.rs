@@ -3,7 +3,7 @@
 use clap::{Arg, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-use super::{AllPairsArgs, ComputeArgs, OUTPUT};
+use super::{AllPairsArgs, ComputeArgs, DistArgs, EditArgs, MsaArgs, OUTPUT, PaparaArgs, TreeArgs};
 
 const BLOCKS: &str = "Blocks";
 
@@ -52,6 +52,21 @@ pub(crate) enum BlockJob {
     #[command(mut_args(of_plan), override_usage = "pairwave plan allpairs [OPTIONS] <SEQS> [OTHER] -o <DIRECTORY>")]
     #[command(after_long_help = "")]
     Allpairs(Box<AllPairsArgs>),
+    #[command(mut_args(of_plan), override_usage = "pairwave plan edit [OPTIONS] <PATTERNS> [TEXTS] -o <DIRECTORY>")]
+    #[command(after_long_help = "")]
+    Edit(Box<EditArgs>),
+    #[command(mut_args(of_plan), after_long_help = "")]
+    #[command(override_usage = "pairwave plan papara [OPTIONS] -t <FILE> -s <FILE> -q <FILE> -o <DIRECTORY>")]
+    Papara(Box<PaparaArgs>),
+    #[command(mut_args(of_plan), override_usage = "pairwave plan msa [OPTIONS] <SEQS> -o <DIRECTORY>")]
+    #[command(after_long_help = "")]
+    Msa(Box<MsaArgs>),
+    #[command(mut_args(of_plan), override_usage = "pairwave plan tree [OPTIONS] <SEQS> -o <DIRECTORY>")]
+    #[command(after_long_help = "")]
+    Tree(Box<TreeArgs>),
+    #[command(mut_args(of_plan), override_usage = "pairwave plan dist [OPTIONS] <SEQS> -o <DIRECTORY>")]
+    #[command(after_long_help = "")]
+    Dist(Box<DistArgs>),
 }
 
 /// Options that another command of a job in blocks has.
@@ -139,6 +154,18 @@ pub(crate) struct MergeArgs {
     /// Of papara: write the tree to this file, with the numbers of its edges
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub tree_out: Option<PathBuf>,
+
+    /// Of msa: write the guide tree to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub guidetree_out: Option<PathBuf>,
+
+    /// Of msa: write the distances to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub distmat_out: Option<PathBuf>,
+
+    /// Of msa: write a page for people to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
 
     /// Write what was merged to this file as JSON. The file appears when it is whole
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]

@@ -16,7 +16,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Files beside the results, by the jobs that write them.
-const OF_JOBS: [(&str, &str); 2] = [("papara", "--table"), ("papara", "--tree-out")];
+const OF_JOBS: [(&str, &str); 5] = [
+    ("papara", "--table"),
+    ("papara", "--tree-out"),
+    ("msa", "--guidetree-out"),
+    ("msa", "--distmat-out"),
+    ("msa", "--report"),
+];
 
 /// Puts rows together.
 pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
@@ -76,9 +82,10 @@ impl Task for PutTogether<'_> {
         run.interrupt = interrupt::watch();
         let asked = Arc::clone(&run.interrupt);
         let stats = stats.map(Output::create).transpose()?;
+        let picture = command.files().picture.map(Output::create).transpose()?;
         let output = results(output, quiet)?;
         let (begin, mut found) = (Instant::now(), None);
-        command.deliver(input, Runner::new(run, None, quiet), output, |job, _, rows| {
+        command.deliver(input, Runner::new(run, picture, quiet), output, |job, _, rows| {
             let merged = directory.merge(job, &mut |some| match asked.load(Ordering::Relaxed) {
                 true => Err(Error::Interrupted),
                 false => rows(some),
