@@ -100,6 +100,10 @@ impl Divisible for Cubes {
         Ok(())
     }
 
+    fn session_on(&self, (): (), _run: &Run) -> Result<()> {
+        Ok(())
+    }
+
     fn run_blocks(&self, blocks: &[Block], (): &mut (), run: &Run, sink: &mut dyn BlockSink<u64>) -> Result<Summary> {
         for block in blocks {
             for unit in block.units.clone() {
