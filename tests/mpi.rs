@@ -81,7 +81,8 @@ impl Case {
     /// What the job writes in one process.
     fn plain(&self, job: &[&str]) -> Vec<u8> {
         let path = self.path("plain");
-        let ran = Command::new(env!("CARGO_BIN_EXE_pairwave")).args(job).args(["-q", "-o", &path]).output().unwrap();
+        let ran =
+            Command::new(env!("CARGO_BIN_EXE_pairwave")).args(job).args(["--quiet", "-o", &path]).output().unwrap();
         assert!(ran.status.success(), "{}", text(&ran));
         fs::read(path).unwrap()
     }
@@ -94,11 +95,16 @@ impl Case {
 #[test]
 fn ranks_write_what_one_process_writes() {
     let case = Case::new(24, 60, 1);
-    let jobs: [&[&str]; 4] = [
+    let tiny = "assets/papara/tiny";
+    let [tree, rows, reads] = ["ref.nwk", "ref.fasta", "reads.fasta"].map(|name| format!("{tiny}/{name}"));
+    let jobs: [&[&str]; 7] = [
         &["allpairs", &case.input, "--min-identity", "0.8", "--edit-filter", "on"],
         &["allpairs", &case.input, "--max-hits", "2", "--strand", "both"],
         &["allpairs", &case.input, "--format", "phylip"],
         &["allpairs", &case.input, "--mode", "local", "--format", "paf"],
+        &["edit", &case.input, &case.input],
+        &["papara", "-t", &tree, "-s", &rows, "-q", &reads],
+        &["dist", &case.input],
     ];
     for (index, job) in jobs.iter().enumerate() {
         let expected = case.plain(&[job, &["--device", "cpu"][..]].concat());

@@ -52,6 +52,16 @@ impl Mpi {
         };
         let output = match args.job {
             MpiJob::Allpairs(job) => job.output,
+            MpiJob::Edit(job) => job.output,
+            MpiJob::Papara(job) if job.checkpoint.is_some() => {
+                return Err(Error::usage(
+                    "--checkpoint: finished blocks are kept in --work; go on from them with --resume",
+                ));
+            }
+            MpiJob::Papara(job) => job.output,
+            MpiJob::Msa(job) => job.output,
+            MpiJob::Tree(job) => job.output,
+            MpiJob::Dist(job) => job.output,
         };
         let Some(output) = output.filter(|path| path != Path::new("-")) else {
             return Err(Error::usage("a file for the results is missing: name it with --output"));
@@ -76,7 +86,8 @@ impl Mpi {
 /// The command line of the job in that of `pairwave mpi`: from the job's name on, and without the options of this command.
 fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
     const WITH_VALUE: [&str; 5] = ["--work", "--input", "--results", "--block-seconds", "--block-cells"];
-    const ALONE: [&str; 6] = ["--resume", "--keep", "--quiet", "-q", "--verbose", "-v"];
+    // Not `-q`, which is an option of papara; of other jobs it does no harm.
+    const ALONE: [&str; 5] = ["--resume", "--keep", "--quiet", "--verbose", "-v"];
     let words: Vec<&str> = typed
         .iter()
         .map(|word| word.to_str().ok_or_else(|| Error::usage(format!("{}: not in UTF-8", word.display()))))

@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::AllPairsArgs;
+use super::{AllPairsArgs, DistArgs, EditArgs, MsaArgs, PaparaArgs, TreeArgs};
 
 const RANKS: &str = "Ranks";
 
@@ -77,6 +77,22 @@ pub(crate) enum MpiJob {
     #[command(override_usage = "mpirun -n <RANKS> pairwave mpi allpairs [OPTIONS] <SEQS> [OTHER] -o <FILE>")]
     #[command(after_long_help = "")]
     Allpairs(Box<AllPairsArgs>),
+    #[command(
+        override_usage = "mpirun -n <RANKS> pairwave mpi edit [OPTIONS] <PATTERNS> [TEXTS] -o <FILE>",
+        after_long_help = ""
+    )]
+    Edit(Box<EditArgs>),
+    #[command(mut_arg("checkpoint", |option| option.hide(true)), after_long_help = "")]
+    #[command(
+        override_usage = "mpirun -n <RANKS> pairwave mpi papara [OPTIONS] -t <FILE> -s <FILE> -q <FILE> -o <FILE>"
+    )]
+    Papara(Box<PaparaArgs>),
+    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi msa [OPTIONS] <SEQS> -o <FILE>", after_long_help = "")]
+    Msa(Box<MsaArgs>),
+    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi tree [OPTIONS] <SEQS> -o <FILE>", after_long_help = "")]
+    Tree(Box<TreeArgs>),
+    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi dist [OPTIONS] <SEQS> -o <FILE>", after_long_help = "")]
+    Dist(Box<DistArgs>),
 }
 
 const MPI_EXAMPLES: &str = "\
