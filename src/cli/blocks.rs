@@ -178,6 +178,8 @@ impl TryFrom<RunArgs> for RunBlocks {
             Which::Share(share, shares)
         } else if args.status {
             Which::Status
+        } else if args.missing {
+            Which::Missing
         } else {
             match args.next.flatten() {
                 Some(0) => return Err(Error::usage("--next 0: at least 1 is needed")),

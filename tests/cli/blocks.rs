@@ -260,3 +260,10 @@ fn a_full_disk_is_named() {
     runs(&["run", &work, "--device", "cpu"]);
     runs(&["merge", &work]);
 }
+
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn a_program_without_mpi_says_how_to_get_it() {
+    let said = refused(&["mpi", "allpairs", GENES, "-o", "never.tsv"]);
+    assert!(said.contains("built without MPI") && said.contains("--features mpi"), "{said}");
+}

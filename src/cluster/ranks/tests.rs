@@ -100,8 +100,8 @@ impl Divisible for Cubes {
         Ok(())
     }
 
-    fn session_on(&self, (): (), _run: &Run) -> Result<()> {
-        Ok(())
+    fn session_on(&self, (): (), run: &Run) -> Result<()> {
+        self.session(run)
     }
 
     fn run_blocks(&self, blocks: &[Block], (): &mut (), run: &Run, sink: &mut dyn BlockSink<u64>) -> Result<Summary> {
