@@ -150,7 +150,7 @@ fn the_death_of_a_rank_loses_nothing() {
     let job = ["allpairs", &case.input, "--min-identity", "0.7", "--device", "cpu", "--threads", "1"];
     let expected = case.plain(&job);
     let (mut killed, mut gone_on) = (0, 0);
-    for turn in 0..5 {
+    for turn in 0..10 {
         let output = case.path(&format!("out{turn}"));
         let work = format!("{output}.pairwave");
         let all = [&job[..], &["--block-cells", "500K", "-o", &output]].concat();

@@ -93,10 +93,7 @@ impl TryFrom<BenchArgs> for Bench {
                 "--lengths is for kernels, edit, long, papara and msa, and none of them is to be measured",
             ));
         }
-        if !args.counts.is_empty()
-            && !cluster
-            && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa])
-        {
+        if !args.counts.is_empty() && !cluster && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa]) {
             return Err(Error::usage(
                 "--counts is for kernels, papara, msa and cluster, and none of them is to be measured",
             ));

@@ -120,6 +120,8 @@ pub(super) enum Which {
     Next(usize),
     /// None: only what there is.
     Status,
+    /// None: those without a result are listed.
+    Missing,
 }
 
 impl Which {
@@ -138,7 +140,7 @@ impl Which {
                 let begin = |share: usize| (share as u128 * blocks as u128 / shares as u128) as usize;
                 Ok(begin(share)..begin(share + 1))
             }
-            Which::Next(_) | Which::Status => Ok(0..blocks),
+            Which::Next(_) | Which::Status | Which::Missing => Ok(0..blocks),
         }
     }
 }

@@ -48,6 +48,9 @@ const JOURNAL: &str = "journal.jsonl";
 /// What a claim of the whole directory is called.
 const ALL: &str = "all";
 
+/// Who computes which blocks now, and who has all of them.
+pub type Holders = (Vec<(usize, Holder)>, Option<Holder>);
+
 /// A job in blocks.
 #[derive(Debug)]
 pub struct Directory {
@@ -285,7 +288,7 @@ impl Directory {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn holders(&self) -> Result<(Vec<(usize, Holder)>, Option<Holder>)> {
+    pub fn holders(&self) -> Result<Holders> {
         let (mut blocks, mut all) = (Vec::new(), None);
         for (name, holder) in self.claims.held()? {
             match name.parse() {

@@ -128,6 +128,10 @@ pub(crate) struct RunArgs {
     #[arg(long, help_heading = BLOCKS, group = "which")]
     pub status: bool,
 
+    /// List the blocks without a result that nobody computes, as Slurm takes the indices of an array, and compute nothing
+    #[arg(long, help_heading = BLOCKS, group = "which")]
+    pub missing: bool,
+
     #[command(flatten)]
     pub compute: ComputeArgs,
 }
@@ -190,8 +194,9 @@ Examples:
   The tasks of an array of Slurm, one block each, or the job's blocks in 16 shares:
     pairwave run work --block $SLURM_ARRAY_TASK_ID
     pairwave run work --share $SLURM_ARRAY_TASK_ID/16
-  How far it is:
-    pairwave run work --status";
+  How far it is, and an array of what is missing:
+    pairwave run work --status
+    sbatch --array=$(pairwave run work --missing) array.sh";
 
 const MERGE_EXAMPLES: &str = "\
 Example:

@@ -27,8 +27,10 @@ const FAILURES: usize = 3;
 pub(crate) fn run(options: &RunBlocks, quiet: bool) -> Result<()> {
     let stats = options.stats.as_deref().map(absolute).transpose()?;
     let directory = open(&options.directory)?;
-    if options.which == Which::Status {
-        return status::status(&directory);
+    match options.which {
+        Which::Status => return status::status(&directory),
+        Which::Missing => return status::missing(&directory),
+        _ => {}
     }
     let mut arguments = directory.manifest().arguments.clone();
     if options.compute.check && !arguments.iter().any(|argument| argument == "--check") {

@@ -11,6 +11,19 @@ pub(super) fn status(directory: &Directory) -> Result<()> {
     pages::print(words(directory)?)
 }
 
+/// Prints the numbers of blocks without a result that nobody computes, in a form that programs read.
+pub(super) fn missing(directory: &Directory) -> Result<()> {
+    let held: Vec<usize> = directory.holders()?.0.into_iter().map(|(block, _)| block).collect();
+    let states = directory.states()?.into_iter().enumerate();
+    let open = states.filter(|(block, state)| !state.is_done() && !held.contains(block)).map(|(block, _)| block);
+    let open: Vec<usize> = open.collect();
+    let runs = open.chunk_by(|one, other| one + 1 == *other).map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        one => one.iter().map(usize::to_string).collect(),
+    });
+    pages::print(runs.collect::<Vec<_>>().join(",") + "\n")
+}
+
 fn words(directory: &Directory) -> Result<String> {
     let states = directory.states()?;
     let (held, all) = directory.holders()?;

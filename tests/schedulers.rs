@@ -1,0 +1,224 @@
+//! Plans driven by schedulers as clusters have them: Slurm, whose daemons are started here for the test, and Snakemake. The
+//! scripts are those in `assets/cluster`, and whatever is killed, the result's bytes are those of the plain command.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+const ALL_GENES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/16s/gold200.fasta");
+const CLUSTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/cluster");
+/// The job's options, and how it is cut: sixty genes in some seven blocks.
+const OPTIONS: [&str; 2] = ["--min-identity", "0.8"];
+const CUT: [&str; 2] = ["--block-cells", "600M"];
+
+fn program() -> PathBuf {
+    assert_cmd::cargo::cargo_bin("pairwave")
+}
+
+/// A command that has to succeed.
+fn ran(command: &mut Command) -> Output {
+    let output = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert!(output.status.success(), "{command:?}: {}\n{out}\n{err}", output.status);
+    output
+}
+
+fn pairwave(arguments: &[&str]) -> Output {
+    ran(Command::new(program()).args(arguments).env("PAIRWAVE_CACHE_DIR", "no such directory"))
+}
+
+/// Sixty 16S genes.
+fn genes(directory: &Path) -> String {
+    let all = fs::read_to_string(ALL_GENES).unwrap();
+    let some: String = all.split_inclusive("\n>").take(60).collect();
+    let path = directory.join("genes.fa");
+    fs::write(&path, some.strip_suffix('>').unwrap_or(&some)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// What the plain command writes.
+fn plain(genes: &str) -> Vec<u8> {
+    let output = pairwave(&[&["allpairs", genes], &OPTIONS[..], &["--device", "cpu", "--quiet"]].concat());
+    assert!(output.stdout.iter().filter(|&&byte| byte == b'\n').count() > 10);
+    output.stdout
+}
+
+/// A plan of the job, and how many blocks it has.
+fn plan(genes: &str, directory: &Path) -> usize {
+    let name = directory.to_str().unwrap();
+    pairwave(&[&["plan", "allpairs", genes], &OPTIONS[..], &CUT[..], &["-o", name, "--quiet"]].concat());
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(directory.join("manifest.json")).unwrap()).unwrap();
+    let blocks = manifest["blocks"].as_array().unwrap().len();
+    assert!((4..=12).contains(&blocks), "{blocks} blocks");
+    blocks
+}
+
+/// Blocks without a result, as lists of array indices are written.
+fn missing(plan: &Path) -> String {
+    let output = pairwave(&["run", plan.to_str().unwrap(), "--missing"]);
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn merged(plan: &Path, output: &Path) -> Vec<u8> {
+    pairwave(&["merge", plan.to_str().unwrap(), "-o", output.to_str().unwrap(), "--quiet"]);
+    fs::read(output).unwrap()
+}
+
+/// A program that stands for pairwave: `body` is run by the shell with its arguments, and calls `$PROGRAM`.
+fn wrapper(directory: &Path, body: &str) -> PathBuf {
+    let path = directory.join("wrapper.sh");
+    fs::write(&path, format!("#!/bin/bash\nPROGRAM='{}'\n{body}\n", program().display())).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// Slurm's controller and one node, on this host.
+struct Slurm {
+    directory: TempDir,
+}
+
+impl Slurm {
+    fn start() -> Slurm {
+        let directory = TempDir::new().unwrap();
+        let here = directory.path().display();
+        let host = String::from_utf8(ran(Command::new("hostname").arg("-s")).stdout).unwrap();
+        let host = host.trim();
+        let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let user = String::from_utf8(ran(Command::new("id").arg("-un")).stdout).unwrap();
+        let user = user.trim();
+        fs::create_dir(directory.path().join("state")).unwrap();
+        fs::create_dir(directory.path().join("spool")).unwrap();
+        let text = format!(
+            "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser={user}\nSlurmdUser={user}\n\
+             AuthType=auth/none\nCredType=cred/none\nSlurmctldPort={}\nSlurmdPort={}\n\
+             StateSaveLocation={here}/state\nSlurmdSpoolDir={here}/spool\nSlurmctldPidFile={here}/controller.pid\n\
+             SlurmdPidFile={here}/node.pid\nSlurmctldLogFile={here}/controller.log\nSlurmdLogFile={here}/node.log\n\
+             ProctrackType=proctrack/pgid\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n\
+             SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nReturnToService=2\nJobRequeue=1\nKillWait=2\n\
+             SchedulerParameters=sched_interval=1,batch_sched_delay=0\n\
+             NodeName={host} NodeAddr=127.0.0.1 CPUs={} State=UNKNOWN\n\
+             PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
+            free(),
+            free(),
+            std::thread::available_parallelism().unwrap()
+        );
+        fs::write(directory.path().join("slurm.conf"), text).unwrap();
+        let slurm = Slurm { directory };
+        ran(&mut slurm.command("slurmctld"));
+        ran(slurm.command("slurmd").args(["-N", host]));
+        let begin = Instant::now();
+        loop {
+            let nodes = slurm.command("sinfo").args(["-h", "-o", "%t"]).output().unwrap();
+            if String::from_utf8_lossy(&nodes.stdout).trim() == "idle" {
+                return slurm;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "Slurm's node does not come up: {nodes:?}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn command(&self, name: &str) -> Command {
+        let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap());
+        let mut command = Command::new(name);
+        command.env("PATH", path).env("SLURM_CONF", self.directory.path().join("slurm.conf"));
+        command.current_dir(self.directory.path());
+        command
+    }
+
+    /// Submits the script for some blocks of a plan, and waits for the end of all tasks. Whether all succeeded.
+    fn array(&self, indices: &str, plan: &Path, program: &Path) -> bool {
+        let mut command = self.command("sbatch");
+        let export = format!("ALL,PLAN={},PAIRWAVE={}", plan.display(), program.display());
+        command.args(["--wait", "--cpus-per-task=1", "--array", indices, "--export", &export]);
+        let output = command.arg(format!("{CLUSTER}/slurm.sh")).stdin(Stdio::null()).output().unwrap();
+        let submitted = String::from_utf8_lossy(&output.stdout).contains("Submitted batch job");
+        assert!(submitted, "{}", String::from_utf8_lossy(&output.stderr));
+        output.status.success()
+    }
+
+    /// What tasks printed.
+    fn logs(&self) -> String {
+        let files = fs::read_dir(self.directory.path()).unwrap().map(|entry| entry.unwrap().path());
+        let logs = files.filter(|path| path.to_string_lossy().contains("/pairwave-"));
+        logs.map(|path| fs::read_to_string(path).unwrap()).collect()
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        for name in ["node.pid", "controller.pid"] {
+            if let Ok(pid) = fs::read_to_string(self.directory.path().join(name)) {
+                let _ = Command::new("kill").arg(pid.trim()).status();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_job_array_of_slurm_gives_the_plain_bytes_also_if_a_task_is_killed() {
+    let directory = TempDir::new().unwrap();
+    let at = directory.path().join("genes.plan");
+    let genes = genes(directory.path());
+    let blocks = plan(&genes, &at);
+    assert_eq!(missing(&at), format!("0-{}", blocks - 1));
+    let slurm = Slurm::start();
+    // Block 2's process is killed as soon as it has begun, once.
+    let program = wrapper(
+        directory.path(),
+        "if [ \"$4\" = 2 ] && mkdir \"$2.killed\" 2>/dev/null; then\n\
+         \"$PROGRAM\" \"$@\" --device cpu & until [ -e \"$2/claims/000002.0\" ]; do :; done\n\
+         kill -9 $!; wait $!; exit $?\nfi\n\
+         exec \"$PROGRAM\" \"$@\" --device cpu",
+    );
+    assert!(!slurm.array(&missing(&at), &at, &program), "a task was killed");
+    assert_eq!(missing(&at), "2", "{}", slurm.logs());
+    let output = directory.path().join("genes.tsv");
+    let refused = Command::new(self::program()).arg("merge").arg(&at).arg("-o").arg(&output).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(!output.exists() && String::from_utf8_lossy(&refused.stderr).contains('2'), "{refused:?}");
+    assert!(slurm.array(&missing(&at), &at, &program), "{}", slurm.logs());
+    assert_eq!(missing(&at), "");
+    // A node that was lost and comes back computes nothing twice.
+    let part = at.join("blocks/000001.part");
+    let before = fs::metadata(&part).unwrap().modified().unwrap();
+    assert!(slurm.array("1", &at, &program), "{}", slurm.logs());
+    assert_eq!(fs::metadata(&part).unwrap().modified().unwrap(), before);
+    assert!(merged(&at, &output) == plain(&genes));
+}
+
+#[test]
+fn snakemake_gives_the_plain_bytes_also_if_a_block_fails() {
+    let directory = TempDir::new().unwrap();
+    // Block 1 fails twice: Snakemake's second try of it as well.
+    let program = wrapper(
+        directory.path(),
+        "if [ \"$1\" = run ] && [ \"$4\" = 000001 ]; then\n\
+         for try in 1 2; do mkdir \"$2.failed.$try\" 2>/dev/null && exit 1; done\nfi\n\
+         [ \"$1\" = run ] && set -- \"$@\" --device cpu\n\
+         exec \"$PROGRAM\" \"$@\"",
+    );
+    let genes = genes(directory.path());
+    let output = directory.path().join("genes.tsv");
+    let snakemake = |retries: &str| {
+        let set = |name: &str, value: &dyn std::fmt::Display| format!("{name}={value}");
+        let mut command = Command::new("snakemake");
+        command.args(["--snakefile", &format!("{CLUSTER}/Snakefile"), "--cores", "2", "--retries", retries]);
+        command.arg("--quiet").arg("all").current_dir(directory.path()).stdin(Stdio::null());
+        command.arg("--config").arg(set("pairwave", &program.display())).arg(set("sequences", &genes));
+        command.arg(set("options", &OPTIONS.join(" "))).arg(set("cut", &CUT.join(" ")));
+        command.arg(set("output", &output.display())).arg("threads=1");
+        command
+    };
+    let failed = snakemake("0").output().expect("Snakemake is installed (pip install snakemake)");
+    assert!(!failed.status.success() && !output.exists(), "{}", String::from_utf8_lossy(&failed.stderr));
+    ran(&mut snakemake("1"));
+    assert!(fs::read(&output).unwrap() == plain(&genes));
+}
