@@ -65,7 +65,7 @@ fn pairs_in_blocks_are_written_as_at_once() {
     ];
     for (number, job) in jobs.iter().enumerate() {
         // Blocks of whole queries, or parts of a query's targets.
-        let cells = ["24M", "5M"][number % 2];
+        let cells = ["24M", "5M", "2M", "5M", "1M"][number];
         let work = planned(&folder, &format!("work{number}"), cells, job);
         compute(&work);
         let whole = pairwave(job).arg("--quiet").assert().success();
