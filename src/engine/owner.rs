@@ -52,28 +52,28 @@ pub struct Outcome<W: Work> {
 }
 
 /// Engines that may outlive a run, with what they have shown of their speed.
-pub struct Crew<W: Work> {
-    members: Vec<Hand<W>>,
+pub struct EngineSet<W: Work> {
+    members: Vec<Known<W>>,
     /// Engines are to come back.
     keep: bool,
 }
 
 /// An engine, and what it has shown.
-type Hand<W> = (Box<dyn Engine<W>>, Shown);
+type Known<W> = (Box<dyn Engine<W>>, Shown);
 
-fn hands<W: Work>(engines: Vec<Box<dyn Engine<W>>>) -> Vec<Hand<W>> {
+fn known<W: Work>(engines: Vec<Box<dyn Engine<W>>>) -> Vec<Known<W>> {
     engines.into_iter().map(|engine| (engine, Shown::default())).collect()
 }
 
-impl<W: Work> Crew<W> {
+impl<W: Work> EngineSet<W> {
     /// Engines of which nothing is known yet.
     pub fn new(engines: Vec<Box<dyn Engine<W>>>) -> Self {
-        Crew { members: hands(engines), keep: true }
+        EngineSet { members: known(engines), keep: true }
     }
 
     /// Engines that are closed at the end of their only run, each as soon as it has no more to do.
     pub fn for_once(engines: Vec<Box<dyn Engine<W>>>) -> Self {
-        Crew { members: hands(engines), keep: false }
+        EngineSet { members: known(engines), keep: false }
     }
 
     /// Whether there is no engine.
@@ -139,16 +139,16 @@ pub fn run<W: Work>(
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
-    run_crew(&mut Crew::for_once(engines), reserve, bands, cells, control, sink)
+    run_set(&mut EngineSet::for_once(engines), reserve, bands, cells, control, sink)
 }
 
-/// As [`run`], on engines that may outlive it: those that were not given up are in `crew` again when it returns, also with an
+/// As [`run`], on engines that may outlive it: those that were not given up are in `engine_set` again when it returns, also with an
 /// error, and the reserve, if it had to step in.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_crew<W: Work>(
-    crew: &mut Crew<W>,
+pub fn run_set<W: Work>(
+    engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     bands: impl Iterator<Item = Planned<W>> + Send + 'static,
     cells: u64,
@@ -158,7 +158,7 @@ pub fn run_crew<W: Work>(
     let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
     let queue = queue.with_ahead(Arc::clone(&control.ahead));
     let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
-    drive(queue, crew, reserve, control, sink)
+    drive(queue, engine_set, reserve, control, sink)
 }
 
 /// As [`run`], of a queue that others may add to while it runs ([`WorkQueue::fed`]). It returns when the queue was closed and all
@@ -173,13 +173,13 @@ pub fn run_queue<W: Work>(
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
-    drive(queue, &mut Crew::for_once(engines), reserve, control, sink)
+    drive(queue, &mut EngineSet::for_once(engines), reserve, control, sink)
 }
 
-/// Runs a queue on a crew, whose engines come back if they are to be kept.
+/// Runs a queue on a set of engines, which come back if they are to be kept.
 fn drive<W: Work>(
     queue: Arc<WorkQueue<W>>,
-    crew: &mut Crew<W>,
+    engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
     control: &Control,
     mut sink: impl FnMut(Outcome<W>) -> Result<()>,
@@ -188,9 +188,9 @@ fn drive<W: Work>(
     let patience = control.patience.unwrap_or(PATIENCE);
     let tick = TICK.min(patience / 4);
     let _stop = StopAtTheEnd(Arc::clone(&queue));
-    let engines = std::mem::take(&mut crew.members);
+    let engines = std::mem::take(&mut engine_set.members);
     let (sender, receiver) = sync_channel(WAITING_REPORTS.max(engines.len()));
-    let mut owner = Owner { queue, sender, pool: control.pool.clone(), keep: crew.keep, members: Vec::new() };
+    let mut owner = Owner { queue, sender, pool: control.pool.clone(), keep: engine_set.keep, members: Vec::new() };
     let mut reserve = Some(reserve);
     let (mut failure, mut ending): (Option<Error>, Option<Instant>) = (None, None);
     let mut looked = Instant::now();
@@ -232,7 +232,7 @@ fn drive<W: Work>(
             }
         } else if owner.needs_reserve() {
             match reserve.take() {
-                Some(make) => owner.start(hands(make())),
+                Some(make) => owner.start(known(make())),
                 None => break,
             }
         }
@@ -245,7 +245,7 @@ fn drive<W: Work>(
         }
     }
     owner.wait_for_threads(&receiver, ending.unwrap_or_else(Instant::now) + GRACE);
-    crew.members = owner.kept();
+    engine_set.members = owner.kept();
     if let Some(error) = failure {
         return Err(error);
     }
@@ -261,8 +261,8 @@ fn drive<W: Work>(
 
 impl<W: Work> Owner<W> {
     /// Starts a thread for each engine. All join before any takes work, so that the first does not take all.
-    fn start(&mut self, engines: Vec<Hand<W>>) {
-        let join = |(engine, shown): &Hand<W>| self.queue.join_known(engine.universal(), engine.least_work(), *shown);
+    fn start(&mut self, engines: Vec<Known<W>>) {
+        let join = |(engine, shown): &Known<W>| self.queue.join_known(engine.universal(), engine.least_work(), *shown);
         let joined: Vec<usize> = engines.iter().map(join).collect();
         for (index, (engine, _)) in joined.into_iter().zip(engines) {
             let (queue, sender, pool) = (Arc::clone(&self.queue), self.sender.clone(), self.pool.clone());
@@ -298,7 +298,7 @@ impl<W: Work> Owner<W> {
     }
 
     /// Engines that came back, in their order.
-    fn kept(&mut self) -> Vec<Hand<W>> {
+    fn kept(&mut self) -> Vec<Known<W>> {
         let kept = self.members.iter_mut().enumerate();
         kept.filter_map(|(index, member)| Some((member.kept.take()?, self.queue.shown(index)))).collect()
     }

@@ -24,7 +24,7 @@ use super::blocks::{BlockSink, Whole};
 use super::edit_filter::{self, EditFilter, Prefiltered};
 use super::{Job, Run, Summary};
 use crate::alignment::Alignment;
-use crate::engine::owner::{self, Control, Crew};
+use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::stats::EngineStats;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -173,7 +173,7 @@ impl AllPairs {
     pub(super) fn finish_on(
         &self,
         job: &plan::Job,
-        crew: &mut Crew<Pairs>,
+        engine_set: &mut EngineSet<Pairs>,
         prefiltered: Option<Prefiltered>,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
@@ -181,7 +181,7 @@ impl AllPairs {
     ) -> Result<Summary> {
         let begin = Instant::now();
         let mut cells = job.cells();
-        let at_once: u64 = crew.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let band_pairs = match job.want {
             Want::Scores => BAND_PAIRS_SCORED,
             Want::Alignments => BAND_PAIRS_ALIGNED,
@@ -214,7 +214,7 @@ impl AllPairs {
         let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, blocks, sink);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
         let control = Control { ahead: finisher.ahead(), ..run.control() };
-        let ran = owner::run_crew(crew, reserve, bands, cells, &control, |outcome| {
+        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             // Of what was told already, the selected pairs come once more.
             if !is_told {
                 // A pass that selected too many pairs has told of some, which are computed once more.
@@ -297,7 +297,7 @@ impl Job for AllPairs {
         let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
         let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
         let engines = super::engines::open(run, pool.current_num_threads(), &job, selection, 1)?;
-        self.finish_on(&job, &mut Crew::for_once(engines), prefiltered, &pool, run, &mut Whole(rows))
+        self.finish_on(&job, &mut EngineSet::for_once(engines), prefiltered, &pool, run, &mut Whole(rows))
     }
 
     /// Tracebacks of what the engines did not trace are made on threads of the CPU. If they fail, so many CPU workers take
@@ -309,7 +309,7 @@ impl Job for AllPairs {
         rows: impl FnMut(&[PairResult]) -> Result<()>,
     ) -> Result<Summary> {
         self.validate()?;
-        let crew = &mut Crew::for_once(engines);
-        self.finish_on(&self.job(), crew, None, &thread_pool(run.threads)?, run, &mut Whole(rows))
+        let engine_set = &mut EngineSet::for_once(engines);
+        self.finish_on(&self.job(), engine_set, None, &thread_pool(run.threads)?, run, &mut Whole(rows))
     }
 }

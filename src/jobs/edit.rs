@@ -29,7 +29,7 @@ use crate::alignment::Cigar;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, Candidate, EditJob};
 use crate::edit::{Edit, Region};
-use crate::engine::owner::{self, Control, Crew};
+use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -168,7 +168,7 @@ impl EditDistances {
     fn compute(
         &self,
         mut job: EditJob,
-        crew: &mut Crew<Edit>,
+        engine_set: &mut EngineSet<Edit>,
         (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
         run: &Run,
         sink: &mut dyn BlockSink<EditResult>,
@@ -198,7 +198,7 @@ impl EditDistances {
         let mut delivery = Delivery::new((self, &patterns), &parts, pool, &run.interrupt, sink);
         let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
         let control = Control { ahead: collector.ahead(), pool: Some(Arc::clone(feeding)), ..run.control() };
-        let ran = owner::run_crew(crew, reserve, bands, cells, &control, |outcome| {
+        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             collector.take(&outcome)?;
             while let Some(complete) = collector.complete() {
@@ -232,7 +232,7 @@ impl EditDistances {
         rows: impl FnMut(&[EditResult]) -> Result<()>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let summary = self.compute(self.job(), &mut Crew::for_once(engines), pools, run, &mut Whole(rows))?;
+        let summary = self.compute(self.job(), &mut EngineSet::for_once(engines), pools, run, &mut Whole(rows))?;
         Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 }

@@ -9,7 +9,7 @@ use super::engines::{edit_filter_devices, open_edit_on};
 use super::{AllPairs, Run};
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
-use crate::engine::owner::{self, Control, Crew, Outcome};
+use crate::engine::owner::{self, Control, EngineSet, Outcome};
 use crate::engine::stats::Ran;
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
@@ -64,8 +64,8 @@ pub struct Prefiltered {
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; a wrong choice of devices.
 pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
     let Some(filter) = Filter::if_it_pays(job, planned, run)? else { return Ok(None) };
-    let mut crew = Crew::for_once(filter.open(run, 1));
-    filter.select_on(planned, &mut crew, run)
+    let mut engine_set = EngineSet::for_once(filter.open(run, 1));
+    filter.select_on(planned, &mut engine_set, run)
 }
 
 /// A pass over edit distances that pays, or was asked for; with the engines that go on from part to part of a job.
@@ -73,7 +73,7 @@ pub(super) struct Filter {
     scheme: EditScheme,
     devices: Vec<Device>,
     pool: Arc<rayon::ThreadPool>,
-    crew: Option<Crew<Edit>>,
+    engine_set: Option<EngineSet<Edit>>,
 }
 
 impl Filter {
@@ -106,7 +106,7 @@ impl Filter {
             return Ok(None);
         }
         let pool = thread_pool(run.threads)?;
-        Ok(Some(Filter { scheme, devices, pool, crew: None }))
+        Ok(Some(Filter { scheme, devices, pool, engine_set: None }))
     }
 
     /// Engines, which share their devices with so many kinds of engines, themselves included. There may be none.
@@ -119,19 +119,24 @@ impl Filter {
     /// # Errors
     /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
     pub(super) fn select(&mut self, parts: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
-        let mut crew = self.crew.take().unwrap_or_else(|| Crew::new(self.open(run, 2)));
-        let selected = self.select_on(parts, &mut crew, run);
+        let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
+        let selected = self.select_on(parts, &mut engine_set, run);
         // What keeps everything is of no use to the next; but nor would the devices be, if they are opened once more.
-        crew.retain(|engine| engine.name() != KeepAll::NAME);
-        self.crew = Some(crew);
+        engine_set.retain(|engine| engine.name() != KeepAll::NAME);
+        self.engine_set = Some(engine_set);
         selected
     }
 
-    fn select_on(&self, planned: &plan::Job, crew: &mut Crew<Edit>, run: &Run) -> Result<Option<Prefiltered>> {
-        if crew.is_empty() {
+    fn select_on(
+        &self,
+        planned: &plan::Job,
+        engine_set: &mut EngineSet<Edit>,
+        run: &Run,
+    ) -> Result<Option<Prefiltered>> {
+        if engine_set.is_empty() {
             return Ok(None);
         }
-        let prefiltered = select_within(planned, (self.scheme.clone(), MOST_SELECTED), crew, &self.pool, run)?;
+        let prefiltered = select_within(planned, (self.scheme.clone(), MOST_SELECTED), engine_set, &self.pool, run)?;
         if let Some(selection) = &prefiltered.selection {
             tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
         }
@@ -153,7 +158,7 @@ fn least_cells(devices: &[Device], scoring: &Scoring) -> u64 {
 fn select_within(
     job: &plan::Job,
     (scheme, most): (EditScheme, usize),
-    crew: &mut Crew<Edit>,
+    engine_set: &mut EngineSet<Edit>,
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
 ) -> Result<Prefiltered> {
@@ -171,7 +176,7 @@ fn select_within(
     let mut told = (0, 0);
     let (planning, mut bands) = (Arc::clone(pool), edit.bands(BAND_PAIRS));
     let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
-    let ran = owner::run_crew(crew, reserve, bands, cells, &control, |outcome| {
+    let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
         run.progress.advance(outcome.pairs, outcome.cells);
         told = (told.0 + outcome.pairs, told.1 + outcome.cells);
         for part in pool.install(|| select(&outcome, is_triangle)) {
@@ -296,17 +301,17 @@ mod tests {
             let told = Arc::new(Told::default());
             let run = Run { progress: told.clone(), ..Run::default() };
             let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
-            let mut crew = Crew::new(edit_workers(2, &run.interrupt));
-            let prefiltered = select_within(&planned, (scheme, most), &mut crew, &pool, &run).unwrap();
+            let mut engine_set = EngineSet::new(edit_workers(2, &run.interrupt));
+            let prefiltered = select_within(&planned, (scheme, most), &mut engine_set, &pool, &run).unwrap();
             assert_eq!(prefiltered.selection.is_some(), is_selected);
             assert!(prefiltered.told.0 > 0);
-            let mut crew = Crew::new(workers(2, &run.interrupt));
+            let mut engine_set = EngineSet::new(workers(2, &run.interrupt));
             let mut pairs = Vec::new();
             let rows = |some: &[PairResult]| {
                 pairs.extend_from_slice(some);
                 Ok(())
             };
-            job.finish_on(&planned, &mut crew, Some(prefiltered), &pool, &run, &mut Whole(rows)).unwrap();
+            job.finish_on(&planned, &mut engine_set, Some(prefiltered), &pool, &run, &mut Whole(rows)).unwrap();
             assert_eq!((told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)), all, "{most}");
             results.push(pairs);
         }

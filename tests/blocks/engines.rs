@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pairwave::engine::owner::{Control, Crew, run_crew};
+use pairwave::engine::owner::{Control, EngineSet, run_set};
 use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::jobs::AllPairs;
@@ -58,11 +58,11 @@ fn job() -> AllPairs {
 }
 
 /// Runs everything; gives the pairs, and the names of those that are there.
-fn run(crew: &mut Crew<Pairs>, reserve: Vec<Box<dyn Engine<Pairs>>>) -> Result<(u64, Vec<String>)> {
+fn run(engine_set: &mut EngineSet<Pairs>, reserve: Vec<Box<dyn Engine<Pairs>>>) -> Result<(u64, Vec<String>)> {
     let job = job().job();
     let mut pairs = 0;
-    run_crew(
-        crew,
+    run_set(
+        engine_set,
         || reserve,
         job.bands(u64::MAX, 200),
         job.cells(),
@@ -72,11 +72,11 @@ fn run(crew: &mut Crew<Pairs>, reserve: Vec<Box<dyn Engine<Pairs>>>) -> Result<(
             Ok(())
         },
     )?;
-    Ok((pairs, names(crew)))
+    Ok((pairs, names(engine_set)))
 }
 
-fn names(crew: &Crew<Pairs>) -> Vec<String> {
-    crew.engines().map(|engine| engine.name().to_owned()).collect()
+fn names(engine_set: &EngineSet<Pairs>) -> Vec<String> {
+    engine_set.engines().map(|engine| engine.name().to_owned()).collect()
 }
 
 const ALL: u64 = 60 * 59 / 2;
@@ -90,36 +90,38 @@ fn engines_stay_open_and_those_that_fail_are_closed() {
         let engine = MockEngine::new(name, capacity, script);
         Box::new(Counted { engine, open: Arc::clone(&open) }) as Box<dyn Engine<Pairs>>
     };
-    let mut crew = Crew::new(vec![engine("a", vec![]), engine("b", vec![Act::FailSubmit]), engine("c", vec![])]);
+    let mut engine_set =
+        EngineSet::new(vec![engine("a", vec![]), engine("b", vec![Act::FailSubmit]), engine("c", vec![])]);
     for _ in 0..3 {
         // The one that fails may not come to its first batch.
-        let (pairs, names) = run(&mut crew, Vec::new()).expect("two are well");
+        let (pairs, names) = run(&mut engine_set, Vec::new()).expect("two are well");
         assert_eq!(pairs, ALL);
         assert_eq!(names.len(), open.load(Ordering::Relaxed));
         assert!(names.starts_with(&["a".to_owned()]) && names.ends_with(&["c".to_owned()]), "{names:?}");
     }
-    drop(crew);
+    drop(engine_set);
     assert_eq!(open.load(Ordering::Relaxed), 0);
     // The reserve stays, too.
-    let mut crew = Crew::new(vec![engine("lost", vec![Act::Panic])]);
+    let mut engine_set = EngineSet::new(vec![engine("lost", vec![Act::Panic])]);
     let reserve = vec![Box::new(CpuWorker::default()) as Box<dyn Engine<Pairs>>];
-    assert_eq!(run(&mut crew, reserve).expect("the reserve is there"), (ALL, vec!["cpu".into()]));
-    assert_eq!(run(&mut crew, Vec::new()).expect("it is there"), (ALL, vec!["cpu".into()]));
-    let mut crew = Crew::for_once(vec![engine("once", vec![])]);
-    assert_eq!(run(&mut crew, Vec::new()).expect("it is well"), (ALL, vec![]));
-    assert!(crew.is_empty() && open.load(Ordering::Relaxed) == 0);
+    assert_eq!(run(&mut engine_set, reserve).expect("the reserve is there"), (ALL, vec!["cpu".into()]));
+    assert_eq!(run(&mut engine_set, Vec::new()).expect("it is there"), (ALL, vec!["cpu".into()]));
+    let mut engine_set = EngineSet::for_once(vec![engine("once", vec![])]);
+    assert_eq!(run(&mut engine_set, Vec::new()).expect("it is well"), (ALL, vec![]));
+    assert!(engine_set.is_empty() && open.load(Ordering::Relaxed) == 0);
 }
 
 #[test]
 fn an_error_of_the_caller_leaves_the_engines() {
     let capacity = Capacity { cells: 1 << 20, pairs: 64, store_bytes: u64::MAX, batches: 2 };
     let slow = vec![Act::Compute(Duration::from_millis(5)); 4];
-    let mut crew = Crew::new(vec![Box::new(MockEngine::new("well", capacity, slow)) as Box<dyn Engine<Pairs>>]);
+    let mut engine_set =
+        EngineSet::new(vec![Box::new(MockEngine::new("well", capacity, slow)) as Box<dyn Engine<Pairs>>]);
     let job = job().job();
     let bands = job.bands(u64::MAX, 200);
-    let error = run_crew(&mut crew, Vec::new, bands, job.cells(), &Control::default(), |_| {
+    let error = run_set(&mut engine_set, Vec::new, bands, job.cells(), &Control::default(), |_| {
         Err(Error::Internal("enough".into()))
     });
     assert!(error.is_err_and(|error| error.to_string().contains("enough")));
-    assert_eq!(run(&mut crew, Vec::new()).expect("it is well"), (ALL, vec!["well".into()]));
+    assert_eq!(run(&mut engine_set, Vec::new()).expect("it is well"), (ALL, vec!["well".into()]));
 }

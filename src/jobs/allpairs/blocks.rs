@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::finish::keep_best;
 use super::{AllPairs, PairResult, row};
-use crate::engine::owner::Crew;
+use crate::engine::owner::EngineSet;
 use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
@@ -25,13 +25,13 @@ pub struct Session {
     whole: plan::Job,
     pool: Arc<rayon::ThreadPool>,
     /// Opened with the first block.
-    crew: Option<Crew<Pairs>>,
+    engine_set: Option<EngineSet<Pairs>>,
     filter: Option<Filter>,
 }
 
 impl AllPairs {
-    fn ready(&self, run: &Run, whole: plan::Job, crew: Option<Crew<Pairs>>) -> Result<Session> {
-        Ok(Session { whole, pool: thread_pool(run.threads)?, crew, filter: None })
+    fn ready(&self, run: &Run, whole: plan::Job, engine_set: Option<EngineSet<Pairs>>) -> Result<Session> {
+        Ok(Session { whole, pool: thread_pool(run.threads)?, engine_set, filter: None })
     }
 
     /// Of one strand; the other has as many pairs and cells.
@@ -61,7 +61,7 @@ impl Divisible for AllPairs {
 
     fn session_on(&self, engines: Vec<Box<dyn Engine<Pairs>>>, run: &Run) -> Result<Session> {
         self.validate()?;
-        self.ready(run, self.job(), Some(Crew::new(engines)))
+        self.ready(run, self.job(), Some(EngineSet::new(engines)))
     }
 
     fn run_blocks(
@@ -72,7 +72,7 @@ impl Divisible for AllPairs {
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
         blocks::check(blocks, self.queries.len() as u64, self.targets().len() as u32)?;
-        let Session { whole, pool, crew, filter } = session;
+        let Session { whole, pool, engine_set, filter } = session;
         let copies = whole.strands.copies();
         let part = |block: &Block| {
             let query = |sequence: u64| sequence as SequenceId * copies;
@@ -83,16 +83,16 @@ impl Divisible for AllPairs {
             Some(filter) => filter.select(&parts, run)?,
             None => None,
         };
-        let crew = match crew {
-            Some(crew) => crew,
+        let engine_set = match engine_set {
+            Some(engine_set) => engine_set,
             None => {
                 let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
                 // What is measured of a device has to pay for the whole job, of which nobody knows yet what passes a filter.
                 let opened = engines::open(run, pool.current_num_threads(), whole, None, sharing)?;
-                crew.insert(Crew::new(opened))
+                engine_set.insert(EngineSet::new(opened))
             }
         };
-        self.finish_on(&parts, crew, prefiltered, pool, run, sink)
+        self.finish_on(&parts, engine_set, prefiltered, pool, run, sink)
     }
 
     fn encode(row: &PairResult, bytes: &mut Vec<u8>) {

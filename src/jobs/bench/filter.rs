@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::measure::{Sample, repeat};
 use super::{Bed, Experiment, data, mark};
-use crate::engine::owner::Crew;
+use crate::engine::owner::EngineSet;
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Kernel;
@@ -192,8 +192,8 @@ impl SharedEngine {
             rows(pairs);
             Ok(())
         });
-        let crew = &mut Crew::for_once(engines);
-        let mut summary = job.finish_on(&job.job(), crew, None, &bed.pool, &run, &mut rows)?;
+        let engine_set = &mut EngineSet::for_once(engines);
+        let mut summary = job.finish_on(&job.job(), engine_set, None, &bed.pool, &run, &mut rows)?;
         summary.seconds = begin.elapsed().as_secs_f64();
         // A job goes on without an engine that fails; a measurement of that engine does not.
         let [engine, others @ ..] = &summary.engines[..] else { return Ok(summary) };

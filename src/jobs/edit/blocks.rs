@@ -8,7 +8,7 @@ use super::delivery::keep_least;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::edit::plan::{Against, Candidate};
 use crate::edit::{Edit, Region};
-use crate::engine::owner::Crew;
+use crate::engine::owner::EngineSet;
 use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
@@ -32,7 +32,7 @@ pub struct Session {
     /// The patterns' strands.
     patterns: Arc<SequenceStore>,
     /// `None` until devices are opened.
-    crew: Option<Crew<Edit>>,
+    engine_set: Option<EngineSet<Edit>>,
 }
 
 impl EditDistances {
@@ -110,11 +110,11 @@ impl Divisible for EditDistances {
         pool.install(|| self.validate())?;
         run.check_kernel(Family::Edit)?;
         let feeding = thread_pool(run.threads)?;
-        Ok(Session { pool, feeding, patterns: self.strands().store(&self.patterns), crew: None })
+        Ok(Session { pool, feeding, patterns: self.strands().store(&self.patterns), engine_set: None })
     }
 
     fn session_on(&self, engines: Vec<Box<dyn Engine<Edit>>>, run: &Run) -> Result<Session> {
-        Ok(Session { crew: Some(Crew::new(engines)), ..self.session(run)? })
+        Ok(Session { engine_set: Some(EngineSet::new(engines)), ..self.session(run)? })
     }
 
     fn run_blocks(
@@ -127,10 +127,10 @@ impl Divisible for EditDistances {
         let begin = Instant::now();
         let (units, targets) = self.units();
         check(blocks, units, targets)?;
-        let Session { pool, feeding, patterns, crew } = session;
-        let crew = match crew {
-            Some(crew) => crew,
-            None => crew.insert(Crew::new(engines::open_edit(run, feeding, self.cells())?)),
+        let Session { pool, feeding, patterns, engine_set } = session;
+        let engine_set = match engine_set {
+            Some(engine_set) => engine_set,
+            None => engine_set.insert(EngineSet::new(engines::open_edit(run, feeding, self.cells())?)),
         };
         let mut ranges: Vec<Range<u32>> =
             blocks.iter().map(|block| block.units.start as u32..block.units.end as u32).collect();
@@ -153,7 +153,7 @@ impl Divisible for EditDistances {
             Part { queries: range.start * copies..range.end * copies, targets }
         });
         job.parts = Some(parts.collect());
-        let summary = own.compute(job, crew, (pool, feeding), run, sink)?;
+        let summary = own.compute(job, engine_set, (pool, feeding), run, sink)?;
         Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 

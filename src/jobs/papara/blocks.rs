@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::source::{Ranges, Source};
 use super::{PhyloAlignment, PhyloResult, ReadSource};
-use crate::engine::owner::Crew;
+use crate::engine::owner::EngineSet;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -24,7 +24,7 @@ pub struct Session {
     /// Where the file was left.
     source: Option<Source>,
     /// `None` until devices are opened.
-    crew: Option<Crew<Phylo>>,
+    engine_set: Option<EngineSet<Phylo>>,
 }
 
 impl Divisible for PhyloAlignment {
@@ -60,11 +60,11 @@ impl Divisible for PhyloAlignment {
         run.check_kernel(Family::Phylo)?;
         let (pool, feeding) = (thread_pool(run.threads)?, thread_pool(run.threads)?);
         let levels = self.levels(&pool);
-        Ok(Session { pool, feeding, levels, source: None, crew: None })
+        Ok(Session { pool, feeding, levels, source: None, engine_set: None })
     }
 
     fn session_on(&self, engines: Vec<Box<dyn Engine<Phylo>>>, run: &Run) -> Result<Session> {
-        Ok(Session { crew: Some(Crew::new(engines)), ..self.session(run)? })
+        Ok(Session { engine_set: Some(EngineSet::new(engines)), ..self.session(run)? })
     }
 
     /// A file is read from its begin to the first block, and from there on as long as blocks come in its order.
@@ -77,10 +77,10 @@ impl Divisible for PhyloAlignment {
     ) -> Result<Summary> {
         let begin = Instant::now();
         check(blocks, u64::MAX, 0)?;
-        let Session { pool, feeding, levels, source, crew } = session;
-        let crew = match crew {
-            Some(crew) => crew,
-            None => crew.insert(Crew::new(engines::open_phylo(run, pool.current_num_threads())?)),
+        let Session { pool, feeding, levels, source, engine_set } = session;
+        let engine_set = match engine_set {
+            Some(engine_set) => engine_set,
+            None => engine_set.insert(EngineSet::new(engines::open_phylo(run, pool.current_num_threads())?)),
         };
         let ranges = blocks.iter().map(|block| block.units.clone()).collect();
         let mut reads = Ranges::new(self, ranges, source);
@@ -89,7 +89,7 @@ impl Divisible for PhyloAlignment {
             due.rows(reads.start, rows)?;
             due.reached(reads.end)
         };
-        let mut summary = self.align(crew, levels, (pool, feeding), run, || reads.next(), rows)?;
+        let mut summary = self.align(engine_set, levels, (pool, feeding), run, || reads.next(), rows)?;
         due.finish()?;
         summary.seconds = begin.elapsed().as_secs_f64();
         Ok(summary)

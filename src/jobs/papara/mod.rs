@@ -23,7 +23,7 @@ use self::rounds::{Chunk, Rounds};
 use self::source::Source;
 use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
-use crate::engine::owner::{self, Control, Crew};
+use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::stats::Ran;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
@@ -142,8 +142,9 @@ impl PhyloAlignment {
         let begin = Instant::now();
         let levels = self.levels(pool);
         let mut source = Source::open(self)?;
-        let crew = &mut Crew::for_once(engines);
-        let mut summary = self.align(crew, &levels, (pool, feeding), run, || source.next(), |_, reads| rows(reads))?;
+        let engine_set = &mut EngineSet::for_once(engines);
+        let mut summary =
+            self.align(engine_set, &levels, (pool, feeding), run, || source.next(), |_, reads| rows(reads))?;
         summary.seconds = begin.elapsed().as_secs_f64();
         Ok(summary)
     }
@@ -151,7 +152,7 @@ impl PhyloAlignment {
     /// Aligns the reads that `next` gives, and hands over what comes of each chunk, with the numbers of its reads, in order.
     fn align(
         &self,
-        crew: &mut Crew<Phylo>,
+        engine_set: &mut EngineSet<Phylo>,
         levels: &Arc<Levels>,
         (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
         run: &Run,
@@ -200,7 +201,7 @@ impl PhyloAlignment {
                 is_open_ended: true,
                 ..run.control()
             };
-            ran = owner::run_crew(crew, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
+            ran = owner::run_set(engine_set, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
                 if let Some(chunk) = rounds.take(&outcome)? {
                     finish.add(chunk);
                 }

@@ -8,7 +8,7 @@ use super::PairCounts;
 use crate::clustal::{Clustal, Plan};
 use crate::engine::check::finished;
 use crate::engine::ordered::Ordered;
-use crate::engine::owner::{self, Control, Crew, Outcome};
+use crate::engine::owner::{self, Control, EngineSet, Outcome};
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ pub(super) struct Lists {
     /// What engines wait for.
     feeding: Arc<rayon::ThreadPool>,
     /// `None` until devices are opened.
-    crew: Option<Crew<Clustal>>,
+    engine_set: Option<EngineSet<Clustal>>,
 }
 
 impl Lists {
@@ -58,7 +58,7 @@ impl Lists {
         }));
         let feeding = thread_pool(run.threads)?;
         let threads = feeding.current_num_threads();
-        Ok(Lists { plan, begins, threads, feeding, crew: engines.map(Crew::new) })
+        Ok(Lists { plan, begins, threads, feeding, engine_set: engines.map(EngineSet::new) })
     }
 
     /// Computes blocks, of which each is a band.
@@ -71,12 +71,12 @@ impl Lists {
     ) -> Result<Summary> {
         let begin = Instant::now();
         blocks::check(blocks, self.plan.blocks.len() as u64, 0)?;
-        let Lists { plan, begins, threads, feeding, crew } = self;
-        let crew = match crew {
-            Some(crew) => crew,
+        let Lists { plan, begins, threads, feeding, engine_set } = self;
+        let engine_set = match engine_set {
+            Some(engine_set) => engine_set,
             None => {
                 let cells = plan.blocks.iter().map(|list| list.cells).sum();
-                crew.insert(Crew::new(engines::open_clustal(run, *threads, cells)?))
+                engine_set.insert(EngineSet::new(engines::open_clustal(run, *threads, cells)?))
             }
         };
         let lists = |block: &Block| block.units.start as usize..block.units.end as usize;
@@ -95,7 +95,7 @@ impl Lists {
         let mut written = 0;
         let reserve = || thread_engines(*threads, &run.interrupt);
         let control = Control { ahead: ordered.ahead(), pool: Some(Arc::clone(feeding)), ..run.control() };
-        let ran = owner::run_crew(crew, reserve, bands.into_iter(), cells, &control, |outcome| {
+        let ran = owner::run_set(engine_set, reserve, bands.into_iter(), cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gather(plan, begins, &mut ordered, &outcome)?;
             while let Some((units, counts)) = ordered.complete() {
