@@ -1,40 +1,18 @@
 //! A long pattern in a long text takes memory for a block of the text, not for all of it: what is allocated is counted.
 
+#[path = "support/counting.rs"]
+mod counting;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
+use counting::{MOST, NOW};
 use pairwave::edit::cpu::{Workspace, run};
 use pairwave::edit::{EditBand, EditBatch, EditBlock, Places};
 use pairwave::score::{EditMode, EditScheme, Equality, Found, Limit};
 use pairwave::seq::{Alphabet, Code};
 use support::store;
-
-/// Bytes that are allocated, and the most that were.
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: the system's allocator does it all.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        MOST.fetch_max(NOW.fetch_add(layout.size(), SeqCst) + layout.size(), SeqCst);
-        // SAFETY: the caller's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), SeqCst);
-        // SAFETY: the caller's.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 #[test]
 fn a_long_pattern_takes_memory_for_a_block_of_the_text() {

@@ -1,38 +1,16 @@
 //! What aligning by probabilities of all pairs takes is no more than what is said beforehand: what is allocated is counted.
 
+#[path = "support/counting.rs"]
+mod counting;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
+use counting::{MOST, NOW};
 use pairwave::posterior::{Options, align, memory};
 use pairwave::seq::{Alphabet, Code, ReadOptions, SequenceStore, read_bytes};
 use support::store;
-
-/// Bytes that are allocated, and the most that were.
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: the system's allocator does it all.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        MOST.fetch_max(NOW.fetch_add(layout.size(), SeqCst) + layout.size(), SeqCst);
-        // SAFETY: the caller's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), SeqCst);
-        // SAFETY: the caller's.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// What one thread may take to compute in.
 fn a_thread(sequences: &SequenceStore) -> u64 {
