@@ -209,6 +209,16 @@ impl ColumnArgs {
     }
 }
 
+/// Makes the tree of sequences, and writes it.
+fn write_tree(job: &SequenceTree, run: &Run, mut output: Output) -> Result<TreeSummary> {
+    let summary = job.run(run, |trees| {
+        trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
+        Ok(())
+    })?;
+    output.finish()?;
+    Ok(summary)
+}
+
 /// The tree of an alignment, as ClustalW writes it.
 fn tree_of_rows(rows: &Rows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<String> {
     let pool = thread_pool(run.threads)?;
@@ -311,12 +321,7 @@ impl JobCommand for TreeMake {
         };
         let job = self.tree_of(&sequences)?;
         runner.show_progress(job.cells());
-        let summary = job.run(&runner.run, |trees| {
-            trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
-            Ok(())
-        })?;
-        output.finish()?;
-        Ok(summary)
+        write_tree(&job, &runner.run, output)
     }
 
     fn stats(summary: &TreeSummary) -> impl Serialize {
@@ -385,7 +390,7 @@ impl BlockCommand for TreeMake {
         &self,
         input: Compared,
         mut runner: Runner,
-        mut output: Output,
+        output: Output,
         source: impl FnOnce(&DistanceRows, &mut Runner, RowSink<'_, DistanceRows>) -> Result<Summary>,
     ) -> Result<TreeSummary> {
         let job = self.job(&input)?;
@@ -393,11 +398,6 @@ impl BlockCommand for TreeMake {
         source(&job, &mut runner, &mut |rows| gathered.add(rows))?;
         let given = Some(Arc::new(gathered.finish()?));
         let job = SequenceTree { given, ..self.tree_of(input.sequences()?)? };
-        let summary = job.run(&runner.run, |trees| {
-            trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
-            Ok(())
-        })?;
-        output.finish()?;
-        Ok(summary)
+        write_tree(&job, &runner.run, output)
     }
 }
