@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use pairwave::engine::{Capacity, Engine};
 use pairwave::pairs::Pairs;
-use pairwave::pairs::Want;
 use pairwave::pairs::mock::MockEngine;
 use pairwave::pairs::oracle::needleman_wunsch;
+use pairwave::pairs::{Floors, Want};
 use pairwave::score::{EndGaps, Gaps, IdentityDefinition, IdentityFilter, Scoring};
 use pairwave::seq::Alphabet;
 use support::check::*;
@@ -143,6 +143,30 @@ fn filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
     }
 }
 
+/// Every pair that reaches its query's floor is reported, each with its score, and hardly another.
+fn floors(engine: &mut dyn Engine<Pairs>, seed: u64) {
+    let mut rng = rng(seed);
+    for scoring in scorings() {
+        let store = mixed_store(&mut rng, scoring.alphabet, &[1, 9, 24, 30, 41, 50]);
+        let all = compute(&mut cpu(), &batches(&job(&store, scoring.clone(), Want::Scores), u64::MAX));
+        let mut sorted: Vec<i64> = all.iter().map(|hit| hit.score).collect();
+        sorted.sort_unstable();
+        let median = sorted[sorted.len() / 2];
+        let floors = Arc::new(Floors::same(median, store.len() - 1));
+        floors.raise(2, i64::MAX);
+        let wanted = job(&store, scoring.clone(), Want::AtLeast(Arc::clone(&floors)));
+        let kept: Vec<_> = compute(engine, &batches(&wanted, u64::MAX));
+        let expected: Vec<_> = all.iter().filter(|hit| hit.score >= floors.least(hit.query)).collect();
+        let pair = |hit: &pairwave::pairs::Hit| (hit.query, hit.target, hit.score);
+        let mut found: Vec<_> = kept.iter().map(pair).collect();
+        found.sort_unstable();
+        let mut expected: Vec<_> = expected.into_iter().map(pair).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "floor {median}, {:?} {:?}", scoring.gaps, scoring.end_gaps);
+        assert!(kept.len() < all.len());
+    }
+}
+
 macro_rules! on_every_engine {
     ($($engine:ident: $make:expr),* $(,)?) => {$(
         mod $engine {
@@ -171,6 +195,10 @@ macro_rules! on_every_engine {
             #[test]
             fn filter() {
                 super::filter(&mut $make, 0xf117);
+            }
+            #[test]
+            fn floors() {
+                super::floors(&mut $make, 0xf1005);
             }
         }
     )*};

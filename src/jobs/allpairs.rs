@@ -183,7 +183,7 @@ impl AllPairs {
         let mut cells = job.cells();
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let band_pairs = match job.want {
-            Want::Scores => BAND_PAIRS_SCORED,
+            Want::Scores | Want::AtLeast(_) => BAND_PAIRS_SCORED,
             Want::Alignments => BAND_PAIRS_ALIGNED,
             Want::Reaching(_) => BAND_PAIRS_FILTERED,
         };

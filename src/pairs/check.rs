@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Batch, Hit, Report, Want};
+use super::{Batch, Hit, Report};
 use crate::alignment::packed;
 use crate::engine::check::finished;
 use crate::score::Mode;
@@ -19,7 +19,7 @@ pub fn report(batch: &Batch, report: &Report) -> Result<(), String> {
     let finished = finished(batch.blocks.len(), &report.unfinished)?;
     let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
     let hits = &report.hits;
-    if !matches!(batch.band.want, Want::Reaching(_)) {
+    if !batch.band.want.leaves_out() {
         let pairs: u64 = blocks().map(|block| block.pairs()).sum();
         if hits.len() as u64 != pairs {
             return Err(format!("{} results for {pairs} pairs", hits.len()));
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::pairs::plan::Job;
     use crate::pairs::plan::selected::{by_parts, selected_bands};
-    use crate::pairs::{Traced, mock};
+    use crate::pairs::{Floors, Traced, Want, mock};
     use crate::score::{IdentityDefinition, IdentityFilter, Scoring};
     use crate::seq::{Alphabet, SequenceStore, Strands};
     use std::sync::Arc;
@@ -139,9 +139,14 @@ mod tests {
         Want::Reaching(Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.3, &Scoring::truong())))
     }
 
+    /// About half of the pairs.
+    fn floor() -> Want {
+        Want::AtLeast(Arc::new(Floors::same(-4, 6)))
+    }
+
     #[test]
     fn right_reports_pass_in_any_order() {
-        for want in [Want::Scores, Want::Alignments, filter()] {
+        for want in [Want::Scores, Want::Alignments, filter(), floor()] {
             let (batch, mut report) = right(want);
             super::report(&batch, &report).unwrap();
             report.hits.reverse();
@@ -164,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_pair_that_is_missing_twice_there_or_not_of_the_batch_is_found() {
-        for want in [Want::Scores, Want::Alignments, filter()] {
+        for want in [Want::Scores, Want::Alignments, filter(), floor()] {
             let (batch, good) = right(want);
             let wrong = |change: &dyn Fn(&mut Vec<Hit>)| {
                 let mut report = good.clone();
@@ -176,7 +181,7 @@ mod tests {
             wrong(&|hits| hits[1].target = 77).unwrap_err();
             wrong(&|hits| hits[1].query = hits[1].target).unwrap_err();
             let missing = wrong(&|hits| _ = hits.pop());
-            assert_eq!(missing.is_err(), !matches!(batch.band.want, Want::Reaching(_)));
+            assert_eq!(missing.is_err(), !batch.band.want.leaves_out());
         }
     }
 

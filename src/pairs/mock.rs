@@ -5,11 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use super::oracle::needleman_wunsch;
-use super::{Batch, Hit, Report, Want};
+use super::oracle::{needleman_wunsch, smith_waterman};
+use super::{Batch, Hit, Report};
 use crate::engine::{Capacity, Engine, Ticket};
 use crate::error::{Error, Result};
 use crate::pairs::Pairs;
+use crate::score::Mode;
 
 /// What a [`MockEngine`] does with one batch.
 #[derive(Debug, Clone)]
@@ -215,12 +216,13 @@ fn spoil(report: &mut Report, wrong: Wrong) {
 fn compute(batch: &Batch, query: u32, target: u32) -> Option<Hit> {
     let band = &batch.band;
     let (a, b) = (band.queries.codes(query), band.targets.codes(target));
-    let best = needleman_wunsch::align(a, b, &band.scoring);
-    let hit = Hit { query, target, score: best.score, matches: Some(best.matches) };
-    match &band.want {
-        Want::Reaching(filter) => {
-            filter.may_reach(hit.score, hit.matches, a.len() as u32, b.len() as u32).then_some(hit)
+    let (score, matches) = match band.scoring.mode {
+        Mode::Global => {
+            let best = needleman_wunsch::align(a, b, &band.scoring);
+            (best.score, Some(best.matches))
         }
-        Want::Scores | Want::Alignments => Some(hit),
-    }
+        Mode::Local => (smith_waterman::align(a, b, &band.scoring).score, None),
+    };
+    let hit = Hit { query, target, score, matches };
+    band.want.keeps(query, score, matches, (a.len() as u32, b.len() as u32)).then_some(hit)
 }

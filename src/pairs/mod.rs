@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod cpu;
+mod floors;
 pub mod gpu;
 pub mod kernels;
 pub mod mock;
@@ -9,4 +10,5 @@ pub mod oracle;
 pub mod plan;
 pub mod work;
 
+pub use floors::Floors;
 pub use work::*;

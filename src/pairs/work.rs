@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::check;
+use super::floors::Floors;
 use super::plan::{LengthClass, split_block};
 use crate::alignment::{Cigar, packed};
 use crate::engine::{self, Portion, Reported, Work};
@@ -117,6 +118,31 @@ pub enum Want {
     Alignments,
     /// Only the pairs that may reach an identity.
     Reaching(Arc<IdentityFilter>),
+    /// Scores of all pairs that reach their query's least score ([`Floors`]). Others may come as well: an engine leaves out what
+    /// it can, by what it reads there at any time.
+    AtLeast(Arc<Floors>),
+}
+
+impl Want {
+    /// Whether a traceback may follow, so that matches are worth carrying beside scores.
+    pub fn has_alignments(&self) -> bool {
+        matches!(self, Want::Alignments | Want::Reaching(_))
+    }
+
+    /// Whether engines may leave out pairs.
+    pub fn leaves_out(&self) -> bool {
+        matches!(self, Want::Reaching(_) | Want::AtLeast(_))
+    }
+
+    /// Whether a pair is to be reported: one of a query of `m` symbols and a target of `n` that has this score and, where they
+    /// were carried, matches.
+    pub fn keeps(&self, query: SequenceId, score: i64, matches: Option<u64>, (m, n): (u32, u32)) -> bool {
+        match self {
+            Want::Scores | Want::Alignments => true,
+            Want::Reaching(filter) => filter.may_reach(score, matches, m, n),
+            Want::AtLeast(floors) => score >= floors.least(query),
+        }
+    }
 }
 
 /// Greatest lengths in a batch, which decide the number format.

@@ -4,7 +4,7 @@
 use super::group::{Group, GroupBuffers, GroupTask, codes_of};
 use super::skew::{PairBuffers, PairTask};
 use crate::error::{Error, Result};
-use crate::pairs::{Band, Batch, Block, Hit, Want};
+use crate::pairs::{Band, Batch, Block, Hit};
 use crate::score::{DifferenceScoring, LocalScoring, Mode, offset};
 use crate::seq::{Code, SequenceId};
 use crate::simd::{LaneElement, Level, MAX_LANES};
@@ -78,7 +78,7 @@ pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
 }
 
 /// Computes all pairs of a block on this thread: the score of every pair, or of every one that may reach the identity
-/// that is wanted, with its matches where they are carried (never in local mode).
+/// or the score that is wanted, with its matches where they are carried (never in local mode).
 ///
 /// The width of numbers, and whether matches are carried, is decided for all that is computed together, and of a block it
 /// is what its longest target asks for. So what comes back for a pair does not depend on what else is in a batch.
@@ -108,7 +108,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         let query = band.queries.codes(block.query);
         let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
         let shorter = m.min(longest);
-        let carry = !matches!(band.want, Want::Scores) && offset::carries_matches(&band.scoring, shorter, m + longest);
+        let carry = band.want.has_alignments() && offset::carries_matches(&band.scoring, shorter, m + longest);
         let form = DifferenceScoring::<E>::new(&band.scoring, shorter, carry)?;
         let codes = &codes_of(query);
         let ids = targets_of(band, block);
@@ -131,7 +131,7 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             let (m, n) = (query.len() as u32, band.targets.length(target));
             let (score, matches) = form.decode(value, m, n);
             let hit = Hit { query: block.query, target, score, matches };
-            is_wanted(band, score, matches, m, n).then_some(hit)
+            band.want.keeps(block.query, score, matches, (m, n)).then_some(hit)
         });
         Some(hits.collect())
     }
@@ -182,19 +182,11 @@ fn run_local(band: &Band, block: &Block, plan: Plan, buffers: &mut AllBuffers) -
     let mut hits = Vec::new();
     for (&target, score) in ids.iter().zip(scores) {
         let score = score.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))?;
-        if is_wanted(band, score, None, query.len() as u32, band.targets.length(target)) {
+        if band.want.keeps(block.query, score, None, (query.len() as u32, band.targets.length(target))) {
             hits.push(Hit { query: block.query, target, score, matches: None });
         }
     }
     Ok(hits)
-}
-
-/// Whether a pair of `m` and `n` symbols is to be reported.
-fn is_wanted(band: &Band, score: i64, matches: Option<u64>, m: u32, n: u32) -> bool {
-    match &band.want {
-        Want::Reaching(filter) => filter.may_reach(score, matches, m, n),
-        Want::Scores | Want::Alignments => true,
-    }
 }
 
 /// Numbers of a block's targets.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Batch, Hit, Report, Traced, Want};
+use super::{Batch, Hit, Report, Traced};
 use crate::alignment::packed;
 use crate::engine::Engine;
 use crate::engine::thread_engine::{CpuKind, ThreadEngine, thread_engines};
@@ -81,7 +81,7 @@ impl CpuKind for Pairs {
 fn trace_hits(batch: &Batch, hits: &[Hit], workspace: &mut trace::Workspace, interrupt: &AtomicBool) -> Result<Traced> {
     let band = &batch.band;
     // A local alignment has to say where it lies, which runs alone do not: the job traces it.
-    if matches!(band.want, Want::Scores) || band.scoring.mode == Mode::Local {
+    if !band.want.has_alignments() || band.scoring.mode == Mode::Local {
         return Ok(Traced::default());
     }
     let mut traced = Traced { words: Vec::new(), spans: Vec::with_capacity(hits.len()) };

@@ -109,14 +109,14 @@ impl Prices {
     /// A batch for a kernel, with the tracing that it leaves to the host, if it can be used so.
     fn possible(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<Choice> {
         let batch = situation.batch;
-        let wants_walk = !matches!(batch.band.want, Want::Scores) && situation.carries_matches;
+        let wants_walk = batch.band.want.has_alignments() && situation.carries_matches;
         if aligned && (kernel.scan().is_none() || !wants_walk) {
             return None;
         }
         let work = work_of(situation, kernel, aligned)?;
         let traced_by_host = match batch.band.want {
             _ if aligned => 0.0,
-            Want::Scores => 0.0,
+            Want::Scores | Want::AtLeast(_) => 0.0,
             Want::Alignments => 1.0,
             Want::Reaching(_) => self.open_share,
         };
@@ -149,8 +149,7 @@ fn place(kernel: &Kernel) -> usize {
 
 /// A kernel that was asked for, with its work.
 pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
-    let aligned =
-        kernel.scan().is_some() && situation.carries_matches && !matches!(situation.batch.band.want, Want::Scores);
+    let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.band.want.has_alignments();
     Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
 

@@ -1,6 +1,6 @@
 //! From words that a kernel wrote to hits.
 
-use crate::pairs::{Batch, Hit};
+use crate::pairs::{Batch, Hit, Want};
 use crate::score::OffsetScoring;
 
 /// Pairs before each block, in pair order.
@@ -37,7 +37,7 @@ pub(super) fn decode_kept(batch: &Batch, scoring: &OffsetScoring, pairs: &[u32])
         .collect()
 }
 
-/// Hits of one value for every pair, in pair order.
+/// Hits of one value for every pair, in pair order, without those that score too little to be wanted.
 pub(super) fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32]) -> Vec<Hit> {
     let mut values = values.iter();
     let blocks = batch.blocks.iter().enumerate();
@@ -45,6 +45,10 @@ pub(super) fn decode_all(batch: &Batch, scoring: &OffsetScoring, values: &[u32])
         .flat_map(|(index, block)| block.targets.clone().map(move |target| (index, target)))
         .zip(&mut values)
         .map(|((block, target), &value)| hit(batch, scoring, block, target, value))
+        .filter(|hit| match &batch.band.want {
+            Want::AtLeast(floors) => hit.score >= floors.least(hit.query),
+            _ => true,
+        })
         .collect()
 }
 

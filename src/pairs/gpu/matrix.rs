@@ -20,7 +20,7 @@ use crate::pairs::kernels::layout::Params;
 use crate::pairs::kernels::matrix::{
     DROPPED, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
 };
-use crate::pairs::{Batch, Hit, Report, Want};
+use crate::pairs::{Batch, Hit, Report};
 use crate::score::OffsetScoring;
 
 /// Workgroups in the first dimension of a dispatch; more go to the next.
@@ -171,9 +171,7 @@ impl MatrixSlot {
                 let (m, n) = (band.queries.length(query), band.targets.length(target));
                 let (score, matches) = scoring.decode(value as i32 >> tag_bits, m, n);
                 let found = Hit { query, target, score, matches };
-                if let (false, Want::Reaching(filter)) = (walk, &band.want)
-                    && !filter.may_reach(score, matches, m, n)
-                {
+                if !walk && !band.want.keeps(query, score, matches, (m, n)) {
                     continue;
                 }
                 report.hits.push(found);

@@ -14,7 +14,7 @@ use crate::gpu::kernels::{Kernel, Scan};
 use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::matrix::{MatrixTasks, Walk};
 use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
-use crate::pairs::{Batch, Extent, Want};
+use crate::pairs::{Batch, Extent};
 use crate::score::OffsetScoring;
 
 impl PairsHost {
@@ -105,7 +105,7 @@ impl PairsHost {
         }
         let [queries, targets] = self.stores.of_batch(&self.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
-        let wants_walk = !matches!(batch.band.want, Want::Scores) && scoring.carries_matches();
+        let wants_walk = batch.band.want.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let of_walk = |walk| {
             let of_arenas = |arenas| self.shape.variant(scan, batch, &extent, &self.gpu.description, arenas, walk);

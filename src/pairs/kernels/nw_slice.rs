@@ -142,7 +142,7 @@ pub fn offset_scoring(batch: &Batch, extent: &Extent) -> Option<OffsetScoring> {
     let (shorter, sum) = (extent.shorter as u64, extent.sum);
     let scoring = &batch.band.scoring;
     let with_matches = match batch.band.want {
-        Want::Scores => None,
+        Want::Scores | Want::AtLeast(_) => None,
         Want::Alignments | Want::Reaching(_) => OffsetScoring::new(scoring, shorter, sum, true),
     };
     with_matches.or_else(|| OffsetScoring::new(scoring, shorter, sum, false))
