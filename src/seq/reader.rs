@@ -143,6 +143,8 @@ pub(super) struct Recorder {
     table: Table,
     /// Where letters are kept, if they are.
     letters: Option<Letters>,
+    /// Whether what headers say after the names is kept.
+    keeps_descriptions: bool,
     /// Whether a record may have no sequence.
     takes_empty: bool,
     choice: AlphabetChoice,
@@ -161,6 +163,7 @@ impl Recorder {
         Recorder {
             table: detect::table(alphabet, options.degap),
             letters: None,
+            keeps_descriptions: false,
             takes_empty: false,
             choice: options.alphabet,
             limits,
@@ -191,6 +194,11 @@ impl Recorder {
     /// Reads as it is said, and keeps letters as the file has them.
     pub(super) fn of_letters(options: &ReadOptions) -> Self {
         Recorder::new(options, LIMITS).with_letters()
+    }
+
+    /// Reads as it is said, and keeps what headers say after the names.
+    pub(super) fn of_described(options: &ReadOptions) -> Self {
+        Recorder { keeps_descriptions: true, ..Recorder::new(options, LIMITS) }
     }
 
     fn with_letters(self) -> Self {
@@ -333,6 +341,9 @@ impl Recorder {
             }
             count
         });
+        if self.keeps_descriptions {
+            builder.describe(header[name_bytes.len()..].trim_ascii());
+        }
         let raw = without_comments.as_deref().unwrap_or(raw);
         if seen & (ILLEGAL | CARRIAGE_RETURN) != 0 {
             let illegal = (0..raw.len()).find(|&index| match self.table[raw[index] as usize] {

@@ -21,6 +21,8 @@ pub struct SequenceStore {
     /// Offset in bytes just past each sequence's last symbol; a multiple of 4.
     ends: Vec<usize>,
     codes: Vec<Code>,
+    /// What headers say after the names, where that was asked for. All after the last that says something lack here.
+    descriptions: Texts,
 }
 
 impl SequenceStore {
@@ -34,6 +36,7 @@ impl SequenceStore {
                 lengths: Vec::new(),
                 ends: Vec::new(),
                 codes: Vec::new(),
+                descriptions: Texts::default(),
             },
         }
     }
@@ -61,6 +64,12 @@ impl SequenceStore {
     /// The same byte for byte as its file has it.
     pub fn name_bytes(&self, id: SequenceId) -> &[u8] {
         self.raw_names.get(&id).map_or(self.names[id as usize].as_bytes(), Vec::as_slice)
+    }
+
+    /// What its header says after the name, byte for byte; empty where it says nothing, or the readers were not asked to
+    /// keep it.
+    pub fn description(&self, id: SequenceId) -> &[u8] {
+        self.descriptions.get(id as usize)
     }
 
     /// How many names are not UTF-8.
@@ -103,6 +112,31 @@ impl SequenceStore {
     /// The letters of a sequence, upper case (U reads as T).
     pub fn letters(&self, id: SequenceId) -> String {
         self.codes(id).iter().map(|&code| self.alphabet.decode(code) as char).collect()
+    }
+}
+
+/// Texts one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Texts {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// A text; empty after the last.
+    fn get(&self, index: usize) -> &[u8] {
+        let Some(&end) = self.ends.get(index) else { return &[] };
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.bytes[start..end]
+    }
+
+    /// Adds a text at an index after all others; those between are empty.
+    fn put(&mut self, index: usize, text: &[u8]) {
+        debug_assert!(index >= self.ends.len());
+        self.ends.resize(index, self.bytes.len());
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
     }
 }
 
@@ -193,6 +227,19 @@ impl StoreBuilder {
         if let Some(name) = store.raw_names.get(&id) {
             self.store.raw_names.insert(self.store.len() as SequenceId - 1, name.clone());
         }
+    }
+
+    /// Says what the header of the sequence added last has after the name.
+    pub(super) fn describe(&mut self, description: &[u8]) {
+        if !description.is_empty() {
+            self.store.descriptions.put(self.store.lengths.len() - 1, description);
+        }
+    }
+
+    /// Adds a sequence of another store with all that is known of it.
+    pub(super) fn push_from(&mut self, store: &SequenceStore, id: SequenceId) {
+        self.push_renamed((store, id), store.codes(id));
+        self.describe(store.description(id));
     }
 
     /// Codes of the sequence added last.

@@ -1,0 +1,247 @@
+//! The sequences of a search's other side, from whatever holds them.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::seq::alphabet::Alphabet;
+use crate::seq::input::Input;
+use crate::seq::reader::{ReadOptions, Recorder};
+use crate::seq::store::{SequenceId, SequenceStore};
+
+/// How much there is in a database.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Number of sequences.
+    pub sequences: u64,
+    /// Symbols of all of them.
+    pub symbols: u64,
+}
+
+/// What a search is against: sequences with names and descriptions, by falling length.
+///
+/// They are handed out in chunks, as there may be more of them than memory holds. Where each was in its input is known
+/// ([`SubjectChunk::record`]), so that results need not depend on the order here.
+///
+/// ```
+/// use pairwave::seq::{ReadOptions, Subjects};
+///
+/// let subjects = Subjects::of_bytes("x.fa", b">a first of two\nACG\n>b\nACGTACGT\n", &ReadOptions::default())?;
+/// assert_eq!((subjects.size().sequences, subjects.size().symbols, subjects.lengths()), (2, 11, 3..=8));
+/// let chunks = subjects.chunks(8).collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(chunks.len(), 2);
+/// assert_eq!((chunks[0].store.name(0), chunks[0].record(0)), ("b", 1));
+/// assert_eq!((chunks[1].store.name(0), chunks[1].record(0)), ("a", 0));
+/// assert_eq!(chunks[1].store.description(0), b"first of two");
+/// # Ok::<(), pairwave::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Subjects {
+    alphabet: Alphabet,
+    size: Size,
+    /// Of each in order.
+    lengths: Vec<u32>,
+    sorted: Sorted,
+}
+
+/// Sequences in memory.
+#[derive(Debug)]
+struct Sorted {
+    store: SequenceStore,
+    /// Ids by falling length.
+    order: Vec<SequenceId>,
+}
+
+impl Subjects {
+    /// Opens a file of sequences (FASTA or FASTQ, plain or compressed; `-` is standard input), which is read whole.
+    ///
+    /// # Errors
+    /// As [`read_files`](crate::seq::read_files).
+    pub fn open(path: &str, options: &ReadOptions) -> Result<Self> {
+        Subjects::read(Input::open(path)?, options)
+    }
+
+    /// The same of a file in memory; `name` stands for it in errors.
+    ///
+    /// # Errors
+    /// As [`Subjects::open`].
+    pub fn of_bytes(name: &str, data: &[u8], options: &ReadOptions) -> Result<Self> {
+        Subjects::read(Input::new(name, Box::new(data))?, options)
+    }
+
+    fn read(input: Input<'_>, options: &ReadOptions) -> Result<Self> {
+        let mut recorder = Recorder::of_described(options);
+        recorder.read(input)?;
+        Ok(Subjects::of_store(recorder.finish(options)?.0))
+    }
+
+    /// Those of a store, whose ids are the records' numbers.
+    pub fn of_store(store: SequenceStore) -> Self {
+        let mut order: Vec<SequenceId> = (0..store.len() as SequenceId).collect();
+        // Stable: equal ones stay in the order of their records.
+        order.sort_by_key(|&id| std::cmp::Reverse(store.length(id)));
+        let lengths: Vec<u32> = order.iter().map(|&id| store.length(id)).collect();
+        let symbols = lengths.iter().map(|&length| u64::from(length)).sum();
+        let size = Size { sequences: lengths.len() as u64, symbols };
+        Subjects { alphabet: store.alphabet(), size, lengths, sorted: Sorted { store, order } }
+    }
+
+    /// The alphabet of all.
+    pub fn alphabet(&self) -> Alphabet {
+        self.alphabet
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The least length and the greatest; 0 and 0 if there are none.
+    pub fn lengths(&self) -> RangeInclusive<u32> {
+        *self.lengths.last().unwrap_or(&0)..=*self.lengths.first().unwrap_or(&0)
+    }
+
+    /// Cuts the order by falling length into ranges whose sequences take at most so many bytes packed, and are at most
+    /// so many that ids can count them; of one that takes more there is a range of its own.
+    pub fn ranges(&self, at_most_bytes: u64) -> Vec<Range<u64>> {
+        let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
+        for (at, &length) in (0..).zip(&self.lengths) {
+            let more = u64::from(length).next_multiple_of(4);
+            if at > start && (bytes + more > at_most_bytes.min(MOST_BYTES) || at - start >= MOST_SEQUENCES) {
+                ranges.push(start..at);
+                (start, bytes) = (at, 0);
+            }
+            bytes += more;
+        }
+        if start < self.size.sequences {
+            ranges.push(start..self.size.sequences);
+        }
+        ranges
+    }
+
+    /// The sequences of one of those ranges.
+    ///
+    /// # Errors
+    /// None so far: they are in memory.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn chunk(&self, range: Range<u64>) -> Result<SubjectChunk> {
+        let Sorted { store, order } = &self.sorted;
+        let ids = &order[range.start as usize..range.end as usize];
+        let mut builder = SequenceStore::builder(self.alphabet);
+        ids.iter().for_each(|&id| builder.push_from(store, id));
+        let records = ids.iter().map(|&id| id.into()).collect();
+        Ok(SubjectChunk { store: Arc::new(builder.build()), records })
+    }
+
+    /// All chunks, of [`Subjects::ranges`], one after the other.
+    pub fn chunks(&self, at_most_bytes: u64) -> SubjectChunks<'_> {
+        SubjectChunks { subjects: self, ranges: self.ranges(at_most_bytes).into_iter() }
+    }
+}
+
+/// Words of a store are counted with 32 bits, ends among them.
+const MOST_BYTES: u64 = u32::MAX as u64 * 4;
+/// Ids have 32 bits.
+const MOST_SEQUENCES: u64 = u32::MAX as u64;
+
+/// Some sequences of [`Subjects`], by falling length.
+#[derive(Debug, Clone)]
+pub struct SubjectChunk {
+    /// The sequences, with their descriptions.
+    pub store: Arc<SequenceStore>,
+    records: Arc<[u64]>,
+}
+
+impl SubjectChunk {
+    /// The place of a sequence's record in the input, from 0.
+    pub fn record(&self, id: SequenceId) -> u64 {
+        self.records[id as usize]
+    }
+}
+
+/// Chunks of [`Subjects`], each read when it is asked for.
+#[derive(Debug)]
+pub struct SubjectChunks<'a> {
+    subjects: &'a Subjects,
+    ranges: std::vec::IntoIter<Range<u64>>,
+}
+
+impl Iterator for SubjectChunks<'_> {
+    type Item = Result<SubjectChunk>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.ranges.next().map(|range| self.subjects.chunk(range))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.ranges.size_hint()
+    }
+}
+
+impl ExactSizeIterator for SubjectChunks<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn no_sequence_is_no_chunk() {
+        let subjects = Subjects::of_store(SequenceStore::builder(Alphabet::Protein).build());
+        assert_eq!((subjects.size(), subjects.lengths(), subjects.chunks(100).len()), (Size::default(), 0..=0, 0));
+        assert_eq!(subjects.alphabet(), Alphabet::Protein);
+    }
+
+    #[test]
+    fn headers_are_kept_whole() {
+        let text = b">a\nAC\n>b \t two  words \nACG\n>\xFFc\td\nA\n>e  \nACGTA\n>f \xFF\nA\n";
+        let subjects = Subjects::of_bytes("x.fa", text, &ReadOptions::default()).unwrap();
+        let chunk = subjects.chunk(0..5).unwrap();
+        let found: Vec<(u64, &[u8], &[u8])> =
+            (0..5).map(|id| (chunk.record(id), chunk.store.name_bytes(id), chunk.store.description(id))).collect();
+        let expected: [(u64, &[u8], &[u8]); 5] =
+            [(3, b"e", b""), (1, b"b", b"two  words"), (0, b"a", b""), (2, b"\xFFc", b"d"), (4, b"f", b"\xFF")];
+        assert_eq!(found, expected);
+        assert_eq!(chunk.store.name(3), "\u{FFFD}c");
+        // Nobody else pays for them.
+        let plain = crate::seq::read_bytes("x.fa", text, &ReadOptions::default()).unwrap();
+        assert!((0..5).all(|id| plain.description(id).is_empty()));
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_all_sequences_by_falling_length(
+            lengths in prop::collection::vec(0..40_usize, 0..30), at_most in 0..200_u64,
+        ) {
+            let mut builder = SequenceStore::builder(Alphabet::Bytes);
+            for (record, &length) in lengths.iter().enumerate() {
+                builder.push(record.to_string(), &vec![1 + record as u8; length]).unwrap();
+            }
+            let store = builder.build();
+            let subjects = Subjects::of_store(store.clone());
+            prop_assert_eq!(subjects.size().symbols, lengths.iter().sum::<usize>() as u64);
+            let mut seen: Vec<(std::cmp::Reverse<u32>, u64)> = Vec::new();
+            let mut last_bytes = u64::MAX;
+            for chunk in subjects.chunks(at_most) {
+                let chunk = chunk.unwrap();
+                let bytes = chunk.store.packed_bytes().len() as u64;
+                prop_assert!(!chunk.store.is_empty());
+                prop_assert!(bytes <= at_most || chunk.store.len() == 1);
+                // No chunk ends before it has to.
+                let first = u64::from(chunk.store.length(0)).next_multiple_of(4);
+                prop_assert!(last_bytes.saturating_add(first) > at_most);
+                last_bytes = bytes;
+                for id in 0..chunk.store.len() as SequenceId {
+                    let record = chunk.record(id);
+                    prop_assert_eq!(chunk.store.codes(id), store.codes(record as SequenceId));
+                    prop_assert_eq!(chunk.store.name(id), store.name(record as SequenceId));
+                    seen.push((std::cmp::Reverse(chunk.store.length(id)), record));
+                }
+            }
+            prop_assert_eq!(seen.len(), lengths.len());
+            prop_assert!(seen.windows(2).all(|pair| pair[0] < pair[1]));
+        }
+    }
+}
