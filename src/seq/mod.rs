@@ -2,6 +2,7 @@
 
 pub mod aligned;
 pub mod alphabet;
+mod bytes;
 pub mod candidates;
 pub mod chunks;
 pub mod database;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::alphabet::{Alphabet, Code, PAD};
+use super::bytes::Bytes;
+use std::ops::Range;
 
 /// Index of a sequence in its store, in input order.
 pub type SequenceId = u32;
@@ -10,17 +12,16 @@ pub type SequenceId = u32;
 /// Packed sequences of one alphabet, in input order. Immutable once built.
 ///
 /// Layout: one byte a symbol, each sequence stored after [`PAD`] bytes that fill it up to whole 32-bit words, so that
-/// every sequence *ends* on a word boundary. Kernels read words backwards from the end and need no tail case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// every sequence *ends* on a word boundary. Kernels read words backwards from the end and need no tail case. The symbols
+/// may be in a file that is mapped ([`Subjects`](super::Subjects)).
+#[derive(Debug, Clone)]
 pub struct SequenceStore {
     alphabet: Alphabet,
-    names: Vec<String>,
-    /// The bytes of those names that are not UTF-8; few files have any.
-    raw_names: BTreeMap<SequenceId, Vec<u8>>,
+    names: Names,
     lengths: Vec<u32>,
     /// Offset in bytes just past each sequence's last symbol; a multiple of 4.
     ends: Vec<usize>,
-    codes: Vec<Code>,
+    codes: Bytes,
     /// What headers say after the names, where that was asked for. All after the last that says something lack here.
     descriptions: Texts,
 }
@@ -31,11 +32,10 @@ impl SequenceStore {
         StoreBuilder {
             store: SequenceStore {
                 alphabet,
-                names: Vec::new(),
-                raw_names: BTreeMap::new(),
+                names: Names::default(),
                 lengths: Vec::new(),
                 ends: Vec::new(),
-                codes: Vec::new(),
+                codes: Bytes::default(),
                 descriptions: Texts::default(),
             },
         }
@@ -58,12 +58,12 @@ impl SequenceStore {
 
     /// Name of a sequence: its header up to the first blank. What is not UTF-8 is U+FFFD here.
     pub fn name(&self, id: SequenceId) -> &str {
-        &self.names[id as usize]
+        self.names.get(id)
     }
 
     /// The same byte for byte as its file has it.
     pub fn name_bytes(&self, id: SequenceId) -> &[u8] {
-        self.raw_names.get(&id).map_or(self.names[id as usize].as_bytes(), Vec::as_slice)
+        self.names.raw.get(&id).map_or(self.names.get(id).as_bytes(), Vec::as_slice)
     }
 
     /// What its header says after the name, byte for byte; empty where it says nothing, or the readers were not asked to
@@ -74,7 +74,7 @@ impl SequenceStore {
 
     /// How many names are not UTF-8.
     pub fn foreign_names(&self) -> usize {
-        self.raw_names.len()
+        self.names.raw.len()
     }
 
     /// Length of a sequence in symbols.
@@ -113,12 +113,132 @@ impl SequenceStore {
     pub fn letters(&self, id: SequenceId) -> String {
         self.codes(id).iter().map(|&code| self.alphabet.decode(code) as char).collect()
     }
+
+    /// From what a file has of its sequences: the ends of names and descriptions are in their bytes, and all that is wanted
+    /// of codes holds. Descriptions may have none.
+    pub(super) fn of_parts(
+        alphabet: Alphabet,
+        (names, name_ends): (&[u8], Vec<usize>),
+        lengths: Vec<u32>,
+        codes: Bytes,
+        (descriptions, description_ends): (Bytes, Vec<usize>),
+    ) -> Self {
+        debug_assert_eq!(lengths.len(), name_ends.len());
+        let mut end = 0;
+        let mut next = |&length: &u32| {
+            end += (length as usize).next_multiple_of(4);
+            end
+        };
+        let ends = lengths.iter().map(&mut next).collect();
+        debug_assert_eq!(end, codes.len());
+        let names = Names::of_bytes(names, name_ends);
+        SequenceStore {
+            alphabet,
+            names,
+            lengths,
+            ends,
+            codes,
+            descriptions: Texts { bytes: descriptions, ends: description_ends },
+        }
+    }
+
+    /// The same sequences; parts of what this gives are no copies.
+    pub(super) fn shared(self) -> Self {
+        let Texts { bytes, ends } = self.descriptions;
+        SequenceStore { codes: self.codes.shared(), descriptions: Texts { bytes: bytes.shared(), ends }, ..self }
+    }
+
+    /// Some of its sequences.
+    pub(super) fn part(&self, ids: Range<SequenceId>) -> Self {
+        let range = ids.start as usize..ids.end as usize;
+        let start = |ends: &[usize], index: usize| if index == 0 { 0 } else { ends[index - 1] };
+        let code_start = start(&self.ends, range.start);
+        let ends: Vec<usize> = self.ends[range.clone()].iter().map(|end| end - code_start).collect();
+        let mut names = Names::default();
+        ids.for_each(|id| names.push(self.name_bytes(id)));
+        let told = &self.descriptions.ends[..range.end.min(self.descriptions.ends.len())];
+        let told_from = range.start.min(told.len());
+        let told_start = start(told, told_from);
+        let descriptions = Texts {
+            bytes: self.descriptions.bytes.part(told_start..told.last().map_or(told_start, |&end| end)),
+            ends: told[told_from..].iter().map(|end| end - told_start).collect(),
+        };
+        SequenceStore {
+            alphabet: self.alphabet,
+            names,
+            lengths: self.lengths[range].to_vec(),
+            codes: self.codes.part(code_start..code_start + ends.last().unwrap_or(&0)),
+            ends,
+            descriptions,
+        }
+    }
+}
+
+/// Stores are equal if what can be asked of them is, however they hold it.
+impl PartialEq for SequenceStore {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |id| self.name_bytes(id) == other.name_bytes(id) && self.description(id) == other.description(id);
+        self.alphabet == other.alphabet
+            && self.lengths == other.lengths
+            && *self.codes == *other.codes
+            && (0..self.len() as SequenceId).all(same)
+    }
+}
+
+impl Eq for SequenceStore {}
+
+/// Names, one after the other.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    /// The bytes of those that are not UTF-8; few files have any.
+    raw: BTreeMap<SequenceId, Vec<u8>>,
+}
+
+impl Names {
+    fn get(&self, id: SequenceId) -> &str {
+        let start = if id == 0 { 0 } else { self.ends[id as usize - 1] };
+        &self.text[start..self.ends[id as usize]]
+    }
+
+    /// From all their bytes and where each ends.
+    fn of_bytes(bytes: &[u8], ends: Vec<usize>) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if ends.iter().all(|&end| text.is_char_boundary(end)) => {
+                Names { text: text.to_owned(), ends, raw: BTreeMap::new() }
+            }
+            _ => {
+                let mut names = Names::default();
+                let mut start = 0;
+                for end in ends {
+                    names.push(&bytes[start..end]);
+                    start = end;
+                }
+                names
+            }
+        }
+    }
+
+    fn push(&mut self, name: &[u8]) {
+        let text = String::from_utf8_lossy(name);
+        if std::str::from_utf8(name).is_err() {
+            self.raw.insert(self.ends.len() as SequenceId, name.to_vec());
+        }
+        self.push_text(&text);
+    }
+
+    fn push_text(&mut self, name: &str) {
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+    }
 }
 
 /// Texts one after the other.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 struct Texts {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     /// Where each ends.
     ends: Vec<usize>,
 }
@@ -135,7 +255,7 @@ impl Texts {
     fn put(&mut self, index: usize, text: &[u8]) {
         debug_assert!(index >= self.ends.len());
         self.ends.resize(index, self.bytes.len());
-        self.bytes.extend_from_slice(text);
+        self.bytes.own().extend_from_slice(text);
         self.ends.push(self.bytes.len());
     }
 }
@@ -185,16 +305,17 @@ impl StoreBuilder {
         let store = &mut self.store;
         debug_assert!(codes.iter().all(|&code| code != PAD && usize::from(code) < store.alphabet.size()));
         let padding = codes.len().next_multiple_of(4) - codes.len();
-        store.codes.extend(std::iter::repeat_n(PAD, padding));
-        store.codes.extend_from_slice(codes);
-        store.ends.push(store.codes.len());
+        let all = store.codes.own();
+        all.extend(std::iter::repeat_n(PAD, padding));
+        all.extend_from_slice(codes);
+        store.ends.push(all.len());
         store.lengths.push(u32::try_from(codes.len()).expect("a sequence of 2^32 symbols or more"));
-        store.names.push(name.into());
+        store.names.push_text(&name.into());
     }
 
     /// Makes room for a sequence of at most so many codes; `Err` holds the bytes that were asked for and cannot be had.
     pub(super) fn reserve(&mut self, at_most: usize) -> Result<(), usize> {
-        let codes = &mut self.store.codes;
+        let codes = self.store.codes.own();
         let more = at_most.saturating_add(4);
         // Room for as many again, which spares copies, is more than is needed.
         codes.try_reserve(more).or_else(|_| codes.try_reserve_exact(more)).map_err(|_| codes.len().saturating_add(more))
@@ -205,27 +326,25 @@ impl StoreBuilder {
     /// more, which is recorded here with a length that is too small.
     pub(super) fn push_with(&mut self, name: &[u8], at_most: usize, fill: impl FnOnce(&mut [Code]) -> usize) {
         let store = &mut self.store;
-        let start = store.codes.len();
-        store.codes.resize(start + at_most.next_multiple_of(4), PAD);
-        let length = fill(&mut store.codes[start..start + at_most]);
+        let codes = store.codes.own();
+        let start = codes.len();
+        codes.resize(start + at_most.next_multiple_of(4), PAD);
+        let length = fill(&mut codes[start..start + at_most]);
         // The codes belong at the end of their words; the number of words is known only now.
         let padding = length.next_multiple_of(4) - length;
-        store.codes.copy_within(start..start + length, start + padding);
-        store.codes[start..start + padding].fill(PAD);
-        store.codes.truncate(start + padding + length);
-        store.ends.push(store.codes.len());
+        codes.copy_within(start..start + length, start + padding);
+        codes[start..start + padding].fill(PAD);
+        codes.truncate(start + padding + length);
+        store.ends.push(codes.len());
         store.lengths.push(u32::try_from(length).unwrap_or(u32::MAX));
-        if std::str::from_utf8(name).is_err() {
-            store.raw_names.insert(store.names.len() as SequenceId, name.to_vec());
-        }
-        store.names.push(String::from_utf8_lossy(name).into_owned());
+        store.names.push(name);
     }
 
     /// Adds codes that are known to be of the alphabet under the name of a sequence of another store.
     pub(crate) fn push_renamed(&mut self, (store, id): (&SequenceStore, SequenceId), codes: &[Code]) {
         self.push_valid(store.name(id), codes);
-        if let Some(name) = store.raw_names.get(&id) {
-            self.store.raw_names.insert(self.store.len() as SequenceId - 1, name.clone());
+        if let Some(name) = store.names.raw.get(&id) {
+            self.store.names.raw.insert(self.store.len() as SequenceId - 1, name.clone());
         }
     }
 
@@ -261,7 +380,7 @@ impl StoreBuilder {
     pub(super) fn recode(&mut self, alphabet: Alphabet, recode: &[Code]) {
         debug_assert_eq!(recode[PAD as usize], PAD);
         self.store.alphabet = alphabet;
-        for code in &mut self.store.codes {
+        for code in self.store.codes.own() {
             *code = recode[*code as usize];
         }
     }
@@ -282,7 +401,7 @@ mod tests {
         builder.push("a", &[1, 2, 4, 8]).unwrap();
         assert_eq!(builder.reserve(1 << 62), Err((1 << 62) + 8));
         builder.reserve(100).unwrap();
-        assert!(builder.store.codes.capacity() >= 104);
+        assert!(builder.store.codes.own().capacity() >= 104);
     }
 
     #[test]

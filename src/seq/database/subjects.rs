@@ -41,15 +41,9 @@ pub struct Subjects {
     size: Size,
     /// Of each in order.
     lengths: Vec<u32>,
-    sorted: Sorted,
-}
-
-/// Sequences in memory.
-#[derive(Debug)]
-struct Sorted {
-    store: SequenceStore,
-    /// Ids by falling length.
-    order: Vec<SequenceId>,
+    records: Arc<[u64]>,
+    /// All of them.
+    store: Arc<SequenceStore>,
 }
 
 impl Subjects {
@@ -77,13 +71,19 @@ impl Subjects {
 
     /// Those of a store, whose ids are the records' numbers.
     pub fn of_store(store: SequenceStore) -> Self {
-        let mut order: Vec<SequenceId> = (0..store.len() as SequenceId).collect();
-        // Stable: equal ones stay in the order of their records.
-        order.sort_by_key(|&id| std::cmp::Reverse(store.length(id)));
-        let lengths: Vec<u32> = order.iter().map(|&id| store.length(id)).collect();
+        let order = by_falling_length(store.lengths());
+        let store = if order.is_sorted() {
+            store
+        } else {
+            let mut builder = SequenceStore::builder(store.alphabet());
+            order.iter().for_each(|&id| builder.push_from(&store, id));
+            builder.build()
+        };
+        let lengths = store.lengths().to_vec();
         let symbols = lengths.iter().map(|&length| u64::from(length)).sum();
         let size = Size { sequences: lengths.len() as u64, symbols };
-        Subjects { alphabet: store.alphabet(), size, lengths, sorted: Sorted { store, order } }
+        let records = order.into_iter().map(u64::from).collect();
+        Subjects { alphabet: store.alphabet(), size, lengths, records, store: Arc::new(store.shared()) }
     }
 
     /// The alphabet of all.
@@ -127,18 +127,23 @@ impl Subjects {
     /// # Panics
     /// If there are not so many.
     pub fn chunk(&self, range: Range<u64>) -> Result<SubjectChunk> {
-        let Sorted { store, order } = &self.sorted;
-        let ids = &order[range.start as usize..range.end as usize];
-        let mut builder = SequenceStore::builder(self.alphabet);
-        ids.iter().for_each(|&id| builder.push_from(store, id));
-        let records = ids.iter().map(|&id| id.into()).collect();
-        Ok(SubjectChunk { store: Arc::new(builder.build()), records })
+        let (start, end) = (range.start as usize, range.end as usize);
+        let is_all = range == (0..self.size.sequences);
+        let store = if is_all { Arc::clone(&self.store) } else { Arc::new(self.store.part(start as u32..end as u32)) };
+        Ok(SubjectChunk { store, records: self.records[start..end].into() })
     }
 
     /// All chunks, of [`Subjects::ranges`], one after the other.
     pub fn chunks(&self, at_most_bytes: u64) -> SubjectChunks<'_> {
         SubjectChunks { subjects: self, ranges: self.ranges(at_most_bytes).into_iter() }
     }
+}
+
+/// Ids by falling length; those of one length by their numbers.
+pub(super) fn by_falling_length(lengths: &[u32]) -> Vec<SequenceId> {
+    let mut order: Vec<SequenceId> = (0..lengths.len() as SequenceId).collect();
+    order.sort_by_key(|&id| std::cmp::Reverse(lengths[id as usize]));
+    order
 }
 
 /// Words of a store are counted with 32 bits, ends among them.
