@@ -54,20 +54,25 @@ pub(super) struct Input<'a> {
 impl Input<'static> {
     /// Opens a file, or standard input if `path` is `-`.
     pub(super) fn open(path: &str) -> Result<Self> {
-        if path == "-" {
-            return Input::new(path, Box::new(io::stdin()));
+        match path {
+            "-" => Input::new(path, Box::new(io::stdin())),
+            _ => Input::new(path, Box::new(open_file(path)?)),
         }
-        let refused = |message: &str| input_error(Place { file: path.to_owned(), ..Place::default() }, message);
-        let file = File::open(path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => refused("no such file"),
-            io::ErrorKind::PermissionDenied => refused("permission to read the file is denied"),
-            _ => Error::Io { path: path.into(), source },
-        })?;
-        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(refused("this is a directory, not a file"));
-        }
-        Input::new(path, Box::new(file))
     }
+}
+
+/// Opens a file to read, if it is one.
+pub(super) fn open_file(path: &str) -> Result<File> {
+    let refused = |message: &str| input_error(Place { file: path.to_owned(), ..Place::default() }, message);
+    let file = File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => refused("no such file"),
+        io::ErrorKind::PermissionDenied => refused("permission to read the file is denied"),
+        _ => Error::Io { path: path.into(), source },
+    })?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(refused("this is a directory, not a file"));
+    }
+    Ok(file)
 }
 
 impl<'a> Input<'a> {

@@ -9,7 +9,8 @@ use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
 
 use super::aligned::aligned_code;
-use super::alphabet::Alphabet;
+use super::alphabet::{Alphabet, Code};
+use super::database::is_database;
 use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
 use super::input::{self, Compression, Input};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
@@ -276,6 +277,10 @@ impl Recorder {
                 b'>' => return Ok(Format::Fasta),
                 b'@' => return Ok(Format::Fastq),
                 b'\n' => (self.lines_before, in_comment) = (self.lines_before + 1, false),
+                _ if at_start && input.bytes.fill_buf().is_ok_and(is_database) => {
+                    let message = "this is a database of 'pairwave makedb'; sequences are expected here";
+                    return Err(input_error(input.place(), message));
+                }
                 _ if in_comment => {}
                 b';' => in_comment = true,
                 b'\r' => {}
@@ -418,20 +423,58 @@ impl Recorder {
     fn warn_of_duplicates(&self) {
         let store = self.loaded.builder.so_far();
         let mut seen = HashSet::with_capacity(store.len());
-        let is_double = |&id: &SequenceId| !seen.insert(store.name_bytes(id));
-        let ids = (0..store.len() as SequenceId).filter(is_double);
-        let duplicates: Vec<&str> = ids.map(|id| store.name(id)).collect();
-        if duplicates.is_empty() {
+        let mut duplicates = Duplicates::default();
+        for id in 0..store.len() as SequenceId {
+            if !seen.insert(store.name_bytes(id)) {
+                duplicates.add(store.name(id));
+            }
+        }
+        duplicates.warn(&Place { file: self.loaded.name.clone(), ..Place::default() }.to_string());
+    }
+
+    /// The alphabet of what several have read, and what that makes of the codes that they were read as, if that is another.
+    pub(super) fn settle(all: Vec<Self>, options: &ReadOptions) -> Result<(Alphabet, Option<Vec<Code>>)> {
+        let read_as = all.first().map(|recorder| recorder.so_far().alphabet());
+        let stores = settle_alphabet(all.into_iter().map(|recorder| recorder.loaded).collect(), options)?;
+        let none_read = match options.alphabet {
+            AlphabetChoice::Detect => Alphabet::Protein,
+            AlphabetChoice::Fixed(alphabet) => alphabet,
+        };
+        let alphabet = stores.first().map_or(none_read, SequenceStore::alphabet);
+        let is_other = read_as.is_some_and(|read_as| read_as != alphabet);
+        Ok((alphabet, is_other.then(|| detect::protein_to_dna().to_vec())))
+    }
+}
+
+/// Names that occur more than once.
+#[derive(Debug, Default)]
+pub(super) struct Duplicates {
+    records: u64,
+    /// The first of them.
+    distinct: Vec<String>,
+    more: bool,
+}
+
+impl Duplicates {
+    /// A record has the name of an earlier one.
+    pub(super) fn add(&mut self, name: &str) {
+        self.records += 1;
+        if !self.distinct.iter().any(|known| known == name) {
+            if self.distinct.len() < NAMED_DUPLICATES {
+                self.distinct.push(name.to_owned());
+            } else {
+                self.more = true;
+            }
+        }
+    }
+
+    /// Says so, if there is any.
+    pub(super) fn warn(&self, place: &str) {
+        if self.records == 0 {
             return;
         }
-        let mut listed = HashSet::new();
-        let mut distinct: Vec<&str> = duplicates.iter().copied().filter(|&name| listed.insert(name)).collect();
-        let more = if distinct.len() > NAMED_DUPLICATES { ", ..." } else { "" };
-        distinct.truncate(NAMED_DUPLICATES);
-        let shown = distinct.join("', '");
-        let place = Place { file: self.loaded.name.clone(), ..Place::default() };
-        let records =
-            if duplicates.len() == 1 { "1 record has" } else { &format!("{} records have", duplicates.len()) };
+        let (shown, more) = (self.distinct.join("', '"), if self.more { ", ..." } else { "" });
+        let records = if self.records == 1 { "1 record has" } else { &format!("{} records have", self.records) };
         tracing::warn!("{place}: {records} the name of an earlier one: '{shown}'{more}");
     }
 }

@@ -142,6 +142,13 @@ impl SequenceStore {
         }
     }
 
+    /// Bytes of memory that it takes, in about.
+    pub(super) fn memory(&self) -> u64 {
+        let texts = self.names.text.len() + self.descriptions.bytes.len();
+        let each = size_of::<u32>() + 3 * size_of::<usize>();
+        (self.codes.len() + texts + self.len() * each) as u64
+    }
+
     /// The same sequences; parts of what this gives are no copies.
     pub(super) fn shared(self) -> Self {
         let Texts { bytes, ends } = self.descriptions;

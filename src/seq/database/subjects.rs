@@ -1,12 +1,15 @@
 //! The sequences of a search's other side, from whatever holds them.
 
+use std::io::{Read, Seek};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use crate::error::Result;
+use super::file::DatabaseFile;
+use super::layout::{NAME_BYTES, is_database};
+use crate::error::{Error, Place, Result};
 use crate::seq::alphabet::Alphabet;
-use crate::seq::input::Input;
-use crate::seq::reader::{ReadOptions, Recorder};
+use crate::seq::input::{Input, open_file};
+use crate::seq::reader::{AlphabetChoice, ReadOptions, Recorder, input_error};
 use crate::seq::store::{SequenceId, SequenceStore};
 
 /// How much there is in a database.
@@ -41,18 +44,68 @@ pub struct Subjects {
     size: Size,
     /// Of each in order.
     lengths: Vec<u32>,
-    records: Arc<[u64]>,
-    /// All of them.
-    store: Arc<SequenceStore>,
+    /// Packed bytes before each sequence whose number is a multiple of [`SEQUENCES_A_MARK`].
+    marks: Vec<u64>,
+    source: Source,
+}
+
+/// Where the sequences are.
+#[derive(Debug)]
+enum Source {
+    /// All in memory.
+    Memory {
+        records: Vec<u64>,
+        store: Arc<SequenceStore>,
+    },
+    File(Box<DatabaseFile>),
 }
 
 impl Subjects {
-    /// Opens a file of sequences (FASTA or FASTQ, plain or compressed; `-` is standard input), which is read whole.
+    /// Opens a database that `pairwave makedb` made, which is mapped, or a file of sequences (FASTA or FASTQ, plain or
+    /// compressed; `-` is standard input), which is read whole. They are told apart by the first bytes.
+    ///
+    /// Of a database the options mean nothing but an alphabet that is given, which has to be its own. A file that is mapped
+    /// must not be changed while it is used (to replace it by another of the same name does no harm).
     ///
     /// # Errors
-    /// As [`read_files`](crate::seq::read_files).
+    /// As [`read_files`](crate::seq::read_files); [`Error::Input`] for a database that is damaged or truncated, that another
+    /// version made, or whose alphabet is another.
     pub fn open(path: &str, options: &ReadOptions) -> Result<Self> {
-        Subjects::read(Input::open(path)?, options)
+        if path == "-" {
+            return Subjects::read(Input::open(path)?, options);
+        }
+        let failed = |source| Error::io(path, source);
+        let mut file = open_file(path)?;
+        let mut start = Vec::new();
+        // What is no regular file cannot be mapped, and what was read of it would be lost.
+        if file.metadata().map_err(failed)?.is_file() {
+            file.by_ref().take(NAME_BYTES as u64).read_to_end(&mut start).map_err(failed)?;
+            file.rewind().map_err(failed)?;
+        }
+        if !is_database(&start) {
+            return Subjects::read(Input::new(path, Box::new(file))?, options);
+        }
+        let (database, lengths) = DatabaseFile::open(path, &file)?;
+        let subjects = Subjects::of_file(database, lengths);
+        match options.alphabet {
+            AlphabetChoice::Fixed(alphabet) if alphabet != subjects.alphabet => {
+                let message = format!(
+                    "the database is of {}, and {} are asked for",
+                    subjects.alphabet.letters(),
+                    alphabet.letters()
+                );
+                Err(input_error(Place { file: path.to_owned(), ..Place::default() }, message))
+            }
+            _ => Ok(subjects),
+        }
+    }
+
+    /// Those of an opened database.
+    pub(super) fn of_file(file: DatabaseFile, lengths: Vec<u32>) -> Self {
+        let foot = *file.foot();
+        let size = Size { sequences: foot.sequences, symbols: foot.symbols };
+        let marks = marks(&lengths);
+        Subjects { alphabet: foot.alphabet, size, lengths, marks, source: Source::File(Box::new(file)) }
     }
 
     /// The same of a file in memory; `name` stands for it in errors.
@@ -83,7 +136,9 @@ impl Subjects {
         let symbols = lengths.iter().map(|&length| u64::from(length)).sum();
         let size = Size { sequences: lengths.len() as u64, symbols };
         let records = order.into_iter().map(u64::from).collect();
-        Subjects { alphabet: store.alphabet(), size, lengths, records, store: Arc::new(store.shared()) }
+        let (alphabet, marks) = (store.alphabet(), marks(&lengths));
+        let source = Source::Memory { records, store: Arc::new(store.shared()) };
+        Subjects { alphabet, size, lengths, marks, source }
     }
 
     /// The alphabet of all.
@@ -101,12 +156,20 @@ impl Subjects {
         *self.lengths.last().unwrap_or(&0)..=*self.lengths.first().unwrap_or(&0)
     }
 
+    /// Bytes of the database file; `None` if a file of sequences was read.
+    pub fn file_bytes(&self) -> Option<u64> {
+        match &self.source {
+            Source::Memory { .. } => None,
+            Source::File(file) => Some(file.bytes()),
+        }
+    }
+
     /// Cuts the order by falling length into ranges whose sequences take at most so many bytes packed, and are at most
     /// so many that ids can count them; of one that takes more there is a range of its own.
     pub fn ranges(&self, at_most_bytes: u64) -> Vec<Range<u64>> {
         let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
         for (at, &length) in (0..).zip(&self.lengths) {
-            let more = u64::from(length).next_multiple_of(4);
+            let more = packed(length);
             if at > start && (bytes + more > at_most_bytes.min(MOST_BYTES) || at - start >= MOST_SEQUENCES) {
                 ranges.push(start..at);
                 (start, bytes) = (at, 0);
@@ -122,15 +185,55 @@ impl Subjects {
     /// The sequences of one of those ranges.
     ///
     /// # Errors
-    /// None so far: they are in memory.
+    /// [`Error::Input`] if that part of a database is damaged.
     ///
     /// # Panics
     /// If there are not so many.
     pub fn chunk(&self, range: Range<u64>) -> Result<SubjectChunk> {
         let (start, end) = (range.start as usize, range.end as usize);
-        let is_all = range == (0..self.size.sequences);
-        let store = if is_all { Arc::clone(&self.store) } else { Arc::new(self.store.part(start as u32..end as u32)) };
-        Ok(SubjectChunk { store, records: self.records[start..end].into() })
+        let (store, records) = match &self.source {
+            Source::Memory { records, store } => {
+                let is_all = range == (0..self.size.sequences);
+                let store = if is_all { Arc::clone(store) } else { Arc::new(store.part(start as u32..end as u32)) };
+                (store, records[start..end].into())
+            }
+            Source::File(file) => {
+                let lengths = self.lengths[start..end].to_vec();
+                let codes = self.packed_before(start)..self.packed_before(end);
+                (Arc::new(file.store(range.clone(), lengths, codes)?), file.records(range)?.into())
+            }
+        };
+        Ok(SubjectChunk { store, records })
+    }
+
+    /// Goes through all sequences in the order of their records.
+    ///
+    /// # Errors
+    /// As [`Subjects::chunk`], and what `take` returns.
+    pub fn in_input_order(&self, mut take: impl FnMut(&SequenceStore, SequenceId) -> Result<()>) -> Result<()> {
+        let mut order: Vec<u64> = vec![0; self.lengths.len()];
+        for range in self.ranges(u64::MAX) {
+            let records = match &self.source {
+                Source::Memory { records, .. } => records[range.start as usize..range.end as usize].to_vec(),
+                Source::File(file) => file.records(range.clone())?,
+            };
+            for (place, record) in range.zip(records) {
+                order[record as usize] = place;
+            }
+        }
+        // Those of one length are beside each other.
+        for places in order.chunk_by(|&before, &after| after == before + 1) {
+            let chunk = self.chunk(places[0]..places[0] + places.len() as u64)?;
+            (0..chunk.store.len() as SequenceId).try_for_each(|id| take(&chunk.store, id))?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that the sequences before one take packed.
+    fn packed_before(&self, index: usize) -> u64 {
+        let mark = index / SEQUENCES_A_MARK;
+        let rest = &self.lengths[mark * SEQUENCES_A_MARK..index];
+        self.marks[mark] + rest.iter().map(|&length| packed(length)).sum::<u64>()
     }
 
     /// All chunks, of [`Subjects::ranges`], one after the other.
@@ -146,6 +249,23 @@ pub(super) fn by_falling_length(lengths: &[u32]) -> Vec<SequenceId> {
     order
 }
 
+/// See [`Subjects`].
+fn marks(lengths: &[u32]) -> Vec<u64> {
+    let mut before = 0;
+    let sums = lengths.chunks(SEQUENCES_A_MARK).map(|some| {
+        before += some.iter().map(|&length| packed(length)).sum::<u64>();
+        before
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+/// Bytes that a sequence takes packed.
+fn packed(length: u32) -> u64 {
+    u64::from(length).next_multiple_of(4)
+}
+
+/// See [`Subjects`].
+const SEQUENCES_A_MARK: usize = 1 << 12;
 /// Words of a store are counted with 32 bits, ends among them.
 const MOST_BYTES: u64 = u32::MAX as u64 * 4;
 /// Ids have 32 bits.

@@ -1,0 +1,211 @@
+//! A database file that is mapped.
+
+use std::fs::File;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::layout::{BLOCK_BYTES, FOOT_BYTES, Foot, Section, TRUNCATED, check_head, damaged, sum, u64_of};
+use crate::error::{Error, Place, Result};
+use crate::seq::alphabet::{Alphabet, Code, PAD};
+use crate::seq::bytes::{Backing, Bytes};
+use crate::seq::reader::input_error;
+use crate::seq::store::SequenceStore;
+
+/// An opened database. What is read of it was checked before.
+#[derive(Debug)]
+pub(super) struct DatabaseFile {
+    name: String,
+    map: Arc<Backing>,
+    foot: Foot,
+    /// Records of all inputs.
+    inputs: u64,
+    /// Which blocks are known to be right.
+    checked: Vec<AtomicBool>,
+}
+
+impl DatabaseFile {
+    /// Maps a file, and checks its head and foot; `name` stands for it in errors. Returns the lengths of its sequences too.
+    pub(super) fn open(name: &str, file: &File) -> Result<(Self, Vec<u32>)> {
+        let wrong = |message: String| input_error(Place { file: name.to_owned(), ..Place::default() }, message);
+        let bytes = file.metadata().map_err(|source| Error::io(name, source))?.len();
+        if bytes == 0 {
+            return Err(wrong("the file is empty".to_owned()));
+        }
+        // SAFETY: the map is only read. If another process changes or shortens the file meanwhile, as none should (ours
+        // replace files whole), what is read then is wrong or ends the process, as with every file that is mapped.
+        let map = unsafe { memmap2::Mmap::map(file) }.map_err(|source| Error::io(name, source))?;
+        check_head(&map).map_err(wrong)?;
+        let foot = map.last_chunk::<FOOT_BYTES>().ok_or_else(|| wrong(TRUNCATED.to_owned()))?;
+        let foot = Foot::of_bytes(foot, map.len() as u64).map_err(wrong)?;
+        let sums = foot.sums();
+        if sum(&map[sums.start as usize..sums.end as usize]) != foot.sum_of_sums {
+            return Err(wrong(damaged("the list of its sums")));
+        }
+        let checked = (0..(sums.end - sums.start) / 8).map(|_| AtomicBool::new(false)).collect();
+        let (map, inputs) = (Arc::new(Backing::File(map)), foot.sequences);
+        let database = DatabaseFile { name: name.to_owned(), map, foot, inputs, checked };
+        let lengths = database.lengths()?;
+        Ok((database, lengths))
+    }
+
+    /// It has only some of the records of its inputs.
+    pub(super) fn of_some(self) -> Self {
+        DatabaseFile { inputs: u64::MAX, ..self }
+    }
+
+    pub(super) fn foot(&self) -> &Foot {
+        &self.foot
+    }
+
+    /// How many bytes the file has.
+    pub(super) fn bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    fn wrong(&self, message: String) -> Error {
+        input_error(Place { file: self.name.clone(), ..Place::default() }, message)
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        self.wrong(damaged(what))
+    }
+
+    /// All lengths, if the sequences are as many and as long as the foot says.
+    fn lengths(&self) -> Result<Vec<u32>> {
+        let bytes = self.read(Section::Lengths, 0..self.foot.sequences * 4)?;
+        let lengths: Vec<u32> = bytes.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
+        let symbols: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+        let packed: u64 = lengths.iter().map(|&length| u64::from(length).next_multiple_of(4)).sum();
+        let codes = self.foot.section(Section::Codes);
+        let is_right = symbols == self.foot.symbols
+            && packed == codes.end - codes.start
+            && lengths.is_sorted_by(|before, after| before >= after);
+        if is_right { Ok(lengths) } else { Err(self.damaged("its list of lengths")) }
+    }
+
+    /// Bytes of a section, counted from its start, after they were checked.
+    fn read(&self, section: Section, range: Range<u64>) -> Result<&[u8]> {
+        let range = self.place(section, range)?;
+        self.check(range.start as u64..range.end as u64)?;
+        Ok(&self.map[range])
+    }
+
+    /// Where bytes of a section are in the file.
+    fn place(&self, section: Section, range: Range<u64>) -> Result<Range<usize>> {
+        let all = self.foot.section(section);
+        if range.start > range.end || range.end > all.end - all.start {
+            return Err(self.damaged("one of its lists of ends"));
+        }
+        Ok((all.start + range.start) as usize..(all.start + range.end) as usize)
+    }
+
+    /// Checks the blocks of a part of the file that were not checked before, by all threads of the current pool.
+    fn check(&self, range: Range<u64>) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let sums = self.foot.sums();
+        let blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
+        blocks.into_par_iter().try_for_each(|block| {
+            // Whoever finds it checked needs to know no more than that.
+            let checked = &self.checked[block as usize];
+            if checked.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let start = block * BLOCK_BYTES;
+            let end = (start + BLOCK_BYTES).min(sums.start);
+            let known = u64_of(&self.map[(sums.start + block * 8) as usize..]);
+            if sum(&self.map[start as usize..end as usize]) != known {
+                return Err(self.damaged(&format!("something in its bytes {start} to {end}")));
+            }
+            checked.store(true, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+
+    /// Numbers of 64 bits of a section.
+    fn numbers(&self, section: Section, range: Range<u64>) -> Result<Vec<u64>> {
+        let bytes = self.read(section, range.start * 8..range.end * 8)?;
+        Ok(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
+    }
+
+    /// Records of some sequences.
+    pub(super) fn records(&self, range: Range<u64>) -> Result<Vec<u64>> {
+        let records = self.numbers(Section::Records, range)?;
+        match records.iter().all(|&record| record < self.inputs) {
+            true => Ok(records),
+            false => Err(self.damaged("its list of records")),
+        }
+    }
+
+    /// Texts of some sequences: all bytes, and where each ends there.
+    fn texts(&self, (ends, texts): (Section, Section), range: Range<u64>) -> Result<(Range<u64>, Vec<usize>)> {
+        let before = range.start.checked_sub(1);
+        let numbers = self.numbers(ends, before.unwrap_or(0)..range.end)?;
+        let (start, ends) = match before {
+            Some(_) => numbers.split_first().map_or((0, &[][..]), |(&start, ends)| (start, ends)),
+            None => (0, &numbers[..]),
+        };
+        let end = *ends.last().unwrap_or(&start);
+        if !ends.is_sorted() || ends.first().is_some_and(|&first| first < start) {
+            return Err(self.damaged("one of its lists of ends"));
+        }
+        self.place(texts, start..end)?;
+        Ok((start..end, ends.iter().map(|end| (end - start) as usize).collect()))
+    }
+
+    /// Some sequences, whose codes begin and end there in their section.
+    pub(super) fn store(&self, range: Range<u64>, lengths: Vec<u32>, codes: Range<u64>) -> Result<SequenceStore> {
+        let place = self.place(Section::Codes, codes.clone())?;
+        self.wanted_soon(place.clone());
+        let codes = self.read(Section::Codes, codes)?;
+        if !are_codes_right(self.foot.alphabet, codes, &lengths) {
+            return Err(self.damaged("a symbol of its sequences"));
+        }
+        let (names, name_ends) = self.texts((Section::NameEnds, Section::Names), range.clone())?;
+        let names = self.read(Section::Names, names)?;
+        let (texts, mut text_ends) = self.texts((Section::DescriptionEnds, Section::Descriptions), range)?;
+        if texts.is_empty() {
+            text_ends = Vec::new();
+        }
+        self.read(Section::Descriptions, texts.clone())?;
+        let texts = self.place(Section::Descriptions, texts)?;
+        let part = |range: Range<usize>| Bytes::Part { of: Arc::clone(&self.map), range };
+        let descriptions = (part(texts), text_ends);
+        Ok(SequenceStore::of_parts(self.foot.alphabet, (names, name_ends), lengths, part(place), descriptions))
+    }
+
+    /// Lets the system read ahead.
+    fn wanted_soon(&self, place: Range<usize>) {
+        #[cfg(unix)]
+        if let Backing::File(map) = &*self.map {
+            // It is only advice.
+            let _ = map.advise_range(memmap2::Advice::WillNeed, place.start, place.len());
+        }
+        #[cfg(not(unix))]
+        let _ = place;
+    }
+}
+
+/// Whether engines can have these: every symbol is of the alphabet, and all that fills words up is [`PAD`] and nothing else
+/// is.
+fn are_codes_right(alphabet: Alphabet, codes: &[Code], lengths: &[u32]) -> bool {
+    let (mut largest, mut pads) = (0, 0_usize);
+    // In pieces, so that the inner counts fit lanes of vectors.
+    for piece in codes.chunks(128) {
+        largest = piece.iter().fold(largest, |most, &code| most.max(code));
+        pads += usize::from(piece.iter().fold(0_u8, |count, &code| count + u8::from(code == PAD)));
+    }
+    let (mut at, mut filled) = (0, 0);
+    let all_filled = lengths.iter().all(|&length| {
+        let padding = (length as usize).next_multiple_of(4) - length as usize;
+        let is_filled = codes[at..at + padding].iter().all(|&code| code == PAD);
+        at += (length as usize).next_multiple_of(4);
+        filled += padding;
+        is_filled
+    });
+    usize::from(largest) < alphabet.size() && all_filled && pads == filled
+}

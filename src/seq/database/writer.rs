@@ -1,0 +1,146 @@
+//! Writes a database from sequences that come in its order.
+
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::SpooledTempFile;
+
+use super::layout::{ALIGNMENT, BLOCK_BYTES, Foot, HEAD_BYTES, SECTIONS, Section, head, sum};
+use super::subjects::Size;
+use crate::error::{Error, Result};
+use crate::seq::alphabet::{Alphabet, Code, PAD};
+
+/// Bytes of a section that stay in memory until it can be written; what is more goes to a file.
+const SPOOLED_BYTES: usize = 32 << 20;
+
+/// Writes codes as they come; the other sections wait in files without a name.
+pub(super) struct Writer<W> {
+    to: Summed<W>,
+    alphabet: Alphabet,
+    size: Size,
+    /// The sections after the codes.
+    waiting: [BufWriter<SpooledTempFile>; SECTIONS - 1],
+    name_end: u64,
+    description_end: u64,
+    /// The output, for messages, and where files without a name are.
+    name: PathBuf,
+    aside: PathBuf,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a database; `name` stands for it in errors. What has to wait for long is put aside into a directory.
+    pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path) -> Result<Self> {
+        let mut to = Summed { to, block: Vec::with_capacity(BLOCK_BYTES as usize), position: 0, sums: Vec::new() };
+        to.write_all(&head()).map_err(|source| Error::io(name, source))?;
+        let waiting = std::array::from_fn(|_| BufWriter::new(tempfile::spooled_tempfile_in(SPOOLED_BYTES, aside)));
+        Ok(Writer {
+            to,
+            alphabet,
+            size: Size::default(),
+            waiting,
+            name_end: 0,
+            description_end: 0,
+            name: name.to_owned(),
+            aside: aside.to_owned(),
+        })
+    }
+
+    /// Adds the next sequence.
+    pub(super) fn push(&mut self, record: u64, name: &[u8], description: &[u8], codes: &[Code]) -> Result<()> {
+        let failed = |source| Error::io(&self.name, source);
+        let padding = codes.len().next_multiple_of(4) - codes.len();
+        self.to.write_all(&[PAD; 4][..padding]).map_err(failed)?;
+        self.to.write_all(codes).map_err(failed)?;
+        self.size.sequences += 1;
+        self.size.symbols += codes.len() as u64;
+        self.name_end += name.len() as u64;
+        self.description_end += description.len() as u64;
+        let parts: [&[u8]; SECTIONS - 1] = [
+            &(codes.len() as u32).to_le_bytes(),
+            &record.to_le_bytes(),
+            &self.name_end.to_le_bytes(),
+            &self.description_end.to_le_bytes(),
+            name,
+            description,
+        ];
+        let mut spools = self.waiting.iter_mut().zip(parts);
+        spools.try_for_each(|(spool, part)| spool.write_all(part)).map_err(|source| Error::io(&self.aside, source))
+    }
+
+    /// Writes all that is left. Returns what was written to, and how many bytes there are.
+    pub(super) fn finish(self) -> Result<(W, u64)> {
+        let Writer { mut to, alphabet, size, waiting, name, aside, .. } = self;
+        let failed = |source| Error::io(&name, source);
+        let mut ends = [0; SECTIONS];
+        ends[Section::Codes as usize] = to.position;
+        to.fill_up().map_err(failed)?;
+        for (end, spool) in ends[1..].iter_mut().zip(waiting) {
+            let set_aside = |source| Error::io(&aside, source);
+            let mut spool = spool.into_inner().map_err(|problem| set_aside(problem.into_error()))?;
+            spool.rewind().map_err(set_aside)?;
+            let mut spool = BufReader::with_capacity(1 << 17, spool);
+            let mut piece = vec![0; 1 << 17];
+            loop {
+                let bytes = spool.read(&mut piece).map_err(set_aside)?;
+                if bytes == 0 {
+                    break;
+                }
+                to.write_all(&piece[..bytes]).map_err(failed)?;
+            }
+            *end = to.position;
+            to.fill_up().map_err(failed)?;
+        }
+        debug_assert!(to.position >= HEAD_BYTES);
+        let (position, sums, mut to) = to.finish().map_err(failed)?;
+        let sums: Vec<u8> = sums.into_iter().flat_map(u64::to_le_bytes).collect();
+        let foot = Foot { sequences: size.sequences, symbols: size.symbols, alphabet, ends, sum_of_sums: sum(&sums) };
+        let foot = foot.to_bytes();
+        to.write_all(&sums).and_then(|()| to.write_all(&foot)).and_then(|()| to.flush()).map_err(failed)?;
+        Ok((to, position + (sums.len() + foot.len()) as u64))
+    }
+}
+
+/// Takes the sum of each block that goes through it.
+struct Summed<W> {
+    to: W,
+    block: Vec<u8>,
+    /// Bytes so far.
+    position: u64,
+    sums: Vec<u64>,
+}
+
+impl<W: Write> Summed<W> {
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        self.position += bytes.len() as u64;
+        while !bytes.is_empty() {
+            let room = BLOCK_BYTES as usize - self.block.len();
+            let (now, rest) = bytes.split_at(room.min(bytes.len()));
+            self.block.extend_from_slice(now);
+            bytes = rest;
+            if self.block.len() == BLOCK_BYTES as usize {
+                self.pass_on()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self) -> io::Result<()> {
+        self.sums.push(sum(&self.block));
+        self.to.write_all(&self.block)?;
+        self.block.clear();
+        Ok(())
+    }
+
+    /// A section ends.
+    fn fill_up(&mut self) -> io::Result<()> {
+        let zeros = self.position.next_multiple_of(ALIGNMENT) - self.position;
+        self.write_all(&[0; ALIGNMENT as usize][..zeros as usize])
+    }
+
+    fn finish(mut self) -> io::Result<(u64, Vec<u64>, W)> {
+        if !self.block.is_empty() {
+            self.pass_on()?;
+        }
+        Ok((self.position, self.sums, self.to))
+    }
+}
