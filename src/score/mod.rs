@@ -20,6 +20,7 @@ pub mod offset;
 pub mod phylo;
 pub mod schemes;
 pub mod scoring;
+pub mod statistics;
 
 pub use bound::IdentityFilter;
 pub use difference::DifferenceScoring;
@@ -33,3 +34,4 @@ pub use offset::OffsetScoring;
 pub use phylo::PhyloScheme;
 pub use schemes::{NamedScheme, SCHEMES};
 pub use scoring::{Ambiguity, MAX_SCORE, Scoring, Substitution};
+pub use statistics::{DatabaseSize, Significance, Statistics};

@@ -1,0 +1,53 @@
+//! By how much edges shorten sequences (Altschul and Gish 1996): the correction that BLASTN's E-values have.
+
+use super::{DatabaseSize, Parameters};
+
+/// Symbols by which a query and every target are shorter in effect, as `BLAST_ComputeLengthAdjustment` has it: the largest
+/// whole number L that is at most `beta + alpha / lambda * ln(K (m - L) (n - N L))`, with the query's length m and n symbols
+/// in N targets, and small enough that `K (m - L) (n - N L)` is at least the greater of m and n.
+pub(super) fn adjustment(of: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> u64 {
+    const STEPS: u32 = 20;
+    let (m, n, targets) = (f64::from(query), database.symbols as f64, database.sequences as f64);
+    let right_side = |length: f64| {
+        let space = (m - length) * (n - targets * length);
+        alpha / of.lambda * (of.k.ln() + space.ln()) + beta
+    };
+    let rest = n * m - m.max(n) / of.k;
+    if rest < 0.0 {
+        return 0;
+    }
+    let sum = m * targets + n;
+    let (mut low, mut high) = (0.0, 2.0 * rest / (sum + (sum * sum - 4.0 * targets * rest).sqrt()));
+    let mut length = 0.0;
+    for step in 1..=STEPS {
+        let proposed = right_side(length);
+        if proposed >= length {
+            low = length;
+            if proposed - low <= 1.0 {
+                // The fixed point is within one of this: before or after the next whole number?
+                let next = low.ceil();
+                return if next <= high && right_side(next) >= next { next as u64 } else { low as u64 };
+            }
+            if low == high {
+                break;
+            }
+        } else {
+            high = length;
+        }
+        length = if (low..=high).contains(&proposed) {
+            proposed
+        } else if step == 1 {
+            high
+        } else {
+            f64::midpoint(low, high)
+        };
+    }
+    low as u64
+}
+
+/// Pairs of places where an alignment can begin: what is left of the query times what is left of all targets.
+pub(super) fn search_space(of: &Parameters, alpha: f64, beta: f64, query: u32, database: &DatabaseSize) -> f64 {
+    let adjustment = adjustment(of, alpha, beta, query, database);
+    let symbols = database.symbols.saturating_sub(database.sequences.saturating_mul(adjustment)).max(1);
+    symbols as f64 * u64::from(query).saturating_sub(adjustment) as f64
+}
