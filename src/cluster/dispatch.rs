@@ -5,7 +5,8 @@
 //!
 //! 1. [`Dispatcher::joined`] for every rank that there will be, before any of them asks.
 //! 2. A rank [asks](Dispatcher::asks); it is told a lease, that all is done, or nothing yet. It asks again when no more than
-//!    [`Lease::ask_at`] of its blocks are unfinished, so that it has the next lease before it needs it.
+//!    [`Lease::ask_at`] of its blocks are unfinished, or no more than one is left to begin, so that its engines have the next lease
+//!    before they are done with this one.
 //! 3. It tells of each block as soon as it is [finished](Dispatcher::finished) or has [failed](Dispatcher::failed).
 //! 4. After each event, [`Dispatcher::answer`] until that is `None`: those who wait may have got something.
 //! 5. About every second, [`Dispatcher::tick`], then the same.

@@ -172,6 +172,11 @@ impl Iterator for EditBands {
 }
 
 impl EditBands {
+    /// Goes on with a part behind all others.
+    pub fn add(&mut self, part: Part) {
+        self.left.add(part);
+    }
+
     fn next_patterns(&mut self, triangle: bool) -> Option<Planned<Edit>> {
         let (patterns, texts) = (Arc::clone(&self.job.patterns), Arc::clone(self.job.texts()));
         let part = self.left.front()?;

@@ -1,7 +1,7 @@
 //! Who runs a job's queue: starts a thread for every engine, hands results on, and watches that none is waited for in vain.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::ordered::Ahead;
 use super::patience::{GRACE, PATIENCE};
 use super::pump::{self, Message};
-use super::queue::{self, BandInfo, Finished, Lease, Planned, WorkQueue};
+use super::queue::{self, BandInfo, BandSource, Finished, Lease, WorkQueue};
 use super::sizing::Shown;
 use super::stats::{EngineStats, Ran};
 use super::{Batch, Engine, Reported, Work};
@@ -34,6 +34,8 @@ pub struct Control {
     pub ahead: Arc<Ahead>,
     /// The bands to come are not known: the job's cells are a guess, and those of planned bands are shared out.
     pub is_open_ended: bool,
+    /// Cells that bands to come are sure to have, where [`Control::is_open_ended`].
+    pub coming: Arc<AtomicU64>,
 }
 
 /// Finished work.
@@ -134,7 +136,7 @@ impl<W: Work> Drop for StopAtTheEnd<W> {
 pub fn run<W: Work>(
     engines: Vec<Box<dyn Engine<W>>>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
-    bands: impl Iterator<Item = Planned<W>> + Send + 'static,
+    bands: impl BandSource<W> + 'static,
     cells: u64,
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
@@ -150,13 +152,13 @@ pub fn run<W: Work>(
 pub fn run_set<W: Work>(
     engine_set: &mut EngineSet<W>,
     reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
-    bands: impl Iterator<Item = Planned<W>> + Send + 'static,
+    bands: impl BandSource<W> + 'static,
     cells: u64,
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
     let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
-    let queue = queue.with_ahead(Arc::clone(&control.ahead));
+    let queue = queue.with_ahead(Arc::clone(&control.ahead)).with_coming(Arc::clone(&control.coming));
     let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
     drive(queue, engine_set, reserve, control, sink)
 }

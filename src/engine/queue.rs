@@ -9,14 +9,16 @@
 //! does not answer, goes back, and what it says about it later counts for nothing. [`super::owner::run`] runs a job.
 
 mod pile;
+mod source;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use self::pile::{Pile, next_pair_cells, take_blocks};
+pub use self::source::{BandSource, Upcoming};
 use super::ordered::Ahead;
 use super::sizing::{LeastWork, Shown, Sizing, Waiting};
 use super::{Batch, Capacity, Portion, Work};
@@ -24,6 +26,8 @@ use crate::seq::SequenceId;
 
 /// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
 const INTERRUPT_SECONDS: f64 = 0.2;
+/// The same of bands, where some may come while others are computed.
+const SOURCE_SECONDS: f64 = 0.005;
 /// Cells a second below which no device is thought to be before it has shown its speed.
 const LEAST_SPEED: f64 = 1e8;
 
@@ -91,7 +95,7 @@ pub type Planned<W> = (Range<SequenceId>, Arc<<W as Work>::Band>, Vec<(<W as Wor
 /// Bands yet to come. One puller at a time plans the next, without the lock.
 enum Bands<W: Work> {
     /// There may be more.
-    More(BandIterator<W>),
+    More(BoxedSource<W>),
     /// A puller plans the next.
     Planning,
     /// There are no more.
@@ -100,7 +104,7 @@ enum Bands<W: Work> {
     Broken,
 }
 
-type BandIterator<W> = Box<dyn Iterator<Item = Planned<W>> + Send>;
+type BoxedSource<W> = Box<dyn BandSource<W>>;
 
 /// No pile holds work for an engine.
 struct NoPile;
@@ -109,7 +113,7 @@ struct NoPile;
 enum Taken<W: Work> {
     Work(Lease<W>),
     /// The next band has to be planned.
-    Unplanned(BandIterator<W>),
+    Unplanned(BoxedSource<W>),
     /// Another puller is about to add a band.
     Planning,
     Nothing,
@@ -124,6 +128,10 @@ struct State<W: Work> {
     remaining_cells: u64,
     /// Bands add their cells to `remaining_cells` when they are planned.
     is_open_ended: bool,
+    /// Cells of bands that are known of and not planned.
+    coming: Arc<AtomicU64>,
+    /// The source of bands had none for a while.
+    is_supplied: bool,
     /// Work may be added from outside.
     is_fed: bool,
     sizing: Sizing,
@@ -146,7 +154,7 @@ pub struct WorkQueue<W: Work> {
 
 impl<W: Work> WorkQueue<W> {
     /// The work of `bands`, of `cells` cells in all.
-    pub fn new(bands: BandIterator<W>, cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
+    pub fn new(bands: BoxedSource<W>, cells: u64, interrupt: Arc<AtomicBool>, clock: Clock) -> Self {
         let state = State {
             bands: Bands::More(bands),
             next_band: 0,
@@ -155,6 +163,8 @@ impl<W: Work> WorkQueue<W> {
             next_lease: 0,
             remaining_cells: cells,
             is_open_ended: false,
+            coming: Arc::default(),
+            is_supplied: false,
             is_fed: false,
             sizing: Sizing::new(cells),
             universal: Vec::new(),
@@ -216,6 +226,12 @@ impl<W: Work> WorkQueue<W> {
         self
     }
 
+    /// So many cells, which others count, are sure to be in bands to come.
+    pub fn with_coming(self, cells: Arc<AtomicU64>) -> Self {
+        self.lock().coming = cells;
+        self
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<W>> {
         // Nothing that is done under the lock is expected to panic: bands are planned without it.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -251,9 +267,13 @@ impl<W: Work> WorkQueue<W> {
                 Taken::Work(lease) => return Pull::Work(lease),
                 Taken::Unplanned(bands) => {
                     drop(state);
-                    self.plan(bands);
+                    let is_settled = self.plan(bands);
                     state = self.lock();
-                    continue;
+                    if is_settled {
+                        continue;
+                    }
+                    state.is_supplied = true;
+                    false
                 }
                 Taken::Planning => true,
                 Taken::Nothing => false,
@@ -266,35 +286,58 @@ impl<W: Work> WorkQueue<W> {
             if !wait && !is_planning {
                 return Pull::Nothing;
             }
+            let patience = if state.is_supplied { SOURCE_SECONDS } else { INTERRUPT_SECONDS };
             state = self
                 .changed
-                .wait_timeout(state, Duration::from_secs_f64(INTERRUPT_SECONDS))
+                .wait_timeout(state, Duration::from_secs_f64(patience))
                 .unwrap_or_else(|poisoned| poisoned.into_inner())
                 .0;
         }
     }
 
-    /// Takes the next band with pairs into the piles. Planning sorts and copies, so that it is done without the lock.
-    fn plan(&self, mut bands: BandIterator<W>) {
+    /// Takes the next band with pairs into the piles. Planning sorts and copies, so that it is done without the lock. Gives
+    /// false if there is none now.
+    fn plan(&self, mut bands: BoxedSource<W>) -> bool {
         /// Says how planning ended, in whatever way, and wakes those who wait for it.
-        struct AtTheEnd<'a, W: Work>(&'a WorkQueue<W>, Bands<W>);
+        struct AtTheEnd<'a, W: Work>(&'a WorkQueue<W>, Bands<W>, bool);
         impl<W: Work> Drop for AtTheEnd<'_, W> {
             fn drop(&mut self) {
                 self.0.lock().bands = std::mem::replace(&mut self.1, Bands::Ended);
-                self.0.changed.notify_all();
+                // Where nothing came of it, those who wait would only ask one after the other without a pause.
+                if self.2 {
+                    self.0.changed.notify_all();
+                }
             }
         }
-        let mut end = AtTheEnd(self, Bands::Broken);
-        let planned = bands.by_ref().find_map(|(queries, band, blocks)| {
-            let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
-            (pairs > 0).then_some((queries, band, blocks, pairs))
-        });
-        let Some((queries, band, blocks, pairs)) = planned else {
-            end.1 = Bands::Ended;
-            return;
+        let mut end = AtTheEnd(self, Bands::Broken, true);
+        let (queries, band, blocks, pairs) = loop {
+            match bands.next_band() {
+                Upcoming::Band((queries, band, blocks)) => {
+                    let pairs: u64 = blocks.iter().map(|(_, block)| W::pairs(block)).sum();
+                    if pairs > 0 {
+                        break (queries, band, blocks, pairs);
+                    }
+                }
+                // Who computes now may still be at it when more comes.
+                Upcoming::Nothing if self.is_computing() => {
+                    (end.1, end.2) = (Bands::More(bands), false);
+                    return false;
+                }
+                Upcoming::Nothing | Upcoming::End => {
+                    end.1 = Bands::Ended;
+                    return true;
+                }
+            }
         };
         self.lock().add(queries, band, blocks, pairs);
         end.1 = Bands::More(bands);
+        true
+    }
+
+    /// Whether any work was given out that is not done.
+    fn is_computing(&self) -> bool {
+        let state = self.lock();
+        !(state.piles.is_empty() && state.leases.is_empty())
     }
 
     /// A lease is done but for these of its blocks, which go to an engine that takes everything. `None` if it was taken
@@ -381,7 +424,7 @@ impl<W: Work> WorkQueue<W> {
     /// Cells that nobody holds yet and that an engine may expect to be its own, by what it and the others do in a second.
     pub fn remaining_for(&self, engine: usize) -> u64 {
         let state = self.lock();
-        state.sizing.share(engine, state.remaining_cells)
+        state.sizing.share(engine, state.left())
     }
 
     /// Whether work is left, waiting or held.
@@ -396,6 +439,11 @@ impl<W: Work> WorkQueue<W> {
 }
 
 impl<W: Work> State<W> {
+    /// Cells that nobody holds.
+    fn left(&self) -> u64 {
+        self.remaining_cells.saturating_add(self.coming.load(Ordering::Relaxed))
+    }
+
     fn is_done(&self) -> bool {
         matches!(self.bands, Bands::Ended) && !self.is_fed && self.piles.is_empty() && self.leases.is_empty()
     }
@@ -433,7 +481,7 @@ impl<W: Work> State<W> {
 
     /// Work of the piles; `None` where it is fairer that another engine takes what there is.
     fn take_planned(&mut self, engine: usize, capacity: Capacity, now: f64) -> Result<Option<Lease<W>>, NoPile> {
-        let universal = self.universal[engine];
+        let (universal, left) = (self.universal[engine], self.left());
         loop {
             let place = self.piles.iter().position(|pile| universal || !pile.universal_only);
             let place = place.ok_or(NoPile)?;
@@ -442,7 +490,7 @@ impl<W: Work> State<W> {
                 self.piles.remove(place);
                 continue;
             };
-            let waiting = Waiting { cells: self.remaining_cells, next_pair, universal_only: pile.universal_only };
+            let waiting = Waiting { cells: left, next_pair, universal_only: pile.universal_only };
             let Some(cells) = self.sizing.cells(engine, &capacity, waiting, now) else { return Ok(None) };
             let portion = Portion { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
             let Some((class, blocks)) = take_blocks(pile, portion, self.sizing.least_work(engine).pairs) else {

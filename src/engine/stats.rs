@@ -58,6 +58,37 @@ impl EngineStats {
         self.finished_at = self.finished_at.max(other.finished_at);
         self.lost = self.lost.take().or(other.lost);
     }
+
+    /// Adds what the same engine, of as many threads, did in a run after this one, of which the first took so many seconds.
+    fn go_on(&mut self, later: EngineStats, begin: f64) {
+        self.threads = self.threads.max(later.threads);
+        self.batches += later.batches;
+        self.pairs += later.pairs;
+        self.cells += later.cells;
+        self.busy_seconds += later.busy_seconds;
+        self.idle_seconds += later.idle_seconds;
+        self.kernel_seconds += later.kernel_seconds;
+        self.finished_at = if later.batches > 0 { begin + later.finished_at } else { self.finished_at };
+        self.lost = self.lost.take().or(later.lost);
+    }
+}
+
+/// Adds what engines did in a run after others, which took so many seconds: those of one name are one row.
+pub(crate) fn go_on(rows: &mut Vec<EngineStats>, later: Vec<EngineStats>, begin: f64) {
+    for engine in later {
+        match rows.iter_mut().find(|row| row.name == engine.name) {
+            Some(row) => row.go_on(engine, begin),
+            None => {
+                let finished_at = if engine.batches > 0 { begin + engine.finished_at } else { 0.0 };
+                rows.push(EngineStats { finished_at, ..engine });
+            }
+        }
+    }
+    let cells: u64 = rows.iter().map(|row| row.cells).sum();
+    for row in rows {
+        row.share = row.cells as f64 / cells.max(1) as f64;
+        row.gcups = if row.cells > 0 { row.cells as f64 / row.busy_seconds.max(1e-9) / 1e9 } else { 0.0 };
+    }
 }
 
 /// What all engines did in a job.
@@ -110,6 +141,24 @@ mod tests {
             stats.add(1, cells, Some(Duration::from_secs_f64(busy_seconds / 2.0)), Finished { busy_seconds, at });
         }
         stats
+    }
+
+    #[test]
+    fn runs_one_after_the_other_are_added_up_but_not_their_threads() {
+        let run = |cells, at| {
+            let cpu = [engine("cpu", &[(cells, 2.0, at)]), engine("cpu", &[(cells, 4.0, at)])];
+            Ran::of(cpu, 5.0).engines
+        };
+        let mut rows = run(30_000_000_000, 4.0);
+        go_on(&mut rows, run(60_000_000_000, 5.0), 10.0);
+        go_on(&mut rows, vec![engine("card", &[(180_000_000_000, 1.0, 1.0)])], 15.0);
+        let cpu = &rows[0];
+        assert_eq!((cpu.threads, cpu.batches, cpu.cells, cpu.busy_seconds), (2, 4, 180_000_000_000, 6.0));
+        assert_eq!((cpu.idle_seconds, cpu.finished_at, cpu.gcups, cpu.share), (4.0, 15.0, 30.0, 0.5));
+        assert_eq!((rows[1].threads, rows[1].finished_at, rows[1].share), (1, 16.0, 0.5));
+        let idle = vec![EngineStats { finished_at: 0.0, batches: 0, cells: 0, ..rows[0].clone() }];
+        go_on(&mut rows, idle, 99.0);
+        assert_eq!(rows[0].finished_at, 15.0, "it did nothing more");
     }
 
     #[test]

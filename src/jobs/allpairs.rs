@@ -15,17 +15,19 @@ mod blocks;
 mod finish;
 mod row;
 
-use std::collections::VecDeque;
+pub(super) use self::blocks::part_of;
+
 use std::sync::Arc;
 use std::time::Instant;
 
 use self::finish::{Aligner, Finisher};
+use super::blocks::source::Begun;
 use super::blocks::{BlockSink, Whole};
 use super::edit_filter::{self, EditFilter, Prefiltered};
 use super::{Job, Run, Summary};
 use crate::alignment::Alignment;
 use crate::engine::owner::{self, Control, EngineSet};
-use crate::engine::stats::EngineStats;
+use crate::engine::queue::BandSource;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -181,62 +183,84 @@ impl AllPairs {
     ) -> Result<Summary> {
         let begin = Instant::now();
         let mut cells = job.cells();
-        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
-        let band_pairs = match job.want {
-            Want::Scores | Want::AtLeast(_) => BAND_PAIRS_SCORED,
-            Want::Alignments => BAND_PAIRS_ALIGNED,
-            Want::Reaching(_) => BAND_PAIRS_FILTERED,
-        };
-        let (selection, before, mut told) = match prefiltered {
+        let (selection, before, told) = match prefiltered {
             Some(prefiltered) => {
                 (prefiltered.selection, Some((prefiltered.ran, prefiltered.seconds)), prefiltered.told)
             }
             None => (None, None, (0, 0)),
         };
-        let is_told = selection.is_some();
-        let band_cells = at_once.saturating_mul(BATCHES_A_BAND);
+        let told = selection.is_none().then_some(told);
+        let (band_cells, band_pairs) = self.band(job, engine_set);
         let bands: Box<dyn Iterator<Item = PlannedBand> + Send>;
-        let blocks: VecDeque<u64> = match selection {
+        let begun = Begun::default();
+        let extents = job.extents();
+        let parts: Vec<(u64, u128)> = job.parts().iter().map(|part| extents.of(part)).collect();
+        let add = |left: u64, (pairs, cells): (u64, u128)| {
+            begun.add(left, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        };
+        match selection {
             None => {
                 bands = Box::new(job.bands(band_cells, band_pairs));
-                let extents = job.extents();
-                job.parts().iter().map(|part| extents.of(part).0).collect()
+                parts.iter().for_each(|&part| add(part.0, part));
             }
             Some(selection) => {
                 cells = selected_cells(job, &selection);
                 let (selection, ends) = by_parts(job, selection);
                 let begins = [0].iter().chain(&ends);
-                let blocks = begins.zip(&ends).map(|(begin, end)| (end - begin) as u64).collect();
+                begins.zip(&ends).zip(&parts).for_each(|((begin, end), &part)| add((end - begin) as u64, part));
                 bands = Box::new(selected_bands(job.clone(), (selection, ends), band_pairs as usize));
-                blocks
             }
         };
-        let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, blocks, sink);
+        let control = run.control();
+        let mut summary =
+            self.finish_bands((job, begun), engine_set, (bands, cells), (pool, run, control), told, sink)?;
+        summary.seconds = begin.elapsed().as_secs_f64();
+        if let Some((ran, seconds)) = before {
+            summary.seconds += seconds;
+            summary.engines.splice(0..0, edit_filter::named(ran));
+        }
+        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        Ok(summary)
+    }
+
+    /// Cells and pairs of a band of this job on these engines.
+    fn band(&self, job: &plan::Job, engine_set: &EngineSet<Pairs>) -> (u64, u64) {
+        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let pairs = match job.want {
+            Want::Scores | Want::AtLeast(_) => BAND_PAIRS_SCORED,
+            Want::Alignments => BAND_PAIRS_ALIGNED,
+            Want::Reaching(_) => BAND_PAIRS_FILTERED,
+        };
+        (at_once.saturating_mul(BATCHES_A_BAND), pairs)
+    }
+
+    /// Computes bands, of blocks that are begun before their bands come. `told`: pairs and cells of which progress was told
+    /// already; `None` if it was told of all.
+    fn finish_bands(
+        &self,
+        (job, begun): (&plan::Job, Begun<u64>),
+        engine_set: &mut EngineSet<Pairs>,
+        (bands, cells): (impl BandSource<Pairs> + 'static, u64),
+        (pool, run, control): (&Arc<rayon::ThreadPool>, &Run, Control),
+        mut told: Option<(u64, u64)>,
+        sink: &mut dyn BlockSink<PairResult>,
+    ) -> Result<Summary> {
+        let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, begun, sink);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: finisher.ahead(), ..run.control() };
+        let control = Control { ahead: finisher.ahead(), ..control };
         let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             // Of what was told already, the selected pairs come once more.
-            if !is_told {
+            if let Some(told) = &mut told {
                 // A pass that selected too many pairs has told of some, which are computed once more.
                 let again = (told.0.min(outcome.pairs), told.1.min(outcome.cells));
-                told = (told.0 - again.0, told.1 - again.1);
+                *told = (told.0 - again.0, told.1 - again.1);
                 run.progress.advance(outcome.pairs - again.0, outcome.cells - again.1);
             }
             finisher.take(outcome)
         })?;
         let mut summary = finisher.end()?;
-        summary.seconds = begin.elapsed().as_secs_f64();
         summary.imbalance = ran.imbalance;
         summary.engines = ran.engines;
-        if let Some((ran, seconds)) = before {
-            summary.seconds += seconds;
-            let named = ran.engines.into_iter().map(|engine| {
-                let name = format!("{} (edit distances)", engine.name);
-                EngineStats { name, ..engine }
-            });
-            summary.engines.splice(0..0, named);
-        }
-        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
         Ok(summary)
     }
 }

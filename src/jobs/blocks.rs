@@ -4,12 +4,15 @@
 pub mod bytes;
 pub mod cut;
 mod due;
+pub(in crate::jobs) mod source;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::due::Due;
+pub use self::source::{BlockSource, Listed, NextBlock};
 use super::{Job, Run, Summary};
 use crate::error::{Error, Result};
 
@@ -108,6 +111,21 @@ pub trait Divisible: Job<Summary = Summary> + Sized {
         run: &Run,
         sink: &mut dyn BlockSink<Self::Row>,
     ) -> Result<Summary>;
+
+    /// As [`Divisible::run_blocks`], of blocks that come while it runs; their rows come in the order in which they were taken.
+    /// Returns when engines are done with all that were taken, and there is no other.
+    ///
+    /// # Errors
+    /// As [`Divisible::run_blocks`].
+    fn run_source(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Self::Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<Self::Row>,
+    ) -> Result<Summary> {
+        source::run_by_lists(self, source.as_ref(), session, run, sink)
+    }
 
     /// Adds a row in bytes.
     fn encode(row: &Self::Row, bytes: &mut Vec<u8>);

@@ -17,19 +17,23 @@ mod collect;
 mod delivery;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
+use self::blocks::PatternBands;
 use self::collect::{Collector, by_pattern};
 use self::delivery::Delivery;
-use super::blocks::{BlockSink, Whole};
+use super::blocks::source::{Begun, BlockBands};
+use super::blocks::{BlockSink, BlockSource, Whole};
 use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, Candidate, EditJob};
 use crate::edit::{Edit, Region};
 use crate::engine::owner::{self, Control, EngineSet};
+use crate::engine::queue::BandSource;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
@@ -190,14 +194,62 @@ impl EditDistances {
                 job.against = Against::Candidates(Arc::clone(texts), Arc::new(moved));
             }
         }
+        let begun = Begun::default();
+        let extents = job.extents(&parts);
+        parts.iter().zip(extents).for_each(|(part, (pairs, cells))| {
+            begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        });
         let patterns = Arc::clone(&job.patterns);
-        let mut bands = job.bands(if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS });
+        let mut bands = job.bands(self.band_pairs());
         let planning = Arc::clone(feeding);
         let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
-        let mut collector = Collector::new(self, &parts, orders);
-        let mut delivery = Delivery::new((self, &patterns), &parts, pool, &run.interrupt, sink);
+        let collector = Collector::new(self, &parts, orders);
+        let delivery = Delivery::new((self, &patterns), begun.clone(), pool, &run.interrupt, sink);
+        let control = run.control();
+        let summary =
+            self.compute_bands((bands, cells), engine_set, (pool, feeding), (run, control), (collector, delivery))?;
+        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
+    }
+
+    /// As [`EditDistances::compute`], of blocks that come while it runs. `whole` is [`EditDistances::job`], not of candidates.
+    fn compute_source(
+        &self,
+        whole: &EditJob,
+        source: &Arc<dyn BlockSource>,
+        engine_set: &mut EngineSet<Edit>,
+        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        run: &Run,
+        sink: &mut dyn BlockSink<EditResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let begun = Begun::default();
+        let nothing = EditJob { parts: Some(Arc::default()), ..whole.clone() };
+        let bands = nothing.bands(self.band_pairs());
+        let bander = PatternBands { whole: whole.clone(), bands, begun: begun.clone(), pool: Arc::clone(feeding) };
+        let known = source.coming().load(Ordering::Relaxed);
+        let collector = Collector::of_blocks(self);
+        let delivery = Delivery::new((self, &whole.patterns), begun.clone(), pool, &run.interrupt, sink);
+        let control = Control { coming: source.coming(), is_open_ended: true, ..run.control() };
+        let bands = (BlockBands::new(source, bander), known);
+        let summary = self.compute_bands(bands, engine_set, (pool, feeding), (run, control), (collector, delivery))?;
+        let (pairs, cells) = begun.totals();
+        Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
+    }
+
+    fn band_pairs(&self) -> u64 {
+        if self.aligns() { BAND_PAIRS_ALIGNED } else { BAND_PAIRS }
+    }
+
+    fn compute_bands(
+        &self,
+        (bands, cells): (impl BandSource<Edit> + 'static, u64),
+        engine_set: &mut EngineSet<Edit>,
+        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        (run, control): (&Run, Control),
+        (mut collector, mut delivery): (Collector, Delivery<'_>),
+    ) -> Result<Summary> {
         let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: collector.ahead(), pool: Some(Arc::clone(feeding)), ..run.control() };
+        let control = Control { ahead: collector.ahead(), pool: Some(Arc::clone(feeding)), ..control };
         let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             collector.take(&outcome)?;
@@ -213,14 +265,12 @@ impl EditDistances {
         collector.end()?;
         let (aligned, written) = delivery.end()?;
         Ok(Summary {
-            pairs,
-            cells,
             aligned,
             written,
-            seconds: begin.elapsed().as_secs_f64(),
             kernel_seconds: ran.engines.iter().map(|engine| engine.kernel_seconds).sum(),
             engines: ran.engines,
             imbalance: ran.imbalance,
+            ..Summary::default()
         })
     }
 

@@ -1,5 +1,7 @@
 //! Pairs that cannot reach an identity, found by their edit distances before anything is scored.
 
+mod source;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +12,7 @@ use super::{AllPairs, Run};
 use crate::edit::plan::{Against, EditJob};
 use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::owner::{self, Control, EngineSet, Outcome};
-use crate::engine::stats::Ran;
+use crate::engine::stats::{EngineStats, Ran};
 use crate::engine::waiting::Waiting;
 use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
 use crate::error::{Error, Result};
@@ -114,19 +116,6 @@ impl Filter {
         open_edit_on(&self.devices, run, None, &self.pool, sharing)
     }
 
-    /// The pairs of some parts of the job, on engines that stay for the next; `None` where there are none to be had.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
-    pub(super) fn select(&mut self, parts: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
-        let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
-        let selected = self.select_on(parts, &mut engine_set, run);
-        // What keeps everything is of no use to the next; but nor would the devices be, if they are opened once more.
-        engine_set.retain(|engine| engine.name() != KeepAll::NAME);
-        self.engine_set = Some(engine_set);
-        selected
-    }
-
     fn select_on(
         &self,
         planned: &plan::Job,
@@ -150,6 +139,18 @@ fn least_cells(devices: &[Device], scoring: &Scoring) -> u64 {
     if devices.iter().any(is_gpu) { LEAST_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { LEAST_CELLS }
 }
 
+/// The distances of all pairs of a job.
+fn edit_job(job: &plan::Job, scheme: EditScheme) -> EditJob {
+    let against = job.against.clone().map_or(Against::Later, Against::Texts);
+    let (patterns, strands, parts) = (Arc::clone(&job.queries), job.strands, job.parts.clone());
+    EditJob { patterns, against, scheme: Arc::new(scheme), strands, parts }
+}
+
+/// What engines did in a pass over edit distances, by names that say so.
+pub(super) fn named(ran: Ran) -> impl Iterator<Item = EngineStats> {
+    ran.engines.into_iter().map(|engine| EngineStats { name: format!("{} (edit distances)", engine.name), ..engine })
+}
+
 /// Computes the distances of all pairs on these engines and selects those within the limit, at most so many. Where no engine can
 /// tell, a pair is kept. What of it is parallel beside the engines runs on the threads of `pool`.
 ///
@@ -162,11 +163,8 @@ fn select_within(
     pool: &Arc<rayon::ThreadPool>,
     run: &Run,
 ) -> Result<Prefiltered> {
-    let against = job.against.clone().map_or(Against::Later, Against::Texts);
     let is_triangle = job.against.is_none();
-    let patterns = Arc::clone(&job.queries);
-    let (strands, parts) = (job.strands, job.parts.clone());
-    let edit = EditJob { patterns, against, scheme: Arc::new(scheme), strands, parts };
+    let edit = edit_job(job, scheme);
     let begin = Instant::now();
     let cells = edit.cells();
     let control = Control { pool: Some(Arc::clone(pool)), ..run.control() };

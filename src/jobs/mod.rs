@@ -18,7 +18,7 @@ pub mod stats;
 
 use serde::Serialize;
 
-use crate::engine::stats::EngineStats;
+use crate::engine::stats::{EngineStats, go_on};
 
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
@@ -47,4 +47,18 @@ pub struct Summary {
     /// Time between the first and the last engine's end, as a fraction of the job's time
     /// ([`Ran`](crate::engine::stats::Ran)).
     pub imbalance: f64,
+}
+
+impl Summary {
+    /// Adds what was done after this, by the same engines or others.
+    pub fn add(&mut self, later: Summary) {
+        go_on(&mut self.engines, later.engines, self.seconds);
+        self.pairs += later.pairs;
+        self.cells = self.cells.saturating_add(later.cells);
+        self.aligned += later.aligned;
+        self.written += later.written;
+        self.seconds += later.seconds;
+        self.kernel_seconds += later.kernel_seconds;
+        self.imbalance = self.imbalance.max(later.imbalance);
+    }
 }

@@ -1,5 +1,6 @@
 //! Parts of an all-against-all: some of its queries, or some targets of one, and how much they cost.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::store::{SequenceId, SequenceStore};
@@ -32,19 +33,24 @@ impl Part {
 #[derive(Debug)]
 pub struct PartsLeft {
     front: Part,
-    rest: std::vec::IntoIter<Part>,
+    rest: VecDeque<Part>,
 }
 
 impl PartsLeft {
     /// All of these parts are left.
     pub fn new(parts: Vec<Part>) -> Self {
-        PartsLeft { front: Part::all(0), rest: parts.into_iter() }
+        PartsLeft { front: Part::all(0), rest: parts.into() }
+    }
+
+    /// One more behind all others.
+    pub fn add(&mut self, part: Part) {
+        self.rest.push_back(part);
     }
 
     /// What is left of the part that is next; `None` at the end.
     pub fn front(&mut self) -> Option<Part> {
         while self.front.queries.is_empty() {
-            self.front = self.rest.next()?;
+            self.front = self.rest.pop_front()?;
         }
         Some(self.front.clone())
     }
@@ -109,6 +115,8 @@ mod tests {
         assert_eq!(left.front(), Some(part(1..2, Some(0..4))));
         left.advance(2);
         assert_eq!((left.front(), left.front()), (None, None));
+        left.add(part(7..9, None));
+        assert_eq!(left.front(), Some(part(7..9, None)));
     }
 
     #[test]

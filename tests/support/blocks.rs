@@ -1,10 +1,12 @@
 //! Jobs in blocks: whatever is cut, and whoever computes it in whatever order, the rows are the whole job's.
 
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use pairwave::Result;
-use pairwave::jobs::Run;
-use pairwave::jobs::blocks::{Block, BlockSink, Divisible};
+use pairwave::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, NextBlock};
+use pairwave::jobs::{Run, Summary};
 
 use super::random::Rng;
 
@@ -35,6 +37,43 @@ impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<J> {
     }
 }
 
+/// Blocks that come one by one: behind each there is nothing for a moment.
+pub(crate) struct Late {
+    blocks: Arc<Listed>,
+    is_late: Mutex<bool>,
+    left: AtomicUsize,
+}
+
+impl Late {
+    pub(crate) fn new(blocks: &[Block]) -> Arc<Self> {
+        Arc::new(Late { blocks: Listed::new(blocks), is_late: Mutex::new(false), left: blocks.len().into() })
+    }
+
+    /// Blocks that were not taken.
+    pub(crate) fn left(&self) -> usize {
+        self.left.load(Ordering::Relaxed)
+    }
+}
+
+impl BlockSource for Late {
+    fn next(&self) -> NextBlock {
+        let mut is_late = self.is_late.lock().expect("nobody panics");
+        *is_late ^= true;
+        if !*is_late {
+            return NextBlock::Nothing;
+        }
+        let next = self.blocks.next();
+        if let NextBlock::Block(_) = next {
+            self.left.fetch_sub(1, Ordering::Relaxed);
+        }
+        next
+    }
+
+    fn coming(&self) -> Arc<AtomicU64> {
+        self.blocks.coming()
+    }
+}
+
 /// Computes a job cut into blocks of so many cells: some at a time, in any order, in two sessions that take turns. Fails unless
 /// the rows of all blocks are `expected`, those of the whole job. Gives the blocks.
 pub(crate) fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
@@ -57,8 +96,19 @@ pub(crate) fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
         let some: Vec<usize> = order.drain(..(1 + rng.below(5usize)).min(order.len())).collect();
         let own: Vec<Block> = some.iter().map(|&place| blocks[place].clone()).collect();
         let mut kept = Kept::<J> { blocks: Vec::new(), open: Vec::new() };
-        let summary =
-            job.run_blocks(&own, &mut sessions[rng.below(2usize)], run, &mut kept).expect("blocks are computed");
+        let session = &mut sessions[rng.below(2usize)];
+        let summary = match rng.below(2u32) {
+            0 => job.run_blocks(&own, session, run, &mut kept).expect("blocks are computed"),
+            _ => {
+                let late = Late::new(&own);
+                let source: Arc<dyn BlockSource> = Arc::<Late>::clone(&late);
+                let mut total = Summary::default();
+                while late.left() > 0 {
+                    total.add(job.run_source(&source, session, run, &mut kept).expect("blocks are computed"));
+                }
+                total
+            }
+        };
         assert!(kept.open.is_empty() && kept.blocks.len() == own.len(), "{} of {own:?} ended", kept.blocks.len());
         let sums = own.iter().fold((0, 0), |sum, block| (sum.0 + block.pairs, sum.1 + block.cells));
         assert_eq!((summary.pairs, summary.cells), sums, "what was done of {own:?}");

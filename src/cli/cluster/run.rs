@@ -237,7 +237,7 @@ impl<'a> Work<'a> {
                 failures = 0;
             }
             match result {
-                Ok(summary) => add(&mut self.total, summary),
+                Ok(summary) => self.total.add(summary),
                 Err(error) => {
                     let due = numbers.get(finished).copied();
                     let Some(block) = due.filter(|_| is_of_block(&error)) else { return Err(error) };
@@ -301,35 +301,5 @@ fn is_of_block(error: &Error) -> bool {
     match error {
         Error::Device { .. } | Error::Unsuited { .. } | Error::Internal(_) | Error::Input { .. } => true,
         Error::Usage(_) | Error::Io { .. } | Error::Interrupted | Error::OutputClosed => false,
-    }
-}
-
-/// Adds what blocks took to what others took before.
-fn add(total: &mut Summary, more: Summary) {
-    total.pairs += more.pairs;
-    total.cells += more.cells;
-    total.aligned += more.aligned;
-    total.written += more.written;
-    total.seconds += more.seconds;
-    total.kernel_seconds += more.kernel_seconds;
-    total.imbalance = total.imbalance.max(more.imbalance);
-    for engine in more.engines {
-        match total.engines.iter_mut().find(|row| row.name == engine.name) {
-            Some(row) => {
-                row.batches += engine.batches;
-                row.pairs += engine.pairs;
-                row.cells += engine.cells;
-                row.busy_seconds += engine.busy_seconds;
-                row.idle_seconds += engine.idle_seconds;
-                row.kernel_seconds += engine.kernel_seconds;
-                row.finished_at = total.seconds;
-                row.lost = row.lost.take().or(engine.lost);
-            }
-            None => total.engines.push(engine),
-        }
-    }
-    for row in &mut total.engines {
-        row.gcups = row.cells as f64 / row.busy_seconds.max(1e-9) / 1e9;
-        row.share = row.cells as f64 / total.cells.max(1) as f64;
     }
 }

@@ -29,7 +29,8 @@ pub struct PartWriter<'a, J> {
     digest: Digest,
     /// Where files are to be; `None` if bytes are handed over.
     directory: Option<&'a Directory>,
-    blocks: Vec<usize>,
+    /// The number of the block that is in this place.
+    blocks: Box<dyn Fn(usize) -> Option<usize> + 'a>,
     /// Blocks that are finished.
     done: usize,
     part: Option<Part>,
@@ -42,21 +43,35 @@ pub struct PartWriter<'a, J> {
 impl<'a, J: Divisible> PartWriter<'a, J> {
     /// Writes the parts of these blocks, in this order, to files of a directory. `made` hears of each that will last.
     pub fn to_files(directory: &'a Directory, blocks: &[usize], made: impl FnMut(Made) -> Result<()> + 'a) -> Self {
-        Self::new(*directory.digest(), Some(directory), blocks, Box::new(made))
+        Self::new((*directory.digest(), Some(directory)), listed(blocks), made)
     }
 
     /// Hands the parts of these blocks to `made`, with their bytes.
     pub fn to_memory(digest: Digest, blocks: &[usize], made: impl FnMut(Made) -> Result<()> + 'a) -> Self {
-        Self::new(digest, None, blocks, Box::new(made))
+        Self::new((digest, None), listed(blocks), made)
+    }
+
+    /// Of blocks that come while others are computed: `blocks` gives their numbers by the order of their rows. To files, or, of
+    /// the manifest with this digest, to `made`.
+    pub fn of_source(
+        to: std::result::Result<&'a Directory, Digest>,
+        blocks: impl Fn(usize) -> Option<usize> + 'a,
+        made: impl FnMut(Made) -> Result<()> + 'a,
+    ) -> Self {
+        let to = match to {
+            Ok(directory) => (*directory.digest(), Some(directory)),
+            Err(digest) => (digest, None),
+        };
+        Self::new(to, blocks, made)
     }
 
     fn new(
-        digest: Digest,
-        directory: Option<&'a Directory>,
-        blocks: &[usize],
-        made: Box<dyn FnMut(Made) -> Result<()> + 'a>,
+        (digest, directory): (Digest, Option<&'a Directory>),
+        blocks: impl Fn(usize) -> Option<usize> + 'a,
+        made: impl FnMut(Made) -> Result<()> + 'a,
     ) -> Self {
-        let (blocks, since) = (blocks.to_vec(), Instant::now());
+        let since = Instant::now();
+        let (blocks, made) = (Box::new(blocks), Box::new(made));
         PartWriter { digest, directory, blocks, done: 0, part: None, since, made, job: PhantomData }
     }
 
@@ -67,8 +82,7 @@ impl<'a, J: Divisible> PartWriter<'a, J> {
 
     /// The block that is due.
     fn due(&self) -> Result<usize> {
-        let due = self.blocks.get(self.done).copied();
-        due.ok_or_else(|| Error::Internal("rows of a block that nobody asked for".into()))
+        (self.blocks)(self.done).ok_or_else(|| Error::Internal("rows of a block that nobody asked for".into()))
     }
 
     /// The part that is due.
@@ -83,6 +97,11 @@ impl<'a, J: Divisible> PartWriter<'a, J> {
         };
         Part::begin(target, &head(&self.digest, block as u64))
     }
+}
+
+fn listed(blocks: &[usize]) -> impl Fn(usize) -> Option<usize> + 'static {
+    let blocks = blocks.to_vec();
+    move |place| blocks.get(place).copied()
 }
 
 impl<J: Divisible> BlockSink<J::Row> for PartWriter<'_, J> {

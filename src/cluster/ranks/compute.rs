@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use super::desk::Desk;
@@ -9,7 +10,7 @@ use super::message::Finished;
 use crate::cluster::{Digest, Directory, Made, PartWriter};
 use crate::error::{Error, Result};
 use crate::jobs::Run;
-use crate::jobs::blocks::{Block, Divisible};
+use crate::jobs::blocks::{Block, BlockSource, Divisible, Listed, NextBlock};
 
 /// What a rank computes.
 #[derive(Debug)]
@@ -45,18 +46,19 @@ pub(super) enum Event {
 }
 
 /// Computes what lies on the desk until that is closed.
-pub(super) fn compute<J: Divisible>(work: &Work<'_, J>, desk: &Desk, events: &Sender<Event>) {
+pub(super) fn compute<J: Divisible>(work: &Work<'_, J>, desk: &Arc<Desk>, events: &Sender<Event>) {
     let computed = catch_unwind(AssertUnwindSafe(|| Computer { work, desk, events, session: None }.all()));
     let computed = computed.unwrap_or_else(|_| Err(Error::Internal("a thread that computes has panicked".into())));
     if let Err(error) = computed {
         // Nobody listens if all is over.
         let _ = events.send(Event::Fatal(error));
     }
+    tracing::debug!(times = desk.runs(), "engines began");
 }
 
 struct Computer<'a, J: Divisible> {
     work: &'a Work<'a, J>,
-    desk: &'a Desk,
+    desk: &'a Arc<Desk>,
     events: &'a Sender<Event>,
     /// Engines, and what is known of their speed.
     session: Option<J::Session>,
@@ -64,13 +66,31 @@ struct Computer<'a, J: Divisible> {
 
 impl<J: Divisible> Computer<'_, J> {
     fn all(&mut self) -> Result<()> {
-        while let Some(blocks) = self.desk.take() {
-            match self.some(&blocks) {
-                Ok(()) | Err(Error::Interrupted) => continue,
+        while self.desk.begin() {
+            let source: Arc<dyn BlockSource> = Arc::<Desk>::clone(self.desk);
+            let error = match self.some(&source, |place| self.desk.taken(place)) {
+                Ok(()) => None,
+                // It was for nothing, or all is over.
+                Err(Error::Interrupted) => {
+                    self.desk.put_back();
+                    None
+                }
                 Err(error) if is_of_all(&error) => return Err(error),
+                Err(error) => Some(error),
+            };
+            let Some(error) = error else { continue };
+            match self.desk.running()[..] {
+                // Nothing was begun, or all that was is done: the next one would have met the same.
+                [] => {
+                    if let NextBlock::Block(_) = self.desk.next()
+                        && let Some(&block) = self.desk.running().first()
+                    {
+                        self.failed(block, &error);
+                    }
+                }
+                [block] => self.failed(block, &error),
                 // Whichever of several is to blame: it shows when each is computed by itself.
-                Err(error) if blocks.len() == 1 => self.failed(blocks[0], &error),
-                Err(error) => {
+                _ => {
                     tracing::debug!("blocks are tried one by one after an error: {error}");
                     self.one_by_one()?;
                 }
@@ -79,8 +99,8 @@ impl<J: Divisible> Computer<'_, J> {
         Ok(())
     }
 
-    /// Computes blocks in one go.
-    fn some(&mut self, blocks: &[usize]) -> Result<()> {
+    /// Computes blocks in one go; `numbers` gives theirs by the order in which they were taken.
+    fn some(&mut self, source: &Arc<dyn BlockSource>, numbers: impl Fn(usize) -> Option<usize>) -> Result<()> {
         let Work { job, results, .. } = self.work;
         let run = Run { interrupt: self.desk.interrupt.clone(), ..self.work.run.clone() };
         let mut session = match self.session.take() {
@@ -93,12 +113,12 @@ impl<J: Divisible> Computer<'_, J> {
             let _ = self.events.send(Event::Finished(Finished { block, rows: info.rows, seconds: info.seconds, part }));
             Ok(())
         };
-        let mut writer: PartWriter<'_, J> = match results {
-            Results::Files(directory) => PartWriter::to_files(directory, blocks, made),
-            Results::Messages(digest) => PartWriter::to_memory(*digest, blocks, made),
+        let to = match results {
+            Results::Files(directory) => Ok(*directory),
+            Results::Messages(digest) => Err(*digest),
         };
-        let cut: Vec<Block> = blocks.iter().map(|&block| self.work.blocks[block].clone()).collect();
-        job.run_blocks(&cut, &mut session, &run, &mut writer)?;
+        let mut writer = PartWriter::<J>::of_source(to, numbers, made);
+        job.run_source(source, &mut session, &run, &mut writer)?;
         // What an error leaves behind is not used again.
         self.session = Some(session);
         Ok(())
@@ -106,7 +126,8 @@ impl<J: Divisible> Computer<'_, J> {
 
     fn one_by_one(&mut self) -> Result<()> {
         while let Some(&block) = self.desk.running().first() {
-            match self.some(&[block]) {
+            let source: Arc<dyn BlockSource> = Listed::new(&self.work.blocks[block..block + 1]);
+            match self.some(&source, |place| (place == 0).then_some(block)) {
                 Ok(()) | Err(Error::Interrupted) => {}
                 Err(error) if is_of_all(&error) => return Err(error),
                 Err(error) => self.failed(block, &error),

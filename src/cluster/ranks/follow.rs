@@ -16,7 +16,7 @@ use crate::jobs::blocks::Divisible;
 
 /// Computes what rank 0 gives, until there is nothing more.
 pub fn follow<J: Divisible + Sync>(wire: &mut dyn Wire, work: &Work<'_, J>, member: Member) {
-    let desk = Desk::default();
+    let desk = Desk::new(work.blocks);
     thread::scope(|scope| {
         let (sender, events) = channel();
         let desk = &desk;

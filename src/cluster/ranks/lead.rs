@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::compute::{Work, compute};
 use super::desk::Desk;
@@ -22,6 +22,9 @@ const FAREWELL_SECONDS: f64 = 60.0;
 const STOP_SECONDS: f64 = 10.0;
 /// How often it is looked for ranks that say nothing.
 const TICK_SECONDS: f64 = 1.0;
+
+/// Messages that are heard before anything else is looked at.
+const AT_ONCE: usize = 64;
 
 /// Is told what happens, and does what is to be done about it.
 pub trait Book {
@@ -75,7 +78,7 @@ pub fn lead<J: Divisible + Sync>(
     let cells: Vec<u64> = work.blocks.iter().map(|block| block.cells).collect();
     let mut dispatcher = Dispatcher::new(&cells, leader.done, leader.rules);
     (0..wire.ranks()).for_each(|rank| dispatcher.joined(rank, 0.0));
-    let desk = Desk::default();
+    let desk = Desk::new(work.blocks);
     thread::scope(|scope| {
         let (sender, events) = channel();
         let desk = &desk;
@@ -129,7 +132,12 @@ impl Lead<'_> {
             if is_interrupted() {
                 self.stop(Error::Interrupted);
             }
-            while let Some((from, bytes)) = self.wire.poll() {
+            // However many there are, this rank's own thread and its user are heard as well.
+            let mut heard = 0;
+            while heard < AT_ONCE
+                && let Some((from, bytes)) = self.wire.poll()
+            {
+                heard += 1;
                 pause.reset();
                 match Message::from_bytes(bytes) {
                     Some(message) => self.hear(from, message),
@@ -155,7 +163,8 @@ impl Lead<'_> {
             if !self.own.is_empty() {
                 continue;
             }
-            for said in self.seat.listen(pause.next()) {
+            let pause_now = if heard == AT_ONCE { Duration::ZERO } else { pause.next() };
+            for said in self.seat.listen(pause_now) {
                 pause.reset();
                 self.own.push_back(said);
             }

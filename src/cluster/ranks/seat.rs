@@ -9,6 +9,9 @@ use super::desk::Desk;
 use super::message::{Message, Trouble};
 use crate::cluster::dispatch::{Lease, Reply, Request};
 
+/// Blocks that nobody has begun when it is time to ask for more.
+const AHEAD: usize = 1;
+
 /// A rank as a state machine, with the desk at which its other thread computes.
 pub(super) struct Seat<'a> {
     desk: &'a Desk,
@@ -40,7 +43,7 @@ impl<'a> Seat<'a> {
             }
             Message::Reply(Reply::Drop { block }) => {
                 self.held.remove(&block);
-                self.desk.drop(block);
+                self.desk.withdraw(block);
             }
             Message::Reply(Reply::End) | Message::Stop => self.close(),
             _ => {}
@@ -50,7 +53,9 @@ impl<'a> Seat<'a> {
 
     /// Asks for more, if it is time.
     pub(super) fn wish(&mut self) -> Option<Message> {
-        let is_time = !self.asks && !self.is_over && self.held.len() <= self.ask_at;
+        // Also when engines are about to begin the last that there is, however much of it is in their hands.
+        let is_low = self.held.len() <= self.ask_at || self.desk.waiting() <= AHEAD;
+        let is_time = !self.asks && !self.is_over && is_low;
         self.asks |= is_time;
         is_time.then_some(Message::Request(Request::Asks))
     }
@@ -59,7 +64,8 @@ impl<'a> Seat<'a> {
     pub(super) fn listen(&mut self, pause: Duration) -> Vec<Message> {
         let event = match self.events.recv_timeout(pause) {
             Ok(event) => event,
-            Err(RecvTimeoutError::Timeout) => return Vec::new(),
+            // Engines may have begun blocks without a word.
+            Err(RecvTimeoutError::Timeout) => return self.wish().into_iter().collect(),
             Err(RecvTimeoutError::Disconnected) => {
                 if !self.is_idle {
                     self.is_idle = true;

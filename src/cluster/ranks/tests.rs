@@ -12,7 +12,7 @@ use super::*;
 use crate::cluster::dispatch::Rules;
 use crate::cluster::{Directory, Manifest, PartState};
 use crate::error::{Error, Result};
-use crate::jobs::blocks::{Block, BlockSink, Divisible};
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, NextBlock};
 use crate::jobs::{Job, Run, Summary};
 
 /// What is wrong with a rank.
@@ -28,6 +28,8 @@ struct Flaws {
     interrupted_after: Option<usize>,
     /// What a unit takes.
     pause: Duration,
+    /// How often it looks for a block before it is done with the last.
+    patience: u32,
 }
 
 /// Three rows a unit.
@@ -35,12 +37,14 @@ struct Cubes {
     units: u64,
     flaws: Flaws,
     computed: AtomicUsize,
+    /// Times that its engine began.
+    runs: AtomicUsize,
     interrupt: Arc<AtomicBool>,
 }
 
 impl Cubes {
     fn new(units: u64, flaws: Flaws) -> Self {
-        Cubes { units, flaws, computed: AtomicUsize::new(0), interrupt: Arc::default() }
+        Cubes { units, flaws, computed: AtomicUsize::new(0), runs: AtomicUsize::new(0), interrupt: Arc::default() }
     }
 
     fn rows(units: Range<u64>) -> Vec<u64> {
@@ -118,6 +122,37 @@ impl Divisible for Cubes {
         Ok(Summary::default())
     }
 
+    /// An engine that begins a block before it is done with the one before it, for which it waits a while.
+    fn run_source(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        (): &mut (),
+        run: &Run,
+        sink: &mut dyn BlockSink<u64>,
+    ) -> Result<Summary> {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        let mut open: Option<Block> = None;
+        let mut looked = 0;
+        loop {
+            match source.next() {
+                NextBlock::Block(block) => {
+                    looked = 0;
+                    if let Some(before) = open.replace(block) {
+                        self.run_blocks(&[before], &mut (), run, sink)?;
+                    }
+                }
+                NextBlock::Nothing if open.is_some() && looked < self.flaws.patience => {
+                    looked += 1;
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                NextBlock::Nothing | NextBlock::End => {
+                    let Some(last) = open.take() else { return Ok(Summary::default()) };
+                    self.run_blocks(&[last], &mut (), run, sink)?;
+                }
+            }
+        }
+    }
+
     fn encode(row: &u64, bytes: &mut Vec<u8>) {
         bytes.extend(row.to_le_bytes());
     }
@@ -166,6 +201,7 @@ struct Ran {
     failed: Vec<(usize, usize)>,
     joined: usize,
     computed: Vec<usize>,
+    runs: Vec<usize>,
 }
 
 const UNITS: u64 = 60;
@@ -197,11 +233,14 @@ fn run(directory: &Directory, ranks: &[Flaws], by_messages: bool) -> Ran {
             let work = work(rank + 1);
             scope.spawn(move || follow(&mut wire, &work, member(rank + 1)));
         }
-        let rules = Rules { lease_seconds: 0.05, ahead_seconds: 0.01, ..Rules::default() };
+        // Who gets a copy at the end begins once more.
+        let rules =
+            Rules { lease_seconds: 0.05, ahead_seconds: 0.01, copies: ranks[0].patience == 0, ..Rules::default() };
         lead(&mut wires[0], &work(0), &Leader { done: &done, rules }, member(0), &mut book)
     });
-    let computed = jobs.iter().map(|job| job.computed.load(Ordering::SeqCst)).collect();
-    Ran { led, finished: book.finished, failed: book.failed, joined: book.joined.len(), computed }
+    let count = |of: fn(&Cubes) -> &AtomicUsize| jobs.iter().map(|job| of(job).load(Ordering::SeqCst)).collect();
+    let (computed, runs) = (count(|job| &job.computed), count(|job| &job.runs));
+    Ran { led, finished: book.finished, failed: book.failed, joined: book.joined.len(), computed, runs }
 }
 
 fn rows(directory: &Directory) -> Result<Vec<u64>> {
@@ -235,6 +274,20 @@ fn rows_are_the_same_however_many_ranks_there_are() {
         }
         let again = run(&directory, &vec![slow(); ranks], by_messages);
         assert!(again.led.is_ok() && again.finished.is_empty(), "all is done");
+    }
+}
+
+/// The next lease is there before engines have begun the last block of the one before it.
+#[test]
+fn engines_do_not_stop_between_leases() {
+    for (ranks, by_messages) in [(1, false), (2, false), (3, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = directory(&folder, 1);
+        let ran = run(&directory, &vec![Flaws { patience: 1000, ..slow() }; ranks], by_messages);
+        let leases = ran.led.unwrap().tally.leases;
+        assert_eq!(ran.runs, vec![1; ranks], "{leases} leases");
+        assert!(leases as usize > 4 * ranks, "{leases} leases for {ranks} ranks");
+        assert_eq!(rows(&directory).unwrap(), Cubes::rows(0..UNITS));
     }
 }
 

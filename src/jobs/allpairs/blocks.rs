@@ -1,18 +1,22 @@
 //! All pairs in blocks: cut along the queries, and a query that alone is too much along its targets.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use super::finish::keep_best;
 use super::{AllPairs, PairResult, row};
-use crate::engine::owner::EngineSet;
+use crate::engine::owner::{Control, EngineSet};
 use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
 use crate::jobs::blocks::cut::Grid;
-use crate::jobs::blocks::{self, Block, BlockSink, Divisible};
-use crate::jobs::edit_filter::Filter;
+use crate::jobs::blocks::source::{Bander, Begun, BlockBands};
+use crate::jobs::blocks::{self, Block, BlockSink, BlockSource, Divisible, Listed};
+use crate::jobs::edit_filter::{self, Filter, Prefiltered};
 use crate::jobs::{Job, Run, Summary, engines};
-use crate::pairs::{Pairs, plan};
+use crate::pairs::Pairs;
+use crate::pairs::plan::{self, Bands, PlannedBand};
 use crate::seq::part::Extents;
 use crate::seq::{Part, SequenceId, Strands};
 
@@ -39,6 +43,33 @@ impl AllPairs {
         let (targets, later) = (self.targets(), self.against.is_none());
         let extents = Extents::new(&self.queries, targets, Strands::default(), later);
         Grid { extents, copies: self.strands().copies(), targets: targets.lengths(), later }
+    }
+}
+
+/// The queries of a block, of all strands, and the targets that they meet.
+pub(in crate::jobs) fn part_of(block: &Block, copies: u32) -> Part {
+    let query = |sequence: u64| sequence as SequenceId * copies;
+    Part { queries: query(block.units.start)..query(block.units.end), targets: block.targets.clone() }
+}
+
+/// Bands of pairs of blocks.
+struct PairBands {
+    whole: plan::Job,
+    bands: Bands,
+    begun: Begun<u64>,
+}
+
+impl Bander<Pairs> for PairBands {
+    fn begin(&mut self, block: Block) {
+        let part = part_of(&block, self.whole.strands.copies());
+        let (pairs, cells) = self.whole.extents().of(&part);
+        // Before any of its bands.
+        self.begun.add(pairs, pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        self.bands.add(part);
+    }
+
+    fn next(&mut self) -> Option<PlannedBand> {
+        self.bands.next()
     }
 }
 
@@ -72,17 +103,19 @@ impl Divisible for AllPairs {
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
         blocks::check(blocks, self.queries.len() as u64, self.targets().len() as u32)?;
+        let source: Arc<dyn BlockSource> = Listed::new(blocks);
+        self.run_source(&source, session, run, sink)
+    }
+
+    fn run_source(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<PairResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
         let Session { whole, pool, engine_set, filter } = session;
-        let copies = whole.strands.copies();
-        let part = |block: &Block| {
-            let query = |sequence: u64| sequence as SequenceId * copies;
-            Part { queries: query(block.units.start)..query(block.units.end), targets: block.targets.clone() }
-        };
-        let parts = plan::Job { parts: Some(blocks.iter().map(part).collect()), ..whole.clone() };
-        let prefiltered = match filter {
-            Some(filter) => filter.select(&parts, run)?,
-            None => None,
-        };
         let engine_set = match engine_set {
             Some(engine_set) => engine_set,
             None => {
@@ -92,7 +125,33 @@ impl Divisible for AllPairs {
                 engine_set.insert(EngineSet::new(opened))
             }
         };
-        self.finish_on(&parts, engine_set, prefiltered, pool, run, sink)
+        let mut summary = Summary::default();
+        if let Some(filter) = filter {
+            let mut finished = |parts: Vec<Part>, prefiltered: Prefiltered, summary: &mut Summary| {
+                let parts = plan::Job { parts: Some(parts.into()), ..whole.clone() };
+                summary.add(self.finish_on(&parts, engine_set, Some(prefiltered), pool, run, sink)?);
+                Ok(())
+            };
+            let selected =
+                filter.select_source(whole, source, run, |parts, left| finished(parts, left, &mut summary))?;
+            if let Some(ran) = selected {
+                summary.engines.splice(0..0, edit_filter::named(ran));
+                summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+                summary.seconds = begin.elapsed().as_secs_f64();
+                return Ok(summary);
+            }
+        }
+        let (cells, pairs) = self.band(whole, engine_set);
+        let nothing = plan::Job { parts: Some(Arc::default()), ..whole.clone() };
+        let begun = Begun::default();
+        let bander = PairBands { whole: whole.clone(), bands: nothing.bands(cells, pairs), begun: begun.clone() };
+        let known = source.coming().load(Ordering::Relaxed);
+        let control = Control { coming: source.coming(), is_open_ended: true, ..run.control() };
+        let bands = (BlockBands::new(source, bander), known);
+        let more = self.finish_bands((whole, begun), engine_set, bands, (pool, run, control), Some((0, 0)), sink)?;
+        let kernel_seconds = more.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        summary.add(Summary { kernel_seconds, seconds: begin.elapsed().as_secs_f64(), ..more });
+        Ok(summary)
     }
 
     fn encode(row: &PairResult, bytes: &mut Vec<u8>) {

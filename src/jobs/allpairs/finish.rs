@@ -1,6 +1,5 @@
 //! What is made of scores: alignments, the better strand of each pair, bands in order.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +12,7 @@ use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::blocks::BlockSink;
+use crate::jobs::blocks::source::Begun;
 use crate::pairs::{Hit, Pairs, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::SequenceId;
@@ -124,7 +124,7 @@ pub(super) struct Finisher<'a> {
     pool: &'a rayon::ThreadPool,
     sink: &'a mut dyn BlockSink<PairResult>,
     /// Pairs that are left of the block that is due, and of those after it.
-    blocks: VecDeque<u64>,
+    blocks: Begun<u64>,
     /// Pairs of each band, and what came of them.
     bands: Ordered<(u64, Vec<PairResult>)>,
     summary: Summary,
@@ -135,12 +135,10 @@ impl<'a> Finisher<'a> {
     pub(super) fn new(
         aligner: Aligner<'a>,
         pool: &'a rayon::ThreadPool,
-        blocks: VecDeque<u64>,
+        blocks: Begun<u64>,
         sink: &'a mut dyn BlockSink<PairResult>,
     ) -> Self {
-        let (pairs, cells) = (aligner.planned.pairs(), aligner.planned.cells());
-        let summary = Summary { pairs, cells, ..Summary::default() };
-        Finisher { aligner, pool, sink, blocks, bands: Ordered::new(), summary }
+        Finisher { aligner, pool, sink, blocks, bands: Ordered::new(), summary: Summary::default() }
     }
 
     /// How far bands may be planned ahead.
@@ -199,17 +197,15 @@ impl<'a> Finisher<'a> {
                 self.sink.rows(&results)?;
             }
             self.summary.written += results.len() as u64;
-            let left = self.blocks.front().and_then(|left| left.checked_sub(pairs));
-            let left = left.ok_or_else(|| Error::Internal(format!("band of {sequences:?} is in several blocks")))?;
-            self.blocks[0] = left;
+            let took = self.blocks.first(|left| left.checked_sub(pairs).map(|rest| *left = rest)).flatten();
+            took.ok_or_else(|| Error::Internal(format!("band of {sequences:?} is in several blocks")))?;
         }
         self.end_blocks()
     }
 
     /// Ends the blocks of which nothing is left.
     fn end_blocks(&mut self) -> Result<()> {
-        while self.blocks.front() == Some(&0) {
-            self.blocks.pop_front();
+        while self.blocks.end_if(|left| *left == 0).is_some() {
             self.sink.end()?;
         }
         Ok(())
@@ -218,8 +214,11 @@ impl<'a> Finisher<'a> {
     pub(super) fn end(mut self) -> Result<Summary> {
         self.end_blocks()?;
         self.bands.end()?;
-        match self.blocks.front() {
-            None => Ok(self.summary),
+        match self.blocks.first(|left| *left) {
+            None => {
+                let (pairs, cells) = self.blocks.totals();
+                Ok(Summary { pairs, cells, ..self.summary })
+            }
             Some(left) => Err(Error::Internal(format!("a block is short of {left} pairs"))),
         }
     }

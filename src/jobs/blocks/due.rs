@@ -1,51 +1,57 @@
 //! Whose rows come next, where those of some blocks come one after the other.
 
+use std::ops::Range;
+
+use super::source::Begun;
 use super::{Block, BlockSink};
 use crate::error::{Error, Result};
 
 /// Tells a sink when each of some blocks ends. What is done is heard of in the order of the blocks; units without pairs may not be
 /// heard of at all.
 pub(in crate::jobs) struct Due<'a, R> {
-    blocks: &'a [Block],
+    /// Units of blocks, the one that is due first.
+    blocks: Begun<Range<u64>>,
     sink: &'a mut dyn BlockSink<R>,
 }
 
 impl<'a, R> Due<'a, R> {
-    /// The first of these is due.
-    pub(in crate::jobs) fn new(blocks: &'a [Block], sink: &'a mut dyn BlockSink<R>) -> Self {
+    /// Of blocks that are begun before there are any rows of them.
+    pub(in crate::jobs) fn new(blocks: Begun<Range<u64>>, sink: &'a mut dyn BlockSink<R>) -> Self {
         Due { blocks, sink }
-    }
-
-    fn end_first(&mut self) -> Result<()> {
-        self.blocks = &self.blocks[1..];
-        self.sink.end()
     }
 
     /// Some rows of units from `first` on, which is in the block that is due or in one after it.
     pub(in crate::jobs) fn rows(&mut self, first: u64, rows: &[R]) -> Result<()> {
-        loop {
-            let lost = || Error::Internal(format!("rows of unit {first}, which is in no block that is due"));
-            if self.blocks.first().ok_or_else(lost)?.units.contains(&first) {
-                return if rows.is_empty() { Ok(()) } else { self.sink.rows(rows) };
-            }
-            self.end_first()?;
+        while self.blocks.end_if(|units| !units.contains(&first)).is_some() {
+            self.sink.end()?;
         }
+        if self.blocks.first(|_| ()).is_none() {
+            return Err(Error::Internal(format!("rows of unit {first}, which is in no block that is due")));
+        }
+        if rows.is_empty() { Ok(()) } else { self.sink.rows(rows) }
     }
 
     /// Units before this one have no more rows, of those of the block that is due.
     pub(in crate::jobs) fn reached(&mut self, end: u64) -> Result<()> {
-        match self.blocks.first() {
-            Some(block) if block.units.end == end => self.end_first(),
-            _ => Ok(()),
+        match self.blocks.end_if(|units| units.end == end) {
+            Some(_) => self.sink.end(),
+            None => Ok(()),
         }
     }
 
     /// All blocks are done.
-    pub(in crate::jobs) fn finish(mut self) -> Result<()> {
-        while !self.blocks.is_empty() {
-            self.end_first()?;
+    pub(in crate::jobs) fn finish(self) -> Result<()> {
+        while self.blocks.end_if(|_| true).is_some() {
+            self.sink.end()?;
         }
         Ok(())
+    }
+}
+
+impl Begun<Range<u64>> {
+    /// A block is begun.
+    pub(in crate::jobs) fn add_block(&self, block: &Block) {
+        self.add(block.units.clone(), block.pairs, block.cells);
     }
 }
 
@@ -73,7 +79,12 @@ mod tests {
         let block = |units| Block { units, targets: None, pairs: 0, cells: 0 };
         let blocks = [7..9, 20..21, 1..4, 4..4, 5..6, 9..10].map(block);
         let mut heard = Heard::default();
-        let mut due = Due::new(&blocks, &mut heard);
+        let begun = || {
+            let begun = Begun::default();
+            blocks.iter().for_each(|block| begun.add_block(block));
+            begun
+        };
+        let mut due = Due::new(begun(), &mut heard);
         due.rows(7, &['a', 'b']).unwrap();
         due.reached(8).unwrap();
         due.rows(8, &[]).unwrap();
@@ -84,7 +95,7 @@ mod tests {
         due.finish().unwrap();
         assert_eq!(heard.0, "ab||cd||e||");
         let mut heard = Heard::default();
-        let error = Due::new(&blocks, &mut heard).rows(6, &['f']).unwrap_err();
+        let error = Due::new(begun(), &mut heard).rows(6, &['f']).unwrap_err();
         assert!(error.to_string().contains("unit 6"), "{error}");
     }
 }

@@ -6,15 +6,18 @@ use std::time::Instant;
 
 use super::delivery::keep_least;
 use super::{EditAlignment, EditDistances, EditResult};
-use crate::edit::plan::{Against, Candidate};
+use crate::edit::plan::{Against, Candidate, EditBands, EditJob};
 use crate::edit::{Edit, Region};
 use crate::engine::owner::EngineSet;
+use crate::engine::queue::Planned;
 use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
 use crate::gpu::kernels::Family;
+use crate::jobs::allpairs::part_of;
 use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};
 use crate::jobs::blocks::cut::{Grid, cut};
-use crate::jobs::blocks::{Block, BlockSink, Divisible, check};
+use crate::jobs::blocks::source::{Bander, Begun, run_by_lists};
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, check};
 use crate::jobs::{Job, Run, Summary, engines};
 use crate::score::{Found, IdentityDefinition};
 use crate::seq::part::Extents;
@@ -88,6 +91,78 @@ impl EditDistances {
             Against::Later | Against::Texts(_) => (self.patterns.len() as u64, self.texts().len() as u32),
         }
     }
+
+    /// The engines, opened with the first block.
+    fn opened<'s>(
+        &self,
+        engine_set: &'s mut Option<EngineSet<Edit>>,
+        feeding: &Arc<rayon::ThreadPool>,
+        run: &Run,
+    ) -> Result<&'s mut EngineSet<Edit>> {
+        Ok(match engine_set {
+            Some(engine_set) => engine_set,
+            None => engine_set.insert(EngineSet::new(engines::open_edit(run, feeding, self.cells())?)),
+        })
+    }
+
+    fn run_candidates(
+        &self,
+        blocks: &[Block],
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<EditResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let Session { pool, feeding, patterns, engine_set } = session;
+        let engine_set = self.opened(engine_set, feeding, run)?;
+        let mut ranges: Vec<Range<u32>> =
+            blocks.iter().map(|block| block.units.start as u32..block.units.end as u32).collect();
+        let mut own = self.clone();
+        if let Against::Candidates(texts, candidates) = &self.against {
+            // Those of the blocks alone, one block after the other.
+            let (mut some, mut end) = (Vec::new(), 0);
+            for range in &mut ranges {
+                some.extend_from_slice(&candidates[range.start as usize..range.end as usize]);
+                let before = std::mem::replace(&mut end, some.len() as u32);
+                *range = before..end;
+            }
+            own.against = Against::Candidates(Arc::clone(texts), Arc::new(some));
+        }
+        let mut job = own.job_of(Arc::clone(patterns));
+        let copies = self.strands().copies();
+        let parts = ranges.into_iter().zip(blocks);
+        let parts = parts.map(|(range, block)| {
+            let targets = block.targets.clone();
+            Part { queries: range.start * copies..range.end * copies, targets }
+        });
+        job.parts = Some(parts.collect());
+        let summary = own.compute(job, engine_set, (pool, feeding), run, sink)?;
+        Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
+    }
+}
+
+/// Bands of pairs of blocks.
+pub(super) struct PatternBands {
+    pub(super) whole: EditJob,
+    pub(super) bands: EditBands,
+    pub(super) begun: Begun<Part>,
+    /// Plans.
+    pub(super) pool: Arc<rayon::ThreadPool>,
+}
+
+impl Bander<Edit> for PatternBands {
+    fn begin(&mut self, block: Block) {
+        let part = part_of(&block, self.whole.strands.copies());
+        let parts = [part.clone()];
+        let (pairs, cells) = self.whole.extents(&parts)[0];
+        self.begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
+        self.bands.add(part);
+    }
+
+    fn next(&mut self) -> Option<Planned<Edit>> {
+        let bands = &mut self.bands;
+        self.pool.install(|| bands.next())
+    }
 }
 
 impl Divisible for EditDistances {
@@ -124,36 +199,33 @@ impl Divisible for EditDistances {
         run: &Run,
         sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
-        let begin = Instant::now();
         let (units, targets) = self.units();
         check(blocks, units, targets)?;
-        let Session { pool, feeding, patterns, engine_set } = session;
-        let engine_set = match engine_set {
-            Some(engine_set) => engine_set,
-            None => engine_set.insert(EngineSet::new(engines::open_edit(run, feeding, self.cells())?)),
-        };
-        let mut ranges: Vec<Range<u32>> =
-            blocks.iter().map(|block| block.units.start as u32..block.units.end as u32).collect();
-        let mut own = self.clone();
-        if let Against::Candidates(texts, candidates) = &self.against {
-            // Those of the blocks alone, one block after the other.
-            let (mut some, mut end) = (Vec::new(), 0);
-            for range in &mut ranges {
-                some.extend_from_slice(&candidates[range.start as usize..range.end as usize]);
-                let before = std::mem::replace(&mut end, some.len() as u32);
-                *range = before..end;
+        match self.against {
+            Against::Candidates(..) => self.run_candidates(blocks, session, run, sink),
+            Against::Later | Against::Texts(_) => {
+                let listed: Arc<dyn BlockSource> = Listed::new(blocks);
+                self.run_source(&listed, session, run, sink)
             }
-            own.against = Against::Candidates(Arc::clone(texts), Arc::new(some));
         }
-        let mut job = own.job_of(Arc::clone(patterns));
-        let copies = self.strands().copies();
-        let parts = ranges.into_iter().zip(blocks);
-        let parts = parts.map(|(range, block)| {
-            let targets = block.targets.clone();
-            Part { queries: range.start * copies..range.end * copies, targets }
-        });
-        job.parts = Some(parts.collect());
-        let summary = own.compute(job, engine_set, (pool, feeding), run, sink)?;
+    }
+
+    /// Candidates are sorted before they are computed, those of some blocks together; engines stop after these.
+    fn run_source(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<EditResult>,
+    ) -> Result<Summary> {
+        if let Against::Candidates(..) = self.against {
+            return run_by_lists(self, source.as_ref(), session, run, sink);
+        }
+        let begin = Instant::now();
+        let Session { pool, feeding, patterns, engine_set } = session;
+        let engine_set = self.opened(engine_set, feeding, run)?;
+        let whole = self.job_of(Arc::clone(patterns));
+        let summary = self.compute_source(&whole, source, engine_set, (pool, feeding), run, sink)?;
         Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 

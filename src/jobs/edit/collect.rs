@@ -85,6 +85,11 @@ impl Collector {
         Collector { layout, strands, some_texts, kept }
     }
 
+    /// Of blocks that are not known yet, none of them of candidates.
+    pub(super) fn of_blocks(job: &EditDistances) -> Self {
+        Collector { some_texts: true, ..Self::new(job, &[], Vec::new()) }
+    }
+
     /// How far bands may be planned ahead: without bound where all is kept in any case.
     pub(super) fn ahead(&self) -> Arc<Ahead> {
         match &self.kept {

@@ -14,6 +14,7 @@ use crate::edit::plan::{Against, Candidate};
 use crate::edit::trace::{EditTracer, EditWorkspace};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::BlockSink;
+use crate::jobs::blocks::source::Begun;
 use crate::score::{EditMode, Found, IdentityDefinition};
 use crate::seq::{Part, SequenceId, SequenceStore, StrandOf};
 
@@ -26,7 +27,7 @@ pub(super) struct Delivery<'a> {
     pool: &'a rayon::ThreadPool,
     sink: &'a mut dyn BlockSink<EditResult>,
     /// Parts that were not handed over, or not all of them.
-    parts: &'a [Part],
+    parts: Begun<Part>,
     chunk: Vec<EditResult>,
     aligned: u64,
     written: u64,
@@ -36,7 +37,7 @@ impl<'a> Delivery<'a> {
     /// `patterns` are the strands of the job's.
     pub(super) fn new(
         (job, patterns): (&'a EditDistances, &'a Arc<SequenceStore>),
-        parts: &'a [Part],
+        parts: Begun<Part>,
         pool: &'a rayon::ThreadPool,
         interrupt: &'a AtomicBool,
         sink: &'a mut dyn BlockSink<EditResult>,
@@ -65,11 +66,11 @@ impl<'a> Delivery<'a> {
     fn part_of(&mut self, range: &Range<u32>) -> Result<Part> {
         let job = self.aligner.job;
         let is_later = matches!(job.against, Against::Later);
-        while let Some(part) = self.parts.first() {
+        while let Some(part) = self.parts.first(|part| part.clone()) {
             let sequence = job.strands().of(range.start).0;
             let has_pairs = part.targets.is_none() || !part.met(sequence, job.texts().len(), is_later).is_empty();
             if part.queries.start <= range.start && range.end <= part.queries.end && has_pairs {
-                return Ok(part.clone());
+                return Ok(part);
             }
             self.end_part()?;
         }
@@ -77,7 +78,7 @@ impl<'a> Delivery<'a> {
     }
 
     fn end_part(&mut self) -> Result<()> {
-        self.parts = &self.parts[1..];
+        let _ = self.parts.end_if(|_| true);
         self.sink.end()
     }
 
@@ -202,7 +203,7 @@ impl<'a> Delivery<'a> {
 
     /// Pairs that were aligned and that were handed over.
     pub(super) fn end(mut self) -> Result<(u64, u64)> {
-        while !self.parts.is_empty() {
+        while self.parts.first(|_| ()).is_some() {
             self.end_part()?;
         }
         Ok((self.aligned, self.written))

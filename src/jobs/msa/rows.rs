@@ -6,11 +6,13 @@
 mod computed;
 mod gathered;
 
+use std::sync::Arc;
+
 use super::super::{AllPairs, EditDistances, Job, Run, Summary};
 use super::{Engines, PairDistance, PairDistances, clustal, distances};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::bytes::{push, take, take_u32};
-use crate::jobs::blocks::{Block, BlockSink, Divisible, Whole};
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, Whole, check};
 
 use self::computed::{Counting, Lists, identities_of};
 pub use self::gathered::GatheredDistances;
@@ -149,18 +151,36 @@ impl Divisible for DistanceRows {
         run: &Run,
         sink: &mut dyn BlockSink<PairCounts>,
     ) -> Result<Summary> {
+        match &session.0 {
+            By::Clustal(lists) => check(blocks, lists.len() as u64, 0)?,
+            By::Identity(..) | By::Edit(..) => {
+                let sequences = self.of.sequences.len();
+                check(blocks, sequences as u64, sequences as u32)?;
+            }
+        }
+        let listed: Arc<dyn BlockSource> = Listed::new(blocks);
+        self.run_source(&listed, session, run, sink)
+    }
+
+    fn run_source(
+        &self,
+        blocks: &Arc<dyn BlockSource>,
+        session: &mut RowSession,
+        run: &Run,
+        sink: &mut dyn BlockSink<PairCounts>,
+    ) -> Result<Summary> {
         let mut written = 0;
         let summary = match &mut session.0 {
             By::Clustal(lists) => return lists.run(&self.of, blocks, run, sink),
             By::Identity(job, own) => {
                 let counts = |row: &crate::jobs::PairResult| (row.query, row.target, identities_of(row));
                 let mut counting = Counting::new(counts, sink, &mut written);
-                job.run_blocks(blocks, own, &Self::run_of(run), &mut counting)?
+                job.run_source(blocks, own, &Self::run_of(run), &mut counting)?
             }
             By::Edit(job, own) => {
                 let counts = |row: &crate::jobs::EditResult| (row.pattern, row.text(), row.distance);
                 let mut counting = Counting::new(counts, sink, &mut written);
-                job.run_blocks(blocks, own, &Self::run_of(run), &mut counting)?
+                job.run_source(blocks, own, &Self::run_of(run), &mut counting)?
             }
         };
         Ok(Summary { written, ..summary })

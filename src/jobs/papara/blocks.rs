@@ -10,7 +10,8 @@ use crate::engine::owner::EngineSet;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
-use crate::jobs::blocks::{Block, BlockSink, Divisible, Due, check};
+use crate::jobs::blocks::source::Begun;
+use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Due, Listed, check};
 use crate::jobs::{Job, Run, Summary, engines};
 use crate::papara::Phylo;
 use crate::papara::search::Levels;
@@ -67,7 +68,6 @@ impl Divisible for PhyloAlignment {
         Ok(Session { engine_set: Some(EngineSet::new(engines)), ..self.session(run)? })
     }
 
-    /// A file is read from its begin to the first block, and from there on as long as blocks come in its order.
     fn run_blocks(
         &self,
         blocks: &[Block],
@@ -75,16 +75,28 @@ impl Divisible for PhyloAlignment {
         run: &Run,
         sink: &mut dyn BlockSink<PhyloResult>,
     ) -> Result<Summary> {
-        let begin = Instant::now();
         check(blocks, u64::MAX, 0)?;
+        let listed: Arc<dyn BlockSource> = Listed::new(blocks);
+        self.run_source(&listed, session, run, sink)
+    }
+
+    /// A file is read from its begin to the first block, and from there on as long as blocks come in its order.
+    fn run_source(
+        &self,
+        blocks: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<PhyloResult>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
         let Session { pool, feeding, levels, source, engine_set } = session;
         let engine_set = match engine_set {
             Some(engine_set) => engine_set,
             None => engine_set.insert(EngineSet::new(engines::open_phylo(run, pool.current_num_threads())?)),
         };
-        let ranges = blocks.iter().map(|block| block.units.clone()).collect();
-        let mut reads = Ranges::new(self, ranges, source);
-        let mut due = Due::new(blocks, sink);
+        let begun = Begun::default();
+        let mut reads = Ranges::new(self, (blocks, begun.clone()), source);
+        let mut due = Due::new(begun, sink);
         let rows = |reads: Range<u64>, rows: &[PhyloResult]| {
             due.rows(reads.start, rows)?;
             due.reached(reads.end)

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use self::finish::Finish;
 use self::rounds::{Chunk, Rounds};
-use self::source::Source;
+use self::source::{NextReads, Source};
 use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::engine::owner::{self, Control, EngineSet};
@@ -143,8 +143,14 @@ impl PhyloAlignment {
         let levels = self.levels(pool);
         let mut source = Source::open(self)?;
         let engine_set = &mut EngineSet::for_once(engines);
-        let mut summary =
-            self.align(engine_set, &levels, (pool, feeding), run, || source.next(), |_, reads| rows(reads))?;
+        let mut summary = self.align(
+            engine_set,
+            &levels,
+            (pool, feeding),
+            run,
+            || Ok(source.next()?.into()),
+            |_, reads| rows(reads),
+        )?;
         summary.seconds = begin.elapsed().as_secs_f64();
         Ok(summary)
     }
@@ -156,7 +162,7 @@ impl PhyloAlignment {
         levels: &Arc<Levels>,
         (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
         run: &Run,
-        mut next: impl FnMut() -> Result<Option<ReadChunk>>,
+        mut next: impl FnMut() -> Result<NextReads>,
         mut rows: impl FnMut(Range<u64>, &[PhyloResult]) -> Result<()>,
     ) -> Result<Summary> {
         let begin = Instant::now();
@@ -171,9 +177,14 @@ impl PhyloAlignment {
                 finish.deliver(most, &mut rows)?;
                 run.progress.advance(finish.written() - before, 0);
                 while !is_at_end && rounds.len() < CHUNKS && finish.len() < FINISHING {
-                    let Some(reads) = next()? else {
-                        is_at_end = true;
-                        break;
+                    let reads = match next()? {
+                        NextReads::Chunk(reads) => reads,
+                        // Whoever comes back with a chunk that is scored asks again.
+                        NextReads::Nothing if rounds.len() > 0 => break,
+                        NextReads::Nothing | NextReads::End => {
+                            is_at_end = true;
+                            break;
+                        }
                     };
                     totals.add(&reads, levels, self.strands());
                     if let Some(chunk) = rounds.begin(totals.chunks, reads) {

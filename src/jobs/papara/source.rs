@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::{PhyloAlignment, ReadSource};
 use crate::error::{Error, Result};
+use crate::jobs::blocks::source::{Begun, take_off};
+use crate::jobs::blocks::{BlockSource, NextBlock};
 use crate::seq::{ReadChunk, ReadChunks};
 
 /// Reads of a chunk at most.
@@ -48,26 +50,53 @@ impl Source {
     }
 }
 
+/// What comes next.
+pub(super) enum NextReads {
+    Chunk(ReadChunk),
+    /// None now; there may be some before those that were read are through.
+    Nothing,
+    End,
+}
+
+impl From<Option<ReadChunk>> for NextReads {
+    fn from(chunk: Option<ReadChunk>) -> Self {
+        chunk.map_or(NextReads::End, NextReads::Chunk)
+    }
+}
+
 /// Ranges of reads out of a file, each in chunks of its own.
 pub(super) struct Ranges<'a> {
     job: &'a PhyloAlignment,
-    ranges: std::vec::IntoIter<Range<u64>>,
+    /// Where they come from, and those that were begun.
+    blocks: &'a Arc<dyn BlockSource>,
+    begun: Begun<Range<u64>>,
     range: Range<u64>,
     /// Where the file was left, for whoever goes on from there.
     source: &'a mut Option<Source>,
 }
 
 impl<'a> Ranges<'a> {
-    /// These ranges. `source` may stand anywhere in the file; it is opened once more if it stands behind a range.
-    pub(super) fn new(job: &'a PhyloAlignment, ranges: Vec<Range<u64>>, source: &'a mut Option<Source>) -> Self {
-        Ranges { job, ranges: ranges.into_iter(), range: 0..0, source }
+    /// Those of these blocks. `source` may stand anywhere in the file; it is opened once more if it stands behind a range.
+    pub(super) fn new(
+        job: &'a PhyloAlignment,
+        (blocks, begun): (&'a Arc<dyn BlockSource>, Begun<Range<u64>>),
+        source: &'a mut Option<Source>,
+    ) -> Self {
+        Ranges { job, blocks, begun, range: 0..0, source }
     }
 
-    /// The next reads; `None` after the last range.
-    pub(super) fn next(&mut self) -> Result<Option<ReadChunk>> {
+    /// The next reads.
+    pub(super) fn next(&mut self) -> Result<NextReads> {
         while self.range.is_empty() {
-            let Some(range) = self.ranges.next() else { return Ok(None) };
-            self.range = range;
+            match self.blocks.next() {
+                NextBlock::Block(block) => {
+                    take_off(&self.blocks.coming(), block.cells);
+                    self.begun.add_block(&block);
+                    self.range = block.units;
+                }
+                NextBlock::Nothing => return Ok(NextReads::Nothing),
+                NextBlock::End => return Ok(NextReads::End),
+            }
         }
         // After an error nothing more is read from a file.
         let mut source = match self.source.take().filter(|source| source.at <= self.range.start) {
@@ -85,7 +114,7 @@ impl<'a> Ranges<'a> {
             if !is_before {
                 self.range.start = source.at;
                 *self.source = Some(source);
-                return Ok(Some(chunk));
+                return Ok(NextReads::Chunk(chunk));
             }
         }
     }

@@ -211,6 +211,11 @@ impl Iterator for Bands {
 }
 
 impl Bands {
+    /// Goes on with a part behind all others.
+    pub fn add(&mut self, part: Part) {
+        self.left.add(part);
+    }
+
     /// The band of one sequence's queries, and of the targets of a part.
     fn some_targets(&self, queries: Range<SequenceId>, part: &Part) -> PlannedBand {
         let job = &self.job;

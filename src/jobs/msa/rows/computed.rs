@@ -1,5 +1,6 @@
 //! Counts as they are computed: ClustalW's identities by lists of pairs, others out of rows of other jobs.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,10 +10,12 @@ use crate::clustal::{Clustal, Plan};
 use crate::engine::check::finished;
 use crate::engine::ordered::Ordered;
 use crate::engine::owner::{self, Control, EngineSet, Outcome};
+use crate::engine::queue::Planned;
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
-use crate::jobs::blocks::{self, Block, BlockSink, Due};
+use crate::jobs::blocks::source::{Bander, Begun, BlockBands};
+use crate::jobs::blocks::{self, Block, BlockSink, BlockSource, Due};
 use crate::jobs::{PairResult, Run, Summary, engines};
 use crate::seq::SequenceId;
 
@@ -37,7 +40,7 @@ pub(super) fn identities_of(row: &PairResult) -> u32 {
 
 /// ClustalW's pairs, with what lasts from block to block.
 pub(super) struct Lists {
-    plan: Plan,
+    plan: Arc<Plan>,
     /// Pairs of the lists before each.
     begins: Vec<u64>,
     threads: usize,
@@ -58,19 +61,23 @@ impl Lists {
         }));
         let feeding = thread_pool(run.threads)?;
         let threads = feeding.current_num_threads();
-        Ok(Lists { plan, begins, threads, feeding, engine_set: engines.map(EngineSet::new) })
+        Ok(Lists { plan: Arc::new(plan), begins, threads, feeding, engine_set: engines.map(EngineSet::new) })
+    }
+
+    /// Lists that there are.
+    pub(super) fn len(&self) -> usize {
+        self.plan.blocks.len()
     }
 
     /// Computes blocks, of which each is a band.
     pub(super) fn run(
         &mut self,
         job: &PairDistances,
-        blocks: &[Block],
+        blocks: &Arc<dyn BlockSource>,
         run: &Run,
         sink: &mut dyn BlockSink<PairCounts>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        blocks::check(blocks, self.plan.blocks.len() as u64, 0)?;
         let Lists { plan, begins, threads, feeding, engine_set } = self;
         let engine_set = match engine_set {
             Some(engine_set) => engine_set,
@@ -79,23 +86,22 @@ impl Lists {
                 engine_set.insert(EngineSet::new(engines::open_clustal(run, *threads, cells)?))
             }
         };
-        let lists = |block: &Block| block.units.start as usize..block.units.end as usize;
-        let bands: Vec<_> = blocks
-            .iter()
-            .map(|block| {
-                let own = plan.blocks[lists(block)].iter().map(|list| ((), list.clone())).collect();
-                (block.units.start as u32..block.units.end as u32, Arc::clone(&plan.band), own)
-            })
-            .collect();
-        let own = || blocks.iter().flat_map(|block| &plan.blocks[lists(block)]);
-        let pairs = own().map(|list| list.targets.len() as u64).sum();
-        let cells = own().map(|list| list.cells).sum();
+        let begun = Begun::default();
+        let bander = ListBands { plan: Arc::clone(plan), next: None, begun: begun.clone() };
+        let known = blocks.coming().load(std::sync::atomic::Ordering::Relaxed);
         let mut ordered: Ordered<Vec<u32>> = Ordered::new();
-        let mut due = Due::new(blocks, sink);
+        let mut due = Due::new(begun.clone(), sink);
         let mut written = 0;
         let reserve = || thread_engines(*threads, &run.interrupt);
-        let control = Control { ahead: ordered.ahead(), pool: Some(Arc::clone(feeding)), ..run.control() };
-        let ran = owner::run_set(engine_set, reserve, bands.into_iter(), cells, &control, |outcome| {
+        let control = Control {
+            ahead: ordered.ahead(),
+            pool: Some(Arc::clone(feeding)),
+            coming: blocks.coming(),
+            is_open_ended: true,
+            ..run.control()
+        };
+        let bands = BlockBands::new(blocks, bander);
+        let ran = owner::run_set(engine_set, reserve, bands, known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gather(plan, begins, &mut ordered, &outcome)?;
             while let Some((units, counts)) = ordered.complete() {
@@ -121,6 +127,7 @@ impl Lists {
         })?;
         ordered.end()?;
         due.finish()?;
+        let (pairs, cells) = begun.totals();
         Ok(Summary {
             pairs,
             cells,
@@ -131,6 +138,28 @@ impl Lists {
             engines: ran.engines,
             imbalance: ran.imbalance,
         })
+    }
+}
+
+/// Blocks as bands.
+struct ListBands {
+    plan: Arc<Plan>,
+    next: Option<Planned<Clustal>>,
+    begun: Begun<Range<u64>>,
+}
+
+impl Bander<Clustal> for ListBands {
+    fn begin(&mut self, block: Block) {
+        let own = &self.plan.blocks[block.units.start as usize..block.units.end as usize];
+        let (pairs, cells) =
+            own.iter().fold((0, 0), |(pairs, cells), list| (pairs + list.targets.len() as u64, cells + list.cells));
+        self.begun.add(block.units.clone(), pairs, cells);
+        let blocks = own.iter().map(|list| ((), list.clone())).collect();
+        self.next = Some((block.units.start as u32..block.units.end as u32, Arc::clone(&self.plan.band), blocks));
+    }
+
+    fn next(&mut self) -> Option<Planned<Clustal>> {
+        self.next.take()
     }
 }
 

@@ -1,0 +1,192 @@
+//! Blocks that come while others are computed: engines go from one to the next without a stop, whoever hands them out.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Block, BlockSink, Divisible};
+use crate::engine::Work;
+use crate::engine::queue::{BandSource, Planned, Upcoming};
+use crate::error::Result;
+use crate::jobs::{Run, Summary};
+
+/// What a source of blocks has.
+#[derive(Debug)]
+pub enum NextBlock {
+    /// The next one.
+    Block(Block),
+    /// None now. It is asked again while others are computed.
+    Nothing,
+    /// None any more.
+    End,
+}
+
+/// Where blocks come from.
+pub trait BlockSource: Send + Sync {
+    /// Takes the next block. Does not wait for one.
+    fn next(&self) -> NextBlock;
+
+    /// Cells of blocks that are there. Who takes a block takes them off, when and as far as engines may have them.
+    fn coming(&self) -> Arc<AtomicU64>;
+}
+
+/// Blocks that are there from the begin.
+#[derive(Debug)]
+pub struct Listed {
+    blocks: Mutex<VecDeque<Block>>,
+    coming: Arc<AtomicU64>,
+}
+
+impl Listed {
+    /// These blocks.
+    pub fn new(blocks: &[Block]) -> Arc<Self> {
+        let cells = blocks.iter().fold(0, |sum: u64, block| sum.saturating_add(block.cells));
+        Arc::new(Listed { blocks: Mutex::new(blocks.to_vec().into()), coming: Arc::new(cells.into()) })
+    }
+}
+
+impl BlockSource for Listed {
+    fn next(&self) -> NextBlock {
+        lock(&self.blocks).pop_front().map_or(NextBlock::End, NextBlock::Block)
+    }
+
+    fn coming(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.coming)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under these locks panics.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Computes all blocks that are there, then those that came meanwhile, until there is none.
+pub(in crate::jobs) fn run_by_lists<J: Divisible>(
+    job: &J,
+    source: &dyn BlockSource,
+    session: &mut J::Session,
+    run: &Run,
+    sink: &mut dyn BlockSink<J::Row>,
+) -> Result<Summary> {
+    let mut total = Summary::default();
+    loop {
+        let blocks = take_all(source);
+        if blocks.is_empty() {
+            return Ok(total);
+        }
+        total.add(job.run_blocks(&blocks, session, run, sink)?);
+    }
+}
+
+/// Takes all blocks that are there now.
+fn take_all(source: &dyn BlockSource) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    while let NextBlock::Block(block) = source.next() {
+        take_off(&source.coming(), block.cells);
+        blocks.push(block);
+    }
+    blocks
+}
+
+pub(in crate::jobs) fn take_off(coming: &AtomicU64, cells: u64) {
+    let less = |coming: u64| Some(coming.saturating_sub(cells));
+    // Always gives a number.
+    let _ = coming.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+}
+
+/// Makes bands of blocks.
+pub(in crate::jobs) trait Bander<W: Work>: Send {
+    /// This block is next, behind all before it.
+    fn begin(&mut self, block: Block);
+
+    /// The next band; `None` when there are none of the blocks that were begun.
+    fn next(&mut self) -> Option<Planned<W>>;
+}
+
+/// The bands of blocks that come from a source.
+pub(in crate::jobs) struct BlockBands<B> {
+    source: Arc<dyn BlockSource>,
+    coming: Arc<AtomicU64>,
+    bander: B,
+    /// Cells of the block that was begun last that are not in bands.
+    left: u64,
+}
+
+impl<B> BlockBands<B> {
+    pub(in crate::jobs) fn new(source: &Arc<dyn BlockSource>, bander: B) -> Self {
+        BlockBands { coming: source.coming(), source: Arc::clone(source), bander, left: 0 }
+    }
+}
+
+impl<W: Work, B: Bander<W>> BandSource<W> for BlockBands<B> {
+    fn next_band(&mut self) -> Upcoming<W> {
+        loop {
+            if let Some(planned) = self.bander.next() {
+                let cells: u64 = planned.2.iter().map(|(_, block)| W::cells(block)).sum();
+                let own = cells.min(self.left);
+                self.left -= own;
+                take_off(&self.coming, own);
+                return Upcoming::Band(planned);
+            }
+            take_off(&self.coming, std::mem::take(&mut self.left));
+            match self.source.next() {
+                NextBlock::Block(block) => {
+                    self.left = block.cells;
+                    self.bander.begin(block);
+                }
+                NextBlock::Nothing => return Upcoming::Nothing,
+                NextBlock::End => return Upcoming::End,
+            }
+        }
+    }
+}
+
+/// Blocks that were begun and not ended, in their order: who makes bands of them adds them, who hands over rows ends them.
+#[derive(Debug)]
+pub(in crate::jobs) struct Begun<T>(Arc<Mutex<State<T>>>);
+
+#[derive(Debug)]
+struct State<T> {
+    open: VecDeque<T>,
+    pairs: u64,
+    cells: u64,
+}
+
+impl<T> Clone for Begun<T> {
+    fn clone(&self) -> Self {
+        Begun(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Begun<T> {
+    fn default() -> Self {
+        Begun(Arc::new(Mutex::new(State { open: VecDeque::new(), pairs: 0, cells: 0 })))
+    }
+}
+
+impl<T> Begun<T> {
+    /// One more, with its pairs and cells.
+    pub(in crate::jobs) fn add(&self, one: T, pairs: u64, cells: u64) {
+        let mut state = lock(&self.0);
+        state.open.push_back(one);
+        state.pairs += pairs;
+        state.cells = state.cells.saturating_add(cells);
+    }
+
+    /// Pairs and cells of all that were added.
+    pub(in crate::jobs) fn totals(&self) -> (u64, u64) {
+        let state = lock(&self.0);
+        (state.pairs, state.cells)
+    }
+
+    /// Looks at the first that is open, and may change it.
+    pub(in crate::jobs) fn first<R>(&self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
+        lock(&self.0).open.front_mut().map(look)
+    }
+
+    /// Takes the first that is open if it is so.
+    pub(in crate::jobs) fn end_if(&self, is_so: impl FnOnce(&T) -> bool) -> Option<T> {
+        let mut state = lock(&self.0);
+        if state.open.front().is_some_and(is_so) { state.open.pop_front() } else { None }
+    }
+}
