@@ -80,6 +80,7 @@ fn try_written(format: &Format, context: Context, pairs: &[Row<'_>], with_alignm
             counts: None,
             edits: None,
             hit: None,
+            significance: None,
         })?;
     }
     writer.finish()?;

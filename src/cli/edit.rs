@@ -348,5 +348,6 @@ fn pair(result: &EditResult) -> Pair<'_> {
             ends: &result.ends,
         }),
         hit: None,
+        significance: None,
     }
 }

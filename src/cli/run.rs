@@ -137,6 +137,7 @@ fn pair(result: &PairResult) -> Pair<'_> {
         counts: alignment.is_some().then_some(result.counts),
         edits: None,
         hit: None,
+        significance: None,
     }
 }
 

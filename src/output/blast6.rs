@@ -4,13 +4,15 @@
 //!
 //! A BLAST hit never begins or ends in a gap, so length, gapopen and the four positions are those of the part between
 //! the end gaps (positions count from 1; 0 and 0 where that part holds no symbol of a sequence). pident is the identity
-//! that was asked for, as a percentage with BLAST's three digits. A global alignment has no E-value and no bit score;
-//! they are -1 and 0, as vsearch writes them, because readers of the format parse numbers there. Where the query's reverse
+//! that was asked for, as a percentage with BLAST's three digits. Hits of a search have E-value and bits as BLAST prints them.
+//! Other pairs have none; they are -1 and 0, as vsearch writes them, because readers of the format parse numbers there. Where the query's reverse
 //! complement is aligned, positions are those of the forward strands and sstart is the greater one, as BLAST writes it.
 
 use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Body, Context, Line, Pair};
 use crate::error::Result;
+use crate::score::Significance;
+use crate::score::statistics::{Bits, Evalue};
 use crate::seq::StrandOf;
 
 pub(super) struct Blast6;
@@ -49,7 +51,12 @@ impl Line for Blast6 {
             out.push(b'\t');
             push_unsigned(out, number);
         }
-        out.extend_from_slice(b"\t-1\t0\n");
+        match pair.significance {
+            Some(Significance { bits, evalue }) => {
+                out.extend_from_slice(format!("\t{}\t{}\n", Evalue(evalue), Bits(bits)).as_bytes());
+            }
+            None => out.extend_from_slice(b"\t-1\t0\n"),
+        }
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ mod borrowed;
 mod edit;
 mod facts;
 mod long;
+mod search;
 mod theirs;
 
 use crate::error::Result;
@@ -20,6 +21,8 @@ use theirs::Theirs;
 pub use edit::{EDIT_FIELDS, EditDefaults};
 pub(super) use facts::{Facts, Quotes};
 pub use long::LONG_FIELDS;
+pub use search::SEARCH_FIELDS;
+
 /// One thing that `tsv` and `jsonl` can say of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
@@ -44,6 +47,12 @@ enum Value {
     TargetLength,
     Edits(OfEdits),
     Hit(OfHit),
+    /// What headers of files say after the names.
+    QueryTitle,
+    TargetTitle,
+    /// How significant a hit of a search is.
+    Evalue,
+    Bits,
     /// Needs the alignment, as do all that follow.
     Identity,
     IdentityBy(IdentityDefinition),
@@ -184,6 +193,7 @@ impl Field {
             Value::Query | Value::Target | Value::Strand | Value::Score | Value::QueryLength | Value::TargetLength => {
                 false
             }
+            Value::QueryTitle | Value::TargetTitle | Value::Evalue | Value::Bits => false,
             Value::Edits(what) => what == OfEdits::Start,
             Value::Hit(_) => false,
             Value::Theirs(what) => what.needs_alignment(),

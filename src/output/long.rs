@@ -149,6 +149,7 @@ impl LongContext {
             counts: None,
             edits: None,
             hit: Some(hit),
+            significance: None,
         };
         Ok((context, pair))
     }

@@ -39,7 +39,7 @@ mod tsv;
 
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
-use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
+use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring, Significance};
 use crate::seq::{Code, SequenceId, SequenceStore, StrandOf, reverse_complement};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 pub use columns::{Columns, Range32};
 pub use distance::Distance;
-pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS};
+pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
 pub use long::{Found, LongContext, LongFormat};
 pub use phylip::MatrixShape;
 pub use placed::{Best, BestTable, Extent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
@@ -77,6 +77,8 @@ pub struct Pair<'a> {
     pub edits: Option<Edits<'a>>,
     /// Of two very long sequences: on which strand, and where it ends.
     pub hit: Option<Hit>,
+    /// Of a hit of a search: how significant it is.
+    pub significance: Option<Significance>,
 }
 
 impl Pair<'_> {
@@ -383,6 +385,7 @@ mod tests {
             counts: None,
             edits: None,
             hit: None,
+            significance: None,
         };
         let pairs: Vec<Pair<'_>> = (0..20_000).map(pair).collect();
         let tape = Tape::default();

@@ -11,10 +11,12 @@
 //! Column 10 counts matches and column 11 columns; mapping quality is 255, unknown; the strand is - where the query's
 //! reverse complement is aligned: its span is then that on the strand that the file has, and `cg` goes along the target.
 //! `NM` counts mismatches and gap columns, `AS` is the score, `de` the gap-compressed divergence: 1 - matches / (matches +
-//! mismatches + gap openings). Without a column there is no `de` and no `cg`.
+//! mismatches + gap openings). Without a column there is no `de` and no `cg`. Hits of a search have their E-value and their bits
+//! (`EV:f` and `BS:f`, as in SAM).
 
 use super::columns::{Range32, push_runs};
 use super::numbers::{push_fraction, push_integer, push_unsigned};
+use super::sam::push_significance;
 use super::{Body, Context, Line, Pair};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
@@ -69,6 +71,7 @@ impl Line for Paf {
             out.extend_from_slice(b"\tAS:i:");
             push_integer(out, pair.score);
         }
+        push_significance(out, pair);
         if total > 0 {
             let events = counts.mismatches + openings;
             out.extend_from_slice(b"\tde:f:");

@@ -8,6 +8,8 @@
 //! not aligned of the query is clipped (`S`), so that the whole strand stands in SEQ. The best alignment is primary. Another
 //! one is supplementary if it aligns a part of the query that no earlier one does, else secondary and without SEQ, as in
 //! minimap2. Mapping quality is 255 (not available). If there is no alignment, the query is unmapped.
+//!
+//! Hits of a search have BLAST's tags for the E-value (`EV:f`) and for bits (`BS:f`) as well.
 
 mod pairs;
 
@@ -16,7 +18,8 @@ use super::long::{Found, LongContext};
 use super::numbers::{push_integer, push_unsigned};
 use super::{Bytes, Context, Output, Pair, Range32};
 use crate::error::{Error, Result};
-use crate::score::{EndGaps, Mode};
+use crate::score::statistics::{Bits, Evalue};
+use crate::score::{EndGaps, Mode, Significance};
 use crate::seq::{Alphabet, Code};
 
 pub(super) use pairs::Sam;
@@ -126,17 +129,25 @@ fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, outp
         earlier.push(part);
         push_letters(context.queries.codes(pair.query), all.alphabet(), output)?;
     }
-    push_tail(output.buffer(), place.edits, pair.score);
+    push_tail(output.buffer(), place.edits, &pair);
     output.pass_on()
 }
 
 /// What follows SEQ: no qualities, and the tags.
-fn push_tail(out: &mut Vec<u8>, edits: u64, score: i64) {
+fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
     out.extend_from_slice(b"\t*\tNM:i:");
     push_unsigned(out, edits);
     out.extend_from_slice(b"\tAS:i:");
-    push_integer(out, score);
+    push_integer(out, pair.score);
+    push_significance(out, pair);
     out.push(b'\n');
+}
+
+/// The tags of E-value and bits, by the names that BLAST's SAM has for them, if they are known.
+pub(super) fn push_significance(out: &mut Vec<u8>, pair: &Pair<'_>) {
+    if let Some(Significance { bits, evalue }) = pair.significance {
+        out.extend_from_slice(format!("\tEV:f:{}\tBS:f:{}", Evalue(evalue), Bits(bits)).as_bytes());
+    }
 }
 
 /// What of an alignment is written.

@@ -13,6 +13,7 @@ use crate::score::IdentityDefinition;
 pub(super) const ALLPAIRS: u8 = 1;
 pub(super) const EDIT: u8 = 2;
 pub(super) const LONG: u8 = 4;
+pub(super) const SEARCH: u8 = 8;
 
 /// The fields of one job.
 pub(super) struct Table {
@@ -61,8 +62,10 @@ struct Program {
     fields: &'static [(u8, Field)],
 }
 
-const ALL: u8 = ALLPAIRS | EDIT | LONG;
-const SCORED: u8 = ALLPAIRS | LONG;
+const ALL: u8 = ALLPAIRS | EDIT | LONG | SEARCH;
+const SCORED: u8 = ALLPAIRS | LONG | SEARCH;
+/// Jobs that tell no significance.
+const PLAIN: u8 = ALLPAIRS | LONG;
 
 const fn theirs(name: &'static str, description: &'static str, value: Theirs) -> Field {
     field(name, None, description, Value::Theirs(value))
@@ -106,8 +109,8 @@ const VSEARCH: Program = {
             (ALL, theirs("tstrand", "always +", Text("+"))),
             (ALL, theirs("qframe", "always +0", Text("+0"))),
             (ALL, theirs("tframe", "always +0", Text("+0"))),
-            (SCORED, theirs("evalue", "always -1: E-values are not computed", Number("-1"))),
-            (SCORED, theirs("bits", "always 0: bit scores are not computed", Number("0"))),
+            (PLAIN, theirs("evalue", "always -1: E-values are not computed", Number("-1"))),
+            (PLAIN, theirs("bits", "always 0: bit scores are not computed", Number("0"))),
         ],
     }
 };
@@ -132,13 +135,14 @@ const BLAST: Program = {
             (ALL, theirs("btop", "the alignment without end gaps: a number of columns of the same letter, or a query \
                                   and a target letter that differ: 7AG2C-", Btop)),
             (ALL, theirs("sstrand", "plus, or minus if the query's reverse complement is aligned; N/A of proteins", SubjectStrand)),
-            (SCORED, theirs("bitscore", "always 0: bit scores are not computed", Number("0"))),
+            (PLAIN, theirs("bitscore", "always 0: bit scores are not computed", Number("0"))),
             (ALL, field("qacc", None, "as query", Value::Query)),
             (ALL, field("qaccver", None, "as query", Value::Query)),
             (ALL, field("sacc", None, "as target", Value::Target)),
             (ALL, field("saccver", None, "as target", Value::Target)),
             (ALL, field("sallseqid", None, "as target", Value::Target)),
             (ALL, field("sallacc", None, "as target", Value::Target)),
+            (SEARCH, field("salltitles", None, "as stitle", Value::TargetTitle)),
         ],
     }
 };
@@ -237,16 +241,19 @@ fn words(list: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ALLPAIRS as ALLPAIRS_TABLE, EDIT_FIELDS, FIELDS, LONG_FIELDS};
+    use super::super::{ALLPAIRS as ALLPAIRS_TABLE, EDIT_FIELDS, FIELDS, LONG_FIELDS, SEARCH_FIELDS};
     use super::*;
 
     #[test]
     fn a_name_means_one_thing_in_a_job() {
-        for (job, fields) in [(ALLPAIRS, FIELDS), (EDIT, EDIT_FIELDS), (LONG, LONG_FIELDS)] {
+        for (job, fields) in [(ALLPAIRS, FIELDS), (EDIT, EDIT_FIELDS), (LONG, LONG_FIELDS), (SEARCH, SEARCH_FIELDS)] {
             let own = fields.iter().flat_map(|field| [Some(field.name), field.vsearch, field.blast]).flatten();
             let theirs = BORROWED.iter().copied().flatten().filter(|(jobs, _)| jobs & job != 0);
             let mut names: Vec<&str> = own.chain(theirs.map(|(_, field)| field.name)).collect();
-            names.extend(REFUSED.iter().flat_map(|(names, _)| names.iter().copied()));
+            let refused = REFUSED.iter().flat_map(|(names, _)| names.iter().copied());
+            // Titles are kept for a search.
+            let is_title = |name: &&str| ["stitle", "salltitles"].contains(name);
+            names.extend(refused.filter(|name| job != SEARCH || !is_title(name)));
             let count = names.len();
             names.sort_unstable();
             names.dedup();

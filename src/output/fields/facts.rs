@@ -7,6 +7,7 @@ use crate::output::columns::{Columns, push_row, push_runs};
 use crate::output::numbers::{push_fraction, push_integer, push_unsigned};
 use crate::output::{Context, Edits, Hit, Pair, Range32};
 use crate::score::IdentityDefinition;
+use crate::score::statistics::{Bits, Evalue};
 use crate::seq::{SequenceId, SequenceStore, StrandOf};
 
 /// What the fields of one pair are taken from.
@@ -47,6 +48,18 @@ impl<'a> Facts<'a> {
             Value::Query => push_name(out, &context.queries, pair.query, quotes),
             Value::Target => push_name(out, &context.targets, pair.target, quotes),
             Value::Strand => text(out, &|out| out.push(if pair.strand == StrandOf::Minus { b'-' } else { b'+' })),
+            Value::QueryTitle => push_title(out, context.queries.description(pair.query), quotes),
+            Value::TargetTitle => push_title(out, context.targets.description(pair.target), quotes),
+            Value::Evalue | Value::Bits => {
+                let found = pair.significance;
+                let found = found.ok_or_else(|| Error::Internal(format!("field '{}' of no hit", field.name)))?;
+                let number = if value == Value::Evalue {
+                    Evalue(found.evalue).to_string()
+                } else {
+                    Bits(found.bits).to_string()
+                };
+                out.extend_from_slice(number.as_bytes());
+            }
             Value::Score => push_integer(out, pair.score),
             Value::QueryLength => push_unsigned(out, u64::from(query_length)),
             Value::TargetLength => push_unsigned(out, u64::from(target_length)),
@@ -112,6 +125,17 @@ fn push_name(out: &mut Vec<u8>, store: &SequenceStore, id: SequenceId, quotes: Q
         // A name ends at the first blank, so it holds no tab and no line end.
         Quotes::None => out.extend_from_slice(store.name_bytes(id)),
         Quotes::Json => serde_json::to_writer(out, store.name(id)).expect("a string is JSON and a vector takes all"),
+    }
+}
+
+/// What a header says after the name. In a table a tab would begin another column.
+fn push_title(out: &mut Vec<u8>, title: &[u8], quotes: Quotes) {
+    match quotes {
+        Quotes::None => out.extend(title.iter().map(|&byte| if byte.is_ascii_control() { b' ' } else { byte })),
+        Quotes::Json => {
+            let title = String::from_utf8_lossy(title);
+            serde_json::to_writer(out, &title).expect("a string is JSON and a vector takes all");
+        }
     }
 }
 

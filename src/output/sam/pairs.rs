@@ -165,7 +165,7 @@ impl Body for Sam {
         push_clip(out, middle.clips[1]);
         out.extend_from_slice(b"\t*\t0\t0\t");
         let letters = out.len();
-        push_tail(out, middle.edits, pair.score);
+        push_tail(out, middle.edits, pair);
         let is_reverse = pair.is_reverse();
         self.lines.push(Kept { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
         Ok(())
@@ -195,6 +195,7 @@ mod tests {
             counts: None,
             edits: None,
             hit: None,
+            significance: None,
         };
         let Middle { skipped, runs, clips, position, edits } = Middle::of(&cigar, &pair, query_length)?;
         let mut out = Vec::new();

@@ -1,0 +1,122 @@
+//! The table of fields of `pairwave search`: what can be said of a hit.
+//!
+//! Alignments are local, so that nothing is between end gaps and all of it is.
+
+use super::borrowed::{self, Table};
+use super::{Count, Field, Value, also, field};
+use crate::error::Result;
+
+/// Every field of `pairwave search`, in the order in which help lists them.
+#[rustfmt::skip]
+pub const SEARCH_FIELDS: &[Field] = {
+    use Count::*;
+    use Value::{Bits, Cigar, Evalue, Identity, Query, QueryCoverage, QueryLength, QueryRow, QueryTitle, Score, Strand, Target, TargetCoverage, TargetLength, TargetRow, TargetTitle};
+    &[
+        also("qseqid", field("query", None, "name of the query", Query)),
+        field("query_title", None, "what the query's header says after the name", QueryTitle),
+        also("sseqid", field("target", None, "name of the sequence that was found", Target)),
+        also("stitle", field("target_title", None, "what its header says after the name", TargetTitle)),
+        field("strand", None, "+, or - if the query's reverse complement is aligned; positions are those of the \
+                               sequences as they were read", Strand),
+        field("evalue", None, "how many hits that score as much are to be expected by chance, as BLAST prints it", Evalue),
+        also("bitscore", field("bits", None, "the score in bits, as BLAST prints it", Bits)),
+        field("score", Some("raw"), "score of the alignment", Score),
+        field("identity", None, "matches / columns, a fraction from 0 to 1", Identity),
+        also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches))),
+        also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
+              Value::Count(Mismatches))),
+        also("length", field("columns", Some("alnlen"), "columns of the alignment", Value::Count(Columns))),
+        field("gaps", None, "columns with a gap", Value::Count(Gaps)),
+        also("gapopen", field("gap_openings", Some("opens"), "runs of gaps", Value::Count(GapOpenings))),
+        also("qstart", field("query_start", Some("qilo"), "first query symbol of the alignment, from 1", Value::Count(QueryStart))),
+        also("qend", field("query_end", Some("qihi"), "last query symbol of the alignment", Value::Count(QueryEnd))),
+        also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
+        also("sstart", field("target_start", Some("tilo"), "first target symbol of the alignment, from 1",
+              Value::Count(TargetStart))),
+        also("send", field("target_end", Some("tihi"), "last target symbol of the alignment", Value::Count(TargetEnd))),
+        also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
+        field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
+              QueryCoverage),
+        field("target_coverage", None, "(matches + mismatches) / target_length, a fraction from 0 to 1",
+              TargetCoverage),
+        field("cigar", None, "the alignment: = match, X mismatch, I query symbol against a gap, D target symbol against a \
+                              gap", Cigar),
+        field("query_row", None, "the alignment's upper row: the query with its gaps", QueryRow),
+        field("target_row", None, "the alignment's lower row: the target with its gaps", TargetRow),
+    ]
+};
+
+static SEARCH: Table = {
+    const COUNT: usize = borrowed::count(SEARCH_FIELDS);
+    static ALIASES: [Field; COUNT] = borrowed::aliases(SEARCH_FIELDS);
+    Table { fields: SEARCH_FIELDS, aliases: &ALIASES, job: borrowed::SEARCH }
+};
+
+const TSV: &str = "query,target,evalue,bits,score,identity,columns,query_start,query_end,query_length,\
+                   target_start,target_end,target_length";
+const JSON: &str = "query,target,evalue,bits,score,identity,matches,mismatches,columns,gaps,gap_openings,query_start,\
+                    query_end,query_length,target_start,target_end,target_length,cigar";
+const SCORES: &str = "query,target,evalue,bits,score,query_length,target_length";
+
+impl Field {
+    /// The fields that `tsv` writes of hits by default.
+    pub fn search_tsv_defaults(score_only: bool) -> Vec<&'static Field> {
+        defaults(if score_only { SCORES } else { TSV })
+    }
+
+    /// The fields that `jsonl` writes of hits by default.
+    pub fn search_json_defaults(score_only: bool) -> Vec<&'static Field> {
+        defaults(if score_only { SCORES } else { JSON })
+    }
+
+    /// The fields of `pairwave search` of a list of names separated by commas (or as in [`Field::parse_list`]).
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] for a name that no field has, one that is named twice, and one that needs the alignment if
+    /// there is none.
+    pub fn parse_search_list(list: &str, score_only: bool) -> Result<Vec<&'static Field>> {
+        let usable = |field: &Field| !score_only || !field.needs_alignment();
+        SEARCH.parse(list, usable, "needs the alignment, which `score_only` leaves out")
+    }
+
+    /// Without those that need to know how significant hits are, where no parameters are known for a scheme.
+    pub fn without_significance(fields: Vec<&'static Field>) -> Vec<&'static Field> {
+        fields.into_iter().filter(|field| !field.needs_significance()).collect()
+    }
+
+    /// Whether it tells how significant a hit is.
+    pub fn needs_significance(&self) -> bool {
+        matches!(self.value, Value::Evalue | Value::Bits)
+    }
+
+    /// The table of fields of `pairwave search` as text, one field a line.
+    pub fn search_table() -> String {
+        SEARCH.text()
+    }
+}
+
+fn defaults(list: &str) -> Vec<&'static Field> {
+    list.split(',').map(|name| SEARCH.named(name).expect("the defaults are in the table")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_blast_are_known() {
+        let fields = Field::parse_search_list("std qlen slen qcovs stitle btop", false).unwrap();
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        assert_eq!(names[10..], ["evalue", "bitscore", "qlen", "slen", "qcovs", "stitle", "btop"]);
+        assert!(Field::parse_search_list("query,sgi", false).is_err());
+        assert!(Field::parse_search_list("query,evalue,cigar", true).is_err());
+        assert!(Field::search_tsv_defaults(true).iter().all(|field| !field.needs_alignment()));
+        assert_eq!((Field::search_tsv_defaults(false).len(), Field::search_json_defaults(false).len()), (13, 18));
+        assert_eq!(Field::without_significance(Field::search_tsv_defaults(false)).len(), 11);
+    }
+
+    #[test]
+    fn the_table_is_told() {
+        insta::assert_snapshot!(Field::search_table());
+    }
+}
