@@ -9,6 +9,8 @@
 //!
 //! Reads that lie in a reference alignment are written as rows of one alignment: [`placed`].
 //!
+//! The hits of a search come query after query: [`search`].
+//!
 //! Multiple alignments have formats of their own, distances and a page for people among them: [`msa`].
 //!
 //! Measurements have a form of their own: [`table`], and [`plot`] for their pictures.
@@ -24,6 +26,7 @@ pub mod long;
 pub mod msa;
 pub mod placed;
 pub mod plot;
+pub mod search;
 pub mod sink;
 pub mod table;
 
@@ -51,6 +54,7 @@ pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_F
 pub use long::{Found, LongContext, LongFormat};
 pub use phylip::MatrixShape;
 pub use placed::{Best, BestTable, Extent, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
+pub use search::{SearchContext, SearchFormat, SearchHit, SearchWriter};
 pub use sink::Output;
 
 /// One pair that was compared.

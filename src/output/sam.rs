@@ -22,7 +22,7 @@ use crate::score::statistics::{Bits, Evalue};
 use crate::score::{EndGaps, Mode, Significance};
 use crate::seq::{Alphabet, Code};
 
-pub(super) use pairs::Sam;
+pub(super) use pairs::{Sam, check_name};
 
 const UNMAPPED: u64 = 4;
 const REVERSE: u64 = 16;
@@ -78,7 +78,11 @@ pub(super) fn write(context: &LongContext, command: &str, found: &[Found<'_>], o
 }
 
 /// The header, with these references and their lengths.
-fn push_header<'a>(command: &str, references: impl Iterator<Item = (&'a str, u32)>, output: &mut Output) -> Result<()> {
+pub(super) fn push_header<'a>(
+    command: &str,
+    references: impl Iterator<Item = (&'a str, u32)>,
+    output: &mut Output,
+) -> Result<()> {
     output.buffer().extend_from_slice(b"@HD\tVN:1.6\tSO:unsorted\tGO:query\n");
     for (name, length) in references {
         let out = output.buffer();

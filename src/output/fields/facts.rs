@@ -51,12 +51,13 @@ impl<'a> Facts<'a> {
             Value::QueryTitle => push_title(out, context.queries.description(pair.query), quotes),
             Value::TargetTitle => push_title(out, context.targets.description(pair.target), quotes),
             Value::Evalue | Value::Bits => {
-                let found = pair.significance;
-                let found = found.ok_or_else(|| Error::Internal(format!("field '{}' of no hit", field.name)))?;
-                let number = if value == Value::Evalue {
-                    Evalue(found.evalue).to_string()
-                } else {
-                    Bits(found.bits).to_string()
+                let is_evalue = value == Value::Evalue;
+                let number = match pair.significance {
+                    Some(found) if is_evalue => Evalue(found.evalue).to_string(),
+                    Some(found) => Bits(found.bits).to_string(),
+                    // As vsearch has what it does not know.
+                    None if quotes == Quotes::None => if is_evalue { "-1" } else { "0" }.to_owned(),
+                    None => "null".to_owned(),
                 };
                 out.extend_from_slice(number.as_bytes());
             }

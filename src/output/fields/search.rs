@@ -69,6 +69,11 @@ impl Field {
         defaults(if score_only { SCORES } else { JSON })
     }
 
+    /// The columns of BLAST's formats 6 and 7 if no others are asked for.
+    pub fn blast_defaults() -> Vec<&'static Field> {
+        Field::parse_search_list("std", false).expect("its names are in the table")
+    }
+
     /// The fields of `pairwave search` of a list of names separated by commas (or as in [`Field::parse_list`]).
     ///
     /// # Errors

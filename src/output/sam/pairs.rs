@@ -38,18 +38,48 @@ struct Kept {
 
 impl Sam {
     pub(in crate::output) fn new(command: &str, context: &Context) -> Result<Self> {
-        let (queries, targets) = (&context.queries, &context.targets);
+        let sam = Sam { command: command.to_owned(), ..Self::of_reads(&context.queries)? };
+        check_names(&context.targets, true)?;
+        Ok(sam)
+    }
+
+    /// One that writes lines alone.
+    pub(in crate::output) fn of_reads(queries: &SequenceStore) -> Result<Self> {
         if queries.alphabet() != Alphabet::Dna {
             let letters = queries.alphabet().letters();
             return Err(Error::usage(format!("SAM is for nucleotides, but these are {letters}; use paf")));
         }
         check_names(queries, false)?;
-        check_names(targets, true)?;
-        Ok(Sam { command: command.to_owned(), query: None, text: Vec::new(), lines: Vec::new() })
+        Ok(Sam { command: String::new(), query: None, text: Vec::new(), lines: Vec::new() })
+    }
+
+    /// Adds an alignment to those of its query. All before must be of the same one.
+    pub(in crate::output) fn add(&mut self, context: &Context, pair: &Pair<'_>) -> Result<()> {
+        self.query = Some(pair.query);
+        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+        let Some(middle) = Middle::of(cigar, pair, context.queries.length(pair.query)) else { return Ok(()) };
+        let out = &mut self.text;
+        out.extend_from_slice(context.queries.name(pair.query).as_bytes());
+        out.push(b'\t');
+        let flag = out.len();
+        out.push(b'\t');
+        out.extend_from_slice(context.targets.name(pair.target).as_bytes());
+        out.push(b'\t');
+        push_unsigned(out, u64::from(middle.position) + 1);
+        out.extend_from_slice(b"\t255\t");
+        push_clip(out, middle.clips[0]);
+        push_runs(out, cigar.iter().skip(middle.skipped).take(middle.runs));
+        push_clip(out, middle.clips[1]);
+        out.extend_from_slice(b"\t*\t0\t0\t");
+        let letters = out.len();
+        push_tail(out, middle.edits, pair);
+        let is_reverse = pair.is_reverse();
+        self.lines.push(Kept { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
+        Ok(())
     }
 
     /// Writes the lines of the query so far.
-    fn flush(&mut self, context: &Context, output: &mut Output) -> Result<()> {
+    pub(in crate::output) fn flush(&mut self, context: &Context, output: &mut Output) -> Result<()> {
         let Some(query) = self.query.take() else { return Ok(()) };
         let best = self.lines.iter().map(|line| line.score).max();
         let (mut is_primary_out, mut start) = (false, 0);
@@ -83,20 +113,23 @@ fn check_names(store: &SequenceStore, are_references: bool) -> Result<()> {
     let mut seen = HashSet::new();
     for id in 0..store.len() as SequenceId {
         let name = store.name(id);
-        let problem = name_problem(name, are_references)
-            .or_else(|| {
-                let is_long = are_references && store.length(id) > i32::MAX as u32;
-                is_long.then(|| "SAM has no references of 2^31 symbols or more".into())
-            })
-            .or_else(|| {
-                let is_double = are_references && !seen.insert(name);
-                is_double.then(|| "SAM has no two references of one name".into())
-            });
-        if let Some(problem) = problem {
-            return Err(Error::usage(format!("record '{name}': {problem}; use paf")));
-        }
+        let is_double = are_references && !seen.insert(name);
+        check_name(name, are_references.then(|| store.length(id)), is_double)?;
     }
     Ok(())
+}
+
+/// Whether SAM has a read of this name, or a reference of this name and length, which is another one's already if it
+/// `is_double`.
+pub(in crate::output) fn check_name(name: &str, reference: Option<u32>, is_double: bool) -> Result<()> {
+    let is_long = reference.is_some_and(|length| length > i32::MAX as u32);
+    let problem = name_problem(name, reference.is_some())
+        .or_else(|| is_long.then(|| "SAM has no references of 2^31 symbols or more".into()))
+        .or_else(|| is_double.then(|| "SAM has no two references of one name".into()));
+    match problem {
+        Some(problem) => Err(Error::usage(format!("record '{name}': {problem}; use paf"))),
+        None => Ok(()),
+    }
 }
 
 /// An alignment between its first and its last column of two symbols.
@@ -147,28 +180,8 @@ impl Body for Sam {
     fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
         if self.query != Some(pair.query) {
             self.flush(context, output)?;
-            self.query = Some(pair.query);
         }
-        let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let Some(middle) = Middle::of(cigar, pair, context.queries.length(pair.query)) else { return Ok(()) };
-        let out = &mut self.text;
-        out.extend_from_slice(context.queries.name(pair.query).as_bytes());
-        out.push(b'\t');
-        let flag = out.len();
-        out.push(b'\t');
-        out.extend_from_slice(context.targets.name(pair.target).as_bytes());
-        out.push(b'\t');
-        push_unsigned(out, u64::from(middle.position) + 1);
-        out.extend_from_slice(b"\t255\t");
-        push_clip(out, middle.clips[0]);
-        push_runs(out, cigar.iter().skip(middle.skipped).take(middle.runs));
-        push_clip(out, middle.clips[1]);
-        out.extend_from_slice(b"\t*\t0\t0\t");
-        let letters = out.len();
-        push_tail(out, middle.edits, pair);
-        let is_reverse = pair.is_reverse();
-        self.lines.push(Kept { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
-        Ok(())
+        self.add(context, pair)
     }
 
     fn end(&mut self, context: &Context, output: &mut Output) -> Result<()> {

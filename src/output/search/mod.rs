@@ -1,0 +1,201 @@
+//! Output of a search: all hits of a query at once, query after query.
+//!
+//! A job opens a [`SearchWriter`] with [`open`] and hands it every query in turn with its hits, the best first, and also those
+//! without one: some formats say so. The sequences that were found may be in many stores, as a database is searched in chunks.
+
+mod lines;
+mod sam;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use super::{Context, Field, Output, Pair};
+use crate::alignment::Cigar;
+use crate::error::Result;
+use crate::score::{AlignmentCounts, DatabaseSize, IdentityDefinition, Scoring, Significance, Statistics};
+use crate::seq::{SequenceId, SequenceStore, StrandOf};
+
+/// What was searched, and how.
+#[derive(Debug, Clone)]
+pub struct SearchContext {
+    /// The queries, with what their headers say after the names if reports are to show it.
+    pub queries: Arc<SequenceStore>,
+    /// The scoring scheme; its mode is local.
+    pub scoring: Scoring,
+    /// The definition of identity that was asked for.
+    pub identity: IdentityDefinition,
+    /// What is known of scores under that scheme.
+    pub statistics: Option<Statistics>,
+    /// The database's name, for reports.
+    pub database: String,
+    /// How much there is in it.
+    pub size: DatabaseSize,
+}
+
+/// A sequence in which a query was found.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchHit<'a> {
+    /// Where the sequence is, with its name and description.
+    pub subjects: &'a Arc<SequenceStore>,
+    /// Which of them it is.
+    pub subject: SequenceId,
+    /// Its place in the database, from 0, which no other sequence has.
+    pub record: u64,
+    /// The query's strand that was aligned.
+    pub strand: StrandOf,
+    /// Score of the best alignment.
+    pub score: i64,
+    /// That alignment; `None` if only scores were asked for.
+    pub alignment: Option<&'a Cigar>,
+    /// Query symbols before its first column, on the strand that was aligned.
+    pub query_start: u32,
+    /// Subject symbols before its first column.
+    pub target_start: u32,
+    /// Its columns, if they are counted already.
+    pub counts: Option<AlignmentCounts>,
+    /// Bits and E-value, if the scheme has parameters for them.
+    pub significance: Option<Significance>,
+}
+
+/// Takes the hits of a search, query after query.
+pub trait SearchWriter: Send {
+    /// Writes what stands before the first query. Called once, first.
+    ///
+    /// # Errors
+    /// If the output takes no more.
+    fn begin(&mut self) -> Result<()>;
+    /// Writes the hits of the next query, in this order.
+    ///
+    /// # Errors
+    /// If the output takes no more, or a hit cannot be written so.
+    fn write(&mut self, query: SequenceId, hits: &[SearchHit<'_>]) -> Result<()>;
+    /// Writes what stands after the last query and makes the output final. Dropping a writer without this leaves no file
+    /// behind.
+    ///
+    /// # Errors
+    /// If the output takes no more.
+    fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// A format of a search's output with its own options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SearchFormat {
+    /// Tab-separated values under a header line.
+    Tsv(Vec<&'static Field>),
+    /// BLAST's format 6: the same without a header, of the twelve columns or of others ([`Field::blast_defaults`]).
+    Blast6(Vec<&'static Field>),
+    /// minimap2's pairwise mapping format.
+    Paf,
+    /// One JSON object a line, with the fields as keys.
+    JsonLines(Vec<&'static Field>),
+    /// SAM: queries are reads, and the sequences that were found are references.
+    Sam {
+        /// How the program was called, for the header.
+        command: String,
+    },
+}
+
+impl SearchFormat {
+    /// Whether hits must come with their alignment.
+    pub fn needs_alignment(&self) -> bool {
+        match self {
+            SearchFormat::Tsv(fields) | SearchFormat::Blast6(fields) | SearchFormat::JsonLines(fields) => {
+                fields.iter().any(|field| field.needs_alignment())
+            }
+            SearchFormat::Paf | SearchFormat::Sam { .. } => true,
+        }
+    }
+}
+
+/// A writer of `format` into `output`.
+///
+/// # Errors
+/// [`crate::Error::Usage`] if queries cannot be written in this format.
+pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Result<Box<dyn SearchWriter>> {
+    let body: Box<dyn Body> = match format {
+        SearchFormat::Tsv(fields) => Box::new(lines::Lines::table(fields, true)),
+        SearchFormat::Blast6(fields) => Box::new(lines::Lines::table(fields, false)),
+        SearchFormat::Paf => Box::new(lines::Lines::paf()),
+        SearchFormat::JsonLines(fields) => Box::new(lines::Lines::json(fields)),
+        SearchFormat::Sam { command } => Box::new(sam::Sam::new(command, &context.queries)?),
+    };
+    Ok(Box::new(Writer { all: All::new(context), body, output }))
+}
+
+/// A format: how the hits of a query become bytes, whole lines of them.
+trait Body: Send {
+    fn begin(&mut self, _search: &SearchContext, _output: &mut Output) -> Result<()> {
+        Ok(())
+    }
+
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()>;
+
+    fn end(&mut self, _search: &SearchContext, _output: &mut Output) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What formats of pairs take, whose targets are those of the hit at hand.
+struct All {
+    search: SearchContext,
+    pairs: Context,
+}
+
+impl All {
+    fn new(search: SearchContext) -> Self {
+        let SearchContext { queries, scoring, identity, .. } = &search;
+        let [queries, targets] = [Arc::clone(queries), Arc::clone(queries)];
+        let pairs = Context { queries, targets, scoring: scoring.clone(), identity: *identity };
+        All { search, pairs }
+    }
+
+    /// A hit as a pair.
+    fn pair<'a>(&mut self, query: SequenceId, hit: &SearchHit<'a>) -> (&Context, Pair<'a>) {
+        if !Arc::ptr_eq(&self.pairs.targets, hit.subjects) {
+            self.pairs.targets = Arc::clone(hit.subjects);
+        }
+        let pair = Pair {
+            query,
+            target: hit.subject,
+            strand: hit.strand,
+            score: hit.score,
+            alignment: hit.alignment,
+            query_start: hit.query_start,
+            target_start: hit.target_start,
+            counts: hit.counts,
+            edits: None,
+            hit: None,
+            significance: hit.significance,
+        };
+        (&self.pairs, pair)
+    }
+
+    /// Lets go of the hits' sequences.
+    fn forget(&mut self) {
+        self.pairs.targets = Arc::clone(&self.pairs.queries);
+    }
+}
+
+struct Writer {
+    all: All,
+    body: Box<dyn Body>,
+    output: Output,
+}
+
+impl SearchWriter for Writer {
+    fn begin(&mut self) -> Result<()> {
+        self.body.begin(&self.all.search, &mut self.output)
+    }
+
+    fn write(&mut self, query: SequenceId, hits: &[SearchHit<'_>]) -> Result<()> {
+        self.body.query(&mut self.all, query, hits, &mut self.output)?;
+        self.all.forget();
+        self.output.pass_on()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.body.end(&self.all.search, &mut self.output)?;
+        self.output.finish()
+    }
+}

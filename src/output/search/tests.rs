@@ -1,0 +1,296 @@
+//! All formats on hits that BLAST found (2.12.0+, `-max_hsps 1`, proteins with `-comp_based_stats 0 -seg no`, nucleotides with
+//! `-task blastn -dust no`): what has a counterpart there is held against what it printed.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+
+use super::*;
+use crate::alignment::Op;
+use crate::score::{Mode, NamedScheme};
+use crate::seq::{ReadOptions, Subjects};
+
+/// A stream whose bytes stay at hand.
+#[derive(Clone, Default)]
+pub(super) struct Tape(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Tape {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Tape {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// What a run of BLAST read and found.
+pub(super) struct Run {
+    queries: &'static str,
+    subjects: &'static str,
+    /// Names, score, four positions and BTOP of each.
+    hits: &'static str,
+    scheme: &'static str,
+    /// Its formats 0 and 7.
+    text: &'static str,
+    table: &'static str,
+}
+
+pub(super) const BLASTP: Run = Run {
+    queries: include_str!("tests/blastp.queries.fa"),
+    subjects: include_str!("tests/blastp.subjects.fa"),
+    hits: include_str!("tests/blastp.hits.tsv"),
+    scheme: "blastp",
+    text: include_str!("tests/blastp.0.txt"),
+    table: include_str!("tests/blastp.7.txt"),
+};
+pub(super) const BLASTN: Run = Run {
+    queries: include_str!("tests/blastn.queries.fa"),
+    subjects: include_str!("tests/blastn.subjects.fa"),
+    hits: include_str!("tests/blastn.hits.tsv"),
+    scheme: "blastn",
+    text: include_str!("tests/blastn.0.txt"),
+    table: include_str!("tests/blastn.7.txt"),
+};
+
+/// A run's sequences and hits.
+pub(super) struct Searched {
+    pub(super) context: SearchContext,
+    /// The subjects in two stores, as of a database of two chunks.
+    stores: Vec<(Arc<SequenceStore>, Vec<u64>)>,
+    /// The queries as they were read.
+    pub(super) order: Vec<SequenceId>,
+    found: Vec<Row>,
+}
+
+struct Row {
+    query: SequenceId,
+    /// Store and id.
+    subject: (usize, SequenceId),
+    strand: StrandOf,
+    score: i64,
+    starts: [u32; 2],
+    cigar: Cigar,
+    significance: Option<Significance>,
+}
+
+impl Run {
+    pub(super) fn read(&self) -> Searched {
+        let options = ReadOptions::default();
+        let subjects = Subjects::of_bytes("subjects.fa", self.subjects.as_bytes(), &options).unwrap();
+        let size = DatabaseSize { sequences: subjects.size().sequences, symbols: subjects.size().symbols };
+        let chunks: Vec<_> = subjects.chunks(size.symbols / 2).map(|chunk| chunk.unwrap()).collect();
+        assert!(chunks.len() > 1);
+        let queries = Subjects::of_bytes("queries.fa", self.queries.as_bytes(), &options).unwrap();
+        let chunk = queries.chunks(1 << 20).next().unwrap().unwrap();
+        let mut order: Vec<SequenceId> = (0..chunk.store.len() as SequenceId).collect();
+        order.sort_by_key(|&id| chunk.record(id));
+        let queries = chunk.store;
+        let scoring = NamedScheme::find(self.scheme).unwrap().scoring(queries.alphabet()).unwrap();
+        let scoring = Scoring { mode: Mode::Local, ..scoring };
+        let statistics = Statistics::of(&scoring);
+        let context = SearchContext {
+            queries,
+            scoring,
+            identity: IdentityDefinition::Blast,
+            statistics,
+            database: "subjects".into(),
+            size,
+        };
+        let records = |store: &Arc<SequenceStore>, chunk: usize| {
+            (0..store.len() as SequenceId).map(|id| chunks[chunk].record(id)).collect::<Vec<u64>>()
+        };
+        let stores = chunks
+            .iter()
+            .enumerate()
+            .map(|(at, chunk)| (Arc::clone(&chunk.store), records(&chunk.store, at)))
+            .collect();
+        let mut searched = Searched { context, stores, order, found: Vec::new() };
+        searched.found = self.hits.lines().map(|line| searched.row(line)).collect();
+        searched
+    }
+}
+
+impl Searched {
+    fn row(&self, line: &str) -> Row {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let named =
+            |store: &SequenceStore, name: &str| (0..store.len() as SequenceId).find(|&id| store.name(id) == name);
+        let query = named(&self.context.queries, fields[0]).unwrap();
+        let in_store =
+            |(at, (store, _)): (usize, &(Arc<SequenceStore>, Vec<u64>))| Some((at, named(store, fields[1])?));
+        let subject = self.stores.iter().enumerate().find_map(in_store).unwrap();
+        let numbers: Vec<u32> = fields[2..7].iter().map(|number| number.parse().unwrap()).collect();
+        let [score, first, last, target_first, target_last] = numbers[..] else { panic!("{line}") };
+        let (query_length, target_length) =
+            (self.context.queries.length(query), self.stores[subject.0].0.length(subject.1));
+        let mut cigar = cigar(fields[7]);
+        let is_plus = target_first <= target_last;
+        let starts = if is_plus { [first - 1, target_first - 1] } else { [query_length - last, target_last - 1] };
+        if !is_plus {
+            cigar.reverse();
+        }
+        let score = i64::from(score);
+        let statistics = self.context.statistics.as_ref().unwrap();
+        Row {
+            query,
+            subject,
+            strand: if is_plus { StrandOf::Plus } else { StrandOf::Minus },
+            score,
+            starts,
+            cigar,
+            significance: Some(statistics.significance(score, query_length, target_length, &self.context.size)),
+        }
+    }
+
+    /// The hits of a query.
+    pub(super) fn hits(&self, query: SequenceId) -> Vec<SearchHit<'_>> {
+        self.found.iter().filter(|row| row.query == query).map(|row| self.hit(row)).collect()
+    }
+
+    fn hit<'a>(&'a self, row: &'a Row) -> SearchHit<'a> {
+        let (subjects, records) = &self.stores[row.subject.0];
+        SearchHit {
+            subjects,
+            subject: row.subject.1,
+            record: records[row.subject.1 as usize],
+            strand: row.strand,
+            score: row.score,
+            alignment: Some(&row.cigar),
+            query_start: row.starts[0],
+            target_start: row.starts[1],
+            counts: None,
+            significance: row.significance,
+        }
+    }
+
+    pub(super) fn written(&self, format: &SearchFormat) -> String {
+        self.try_written(format, self.context.clone(), |hit| hit).unwrap()
+    }
+
+    /// With another context and with hits that are changed.
+    fn try_written(
+        &self,
+        format: &SearchFormat,
+        context: SearchContext,
+        change: impl Fn(SearchHit<'_>) -> SearchHit<'_>,
+    ) -> Result<String> {
+        let tape = Tape::default();
+        let mut writer = open(format, context, Output::to_writer(tape.clone()))?;
+        writer.begin()?;
+        for &query in &self.order {
+            let hits: Vec<SearchHit<'_>> = self.hits(query).into_iter().map(&change).collect();
+            writer.write(query, &hits)?;
+        }
+        writer.finish()?;
+        Ok(tape.text())
+    }
+}
+
+/// The alignment of BLAST's traceback operations.
+fn cigar(btop: &str) -> Cigar {
+    let mut cigar = Cigar::with_capacity(btop.len());
+    let mut rest = btop;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        if digits > 0 {
+            cigar.push(rest[..digits].parse().unwrap(), Op::Match);
+            rest = &rest[digits..];
+            continue;
+        }
+        let op = match rest.as_bytes() {
+            [b'-', ..] => Op::Deletion,
+            [_, b'-', ..] => Op::Insertion,
+            _ => Op::Mismatch,
+        };
+        cigar.push(1, op);
+        rest = &rest[2..];
+    }
+    cigar
+}
+
+fn sam() -> SearchFormat {
+    SearchFormat::Sam { command: "pairwave search q.fa db.fa".into() }
+}
+
+/// Tabs can be told from blanks in a snapshot.
+fn visible(text: &str) -> String {
+    text.replace('\t', " | ")
+}
+
+#[test]
+fn rows_of_format_6_are_those_of_blast() {
+    for run in [BLASTP, BLASTN] {
+        let expected: String =
+            run.table.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+        assert_eq!(run.read().written(&SearchFormat::Blast6(Field::blast_defaults())), expected);
+    }
+}
+
+#[test]
+fn lines() {
+    let (proteins, nucleotides) = (BLASTP.read(), BLASTN.read());
+    let fields =
+        Field::parse_search_list("query,query_title,target,stitle,strand,evalue,bits,sstart,send", false).unwrap();
+    insta::assert_snapshot!("tsv", visible(&proteins.written(&SearchFormat::Tsv(Field::search_tsv_defaults(false)))));
+    insta::assert_snapshot!("tsv_titles", visible(&nucleotides.written(&SearchFormat::Tsv(fields.clone()))));
+    insta::assert_snapshot!("jsonl", proteins.written(&SearchFormat::JsonLines(Field::search_json_defaults(false))));
+    insta::assert_snapshot!("jsonl_titles", nucleotides.written(&SearchFormat::JsonLines(fields)));
+    insta::assert_snapshot!("paf", visible(&nucleotides.written(&SearchFormat::Paf)));
+    insta::assert_snapshot!("sam", visible(&nucleotides.written(&sam())));
+}
+
+#[test]
+fn json_is_json() {
+    let text = BLASTP.read().written(&SearchFormat::JsonLines(Field::search_json_defaults(false)));
+    for line in text.lines() {
+        let object: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(object["evalue"].is_f64() && object["bits"].is_number(), "{line}");
+    }
+}
+
+/// What a scheme without parameters has.
+#[test]
+fn unknown_significance() {
+    let searched = BLASTP.read();
+    let context = SearchContext { statistics: None, ..searched.context.clone() };
+    let written = |format: &SearchFormat| {
+        searched.try_written(format, context.clone(), |hit| SearchHit { significance: None, ..hit }).unwrap()
+    };
+    let fields = Field::parse_search_list("target,evalue,bits", true).unwrap();
+    assert!(written(&SearchFormat::Tsv(fields.clone())).contains("\nsp|P39468|RS9_SULAC\t-1\t0\n"));
+    assert!(written(&SearchFormat::JsonLines(fields)).contains("\"evalue\":null,\"bits\":null}"));
+    assert!(!written(&SearchFormat::Paf).contains("EV:f"));
+}
+
+#[test]
+fn sam_has_no_two_references_of_one_name() {
+    let searched = BLASTN.read();
+    fn another(hit: SearchHit<'_>) -> SearchHit<'_> {
+        SearchHit { record: hit.score as u64, ..hit }
+    }
+    let message = searched.try_written(&sam(), searched.context.clone(), another).unwrap_err().to_string();
+    assert!(message.contains("no two references of one name"), "{message}");
+    let error = open(&sam(), BLASTP.read().context, Output::to_writer(Tape::default())).err().unwrap();
+    assert!(error.to_string().contains("SAM is for nucleotides"));
+}
+
+#[test]
+fn alignments_are_asked_for_where_they_are_shown() {
+    fn without_alignment(hit: SearchHit<'_>) -> SearchHit<'_> {
+        SearchHit { alignment: None, ..hit }
+    }
+    let searched = BLASTN.read();
+    for format in [sam(), SearchFormat::Paf, SearchFormat::Blast6(Field::blast_defaults())] {
+        assert!(format.needs_alignment());
+        assert!(searched.try_written(&format, searched.context.clone(), without_alignment).is_err(), "{format:?}");
+    }
+    let scores = SearchFormat::Tsv(Field::search_tsv_defaults(true));
+    assert!(!scores.needs_alignment());
+    assert_eq!(searched.written(&scores).lines().count(), 9);
+}
