@@ -50,10 +50,25 @@ pub(super) fn open(
     selection: Option<&Selection>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    let tuned = |adapters: &[(FoundAdapter, u64)], scoring: &Arc<Scoring>, cells: u64| {
-        tune::open_all(adapters, scoring, cells, options.tune, &options.interrupt)
-    };
-    open_with(tuned, options, threads, (job, selection), sharing)
+    open_with(tuned(options), options, threads, (job, selection), sharing)
+}
+
+/// The same for pairs of so many cells under a scoring, of which this is wanted.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn open_for(
+    options: &Run,
+    threads: usize,
+    (scoring, want): (&Arc<Scoring>, &Want),
+    cells: u64,
+) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    open_cells(tuned(options), options, threads, (scoring, want, cells), 1)
+}
+
+/// Opens adapters at their best settings, which are measured where nobody knows them.
+fn tuned(options: &Run) -> impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>> {
+    |adapters, scoring, cells| tune::open_all(adapters, scoring, cells, options.tune, &options.interrupt)
 }
 
 /// [`open`], where `tuned` opens adapters, with the memory of each, for jobs of such a scoring and so many cells.
@@ -65,11 +80,22 @@ fn open_with(
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
-    let chosen = devices_for_cells::<Pairs>(options, job.scoring.mode, threads, cells)?;
+    open_cells(tuned, options, threads, (&job.scoring, &job.want, cells), sharing)
+}
+
+/// The same of so many cells under a scoring, of which this is wanted.
+fn open_cells(
+    tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
+    options: &Run,
+    threads: usize,
+    (scoring, want, cells): (&Arc<Scoring>, &Want, u64),
+    sharing: u64,
+) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    let chosen = devices_for_cells::<Pairs>(options, scoring.mode, threads, cells)?;
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let begin = Instant::now();
-    let opened = tuned(&adapters, &job.scoring, cells);
+    let opened = tuned(&adapters, scoring, cells);
     tracing::debug!(adapters = opened.len(), cells, seconds = begin.elapsed().as_secs_f64(), "opened");
     for engine in opened {
         match engine {
@@ -79,7 +105,7 @@ fn open_with(
         }
     }
     if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        let threads = worker_threads(threads, !engines.is_empty(), &job.want);
+        let threads = worker_threads(threads, !engines.is_empty(), want);
         engines.extend(workers(threads, &options.interrupt));
     }
     Ok(engines)

@@ -14,6 +14,7 @@ pub mod long;
 pub mod msa;
 pub mod papara;
 mod run;
+pub mod search;
 pub mod stats;
 
 use serde::Serialize;
@@ -26,6 +27,7 @@ pub use edit_filter::EditFilter;
 pub use long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
 pub use papara::{PhyloAlignment, PhyloResult, ReadSource};
 pub use run::{Job, Progress, Run};
+pub use search::{Search, SearchHit};
 
 /// What a job did.
 #[derive(Debug, Clone, Default, Serialize)]

@@ -221,7 +221,7 @@ fn compute(batch: &Batch, query: u32, target: u32) -> Option<Hit> {
             let best = needleman_wunsch::align(a, b, &band.scoring);
             (best.score, Some(best.matches))
         }
-        Mode::Local => (smith_waterman::align(a, b, &band.scoring).score, None),
+        Mode::Local => (smith_waterman::score_only(a, b, &band.scoring), None),
     };
     let hit = Hit { query, target, score, matches };
     band.want.keeps(query, score, matches, (a.len() as u32, b.len() as u32)).then_some(hit)

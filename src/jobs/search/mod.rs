@@ -1,0 +1,351 @@
+//! Search: the best hits of each query among many subjects.
+//!
+//! Every query is aligned with every subject, so that nothing is missed: engines compute the score of every pair
+//! ([`crate::engine::owner`]), chunk by chunk of the subjects ([`Subjects`]), and leave out what scores too little to be reported
+//! ([`Want::AtLeast`]). What that is follows from the E-value that was asked for ([`Statistics::least_score`]) and rises for a
+//! query as its list of hits fills. Only what is reported is traced back, on CPU threads.
+//!
+//! # What is reported
+//!
+//! A pair is a *hit* if its score reaches `min_score` (and, of a local alignment, 1), its E-value is at most `max_evalue`, and its
+//! alignment has at least `min_identity` and `min_query_cover`. Of each query's hits the best `max_hits` are handed over: those
+//! of greatest score, of equal ones those whose record is earlier in the subjects' input. They come in this order, queries in
+//! input order. So a filter makes no list shorter than it has to be: pairs are traced back from the best on down until
+//! `max_hits` of them pass, or no pair is left that scores enough. All of that is exact, and does not depend on engines, chunks or
+//! threads.
+//!
+//! The lists go by score, BLAST's by E-value. These are the same order but for the finite-size correction, by which of
+//! two subjects with one score the shorter has the smaller E-value.
+//!
+//! Of nucleotides both strands of the query can be compared ([`Search::strand`]): of the two results of a pair that are hits the
+//! one that scores more is reported, the forward one if they score the same. (BLAST reports each.)
+
+mod best;
+mod chunks;
+mod gather;
+mod tracing;
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use self::chunks::Chunks;
+use self::gather::Gatherer;
+use super::{Job, Run, Summary};
+use crate::alignment::Alignment;
+use crate::engine::owner::{self, Control, EngineSet};
+use crate::engine::{Engine, thread_pool};
+use crate::error::{Error, Result};
+use crate::gpu::kernels::Family;
+use crate::pairs::cpu::workers;
+use crate::pairs::{Floors, Pairs, Want, plan};
+use crate::score::statistics::{DatabaseSize, Significance, Statistics};
+use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
+use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands, Subjects};
+
+/// E-value of hits, if nothing else is said; BLAST's.
+pub const MAX_EVALUE: f64 = 10.0;
+/// Hits of a query, if nothing else is said; BLAST's.
+pub const MAX_HITS: usize = 500;
+
+/// Packed bytes of a chunk at most: so many that a band keeps devices busy, and few beside the memory of a computer.
+const CHUNK_BYTES: u64 = 256 << 20;
+/// The same at least, however small an engine's memory is.
+const LEAST_CHUNK_BYTES: u64 = 64 << 10;
+/// Bytes of hits that are kept of all queries that are searched at once.
+const KEPT_BYTES: u64 = 1 << 30;
+/// Pairs of a band: of few of them anything is kept.
+const BAND_PAIRS: u64 = 1 << 26;
+/// Batches of all engines in a band: several, so that the next band begins before the last one ends.
+const BATCHES_A_BAND: u64 = 4;
+
+/// A search.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// The queries.
+    pub queries: Arc<SequenceStore>,
+    /// What they are searched in.
+    pub subjects: Arc<Subjects>,
+    /// The scoring scheme.
+    pub scoring: Arc<Scoring>,
+    /// Which strand of each query is aligned with the subjects; of DNA only if not forward.
+    pub strand: Strand,
+    /// How identity is defined.
+    pub definition: IdentityDefinition,
+    /// Hand over only hits of at most this E-value. Not without statistics ([`Search::statistics`]).
+    pub max_evalue: Option<f64>,
+    /// Hand over only hits of at least this score.
+    pub min_score: Option<i64>,
+    /// Hand over only hits with at least this identity, a fraction.
+    pub min_identity: Option<f64>,
+    /// Hand over only hits that span at least this part of the query, a fraction: from the first to the last symbol between the
+    /// end gaps.
+    pub min_query_cover: Option<f64>,
+    /// At most this many hits a query; at least 1.
+    pub max_hits: usize,
+    /// Scores only, no alignments. Not together with `min_identity` or `min_query_cover`.
+    pub score_only: bool,
+    /// Rescore every alignment and fail if it does not have the score that was computed.
+    pub check: bool,
+    /// Packed bytes of the subjects that are compared with all queries before the next are read; `None` for what suits the
+    /// devices. It changes no result.
+    pub chunk_bytes: Option<u64>,
+}
+
+/// A hit.
+#[derive(Debug, Clone)]
+pub struct SearchHit {
+    /// The query.
+    pub query: SequenceId,
+    /// Where the subject is, among others.
+    pub subjects: Arc<SequenceStore>,
+    /// The subject there.
+    pub subject: SequenceId,
+    /// Its place in the input, from 0.
+    pub record: u64,
+    /// The query's strand.
+    pub strand: StrandOf,
+    /// The score.
+    pub score: i64,
+    /// What the score means, where there are statistics.
+    pub significance: Option<Significance>,
+    /// The alignment, unless scores only were asked for. On the minus strand it is that of the query's reverse complement, on
+    /// which its positions are.
+    pub alignment: Option<Alignment>,
+    /// Its columns, counted; all 0 with scores only.
+    pub counts: AlignmentCounts,
+    /// Its identity, a fraction; 0 with scores only.
+    pub identity: f64,
+}
+
+impl Search {
+    /// The best hits by BLAST's limits: of an E-value of at most 10 where there are statistics, 500 a query; on both strands of
+    /// nucleotides.
+    pub fn new(queries: Arc<SequenceStore>, subjects: Arc<Subjects>, scoring: Arc<Scoring>) -> Self {
+        let strand = if scoring.alphabet == Alphabet::Dna { Strand::Both } else { Strand::Forward };
+        let mut search = Search {
+            queries,
+            subjects,
+            scoring,
+            strand,
+            definition: IdentityDefinition::default(),
+            max_evalue: None,
+            min_score: None,
+            min_identity: None,
+            min_query_cover: None,
+            max_hits: MAX_HITS,
+            score_only: false,
+            check: false,
+            chunk_bytes: None,
+        };
+        search.max_evalue = search.statistics().map(|_| MAX_EVALUE);
+        search
+    }
+
+    /// Statistics of the scores: of local alignments by scores and gap costs whose parameters are known.
+    pub fn statistics(&self) -> Option<Statistics> {
+        if self.is_local() { Statistics::of(&self.scoring) } else { None }
+    }
+
+    /// How much there is to search in.
+    pub fn database_size(&self) -> DatabaseSize {
+        let size = self.subjects.size();
+        DatabaseSize { sequences: size.sequences, symbols: size.symbols }
+    }
+
+    /// Cells of all pairs, of all strands that are aligned.
+    pub fn cells(&self) -> u64 {
+        let symbols: u128 = self.queries.lengths().iter().map(|&length| u128::from(length)).sum();
+        let cells = symbols * u128::from(self.subjects.size().symbols) * u128::from(self.strands().copies());
+        u64::try_from(cells).unwrap_or(u64::MAX)
+    }
+
+    fn is_local(&self) -> bool {
+        self.scoring.mode == Mode::Local
+    }
+
+    fn strands(&self) -> Strands {
+        Strands { strand: self.strand, later: false }
+    }
+
+    /// Whether hits are left out for their alignment.
+    fn has_filters(&self) -> bool {
+        self.min_identity.is_some() || self.min_query_cover.is_some()
+    }
+
+    /// Pairs of a query that are kept, each strand by itself. Of both strands the best `n` pairs are among the best `2n`. Where
+    /// alignments decide, all that score enough.
+    fn most_kept(&self) -> usize {
+        if self.has_filters() {
+            return usize::MAX;
+        }
+        self.max_hits.saturating_mul(self.strands().copies() as usize)
+    }
+
+    /// Queries that are searched at once: so many that what is kept of them fits in memory. Strands are counted.
+    fn batches(&self) -> Vec<Range<SequenceId>> {
+        let copies = self.strands().copies();
+        let pairs = self.subjects.size().sequences.saturating_mul(copies.into());
+        let bytes = pairs.min(self.most_kept() as u64).max(1).saturating_mul(size_of::<best::Candidate>() as u64);
+        let count = (KEPT_BYTES / bytes).clamp(1, u64::from(SequenceId::MAX / copies)) as SequenceId;
+        let all = self.queries.len() as SequenceId;
+        let begins = (0..all).step_by(count as usize);
+        begins.map(|begin| begin * copies..all.min(begin.saturating_add(count)) * copies).collect()
+    }
+
+    /// The least score of a query that can be reported.
+    fn floor(&self, query_symbols: u32, statistics: Option<&Statistics>) -> i64 {
+        let mut floor = self.min_score.unwrap_or(i64::MIN);
+        if self.is_local() {
+            floor = floor.max(1);
+        }
+        if let (Some(statistics), Some(evalue)) = (statistics, self.max_evalue) {
+            let least = statistics.least_score(evalue, query_symbols, self.subjects.lengths(), &self.database_size());
+            floor = floor.max(least);
+        }
+        floor
+    }
+
+    /// Searches on engines that may outlive it.
+    fn run_set(
+        &self,
+        engine_set: &mut EngineSet<Pairs>,
+        pool: &Arc<rayon::ThreadPool>,
+        run: &Run,
+        rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let (cells, strands, statistics) = (self.cells(), self.strands(), self.statistics());
+        let queries = strands.store(&self.queries);
+        let floor = |&length: &u32| self.floor(length, statistics.as_ref());
+        let floors: Arc<Floors> = Arc::new(queries.lengths().iter().map(floor).collect());
+        let job = plan::Job {
+            queries: Arc::clone(&queries),
+            against: None,
+            scoring: Arc::clone(&self.scoring),
+            want: Want::AtLeast(Arc::clone(&floors)),
+            strands,
+            parts: None,
+        };
+        // Two chunks fit beside each other on every device.
+        let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
+        let suiting = room.min(CHUNK_BYTES).max(LEAST_CHUNK_BYTES);
+        let chunks = Arc::new(Chunks::new(&self.subjects, self.chunk_bytes.unwrap_or(suiting)));
+        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let batches = self.batches();
+        let bands = chunks.bands(job, batches.clone(), at_once.saturating_mul(BATCHES_A_BAND), BAND_PAIRS);
+        let tracer =
+            tracing::Tracer { job: self, queries, statistics, chunks: &chunks, pool, interrupt: &run.interrupt };
+        let mut gatherer = Gatherer::new(tracer, &floors, batches, rows);
+        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
+        let control = Control { ahead: gatherer.ahead(), ..run.control() };
+        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
+            run.progress.advance(outcome.pairs, outcome.cells);
+            gatherer.take(outcome)
+        })?;
+        chunks.check()?;
+        let mut summary = gatherer.end()?;
+        summary.cells = cells;
+        summary.seconds = begin.elapsed().as_secs_f64();
+        summary.imbalance = ran.imbalance;
+        summary.engines = ran.engines;
+        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        Ok(summary)
+    }
+}
+
+impl Job for Search {
+    type Row = SearchHit;
+    type Summary = Summary;
+    type Engines = Vec<Box<dyn Engine<Pairs>>>;
+
+    fn validate(&self) -> Result<()> {
+        let fractions = [("min_identity", self.min_identity), ("min_query_cover", self.min_query_cover)];
+        for (field, value) in fractions {
+            if let Some(wrong) = value.filter(|value| !(0.0..=1.0).contains(value)) {
+                let why = "fractions from 0 to 1 are needed";
+                return Err(match field {
+                    "min_identity" => Error::usage_value("min_identity", wrong, why),
+                    _ => Error::usage_value("min_query_cover", wrong, why),
+                });
+            }
+        }
+        if let Some(evalue) = self.max_evalue {
+            if evalue.is_nan() || evalue < 0.0 {
+                return Err(Error::usage_value("max_evalue", evalue, "E-values are not negative"));
+            }
+            if !self.is_local() {
+                return Err(Error::usage_of(
+                    "max_evalue",
+                    "there are E-values of local alignments only: leave it out, or take another `mode`",
+                ));
+            }
+            if self.statistics().is_none() {
+                return Err(Error::usage_of(
+                    "max_evalue",
+                    "no parameters are known for these scores and gap costs: use `min_score`",
+                ));
+            }
+        }
+        if self.max_hits == 0 {
+            return Err(Error::usage_value("max_hits", self.max_hits, "at least 1 is needed"));
+        }
+        if self.score_only && self.has_filters() {
+            return Err(Error::usage_of(
+                "score_only",
+                "scores alone tell neither identity nor cover: leave out either this or `min_identity` and \
+                 `min_query_cover`",
+            ));
+        }
+        if self.is_local() && self.definition == IdentityDefinition::Mbl {
+            return Err(Error::usage_value(
+                "definition",
+                self.definition.number(),
+                "it compares whole sequences, and a local alignment leaves parts of them out",
+            ));
+        }
+        let gaps = self.scoring.gaps;
+        if gaps.next < 0 || gaps.first < gaps.next {
+            return Err(Error::usage_of(
+                "gaps",
+                format!("{gaps:?}: the first symbol must cost no less than the next, and that not less than 0"),
+            ));
+        }
+        let scored = self.scoring.alphabet;
+        if scored == Alphabet::Bytes {
+            return Err(Error::usage_of("scoring", "there are no scores for bytes, only distances"));
+        }
+        if self.strand != Strand::Forward && scored != Alphabet::Dna {
+            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
+        }
+        let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the scores are for {scored:?}");
+        if self.queries.alphabet() != scored {
+            return Err(Error::usage_of("queries", wrong(self.queries.alphabet())));
+        }
+        if self.subjects.alphabet() != scored {
+            return Err(Error::usage_of("subjects", wrong(self.subjects.alphabet())));
+        }
+        Ok(())
+    }
+
+    /// Rows come query by query, the best hit of each first; all of a query's come at once.
+    fn run(&self, run: &Run, mut rows: impl FnMut(&[SearchHit]) -> Result<()>) -> Result<Summary> {
+        self.validate()?;
+        run.check_kernel(Family::Pairs)?;
+        let pool = thread_pool(run.threads)?;
+        let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
+        let engines = super::engines::open_for(run, pool.current_num_threads(), (&self.scoring, &want), self.cells())?;
+        self.run_set(&mut EngineSet::for_once(engines), &pool, run, &mut rows)
+    }
+
+    /// Tracebacks are made on threads of the CPU. If the engines fail, so many CPU workers take over.
+    fn run_on(
+        &self,
+        engines: Self::Engines,
+        run: &Run,
+        mut rows: impl FnMut(&[SearchHit]) -> Result<()>,
+    ) -> Result<Summary> {
+        self.validate()?;
+        self.run_set(&mut EngineSet::for_once(engines), &thread_pool(run.threads)?, run, &mut rows)
+    }
+}

@@ -1,0 +1,193 @@
+//! Whole searches on every engine.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use pairwave::engine::{Capacity, Engine};
+use pairwave::pairs::Pairs;
+use pairwave::pairs::mock::{Act, MockEngine};
+use pairwave::seq::Strand;
+use pairwave::{Error, Job, Run, SearchHit};
+
+use super::textbook::{Row, hits, row};
+use super::*;
+
+type Engines = Vec<Box<dyn Engine<Pairs>>>;
+
+fn mock(script: impl IntoIterator<Item = Act>) -> Box<dyn Engine<Pairs>> {
+    let capacity = Capacity { cells: 9_000, pairs: 7, store_bytes: u64::MAX, batches: 2 };
+    Box::new(MockEngine::new("mock", capacity, script))
+}
+
+fn cpu() -> Box<dyn Engine<Pairs>> {
+    Box::new(support::cpu())
+}
+
+fn run_on(search: &Search, engines: Engines) -> pairwave::Result<Vec<Row>> {
+    let (found, summary) = support::run_on(search, engines, &support::two_threads())?;
+    assert_eq!(summary.written, found.len() as u64);
+    let copies = if search.strand == Strand::Both { 2 } else { 1 };
+    let pairs = search.queries.len() as u64 * search.subjects.size().sequences * copies;
+    assert_eq!((summary.pairs, summary.cells), (pairs, search.cells()));
+    assert!(search.score_only && summary.aligned == 0 || summary.aligned >= summary.written);
+    Ok(found.iter().map(row).collect())
+}
+
+fn run(search: &Search) -> Vec<Row> {
+    run_on(search, vec![cpu()]).expect("the search runs")
+}
+
+/// Searches of every kind: each with its subjects.
+fn searches(seed: u64) -> Vec<(Search, SequenceStore)> {
+    let mut all = Vec::new();
+    for scoring in [protein(), dna(), odd()] {
+        let (search, subjects) = self::search(seed, &scoring);
+        let mut add = |search: Search| all.push((search, subjects.clone()));
+        for max_hits in [1, 3, 500] {
+            add(Search { max_hits, ..search.clone() });
+        }
+        if search.max_evalue.is_some() {
+            for evalue in [0.0, 1e-6, 1e-2, 1e9] {
+                add(Search { max_evalue: Some(evalue), max_hits: 4, ..search.clone() });
+            }
+        }
+        add(Search { min_score: Some(31), max_evalue: None, ..search.clone() });
+        add(Search { score_only: true, check: false, ..search.clone() });
+        for (identity, cover) in [(Some(0.9), None), (None, Some(0.75)), (Some(0.6), Some(0.5)), (Some(1.0), None)] {
+            for max_hits in [1, 2, 500] {
+                add(Search { min_identity: identity, min_query_cover: cover, max_hits, ..search.clone() });
+            }
+        }
+        if scoring.alphabet == Alphabet::Dna {
+            for strand in [Strand::Forward, Strand::Reverse] {
+                add(Search { strand, ..search.clone() });
+            }
+        }
+    }
+    for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+        let (search, subjects) = self::search(seed, &global(end_gaps));
+        for (min_score, cover) in [(None, None), (Some(-20), None), (None, Some(0.5))] {
+            all.push((Search { min_score, min_query_cover: cover, max_hits: 5, ..search.clone() }, subjects.clone()));
+        }
+    }
+    all
+}
+
+#[test]
+fn hits_are_those_of_the_textbook() {
+    let (mut some, mut minus, mut ties) = (0, 0, 0);
+    for seed in [0x5ea, 0x5eb] {
+        for (search, subjects) in searches(seed) {
+            let (found, expected) = (run(&search), hits(&search, &subjects));
+            assert_eq!(found, expected, "seed {seed:#x}, {search:?}");
+            some += usize::from(!found.is_empty());
+            minus += found.iter().filter(|row| row.strand == pairwave::seq::StrandOf::Minus).count();
+            ties += found.windows(2).filter(|two| two[0].query == two[1].query && two[0].score == two[1].score).count();
+        }
+    }
+    assert!(
+        some > 50 && minus > 50 && ties > 50,
+        "{some} searches with hits, {minus} on the other strand, {ties} ties"
+    );
+}
+
+#[test]
+fn neither_chunks_nor_engines_change_a_hit() {
+    for (search, subjects) in searches(0x5ec).into_iter().step_by(2) {
+        let expected = hits(&search, &subjects);
+        for chunk_bytes in [1, 60, 1 << 20] {
+            let search = Search { chunk_bytes: Some(chunk_bytes), ..search.clone() };
+            let leaves = || mock([Act::LeaveEvery(2), Act::Refuse]);
+            let engines: [(&str, fn() -> Engines); 3] = [
+                ("one thread", || vec![cpu()]),
+                ("a thread and a pretended device", || vec![mock([]), cpu()]),
+                ("a device that fails", || vec![mock([Act::Compute(Duration::ZERO), Act::FailCollect])]),
+            ];
+            for (name, engines) in engines {
+                assert_eq!(run_on(&search, engines()).unwrap(), expected, "{name}, chunks of {chunk_bytes}");
+            }
+            assert_eq!(run_on(&search, vec![leaves(), cpu()]).unwrap(), expected, "chunks of {chunk_bytes}");
+        }
+    }
+}
+
+#[test]
+fn a_global_search_runs_on_devices() {
+    for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+        let (search, subjects) = self::search(0x6b, &global(end_gaps));
+        let search = Search { max_hits: 3, chunk_bytes: Some(400), ..search };
+        let found = run_on(&search, vec![Box::new(support::gpu_checked())]).unwrap();
+        assert_eq!(found, hits(&search, &subjects));
+    }
+}
+
+/// With filters, pairs are traced from the best on until enough pass, and no further than the last of a round.
+#[test]
+fn little_more_is_traced_than_is_reported() {
+    let (search, _) = self::search(0x7ace, &protein());
+    let count = |search: &Search| {
+        let (_, summary) = support::run_on(search, vec![cpu()], &support::two_threads()).unwrap();
+        (summary.aligned, summary.written)
+    };
+    let (aligned, written) = count(&Search { max_hits: 2, ..search.clone() });
+    assert_eq!(aligned, written);
+    let (aligned, written) = count(&Search { max_hits: 1, min_identity: Some(0.1), ..search });
+    assert_eq!(aligned, written, "the first of each passes");
+}
+
+#[test]
+fn nothing_is_found_among_nothing() {
+    let (search, _) = self::search(1, &protein());
+    let empty = Arc::new(Subjects::of_store(SequenceStore::builder(Alphabet::Protein).build()));
+    assert_eq!(run(&Search { subjects: empty, ..search.clone() }), []);
+    let none = Arc::new(SequenceStore::builder(Alphabet::Protein).build());
+    assert_eq!(run(&Search { queries: none, ..search }), []);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let (of_proteins, of_dna) = (self::search(1, &protein()).0, self::search(1, &dna()).0);
+    let (without, whole) = (self::search(1, &odd()).0, self::search(1, &global(EndGaps::Free)).0);
+    assert_eq!((of_dna.strand, of_proteins.strand), (Strand::Both, Strand::Forward));
+    assert_eq!((of_proteins.max_evalue, without.max_evalue, whole.max_evalue), (Some(10.0), None, None));
+    for search in [&of_proteins, &of_dna, &without, &whole] {
+        search.validate().unwrap();
+    }
+    let wrong = [
+        (Search { max_evalue: Some(1.0), ..without }, "max_evalue"),
+        (Search { max_evalue: Some(1.0), ..whole }, "max_evalue"),
+        (Search { max_evalue: Some(-1.0), ..of_proteins.clone() }, "max_evalue -1"),
+        (Search { max_evalue: Some(f64::NAN), ..of_proteins.clone() }, "max_evalue NaN"),
+        (Search { max_hits: 0, ..of_proteins.clone() }, "max_hits 0"),
+        (Search { min_identity: Some(90.0), ..of_proteins.clone() }, "min_identity 90"),
+        (Search { min_query_cover: Some(-0.1), ..of_proteins.clone() }, "min_query_cover -0.1"),
+        (Search { score_only: true, min_identity: Some(0.5), ..of_proteins.clone() }, "score_only"),
+        (Search { strand: Strand::Both, ..of_proteins.clone() }, "strand"),
+        (Search { queries: Arc::clone(&of_dna.queries), ..of_proteins.clone() }, "queries"),
+        (Search { subjects: of_dna.subjects, ..of_proteins }, "subjects"),
+    ];
+    for (search, field) in wrong {
+        let message = run_on(&search, vec![cpu()]).unwrap_err().to_string();
+        assert!(message.starts_with(field), "{message}");
+    }
+}
+
+#[test]
+fn an_interrupt_and_an_error_of_the_caller_end_it() {
+    let (search, _) = self::search(2, &protein());
+    let run = Run { threads: 2, ..Run::default() };
+    run.interrupt.store(true, Ordering::Relaxed);
+    let ended = search.run_on(vec![cpu()], &run, |_| Ok(()));
+    assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+    let refuse = |_: &[SearchHit]| Err(Error::OutputClosed);
+    assert!(matches!(search.run_on(vec![cpu()], &support::two_threads(), refuse), Err(Error::OutputClosed)));
+}
+
+#[test]
+#[should_panic(expected = "left == right")]
+fn the_textbook_sees_a_wrong_hit() {
+    let (search, subjects) = self::search(3, &protein());
+    let mut found = run(&search);
+    found.swap(0, 1);
+    assert_eq!(found, hits(&search, &subjects));
+}

@@ -1,0 +1,96 @@
+//! What a search has to find.
+
+use std::cmp::Reverse;
+
+use pairwave::pairs::oracle::{needleman_wunsch, smith_waterman};
+use pairwave::score::{Mode, Statistics};
+use pairwave::seq::{SequenceStore, Strand, StrandOf, reverse_complement};
+use pairwave::{Cigar, Search, SearchHit};
+
+/// A hit, comparable.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub query: u32,
+    pub record: u64,
+    pub strand: StrandOf,
+    pub score: i64,
+    /// Symbols before it, and its columns.
+    pub alignment: Option<(u32, u32, String)>,
+    pub evalue: Option<f64>,
+}
+
+pub(crate) fn row(hit: &SearchHit) -> Row {
+    let alignment = hit.alignment.as_ref();
+    Row {
+        query: hit.query,
+        record: hit.record,
+        strand: hit.strand,
+        score: hit.score,
+        alignment: alignment.map(|a| (a.query_start, a.target_start, a.cigar.to_string())),
+        evalue: hit.significance.map(|significance| significance.evalue),
+    }
+}
+
+/// The part of a query between the end gaps.
+fn cover(cigar: &Cigar, query_symbols: u32) -> f64 {
+    let text = cigar.to_string();
+    let runs: Vec<(u64, char)> = text
+        .split_inclusive(|c: char| !c.is_ascii_digit())
+        .map(|run| (run[..run.len() - 1].parse().expect("a number"), run.chars().last().expect("an operation")))
+        .collect();
+    let inserted = |run: Option<&(u64, char)>| run.filter(|run| run.1 == 'I').map_or(0, |run| run.0);
+    let ends = inserted(runs.first()) + if runs.len() > 1 { inserted(runs.last()) } else { 0 };
+    (cigar.query_span() - ends) as f64 / f64::from(query_symbols)
+}
+
+/// All hits of a search in order, by the definition.
+pub(crate) fn hits(search: &Search, subjects: &SequenceStore) -> Vec<Row> {
+    let (scoring, queries) = (&*search.scoring, &search.queries);
+    let statistics = (scoring.mode == Mode::Local).then(|| Statistics::of(scoring)).flatten();
+    let size = search.database_size();
+    let mut all = Vec::new();
+    for query in 0..queries.len() as u32 {
+        let mut found = Vec::new();
+        for record in 0..subjects.len() as u32 {
+            let mut of_pair: Vec<Row> = Vec::new();
+            for strand in [StrandOf::Plus, StrandOf::Minus] {
+                let forward = queries.codes(query);
+                let a = match (search.strand, strand) {
+                    (Strand::Forward | Strand::Both, StrandOf::Plus) => forward.to_vec(),
+                    (Strand::Reverse | Strand::Both, StrandOf::Minus) => reverse_complement(forward),
+                    _ => continue,
+                };
+                let (m, n) = (queries.length(query), subjects.length(record));
+                let (score, starts, cigar) = match scoring.mode {
+                    Mode::Local => {
+                        let best = smith_waterman::align(&a, subjects.codes(record), scoring);
+                        (best.score, (best.query.start as u32, best.target.start as u32), best.cigar)
+                    }
+                    Mode::Global => {
+                        let best = needleman_wunsch::align(&a, subjects.codes(record), scoring);
+                        (best.score, (0, 0), best.cigar)
+                    }
+                };
+                let evalue = statistics.as_ref().map(|statistics| statistics.evalue(score, m, n, &size));
+                let is_hit = (scoring.mode == Mode::Global || score > 0)
+                    && search.min_score.is_none_or(|least| score >= least)
+                    && search.max_evalue.is_none_or(|most| evalue.expect("statistics") <= most)
+                    && search
+                        .min_identity
+                        .is_none_or(|least| search.definition.identity(&cigar.counts(), m, n) >= least)
+                    && search.min_query_cover.is_none_or(|least| cover(&cigar, m) >= least);
+                if is_hit {
+                    let alignment = (!search.score_only).then(|| (starts.0, starts.1, cigar.to_string()));
+                    of_pair.push(Row { query, record: record.into(), strand, score, alignment, evalue });
+                }
+            }
+            // Of equal ones the last is the maximum: the forward one.
+            of_pair.reverse();
+            found.extend(of_pair.into_iter().max_by_key(|row| row.score));
+        }
+        found.sort_by_key(|row| (Reverse(row.score), row.record));
+        found.truncate(search.max_hits);
+        all.extend(found);
+    }
+    all
+}
