@@ -185,29 +185,19 @@ fn a_session_goes_on_without_engines_that_are_lost_and_after_an_error() {
 /// The first call of `run_source` computes everything: engines that compute are asked for work again, and find what came since.
 #[test]
 fn engines_go_on_with_blocks_that_come_while_they_compute() {
-    let mut rng = rng(0xb10f);
-    let queries = sequences(&mut rng, Alphabet::Dna, 40);
-    let (min_identity, edit_filter) = (Some(0.8), EditFilter::On);
-    let scored = AllPairs { score_only: true, ..AllPairs::new(queries, Arc::new(Scoring::truong())) };
-    let filtered = AllPairs { score_only: false, min_identity, edit_filter, ..scored.clone() };
-    let gpu = Run { devices: vec![Device::Adapter(Box::new(adapter()))], threads: 1, ..Run::default() };
-    let one = || vec![mock("one", 1 << 40, [])];
-    for (job, run, session) in
-        [(&scored, &two_threads(), scored.session_on(one(), &two_threads())), (&filtered, &gpu, filtered.session(&gpu))]
-    {
-        let (expected, mut session) =
-            (whole(&AllPairs { edit_filter: EditFilter::Off, ..job.clone() }), session.unwrap());
-        let blocks = job.cut(job.cells() / 20).expect("it can be cut");
-        assert!(blocks.len() > 15);
-        let late = Late::new(&blocks);
-        let source: Arc<dyn BlockSource> = Arc::<Late>::clone(&late);
-        let mut rows = Vec::new();
-        let mut sink = Whole(|some: &[PairResult]| {
-            rows.extend_from_slice(some);
-            Ok(())
-        });
-        job.run_source(&source, &mut session, run, &mut sink).expect("blocks are computed");
-        assert_eq!((late.left(), source.coming().load(Ordering::Relaxed)), (0, 0), "one run takes them all");
-        assert_eq!(rows, expected);
-    }
+    let queries = sequences(&mut rng(0xb10f), Alphabet::Dna, 40);
+    let job = AllPairs { score_only: true, ..AllPairs::new(queries, Arc::new(Scoring::truong())) };
+    let expected = whole(&job);
+    let blocks = job.cut(job.cells() / 20).expect("it can be cut");
+    let mut session = job.session_on(vec![mock("one", 1 << 40, [])], &two_threads()).expect("a session");
+    let late = Late::new(&blocks);
+    let source: Arc<dyn BlockSource> = Arc::<Late>::clone(&late);
+    let mut rows = Vec::new();
+    let mut sink = Whole(|some: &[PairResult]| {
+        rows.extend_from_slice(some);
+        Ok(())
+    });
+    job.run_source(&source, &mut session, &two_threads(), &mut sink).expect("blocks are computed");
+    assert_eq!((late.left(), source.coming().load(Ordering::Relaxed)), (0, 0), "one run takes all of {}", blocks.len());
+    assert_eq!(rows, expected);
 }

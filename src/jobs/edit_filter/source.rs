@@ -183,3 +183,119 @@ impl Bander<Edit> for Bands {
         self.pool.install(|| bands.next())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::edit::mock::EditMock;
+    use crate::edit::{EditBatch, EditReport};
+    use crate::engine::{Capacity, Ticket, thread_pool};
+    use crate::jobs::blocks::{Divisible, Listed, NextBlock, Whole};
+    use crate::jobs::{AllPairs, PairResult, Progress};
+    use crate::pairs::cpu::workers;
+    use crate::pairs::gpu::tune::random_store;
+    use crate::score::{self, Scoring};
+    use crate::seq::Alphabet;
+
+    /// An engine that begins a batch before it is done with the one before.
+    struct Double(EditMock);
+
+    impl Engine<Edit> for Double {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+
+        fn capacity(&self) -> Capacity {
+            Capacity { batches: 2, ..self.0.capacity() }
+        }
+
+        fn submit(&mut self, batch: Arc<EditBatch>) -> Result<Ticket> {
+            self.0.submit(batch)
+        }
+
+        fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
+            self.0.collect(ticket)
+        }
+    }
+
+    /// Nothing for a moment behind each block.
+    struct Late(Arc<Listed>, Mutex<bool>);
+
+    impl BlockSource for Late {
+        fn next(&self) -> NextBlock {
+            let mut is_late = self.1.lock().unwrap();
+            *is_late ^= true;
+            if *is_late { self.0.next() } else { NextBlock::Nothing }
+        }
+
+        fn coming(&self) -> Arc<AtomicU64> {
+            self.0.coming()
+        }
+    }
+
+    #[derive(Default)]
+    struct Told(AtomicU64, AtomicU64);
+
+    impl Progress for Told {
+        fn advance(&self, pairs: u64, cells: u64) {
+            self.0.fetch_add(pairs, Ordering::Relaxed);
+            self.1.fetch_add(cells, Ordering::Relaxed);
+        }
+    }
+
+    fn median(lengths: &[usize]) -> usize {
+        let mut lengths = lengths.to_vec();
+        lengths.sort_unstable();
+        lengths.get(lengths.len() / 2).copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn devices_go_on_while_what_is_left_of_blocks_is_computed() {
+        let store = Arc::new(random_store(Alphabet::Dna, 60, 50, 7));
+        let job = AllPairs { min_identity: Some(0.5), ..AllPairs::new(store, Arc::new(Scoring::dna())) };
+        let (whole, pool) = (job.job(), thread_pool(2).unwrap());
+        let mut expected: Vec<PairResult> = Vec::new();
+        let rows = |some: &[PairResult]| {
+            expected.extend_from_slice(some);
+            Ok(())
+        };
+        let engines = || EngineSet::new(workers(2, &Arc::default()));
+        job.finish_on(&whole, &mut engines(), None, &pool, &Run::default(), &mut Whole(rows)).unwrap();
+        let blocks = job.cut(whole.cells() / 12).unwrap();
+        // All, those of about half of the blocks, none.
+        let mut lengths = Vec::new();
+        for some in 0..3 {
+            let most = [usize::MAX, median(&lengths), 0][some];
+            let told = Arc::new(Told::default());
+            let run = Run { progress: told.clone(), ..Run::default() };
+            let scheme = score::edit_filter(job.definition, 0.5, &job.scoring).unwrap();
+            let filter = Filter { scheme, devices: Vec::new(), pool: Arc::clone(&pool), engine_set: None };
+            let source: Arc<dyn BlockSource> = Arc::new(Late(Listed::new(&blocks), Mutex::new(false)));
+            let (mut found, mut calls, mut selections) = (Vec::new(), 0, 0);
+            let mut done = |parts: Vec<Part>, left: Prefiltered| {
+                calls += 1;
+                selections += usize::from(left.selection.is_some());
+                lengths.extend(left.selection.as_ref().map(|selection| selection.len()));
+                let parts = plan::Job { parts: Some(parts.into()), ..whole.clone() };
+                let rows = |some: &[PairResult]| {
+                    found.extend_from_slice(some);
+                    Ok(())
+                };
+                job.finish_on(&parts, &mut engines(), Some(left), &pool, &run, &mut Whole(rows)).map(|_| ())
+            };
+            let mut engine_set = EngineSet::new(vec![Box::new(Double(EditMock::new("two"))) as Box<dyn Engine<Edit>>]);
+            let ran = filter.select_blocks(&whole, &source, (&mut engine_set, most), &run, &mut done).unwrap();
+            assert_eq!(ran.engines[0].pairs, whole.pairs(), "one run takes all blocks");
+            let is_right = [selections == calls, selections > 0 && selections < calls, selections == 0][some];
+            assert!(calls > 3 && is_right, "{selections} of {calls} selections, of {} blocks", blocks.len());
+            assert!(found == expected, "{most}: {} rows of {}", found.len(), expected.len());
+            assert_eq!(
+                (told.0.load(Ordering::Relaxed), told.1.load(Ordering::Relaxed)),
+                (whole.pairs(), whole.cells())
+            );
+        }
+    }
+}
