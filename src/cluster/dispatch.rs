@@ -16,7 +16,8 @@
 //! a third of what it will do of all that is left when all end together, but no more than [`Rules::lease_seconds`] of work,
 //! and at least one block. Towards the end,
 //! - a rank that would be done with the next block later than all others with everything that is left gets nothing,
-//! - an idle rank gets a copy of a block that another holds if it would be done with it much sooner. The first result counts.
+//! - an idle rank gets a copy of a block that another holds if it would be done with it much sooner. The first result counts. The
+//!   block is then expected of who got it last: if nothing is heard of that one either, yet another gets it.
 //!
 //! A rank that says nothing for long loses nothing, but others may have its blocks as well. A block that fails is tried on other
 //! ranks, and given up after [`Rules::attempts`]. A rank that fails whatever it is given gets no more while others do well.
@@ -131,7 +132,7 @@ pub struct Dispatcher {
     retry: BTreeSet<usize>,
     failures: BTreeMap<usize, Vec<(Rank, String)>>,
     given_up: BTreeSet<usize>,
-    /// Who computes a block, the first of them first.
+    /// Who computes a block, in the order in which they got it: it is expected of the last.
     held: BTreeMap<usize, Vec<Rank>>,
     ranks: BTreeMap<Rank, Standing>,
     overdue: usize,
@@ -143,7 +144,7 @@ pub struct Dispatcher {
     measured: usize,
     speeds: u64,
     by_speed: BTreeSet<(u64, Rank)>,
-    /// When ranks will be done with what they alone hold.
+    /// When ranks will be done with what is expected of them.
     ends: BTreeSet<(Moment, Rank)>,
     /// Until when ranks are expected to say something.
     deadlines: BTreeSet<(Moment, Rank)>,
@@ -247,10 +248,10 @@ impl Dispatcher {
         let cells = self.cells(block);
         for &other in &drop {
             if let Some(mut standing) = self.take(other) {
-                let shared = drop.len() > 1;
+                let is_last = drop.last() == Some(&other);
                 standing.queue.retain(|&one| one != block);
                 standing.queued -= cells;
-                standing.sole -= if shared { 0 } else { cells };
+                standing.sole -= if is_last { cells } else { 0 };
                 self.put(other, standing);
                 self.nudged.push(other);
             }

@@ -66,6 +66,10 @@ pub struct World {
     pub result_bytes: u64,
     /// How much longer or shorter than expected a block takes at most, as a part of that.
     pub jitter: f64,
+    /// Seconds that a rank loses when its engines stop and begin anew: always when it had nothing to compute.
+    pub stop: f64,
+    /// They also stop at the end of what was there when they began.
+    pub stops_between: bool,
     /// Part of the ranks that come late, by up to so many seconds.
     pub late: (f64, f64),
     /// Part of the ranks that die while the job should run; rank 0 does not.
@@ -96,6 +100,8 @@ impl World {
             handling: 10e-6,
             result_bytes: 0,
             jitter: 0.0,
+            stop: 0.0,
+            stops_between: false,
             late: (0.0, 0.0),
             deaths: 0.0,
             notice: 10.0,
@@ -189,6 +195,8 @@ pub struct Report {
     pub lost_cells: f64,
     /// Seconds that ranks had nothing to compute between their first and their last block.
     pub idle: f64,
+    /// Times that engines began.
+    pub begins: u64,
     /// Ranks that died.
     pub deaths: u64,
     /// Times that the job was resumed.

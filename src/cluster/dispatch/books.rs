@@ -65,7 +65,7 @@ impl Dispatcher {
         standing.speed().or_else(|| self.speeds.checked_div(self.measured as u64))
     }
 
-    /// When a rank should be done with what it alone holds; of one without a speed, never.
+    /// When a rank should be done with what is expected of it; of one without a speed, never.
     pub(super) fn end(&self, standing: &Standing) -> Moment {
         let seconds = self.likely_speed(standing).map(|speed| standing.sole as f64 / speed as f64);
         Moment(seconds.map_or(f64::INFINITY, |seconds| standing.since + seconds))
@@ -112,14 +112,17 @@ impl Dispatcher {
         let cells = self.cells(block);
         standing.queued -= cells;
         let Some(holders) = self.held.get_mut(&block) else { return true };
+        let was_last = holders.last() == Some(&rank);
         holders.retain(|&other| other != rank);
-        match holders[..] {
-            [] => {
-                self.held.remove(&block);
-                standing.sole -= cells;
+        let last = holders.last().copied();
+        if last.is_none() {
+            self.held.remove(&block);
+        }
+        if was_last {
+            standing.sole -= cells;
+            if let Some(other) = last {
+                self.change(other, |standing| standing.sole += cells);
             }
-            [other] => self.change(other, |standing| standing.sole += cells),
-            _ => {}
         }
         true
     }
@@ -130,11 +133,11 @@ impl Dispatcher {
         standing.queue.push_back(block);
         standing.queued += cells;
         let holders = self.held.entry(block).or_default();
+        let before = holders.last().copied();
         holders.push(rank);
-        match holders[..] {
-            [_] => standing.sole += cells,
-            [first, _] => self.change(first, |standing| standing.sole -= cells),
-            _ => {}
+        standing.sole += cells;
+        if let Some(before) = before {
+            self.change(before, |standing| standing.sole -= cells);
         }
     }
 

@@ -125,8 +125,8 @@ impl Dispatcher {
         let again = now + (now - due.0);
         let (end, holder) = if again > latest.0 { (again, first) } else { (latest.0, last) };
         let queue = &self.ranks.get(&holder)?.queue;
-        let alone = |block: usize| self.held.get(&block).is_some_and(|holders| holders.len() == 1);
-        let block = queue.iter().rev().copied().find(|&block| alone(block) && !self.has_failed_on(block, rank))?;
+        let is_last = |block: usize| self.held.get(&block).is_some_and(|holders| holders.last() == Some(&holder));
+        let block = queue.iter().rev().copied().find(|&block| is_last(block) && !self.has_failed_on(block, rank))?;
         let seconds = self.cells(block) as f64 / speed;
         (end.is_finite() && now + COPY_GAIN * seconds < end).then_some(block)
     }

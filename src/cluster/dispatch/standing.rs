@@ -39,7 +39,7 @@ pub(super) struct Standing {
     pub(super) queue: VecDeque<usize>,
     /// Cells of the queue.
     pub(super) queued: u64,
-    /// Cells of those blocks in the queue that no other rank holds.
+    /// Cells of those blocks in the queue that no other rank got later.
     pub(super) sole: u64,
     /// When it began the first of the queue.
     pub(super) since: f64,

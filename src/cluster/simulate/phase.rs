@@ -73,6 +73,8 @@ struct Pretender {
     ask_at: usize,
     has_asked: bool,
     is_silent: bool,
+    /// Blocks that its engines will still begin before they stop.
+    run: usize,
     /// When it had nothing to do any more.
     idle_since: Option<f64>,
 }
@@ -283,12 +285,21 @@ impl<'a> Phase<'a> {
         let one = &mut self.ranks[rank];
         if one.computes.is_none() {
             match one.queue.pop_front() {
-                None => one.idle_since = Some(now),
+                None => (one.idle_since, one.run) = (Some(now), 0),
                 Some(block) => {
+                    let begins = one.run == 0;
+                    one.run = match (begins, self.world.stops_between) {
+                        (false, true) => one.run - 1,
+                        // What follows the last of them stops them first.
+                        (true, true) => one.queue.len(),
+                        (_, false) => 1,
+                    };
                     self.report.idle += one.idle_since.take().map_or(0.0, |since| now - since);
                     one.computes = Some((block, now));
                     let noise = 1.0 + self.world.jitter * (2.0 * self.random.fraction() - 1.0);
-                    let seconds = self.world.blocks[block].max(1) as f64 / self.world.speeds[rank] * noise;
+                    let stop = if begins { self.world.stop } else { 0.0 };
+                    self.report.begins += u64::from(begins);
+                    let seconds = stop + self.world.blocks[block].max(1) as f64 / self.world.speeds[rank] * noise;
                     self.at(now + seconds, rank, What::Computed);
                 }
             }

@@ -126,3 +126,36 @@ fn results_that_go_through_rank_0_take_its_line() {
     assert!(full.seconds > 3.0 * calm.seconds, "{} {}", full.seconds, calm.seconds);
     assert!(full.bytes > 900 << 30, "{}", full.bytes);
 }
+
+/// What leases cost whose engines stop at their ends: two cards, blocks of a sixth of a second, a third of a second for each stop.
+#[test]
+fn leases_without_a_stop() {
+    let after = World { stop: 0.3, ..World::calm(vec![170; 128], vec![1000.0; 2]) };
+    let before = World { stops_between: true, ..after.clone() };
+    let (after, before) = (after.run(), before.run());
+    assert_eq!(after.begins, 2, "each once");
+    assert!(before.begins > 10);
+    assert!(after.efficiency > 0.96 && before.efficiency < 0.88, "{} {}", after.efficiency, before.efficiency);
+}
+
+/// Ranks die and fall silent, come late, blocks fail, and the network is slow.
+#[test]
+fn a_bad_day() {
+    for (ranks, seconds, seeds) in [(100, 600.0, 0..4), (1000, 600.0, 4..6), (4000, 300.0, 6..7)] {
+        for seed in seeds {
+            let world = World {
+                deaths: 0.01,
+                hangs: 0.005,
+                failures: 0.001,
+                late: (0.1, 120.0),
+                latency: 0.01,
+                bandwidth: 1e8,
+                ..job(ranks, Speeds::Mixed, seconds, seed)
+            };
+            let report = world.run();
+            println!("{ranks} ranks, seed {seed}: {} of {}", report.efficiency, report.seconds);
+            assert!(report.efficiency >= 0.9, "{ranks} ranks, seed {seed}: {report:.3?}");
+            counts_once(&world, &report);
+        }
+    }
+}
