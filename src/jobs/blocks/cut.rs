@@ -5,40 +5,59 @@ use std::ops::Range;
 use super::Block;
 use crate::seq::part::{Extents, Part};
 
-/// Cuts units into blocks of about so many cells; none has half as many more, unless a pair has. `size` gives a unit's pairs and
-/// cells. One that is worth two blocks or more `split` cuts into so many.
+/// Pairs of a block, about, at most: of short sequences very many have few cells, and each may be a row of its block's file.
+const MOST_PAIRS: u64 = 1 << 26;
+
+/// Cuts units into blocks of about so many cells, or of [`MOST_PAIRS`] pairs; none has half as many more, unless a pair has. `size`
+/// gives a unit's pairs and cells. One that is worth two blocks or more `split` cuts into so many.
 pub fn cut(
     units: u64,
     cells: u64,
     size: impl Fn(u64) -> (u64, u128),
     split: impl Fn(u64, u64) -> Vec<Block>,
 ) -> Vec<Block> {
-    let total: u128 = (0..units).map(|unit| size(unit).1).sum();
-    let count = total.div_ceil(u128::from(cells.max(1))).max(1);
+    cut_within(units, (cells, MOST_PAIRS), size, split)
+}
+
+fn cut_within(
+    units: u64,
+    (cells, most_pairs): (u64, u64),
+    size: impl Fn(u64) -> (u64, u128),
+    split: impl Fn(u64, u64) -> Vec<Block>,
+) -> Vec<Block> {
+    let cells = cells.max(1);
+    // What a unit counts: its cells, or for its pairs as many as would fill a block with their number.
+    let load_of = |(pairs, own): (u64, u128)| own.max(u128::from(pairs) * u128::from(cells) / u128::from(most_pairs));
+    let total: u128 = (0..units).map(|unit| load_of(size(unit))).sum();
+    let count = total.div_ceil(u128::from(cells)).max(1);
     let goal = total.div_ceil(count).max(1);
     let mut blocks: Vec<Block> = Vec::new();
-    // Which of the equal parts the last block is, while it may grow.
+    // Which of the equal parts the last block is, and its load, while it may grow.
     let mut open = None;
     let mut before = 0u128;
     for unit in 0..units {
         let (pairs, own) = size(unit);
-        let place = ((before + own / 2) / goal).min(count - 1);
-        before += own;
-        let pieces = u64::try_from((own + goal / 2) / goal).unwrap_or(u64::MAX);
+        let load = load_of((pairs, own));
+        let place = ((before + load / 2) / goal).min(count - 1);
+        before += load;
+        let pieces = u64::try_from((load + goal / 2) / goal).unwrap_or(u64::MAX);
         if pieces > 1 {
             blocks.extend(split(unit, pieces));
             open = None;
             continue;
         }
-        match blocks.last_mut() {
-            Some(last) if open == Some(place) && u128::from(last.cells) + own <= goal + goal / 2 => {
+        match (blocks.last_mut(), open) {
+            (Some(last), Some((at, sum))) if at == place && sum + load <= goal + goal / 2 => {
                 last.units.end = unit + 1;
                 last.pairs += pairs;
                 last.cells = last.cells.saturating_add(at_most(own));
+                open = Some((place, sum + load));
             }
-            _ => blocks.push(Block { units: unit..unit + 1, targets: None, pairs, cells: at_most(own) }),
+            _ => {
+                blocks.push(Block { units: unit..unit + 1, targets: None, pairs, cells: at_most(own) });
+                open = Some((place, load));
+            }
         }
-        open = Some(place);
     }
     blocks
 }
@@ -121,6 +140,25 @@ mod tests {
         assert_eq!(cut(0, 5, |_| (1, 1), none), []);
         let nothing = Block { units: 0..3, targets: None, pairs: 3, cells: 0 };
         assert_eq!(cut(3, 5, |_| (1, 0), none), [nothing]);
+    }
+
+    #[test]
+    fn short_sequences_make_blocks_of_no_more_pairs_than_can_be_rows() {
+        let whole = |unit: u64, pieces: u64| {
+            let block = Block { units: unit..unit + 1, targets: Some(0..1), pairs: 100, cells: 400 };
+            vec![block; pieces as usize]
+        };
+        // Units of 100 pairs of 4 cells, of which 250 pairs are enough.
+        let blocks = cut_within(100, (1_000_000, 250), |_| (100, 400), whole);
+        assert_eq!(blocks.iter().map(|block| block.pairs).sum::<u64>(), 10_000);
+        assert!(blocks.iter().all(|block| (200..=300).contains(&block.pairs)), "{blocks:?}");
+        // Of 80, every unit is one, and of 40 each has several.
+        let blocks = cut_within(100, (1_000_000, 80), |_| (100, 400), whole);
+        assert!(blocks.len() == 100 && blocks.iter().all(|block| block.targets.is_none()));
+        assert_eq!(cut_within(10, (1_000_000, 40), |_| (100, 400), whole).len(), 30);
+        // Cells are what counts where they are many.
+        assert_eq!(cut_within(100, (4_000, 1 << 26), |_| (100, 400), whole).len(), 10);
+        assert_eq!(cut_within(3, (u64::MAX, 1 << 26), |_| (100, 400), whole).len(), 1);
     }
 
     proptest! {
