@@ -1,5 +1,11 @@
 //! `pairwave run`.
 
+mod bar;
+#[cfg(test)]
+mod tests;
+
+use bar::BlockBar;
+
 use super::{Task, absolute, on_job, open, status};
 use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
 use crate::cli::progress::summary_lines;
@@ -13,6 +19,7 @@ use pairwave::output::Output;
 use pairwave::{Error, Result};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Seconds that blocks which are computed without a stop between them take together, about: what is lost at their end is little
@@ -72,12 +79,13 @@ impl Task for Compute<'_> {
         run.interrupt = interrupt::watch();
         let stats = stats.as_deref().map(Output::create).transpose()?;
         let job = command.job(&input)?;
-        let cells = wanted.iter().map(|&block| directory.manifest().blocks[block].cells).sum();
+        let most = if let Which::Next(most) = options.which { most } else { usize::MAX };
+        let cells = wanted.iter().take(most).map(|&block| directory.manifest().blocks[block].cells).sum();
         let mut runner = Runner::new(run, None, quiet);
-        if !matches!(options.which, Which::Next(_)) {
-            runner.show_progress(cells);
-        }
-        let mut work = Work::new(directory, wanted, &options.which);
+        runner.show_progress(cells);
+        let bar = BlockBar::new(Arc::clone(&runner.run.progress));
+        runner.run.progress = bar.clone();
+        let mut work = Work::new(directory, wanted, &options.which, bar);
         let ended = work.run(&job, &runner.run);
         // Its bar goes before the last lines come.
         drop(runner);
@@ -182,10 +190,11 @@ struct Work<'a> {
     total: Summary,
     /// Seconds of a block, as far as is known.
     pace: Option<f64>,
+    bar: Arc<BlockBar>,
 }
 
 impl<'a> Work<'a> {
-    fn new(directory: &'a Directory, open: VecDeque<usize>, which: &Which) -> Self {
+    fn new(directory: &'a Directory, open: VecDeque<usize>, which: &Which, bar: Arc<BlockBar>) -> Self {
         let left = if let Which::Next(most) = *which { most } else { usize::MAX };
         Work {
             directory,
@@ -197,6 +206,7 @@ impl<'a> Work<'a> {
             held: Vec::new(),
             total: Summary::default(),
             pace: None,
+            bar,
         }
     }
 
@@ -213,11 +223,12 @@ impl<'a> Work<'a> {
                 numbers.iter().map(|&number| self.directory.manifest().blocks[number].clone()).collect();
             let begin = Instant::now();
             let mut made = Vec::new();
-            let directory = self.directory;
+            let (directory, bar) = (self.directory, Arc::clone(&self.bar));
             let mut writer = PartWriter::<J>::to_files(directory, &numbers, |part: Made| {
                 let (seconds, rows) = (part.info.seconds, part.info.rows);
                 directory.note(Event::Finished { block: part.block, seconds, rows });
                 made.push(part.block);
+                bar.done(directory.manifest().blocks[part.block].cells);
                 // It lasts: nobody has to be kept from it any more.
                 drop(claims.pop_front());
                 Ok(())
@@ -264,10 +275,14 @@ impl<'a> Work<'a> {
             let Some(block) = self.open.pop_front() else { break };
             // Others have computed since the list was made.
             if self.is_shared && self.directory.state(block)?.is_done() {
+                self.left_to_others(block);
                 continue;
             }
             match self.directory.claim(block)? {
-                Claimed::By(holder) => self.held.push((block, holder)),
+                Claimed::By(holder) => {
+                    self.left_to_others(block);
+                    self.held.push((block, holder));
+                }
                 Claimed::Yes(claim) => {
                     if let Some((from, why)) = &claim.taken_over {
                         tracing::warn!("block {block} is taken over from {}: {why}", from.process);
@@ -281,6 +296,13 @@ impl<'a> Work<'a> {
             }
         }
         Ok((numbers, claims))
+    }
+
+    /// The bar need not wait for a block of others, unless another comes in its place.
+    fn left_to_others(&self, block: usize) {
+        if self.left > self.open.len() {
+            self.bar.done(self.directory.manifest().blocks[block].cells);
+        }
     }
 
     /// How many blocks are computed without a stop between them.

@@ -1,0 +1,71 @@
+//! How far the blocks are that a process computes.
+
+use pairwave::jobs::Progress;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Tells a bar of cells as they are computed and, of jobs that do not tell of theirs, of blocks when they are done.
+pub(super) struct BlockBar {
+    bar: Arc<dyn Progress>,
+    /// Cells that it was told of.
+    told: AtomicU64,
+    /// Cells of blocks that are done.
+    done: AtomicU64,
+}
+
+impl BlockBar {
+    pub(super) fn new(bar: Arc<dyn Progress>) -> Arc<Self> {
+        Arc::new(BlockBar { bar, told: AtomicU64::new(0), done: AtomicU64::new(0) })
+    }
+
+    /// A block of so many cells is done, here or by others.
+    pub(super) fn done(&self, cells: u64) {
+        let done = self.done.fetch_add(cells, Ordering::Relaxed) + cells;
+        let told = self.told.fetch_max(done, Ordering::Relaxed);
+        if told < done {
+            self.bar.advance(0, done - told);
+        }
+    }
+}
+
+impl Progress for BlockBar {
+    fn advance(&self, pairs: u64, cells: u64) {
+        self.told.fetch_add(cells, Ordering::Relaxed);
+        self.bar.advance(pairs, cells);
+    }
+
+    fn step(&self, part: &'static str, done: u64, all: u64) {
+        self.bar.step(part, done, all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default)]
+    struct Told(AtomicU64, AtomicU64);
+
+    impl Progress for Told {
+        fn advance(&self, pairs: u64, cells: u64) {
+            self.0.fetch_add(pairs, Ordering::Relaxed);
+            self.1.fetch_add(cells, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_bar_reaches_its_end_whether_or_not_a_job_tells_of_its_cells() {
+        for tells in [false, true] {
+            let told = Arc::new(Told::default());
+            let bar = BlockBar::new(told.clone());
+            let reached = || told.1.load(Ordering::Relaxed);
+            bar.advance(7, if tells { 100 } else { 0 });
+            bar.advance(2, if tells { 30 } else { 0 });
+            bar.done(100);
+            assert_eq!(reached(), if tells { 130 } else { 100 });
+            bar.done(50);
+            assert_eq!(reached(), 150);
+            assert_eq!(told.0.load(Ordering::Relaxed), 9);
+        }
+    }
+}

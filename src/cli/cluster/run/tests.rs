@@ -1,0 +1,141 @@
+//! Blocks that fail.
+
+use super::*;
+use pairwave::cluster::Manifest;
+use pairwave::jobs::Job;
+use pairwave::jobs::blocks::BlockSink;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A row a unit, of which some cannot be computed.
+#[derive(Default)]
+struct Units {
+    failing: BTreeSet<u64>,
+    computed: AtomicU64,
+}
+
+const UNITS: u64 = 12;
+
+impl Job for Units {
+    type Row = u64;
+    type Summary = Summary;
+    type Engines = ();
+
+    fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, _run: &Run, mut rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
+        (0..UNITS).try_for_each(|unit| rows(&[unit]))?;
+        Ok(Summary::default())
+    }
+
+    fn run_on(&self, (): (), run: &Run, rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
+        self.run(run, rows)
+    }
+}
+
+impl Divisible for Units {
+    type Session = ();
+
+    fn cut(&self, _cells: u64) -> Result<Vec<Block>> {
+        let block = |unit| Block { units: unit..unit + 1, targets: None, pairs: 1, cells: 1 };
+        Ok((0..UNITS).map(block).collect())
+    }
+
+    fn session(&self, _run: &Run) -> Result<()> {
+        Ok(())
+    }
+
+    fn session_on(&self, (): (), _run: &Run) -> Result<()> {
+        Ok(())
+    }
+
+    fn run_blocks(&self, blocks: &[Block], (): &mut (), run: &Run, sink: &mut dyn BlockSink<u64>) -> Result<Summary> {
+        for block in blocks {
+            let unit = block.units.start;
+            if self.failing.contains(&unit) {
+                return Err(Error::Device { device: "mock".into(), message: format!("unit {unit} is too much") });
+            }
+            self.computed.fetch_add(1, Ordering::Relaxed);
+            run.progress.advance(1, 0);
+            sink.rows(&[unit])?;
+            sink.end()?;
+        }
+        Ok(Summary { pairs: blocks.len() as u64, ..Summary::default() })
+    }
+
+    fn part_bytes(&self, _block: &Block) -> u64 {
+        1
+    }
+
+    fn encode(row: &u64, bytes: &mut Vec<u8>) {
+        bytes.push(*row as u8);
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Option<u64> {
+        let (&row, rest) = bytes.split_first()?;
+        *bytes = rest;
+        Some(row.into())
+    }
+
+    fn join(&self, _rows: &mut Vec<u64>) {}
+}
+
+fn directory(folder: &tempfile::TempDir) -> Directory {
+    let blocks = Units::default().cut(1).unwrap();
+    Directory::create(&folder.path().join("work"), Manifest::new(vec!["units".into()], &[], 1, blocks).unwrap())
+        .unwrap()
+}
+
+/// Runs what is left; what failed, and the cells that were told.
+fn run(directory: &Directory, failing: &[u64], which: &Which) -> (Vec<usize>, Vec<usize>, u64) {
+    let job = Units { failing: failing.iter().copied().collect(), ..Units::default() };
+    let wanted = wanted::<Units>(directory, which).unwrap();
+    let order: Vec<usize> = wanted.iter().copied().collect();
+    let run = Run::default();
+    let bar = BlockBar::new(Arc::clone(&run.progress));
+    let mut work = Work::new(directory, wanted, which, bar);
+    work.run(&job, &run).unwrap();
+    (order, work.failed.iter().map(|(block, _)| *block).collect(), job.computed.load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_block_that_fails_is_named_and_tried_last_the_next_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = directory(&folder);
+    let all = Which::Several(0, UNITS as usize - 1);
+    let (_, failed, computed) = run(&directory, &[3, 7], &all);
+    assert_eq!((failed, computed), (vec![3, 7], 10), "the others are computed, each once");
+    let noted = directory.journal().unwrap().into_iter().filter_map(|entry| match entry.event {
+        Event::Failed { block, error } => Some((block, error)),
+        _ => None,
+    });
+    let noted: Vec<(usize, String)> = noted.collect();
+    assert!(noted.len() == 2 && noted[1].0 == 7 && noted[1].1.contains("unit 7 is too much"), "{noted:?}");
+    assert_eq!(directory.check_done().unwrap_err().exit_code(), 2);
+    // Another device, or a better day.
+    let (_, failed, computed) = run(&directory, &[7], &all);
+    assert_eq!((failed, computed), (vec![7], 1));
+    let (_, failed, computed) = run(&directory, &[], &all);
+    assert_eq!((failed, computed), (vec![], 1));
+    directory.check_done().unwrap();
+}
+
+#[test]
+fn who_takes_what_is_left_comes_to_what_failed_here_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = directory(&folder);
+    let (order, failed, _) = run(&directory, &[0], &Which::Next(2));
+    assert_eq!((order[0], failed), (0, vec![0]));
+    let (order, failed, computed) = run(&directory, &[], &Which::Next(usize::MAX));
+    assert_eq!((order.last(), failed, computed), (Some(&0), vec![], 11));
+}
+
+#[test]
+fn blocks_that_fail_one_after_the_other_are_not_to_blame() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = directory(&folder);
+    let every: Vec<u64> = (0..UNITS).collect();
+    let (_, failed, computed) = run(&directory, &every, &Which::Several(0, UNITS as usize - 1));
+    assert_eq!((failed, computed), (vec![0, 1, 2], 0), "it gives up");
+}
