@@ -97,7 +97,7 @@ fn ranks_write_what_one_process_writes() {
     let case = Case::new(24, 60, 1);
     let tiny = "assets/papara/tiny";
     let [tree, rows, reads] = ["ref.nwk", "ref.fasta", "reads.fasta"].map(|name| format!("{tiny}/{name}"));
-    let jobs: [&[&str]; 7] = [
+    let jobs: [&[&str]; 10] = [
         &["allpairs", &case.input, "--min-identity", "0.8", "--edit-filter", "on"],
         &["allpairs", &case.input, "--max-hits", "2", "--strand", "both"],
         &["allpairs", &case.input, "--format", "phylip"],
@@ -105,6 +105,9 @@ fn ranks_write_what_one_process_writes() {
         &["edit", &case.input, &case.input],
         &["papara", "-t", &tree, "-s", &rows, "-q", &reads],
         &["dist", &case.input],
+        &["dist", &case.input, "--distance", "edit", "--format", "tsv"],
+        &["tree", &case.input, "--distance", "identity"],
+        &["msa", &case.input, "--mode", "clustalw"],
     ];
     for (index, job) in jobs.iter().enumerate() {
         let expected = case.plain(&[job, &["--device", "cpu"][..]].concat());
@@ -182,6 +185,73 @@ fn the_death_of_a_rank_loses_nothing() {
         assert!(case.is_swept(&output));
     }
     assert!(killed > 0 && gone_on > 0, "{killed} killed, {gone_on} went on with some blocks");
+}
+
+/// Other jobs go on from what was finished when a rank was killed.
+#[cfg(target_os = "linux")]
+#[test]
+fn other_jobs_go_on_after_a_death() {
+    let case = Case::new(70, 200, 6);
+    let reads = case.path("reads.fa");
+    let text = fs::read_to_string("assets/papara/tiny/reads.fasta").unwrap();
+    let copies = (0..40).map(|copy| text.replace('>', &format!(">c{copy}_")) + "\n");
+    fs::write(&reads, copies.collect::<String>()).unwrap();
+    let [tree, rows] = ["ref.nwk", "ref.fasta"].map(|name| format!("assets/papara/tiny/{name}"));
+    let jobs: [(&[&str], &str); 3] = [
+        (&["edit", &case.input, &case.input, "--align"], "2M"),
+        (&["papara", "-t", &tree, "-s", &rows, "-q", &reads], "2M"),
+        (&["dist", &case.input], "1M"),
+    ];
+    let mut gone_on = 0;
+    for (turn, (job, cells)) in jobs.iter().enumerate() {
+        let job = [job, &["--device", "cpu", "--threads", "1"][..]].concat();
+        let expected = case.plain(&job);
+        let output = case.path(&format!("other{turn}"));
+        let work = format!("{output}.pairwave");
+        let all = [&job[..], &["--block-cells", cells, "-o", &output]].concat();
+        let mut run = mpirun(2, &all).spawn().unwrap();
+        let begin = Instant::now();
+        while parts(&work) == 0 && run.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(120) {
+            sleep(Duration::from_millis(1));
+        }
+        if let Some(victim) = ranks_of(&output).last() {
+            assert!(Command::new("kill").args(["-9", &victim.to_string()]).status().is_ok());
+        }
+        let ended = run.wait_with_output().unwrap();
+        if !ended.status.success() {
+            gone_on += usize::from(parts(&work) > 0);
+            let said = succeeds(3, &[&all[..], &["--resume"]].concat());
+            assert!(said.contains("blocks are done already"), "{said}");
+        }
+        assert!(fs::read(&output).unwrap() == expected, "{job:?}");
+        assert!(case.is_swept(&output));
+    }
+    assert!(gone_on > 0, "none was killed before its end");
+}
+
+#[test]
+fn what_would_be_done_is_said_and_nothing_is_written() {
+    let case = Case::new(24, 60, 7);
+    let output = case.path("out");
+    let job = ["allpairs", &case.input, "--device", "cpu", "--threads", "2", "--block-cells", "50K"];
+    let ran = mpirun(3, &[&job[..], &["--dry-run", "-o", &output]].concat()).output().unwrap();
+    assert!(ran.status.success(), "{}", text(&ran));
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let has = |words: &str| assert_eq!(said.matches(words).count(), 1, "{words}: {said}");
+    has(&format!("input {}: ", case.input));
+    has("276 pairs");
+    has("blocks' files: about ");
+    has("\n3 ranks of 0.0180 TCUPS together: ");
+    (0..3).for_each(|rank| has(&format!("rank {rank} on ")));
+    assert_eq!(said.matches(": 2 CPU threads").count(), 3, "{said}");
+    assert!(case.is_swept(&output) && !Path::new(&output).exists());
+    // No output has to be named for that.
+    succeeds(1, &[&job[..], &["--dry-run"]].concat());
+    let said = refused(2, &["--gpus-per-rank", "none", "allpairs", &case.input, "-o", &output]);
+    assert_eq!(said.matches("--gpus-per-rank none").count(), 1, "{said}");
+    let expected = case.plain(&job[..4]);
+    succeeds(2, &[&job[..], &["--gpus-per-rank", "all", "-o", &output]].concat());
+    assert!(fs::read(&output).unwrap() == expected);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `pairwave plan`, `run` and `merge`: a job is cut, its blocks are computed by whoever there is, their rows are put together.
 
+mod foreseen;
 mod merge;
 #[cfg(feature = "mpi")]
 mod mpi;

@@ -24,6 +24,10 @@ pub(super) struct Mpi {
     /// Whether rank 0 writes what the others have computed.
     pub gather: bool,
     pub size: BlockSize,
+    /// GPUs of a rank, at most those that its machine has; `None`: all are dealt out.
+    pub gpus: Option<usize>,
+    /// Whether it is only said what would be.
+    pub dry_run: bool,
 }
 
 /// What a block has.
@@ -50,6 +54,7 @@ impl Mpi {
                 BlockSize::Seconds(seconds)
             }
         };
+        let gpus = args.gpus_per_rank.as_deref().map(gpus).transpose()?;
         let output = match args.job {
             MpiJob::Allpairs(job) => job.output,
             MpiJob::Edit(job) => job.output,
@@ -63,7 +68,8 @@ impl Mpi {
             MpiJob::Tree(job) => job.output,
             MpiJob::Dist(job) => job.output,
         };
-        let Some(output) = output.filter(|path| path != Path::new("-")) else {
+        let output = output.filter(|path| path != Path::new("-"));
+        let Some(output) = output.or_else(|| args.dry_run.then(PathBuf::new)) else {
             return Err(Error::usage("a file for the results is missing: name it with --output"));
         };
         let beside = || {
@@ -79,15 +85,26 @@ impl Mpi {
             broadcast: args.input == InputName::Broadcast,
             gather: args.results == ResultsName::Gather,
             size,
+            gpus,
+            dry_run: args.dry_run,
         })
+    }
+}
+
+fn gpus(typed: &str) -> Result<usize> {
+    match typed.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        Err(_) if typed == "all" => Ok(usize::MAX),
+        _ => Err(Error::usage(format!("--gpus-per-rank {typed}: neither a number above 0 nor 'all'"))),
     }
 }
 
 /// The command line of the job in that of `pairwave mpi`: from the job's name on, and without the options of this command.
 fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
-    const WITH_VALUE: [&str; 5] = ["--work", "--input", "--results", "--block-seconds", "--block-cells"];
+    const WITH_VALUE: [&str; 6] =
+        ["--work", "--input", "--results", "--block-seconds", "--block-cells", "--gpus-per-rank"];
     // Not `-q`, which is an option of papara; of other jobs it does no harm.
-    const ALONE: [&str; 5] = ["--resume", "--keep", "--quiet", "--verbose", "-v"];
+    const ALONE: [&str; 6] = ["--resume", "--keep", "--dry-run", "--quiet", "--verbose", "-v"];
     let words: Vec<&str> = typed
         .iter()
         .map(|word| word.to_str().ok_or_else(|| Error::usage(format!("{}: not in UTF-8", word.display()))))
@@ -155,10 +172,19 @@ mod tests {
             "pairwave mpi allpairs a.fa -o b.tsv --device cpu",
             "/bin/pairwave -q mpi --input broadcast allpairs a.fa --resume -o b.tsv --work=x --device cpu --keep",
             "pairwave -v mpi allpairs --results gather a.fa -o b.tsv --block-cells 5T --device cpu -v --block-seconds=1",
+            "pairwave mpi --gpus-per-rank 2 allpairs --dry-run a.fa --gpus-per-rank=all -o b.tsv --device cpu",
         ] {
             assert_eq!(arguments(line), words("allpairs a.fa -o b.tsv --device cpu"), "{line}");
         }
         assert_eq!(arguments("p mpi allpairs -o d -- --keep"), words("allpairs -o d -- --keep"));
+    }
+
+    #[test]
+    fn gpus_of_a_rank() {
+        assert_eq!([gpus("1").unwrap(), gpus("3").unwrap(), gpus("all").unwrap()], [1, 3, usize::MAX]);
+        for wrong in ["0", "-1", "some", ""] {
+            assert!(gpus(wrong).unwrap_err().to_string().contains("neither a number above 0 nor 'all'"));
+        }
     }
 
     #[test]

@@ -112,6 +112,10 @@ impl Divisible for Products {
         Ok(Summary::default())
     }
 
+    fn part_bytes(&self, block: &Block) -> u64 {
+        8 * block.pairs
+    }
+
     fn encode(row: &Product, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&row.unit.to_le_bytes());
         bytes.extend_from_slice(&row.target.to_le_bytes());

@@ -30,6 +30,13 @@ pub struct Block {
     pub cells: u64,
 }
 
+impl Block {
+    /// Symbols of a sequence, about, by what pairs have to compute.
+    pub(super) fn mean_length(&self) -> u64 {
+        (self.cells / self.pairs.max(1)).isqrt()
+    }
+}
+
 /// Hears what becomes of blocks.
 pub trait BlockSink<R> {
     /// Rows of the block that is due, in order; never those of two blocks at once.
@@ -126,6 +133,9 @@ pub trait Divisible: Job<Summary = Summary> + Sized {
     ) -> Result<Summary> {
         source::run_by_lists(self, source.as_ref(), session, run, sink)
     }
+
+    /// Bytes of a block's rows, about, if no pair is left out.
+    fn part_bytes(&self, block: &Block) -> u64;
 
     /// Adds a row in bytes.
     fn encode(row: &Self::Row, bytes: &mut Vec<u8>);

@@ -205,6 +205,10 @@ fn what_makes_no_sense_is_refused() {
     assert!(
         text.contains("\n3 devices of 0.0025 TCUPS together: ") && text.contains("input assets/16s/gold12.fasta: ")
     );
+    assert!(
+        text.contains("\nblocks' files: about ") && text.contains(" if nothing is left out, the largest "),
+        "{text}"
+    );
     runs(&[&["plan"], &words(&job)[..], &["-o", &work, "--block-cells", "1M", "--max-blocks", "4"]].concat());
     let blocks = blocks_of(&work);
     assert!((2..=4).contains(&blocks), "{blocks}");

@@ -42,6 +42,18 @@ pub(crate) struct MpiArgs {
     #[arg(long, value_name = "HOW", help_heading = RANKS, global = true, value_enum, default_value_t)]
     pub results: ResultsName,
 
+    /// GPUs of a rank: a number, or 'all' that its machine has [default: those of a machine are dealt out to its ranks]
+    ///
+    /// They are dealt out by PCI bus id to the ranks of a machine as these are numbered. Where there are fewer, ranks share them.
+    #[arg(long, value_name = "N", help_heading = RANKS, global = true)]
+    pub gpus_per_rank: Option<String>,
+
+    /// Say what ranks and blocks there would be, what bytes, and what time they would take, and write nothing
+    ///
+    /// A GPU is thought to compute 2 T cells a second and a CPU's thread 3 G: measure with a small job.
+    #[arg(long, help_heading = RANKS, global = true)]
+    pub dry_run: bool,
+
     /// How long a block is computed, about, by a rank; less if there would be few for each rank [default: 5]
     #[arg(long, value_name = "SECONDS", help_heading = RANKS, global = true, allow_negative_numbers = true)]
     pub block_seconds: Option<f64>,

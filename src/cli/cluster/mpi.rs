@@ -1,5 +1,7 @@
 //! `pairwave mpi`.
 
+mod foresee;
+
 use super::merge::PutTogether;
 use super::{Task, absolute, on_job};
 use crate::cli::blocks::BlockCommand;
@@ -91,7 +93,11 @@ impl Task for Ranks<'_> {
 
     fn on<C: BlockCommand>(self, command: C) -> Result<bool> {
         let Ranks { options, wire, quiet } = self;
-        if wire.rank() == LEAD { first(options, wire, quiet, command) } else { other(wire, command).map(|()| true) }
+        match (wire.rank(), options.dry_run) {
+            (rank, true) => foresee::foresee(options, wire, rank == LEAD, command).map(|()| true),
+            (LEAD, false) => first(options, wire, quiet, command),
+            (_, false) => other(options, wire, command).map(|()| true),
+        }
     }
 }
 
@@ -148,7 +154,7 @@ fn take(run: &mut Run, share: &Share) -> String {
 }
 
 /// What all ranks of a machine do together: each gets its share.
-fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>) -> Result<(Run, Member)> {
+fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>, gpus: Option<usize>) -> Result<(Run, Member)> {
     // Who has nothing to offer meets the others all the same.
     let (run, offer) = match machine {
         Ok((run, offer)) => (Ok(run), offer),
@@ -158,7 +164,7 @@ fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>) -> Result<(Run, Member)
     let (place, all) = wire.neighbours(given);
     let offers: Vec<Offer> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
     let mut run = run?;
-    let devices = take(&mut run, &share(place, &offers));
+    let devices = take(&mut run, &share(place, &offers, gpus));
     tracing::debug!(host = host(), place, devices, "this rank computes on");
     Ok((run, Member { host: host(), devices }))
 }
@@ -167,13 +173,17 @@ fn broken(error: serde_json::Error) -> Error {
     Error::Internal(format!("what ranks tell each other: {error}"))
 }
 
+fn one_input() -> Error {
+    Error::usage("standard input is that of one rank, but all of them read the input: name a file")
+}
+
 /// Every rank but the first.
-fn other<C: BlockCommand>(wire: &mut Mpi, mut command: C) -> Result<()> {
+fn other<C: BlockCommand>(options: &Options, wire: &mut Mpi, mut command: C) -> Result<()> {
     let prelude: Prelude = serde_json::from_slice(&wire.broadcast(Vec::new())).map_err(broken)?;
     let Prelude::Begin { directory, digest, blocks, inputs } = prelude else { return Ok(()) };
     // All of it before anything can fail: the others count on this one.
     let files: Vec<Vec<u8>> = (0..inputs).map(|_| wire.broadcast(Vec::new())).collect();
-    let settled = settle(wire, machine(&command));
+    let settled = settle(wire, machine(&command), options.gpus);
     let mut private = None;
     let begin = || -> Result<_> {
         let (mut run, member) = settled?;
@@ -253,7 +263,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
     for bytes in files {
         wire.broadcast(bytes);
     }
-    let (mut run, member) = settle(wire, Ok((run, offer)))?;
+    let (mut run, member) = settle(wire, Ok((run, offer)), options.gpus)?;
     run.interrupt = interrupt::watch();
     let started = Instant::now();
     let led = {
@@ -314,7 +324,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
 fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quiet: bool) -> Result<Begun<C::Job>> {
     let inputs: Vec<String> = command.inputs().into_iter().map(|input| input.clone()).collect();
     if inputs.iter().any(|input| input == "-") {
-        return Err(Error::usage("standard input is that of one rank, but all of them read the input: name a file"));
+        return Err(one_input());
     }
     let files = command.files();
     [files.output, files.stats].into_iter().flatten().try_for_each(Output::check)?;
@@ -336,16 +346,7 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
         check_same(&directory, options, &paths)?;
         directory
     } else {
-        let cells = match options.size {
-            BlockSize::Cells(cells) => cells,
-            BlockSize::Seconds(seconds) => {
-                let threads = if run.threads == 0 { offer.threads } else { run.threads };
-                let speed = if offer.gpus.is_empty() { THREAD_SPEED * threads as f64 } else { GPU_SPEED };
-                let all: u64 = job.cut(u64::MAX)?.iter().map(|block| block.cells).sum();
-                let share = all / (ranks as u64 * BLOCKS_A_RANK);
-                share.clamp((LEAST_SECONDS.min(seconds) * speed) as u64, (seconds * speed) as u64).max(1)
-            }
-        };
+        let cells = block_cells(options, ranks, &job, (&run, &offer))?;
         let manifest = Manifest::new(options.arguments.clone(), &paths, cells, job.cut(cells)?)?;
         Directory::create(&work, manifest)?
     };
@@ -363,6 +364,20 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
     let read = |path: &&Path| fs::read(path).map_err(|error| Error::io(*path, error));
     let files = if options.broadcast { paths.iter().map(read).collect::<Result<_>>()? } else { Vec::new() };
     Ok(Begun { directory, claim, job, run, offer, done, files })
+}
+
+/// Cells of a block.
+fn block_cells<J: Divisible>(options: &Options, ranks: usize, job: &J, machine: (&Run, &Offer)) -> Result<u64> {
+    let seconds = match options.size {
+        BlockSize::Cells(cells) => return Ok(cells),
+        BlockSize::Seconds(seconds) => seconds,
+    };
+    let (run, offer) = machine;
+    let threads = if run.threads == 0 { offer.threads } else { run.threads };
+    let speed = if offer.gpus.is_empty() { THREAD_SPEED * threads as f64 } else { GPU_SPEED };
+    let all: u64 = job.cut(u64::MAX)?.iter().map(|block| block.cells).sum();
+    let share = all / (ranks as u64 * BLOCKS_A_RANK);
+    Ok(share.clamp((LEAST_SECONDS.min(seconds) * speed) as u64, (seconds * speed) as u64).max(1))
 }
 
 /// Refuses a directory of another job, or of what has changed since.

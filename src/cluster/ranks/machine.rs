@@ -35,10 +35,11 @@ pub struct Share {
 ///
 /// GPUs are dealt out one by one to the ranks that see the same ones: one for each rank if there are as many, all if there is one
 /// rank, and the same for several ranks if there are more of these. A rank that its launcher has shown a GPU of its own takes that.
-/// Processors that several ranks may run on are shared; if each is bound to its own, it takes these.
-pub fn share(place: usize, offers: &[Offer]) -> Share {
+/// Processors that several ranks may run on are shared; if each is bound to its own, it takes these. `gpus`: that each rank takes so
+/// many, or all that there are, and the same as others if there are not so many; `None` to deal out each once.
+pub fn share(place: usize, offers: &[Offer], gpus: Option<usize>) -> Share {
     let Some(own) = offers.get(place) else { return Share { gpus: Vec::new(), threads: 1 } };
-    let taken: Vec<Vec<&String>> = (0..offers.len()).map(|place| dealt(place, offers)).collect();
+    let taken: Vec<Vec<&String>> = (0..offers.len()).map(|place| dealt(place, offers, gpus)).collect();
     let users = |gpu: &String| taken.iter().filter(|all| all.contains(&gpu)).count();
     let gpus = taken[place].iter().map(|&gpu| (gpu.clone(), users(gpu))).collect();
     let part = |processor: &usize| {
@@ -53,13 +54,17 @@ pub fn share(place: usize, offers: &[Offer]) -> Share {
     Share { gpus, threads: ((threads + 1e-6) as usize).clamp(1, own.threads.max(1)) }
 }
 
-fn dealt(place: usize, offers: &[Offer]) -> Vec<&String> {
+fn dealt(place: usize, offers: &[Offer], each: Option<usize>) -> Vec<&String> {
     let gpus = &offers[place].gpus;
     if gpus.is_empty() {
         return Vec::new();
     }
     let alike: Vec<usize> = (0..offers.len()).filter(|&other| offers[other].gpus == *gpus).collect();
     let among = alike.iter().position(|&other| other == place).unwrap_or(0);
+    if let Some(each) = each {
+        let each = each.min(gpus.len());
+        return (0..each).map(|index| &gpus[(among * each + index) % gpus.len()]).collect();
+    }
     if alike.len() > gpus.len() {
         return vec![&gpus[among % gpus.len()]];
     }
@@ -96,7 +101,7 @@ mod tests {
     }
 
     fn shares(offers: &[Offer]) -> Vec<(Vec<(String, usize)>, usize)> {
-        (0..offers.len()).map(|place| share(place, offers)).map(|share| (share.gpus, share.threads)).collect()
+        (0..offers.len()).map(|place| share(place, offers, None)).map(|share| (share.gpus, share.threads)).collect()
     }
 
     fn gpus(names: &[(&str, usize)]) -> Vec<(String, usize)> {
@@ -120,6 +125,23 @@ mod tests {
     }
 
     #[test]
+    fn so_many_gpus_for_each_rank() {
+        let node = ["01", "02", "03", "04"];
+        let of = |ranks: usize, each: usize| {
+            let offers = vec![offer(&node, 0..32); ranks];
+            let shares = (0..ranks).map(|place| share(place, &offers, Some(each)).gpus);
+            shares.collect::<Vec<_>>()
+        };
+        assert_eq!(of(1, 1), [gpus(&[("01", 1)])], "others stay for other jobs");
+        assert_eq!(of(2, 2), [gpus(&[("01", 1), ("02", 1)]), gpus(&[("03", 1), ("04", 1)])]);
+        assert_eq!(of(3, 2)[2], gpus(&[("01", 2), ("02", 2)]));
+        let all = gpus(&[("01", 2), ("02", 2), ("03", 2), ("04", 2)]);
+        assert_eq!(of(2, usize::MAX), [all.clone(), all]);
+        let none = vec![offer(&[], 0..2); 2];
+        assert_eq!(share(1, &none, Some(2)).gpus, gpus(&[]));
+    }
+
+    #[test]
     fn a_rank_takes_what_it_alone_is_shown() {
         let offers = [offer(&["01"], 0..4), offer(&["02"], 4..12), offer(&[], 12..16)];
         let expected = [(gpus(&[("01", 1)]), 4), (gpus(&[("02", 1)]), 8), (gpus(&[]), 4)];
@@ -132,7 +154,7 @@ mod tests {
         assert!(shares(&offers).iter().all(|(_, threads)| *threads == 1));
         let unknown = vec![Offer { threads: 8, ..Offer::default() }; 3];
         assert!(shares(&unknown).iter().all(|(_, threads)| *threads == 2));
-        assert_eq!(share(7, &offers).threads, 1);
+        assert_eq!(share(7, &offers, None).threads, 1);
     }
 
     #[test]

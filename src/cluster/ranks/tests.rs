@@ -153,6 +153,10 @@ impl Divisible for Cubes {
         }
     }
 
+    fn part_bytes(&self, block: &Block) -> u64 {
+        8 * block.pairs
+    }
+
     fn encode(row: &u64, bytes: &mut Vec<u8>) {
         bytes.extend(row.to_le_bytes());
     }

@@ -154,6 +154,15 @@ impl Divisible for AllPairs {
         Ok(summary)
     }
 
+    fn part_bytes(&self, block: &Block) -> u64 {
+        let copies = u64::from(self.strands().copies());
+        let most = self.max_hits.filter(|_| block.targets.is_none()).unwrap_or(usize::MAX) as u64;
+        let rows = (block.pairs / copies).min((block.units.end - block.units.start).saturating_mul(most));
+        // Numbers of a row, and of an alignment of relatives a run for every ten symbols or so, of two bytes.
+        let columns = if self.score_only { 0 } else { 20 + block.mean_length() / 5 };
+        rows.saturating_mul(20 + columns)
+    }
+
     fn encode(row: &PairResult, bytes: &mut Vec<u8>) {
         row::encode(row, bytes);
     }

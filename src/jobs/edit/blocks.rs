@@ -229,6 +229,14 @@ impl Divisible for EditDistances {
         Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 
+    fn part_bytes(&self, block: &Block) -> u64 {
+        let copies = u64::from(self.strands().copies());
+        let is_selected = block.targets.is_none() && !matches!(self.against, Against::Candidates(..));
+        let most = self.max_hits.filter(|_| is_selected).unwrap_or(usize::MAX) as u64;
+        let rows = (block.pairs / copies).min((block.units.end - block.units.start).saturating_mul(most));
+        rows.saturating_mul(14 + if self.align { 4 + block.mean_length() / 5 } else { 0 })
+    }
+
     fn encode(row: &EditResult, bytes: &mut Vec<u8>) {
         let EditResult { pattern, region: Region { text, start, end }, strand, .. } = *row;
         let minus = if strand == StrandOf::Minus { MINUS } else { 0 };

@@ -186,6 +186,11 @@ impl Divisible for DistanceRows {
         Ok(Summary { written, ..summary })
     }
 
+    /// Most counts have two bytes.
+    fn part_bytes(&self, block: &Block) -> u64 {
+        block.pairs.saturating_mul(2)
+    }
+
     fn encode(row: &PairCounts, bytes: &mut Vec<u8>) {
         push(bytes, row.unit.into());
         push(bytes, row.first.into());

@@ -107,6 +107,13 @@ impl Divisible for PhyloAlignment {
         Ok(summary)
     }
 
+    fn part_bytes(&self, block: &Block) -> u64 {
+        let edges = self.reference.tree.edges.len() as u64 * u64::from(self.strands().copies());
+        let symbols = block.cells / edges.saturating_mul(self.reference.sites().into()).max(1);
+        // Name and numbers; letters, and a run for every five.
+        (block.units.end - block.units.start).saturating_mul(50).saturating_add(symbols + symbols * 2 / 5)
+    }
+
     fn encode(row: &PhyloResult, bytes: &mut Vec<u8>) {
         row.add_to(bytes);
     }

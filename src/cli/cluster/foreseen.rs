@@ -1,0 +1,78 @@
+//! What is to be expected of a job: `--dry-run`.
+
+use indicatif::{HumanBytes, HumanCount};
+use pairwave::cluster::simulate;
+use pairwave::jobs::blocks::{Block, Divisible};
+use pairwave::{Error, Result};
+
+/// Who would compute.
+pub(super) struct Devices<'a> {
+    /// What they are called: one, and several.
+    pub names: [&'a str; 2],
+    /// Cells a second of each.
+    pub speeds: &'a [f64],
+}
+
+/// What is to be expected of a job: its blocks, the bytes that it reads and keeps, and its time by the dispatcher that would hand out
+/// the blocks.
+pub(super) fn foreseen<J: Divisible>(
+    job: &J,
+    blocks: &[Block],
+    inputs: &[String],
+    devices: &Devices<'_>,
+) -> Result<String> {
+    let mut text = words(blocks) + "\n";
+    for input in inputs {
+        let bytes = std::fs::metadata(input).map_err(|error| Error::io(input, error))?.len();
+        text += &format!("input {input}: {}\n", HumanBytes(bytes));
+    }
+    let parts: Vec<u64> = blocks.iter().map(|block| job.part_bytes(block)).collect();
+    text += &format!(
+        "blocks' files: about {} if nothing is left out, the largest {}\n",
+        HumanBytes(parts.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))),
+        HumanBytes(parts.iter().copied().max().unwrap_or(0)),
+    );
+    let cells: Vec<u64> = blocks.iter().map(|block| block.cells).collect();
+    let Devices { names, speeds } = devices;
+    let seconds = simulate::estimate(&cells, speeds);
+    let speed = speeds.iter().sum::<f64>();
+    let share = if seconds > 0.0 { 100.0 * totals(blocks).1 as f64 / speed / seconds } else { 100.0 };
+    text += &format!(
+        "{} {} of {:.4} TCUPS together: {seconds:.1} s of computing, {share:.1}% of their speed\n",
+        HumanCount(speeds.len() as u64),
+        names[usize::from(speeds.len() != 1)],
+        speed / 1e12
+    );
+    Ok(text)
+}
+
+/// What was cut, in a line.
+pub(super) fn words(blocks: &[Block]) -> String {
+    let (pairs, cells) = totals(blocks);
+    let of = |block: Option<&Block>| block.map_or(0, |block| block.cells) as f64;
+    format!(
+        "{} {}, 0 to {}: {} pairs, {:.3e} cells; a block has {:.3e} to {:.3e}",
+        HumanCount(blocks.len() as u64),
+        if blocks.len() == 1 { "block" } else { "blocks" },
+        blocks.len().saturating_sub(1),
+        HumanCount(pairs),
+        cells as f64,
+        of(blocks.iter().min_by_key(|block| block.cells)),
+        of(blocks.iter().max_by_key(|block| block.cells)),
+    )
+}
+
+fn totals(blocks: &[Block]) -> (u64, u64) {
+    (blocks.iter().map(|block| block.pairs).sum(), blocks.iter().map(|block| block.cells).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_in_words() {
+        let block = Block { units: 0..1, targets: None, pairs: 1, cells: 100 };
+        assert_eq!(words(&[block]), "1 block, 0 to 0: 1 pairs, 1.000e2 cells; a block has 1.000e2 to 1.000e2");
+    }
+}

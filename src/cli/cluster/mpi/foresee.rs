@@ -1,0 +1,64 @@
+//! `pairwave mpi --dry-run`.
+
+use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, broken, machine, one_input, settle};
+use crate::cli::blocks::BlockCommand;
+use crate::cli::cluster::foreseen::{Devices, foreseen};
+use crate::cli::pages;
+use pairwave::Result;
+use pairwave::cluster::mpi::Mpi;
+use pairwave::cluster::ranks::{LEAD, Wire};
+use pairwave::gpu::adapter::Device;
+use pairwave::jobs::Job;
+use pairwave::jobs::blocks::Divisible;
+use std::time::Duration;
+
+/// Says what would be done, by whom, and in what time. All ranks do this.
+pub(super) fn foresee<C: BlockCommand>(
+    options: &Options,
+    wire: &mut Mpi,
+    is_first: bool,
+    mut command: C,
+) -> Result<()> {
+    let machine = machine(&command);
+    let known = machine.as_ref().ok().cloned();
+    let settled = settle(wire, machine, options.gpus);
+    let speed = settled.as_ref().map_or(0.0, |(run, _)| {
+        let gpus = run.devices.iter().filter(|device| matches!(device, Device::Adapter(_))).count();
+        let has_threads = gpus == 0 || run.devices.iter().any(|device| matches!(device, Device::Cpu));
+        gpus as f64 * GPU_SPEED + if has_threads { run.threads as f64 * THREAD_SPEED } else { 0.0 }
+    });
+    let member = settled
+        .as_ref()
+        .map_or_else(|error| error.to_string(), |(_, member)| format!("{}: {}", member.host, member.devices));
+    if !is_first {
+        wire.send(LEAD, serde_json::to_vec(&(speed, &member)).map_err(broken)?);
+        return settled.map(|_| ());
+    }
+    // What the others have to say is heard whatever happens here.
+    let mut all = vec![(speed, member); wire.ranks()];
+    for _ in 1..wire.ranks() {
+        let (rank, bytes) = loop {
+            match wire.poll() {
+                Some(message) => break message,
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        all[rank] = serde_json::from_slice(&bytes).map_err(broken)?;
+    }
+    settled?;
+    let Some((run, offer)) = known else { return Ok(()) };
+    let inputs: Vec<String> = command.inputs().into_iter().map(|input| input.clone()).collect();
+    if inputs.iter().any(|input| input == "-") {
+        return Err(one_input());
+    }
+    let input = command.read(&run)?;
+    let job = command.job(&input)?;
+    job.validate()?;
+    let blocks = job.cut(block_cells(options, wire.ranks(), &job, (&run, &offer))?)?;
+    let speeds: Vec<f64> = all.iter().map(|(speed, _)| *speed).collect();
+    let mut text = foreseen(&job, &blocks, &inputs, &Devices { names: ["rank", "ranks"], speeds: &speeds })?;
+    for (rank, (_, member)) in all.iter().enumerate() {
+        text += &format!("rank {rank} on {member}\n");
+    }
+    pages::print(text)
+}
