@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::score::IdentityDefinition;
 use borrowed::Table;
 use theirs::Theirs;
+pub(super) use theirs::whole_percentage;
 
 pub use edit::{EDIT_FIELDS, EditDefaults};
 pub(super) use facts::{Facts, Quotes};

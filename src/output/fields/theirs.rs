@@ -203,7 +203,7 @@ fn percentage(definition: IdentityDefinition, counts: &AlignmentCounts, (query, 
 }
 
 /// BLAST's whole percentage: rounded, but 100 only of a whole.
-fn whole_percentage(part: u64, whole: u64) -> u64 {
+pub(in crate::output) fn whole_percentage(part: u64, whole: u64) -> u64 {
     match whole {
         0 => 0,
         _ if part == whole => 100,

@@ -3,6 +3,8 @@
 //! A job opens a [`SearchWriter`] with [`open`] and hands it every query in turn with its hits, the best first, and also those
 //! without one: some formats say so. The sequences that were found may be in many stores, as a database is searched in chunks.
 
+mod blast0;
+mod blast7;
 mod lines;
 mod sam;
 #[cfg(test)]
@@ -31,6 +33,13 @@ pub struct SearchContext {
     pub database: String,
     /// How much there is in it.
     pub size: DatabaseSize,
+}
+
+impl SearchContext {
+    /// A query's name with what its header says after it.
+    fn query_line(&self, query: SequenceId) -> Vec<u8> {
+        blast0::header(self.queries.name_bytes(query), self.queries.description(query))
+    }
 }
 
 /// A sequence in which a query was found.
@@ -85,6 +94,10 @@ pub enum SearchFormat {
     Tsv(Vec<&'static Field>),
     /// BLAST's format 6: the same without a header, of the twelve columns or of others ([`Field::blast_defaults`]).
     Blast6(Vec<&'static Field>),
+    /// BLAST's format 7: format 6 with lines of comments, which also say of queries that nothing was found.
+    Blast7(Vec<&'static Field>),
+    /// BLAST's format 0: text for people, with alignments.
+    Blast0,
     /// minimap2's pairwise mapping format.
     Paf,
     /// One JSON object a line, with the fields as keys.
@@ -100,10 +113,11 @@ impl SearchFormat {
     /// Whether hits must come with their alignment.
     pub fn needs_alignment(&self) -> bool {
         match self {
-            SearchFormat::Tsv(fields) | SearchFormat::Blast6(fields) | SearchFormat::JsonLines(fields) => {
-                fields.iter().any(|field| field.needs_alignment())
-            }
-            SearchFormat::Paf | SearchFormat::Sam { .. } => true,
+            SearchFormat::Tsv(fields)
+            | SearchFormat::Blast6(fields)
+            | SearchFormat::Blast7(fields)
+            | SearchFormat::JsonLines(fields) => fields.iter().any(|field| field.needs_alignment()),
+            SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } => true,
         }
     }
 }
@@ -116,6 +130,8 @@ pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Re
     let body: Box<dyn Body> = match format {
         SearchFormat::Tsv(fields) => Box::new(lines::Lines::table(fields, true)),
         SearchFormat::Blast6(fields) => Box::new(lines::Lines::table(fields, false)),
+        SearchFormat::Blast7(fields) => Box::new(blast7::Blast7::new(fields)),
+        SearchFormat::Blast0 => Box::new(blast0::Blast0),
         SearchFormat::Paf => Box::new(lines::Lines::paf()),
         SearchFormat::JsonLines(fields) => Box::new(lines::Lines::json(fields)),
         SearchFormat::Sam { command } => Box::new(sam::Sam::new(command, &context.queries)?),

@@ -232,6 +232,70 @@ fn rows_of_format_6_are_those_of_blast() {
     }
 }
 
+/// BLAST's own name and version.
+fn renamed(text: &str) -> String {
+    let name = concat!("pairwave ", env!("CARGO_PKG_VERSION"));
+    let text = text.replace("BLASTP 2.12.0+", name).replace("BLASTN 2.12.0+", name);
+    text.replace("BLAST processed", "pairwave processed")
+}
+
+#[test]
+fn format_7_is_that_of_blast() {
+    for run in [BLASTP, BLASTN] {
+        let written = run.read().written(&SearchFormat::Blast7(Field::blast_defaults()));
+        assert_eq!(written, renamed(run.table));
+    }
+    let fields = Field::parse_search_list("qseqid,identity,btop", false).unwrap();
+    assert!(BLASTN.read().written(&SearchFormat::Blast7(fields)).contains("# Fields: query id, identity, BTOP\n"));
+}
+
+/// But for references, dates, word lengths and parameters of the query's composition.
+#[test]
+fn format_0_is_that_of_blast() {
+    for run in [BLASTP, BLASTN] {
+        let expected = renamed(run.text);
+        let [title, rest] = ["\nReference", "\nDatabase: "].map(|start| expected.find(start).unwrap());
+        let rest = expected[rest..].replace(".fa\n", "\n");
+        let rest = rest
+            .split_inclusive('\n')
+            .filter(|line| !["    Posted", "Neighb", "Window"].iter().any(|start| line.starts_with(start)));
+        let expected = expected[..title].to_owned() + "\n" + &rest.collect::<String>();
+        let of_composition = |text: &str| {
+            let mut lines: Vec<&str> = text.lines().collect();
+            let ungapped: Vec<usize> =
+                (2..lines.len()).filter(|&at| lines[at].starts_with("Lambda") && lines[at - 1] != "Gapped").collect();
+            assert_eq!(ungapped.len(), run.read().order.len());
+            ungapped.iter().for_each(|&at| lines[at + 1] = "");
+            lines.join("\n")
+        };
+        let written = run.read().written(&SearchFormat::Blast0);
+        assert_eq!(of_composition(&written), of_composition(&expected));
+    }
+}
+
+#[test]
+fn text() {
+    insta::assert_snapshot!("blast0", BLASTN.read().written(&SearchFormat::Blast0));
+}
+
+/// Bytes that are no letters, and letters of several bytes, stay whole or become blanks.
+#[test]
+fn odd_headers() {
+    let mut run = BLASTP;
+    let subjects = BLASTP
+        .subjects
+        .replace("ATP synthase subunit c OS=Wolbachi", "\u{3b1}\u{3b2} \t\u{3b3}OS=Wolbachi\u{e9}\u{e9}\u{e9}\u{e9}");
+    run.subjects = Box::leak(subjects.into_boxed_str());
+    let searched = run.read();
+    let text = searched.written(&SearchFormat::Blast0);
+    assert!(text.contains("_9RICK \u{3b1}\u{3b2}  \u{3b3}OS=Wolbachi\u{e9}\u{e9}"), "{text}");
+    let fields = Field::parse_search_list("target,target_title", false).unwrap();
+    let table = searched.written(&SearchFormat::Tsv(fields.clone()));
+    assert!(table.lines().all(|line| line.split('\t').count() == 2), "{table}");
+    let json = searched.written(&SearchFormat::JsonLines(fields));
+    assert!(json.contains("\\t\u{3b3}OS"), "{json}");
+}
+
 #[test]
 fn lines() {
     let (proteins, nucleotides) = (BLASTP.read(), BLASTN.read());
@@ -266,6 +330,9 @@ fn unknown_significance() {
     assert!(written(&SearchFormat::Tsv(fields.clone())).contains("\nsp|P39468|RS9_SULAC\t-1\t0\n"));
     assert!(written(&SearchFormat::JsonLines(fields)).contains("\"evalue\":null,\"bits\":null}"));
     assert!(!written(&SearchFormat::Paf).contains("EV:f"));
+    let text = written(&SearchFormat::Blast0);
+    assert!(text.contains("\n Score = 108\n") && text.contains("PE...  56    \n"), "{text}");
+    assert!(!["Lambda", "Expect", "bits", "(Bits)"].iter().any(|word| text.contains(word)), "{text}");
 }
 
 #[test]

@@ -1,0 +1,352 @@
+//! `blast0`: text for people, as BLAST's format 0 has it.
+//!
+//! Each query has a table of its hits, a line each, and then their alignments in blocks of 60 columns. Between the rows of
+//! proteins stand the letters that match and `+` where two others score more than 0, between those of nucleotides `|`. As in
+//! BLAST the query goes forward: what is aligned to its reverse complement is shown with the subject turned round, whose
+//! positions fall. The lines with parameters are those of BLAST, but without gaps they are of the usual composition, not of
+//! the query's. Where no parameters are known there are neither bits nor E-values.
+
+use std::io::Write;
+
+use super::{All, Body, SearchContext, SearchHit};
+use crate::alignment::{Cigar, Op};
+use crate::error::{Error, Result};
+use crate::output::columns::similar;
+use crate::output::fields::whole_percentage;
+use crate::output::{Context, Output, Pair};
+use crate::score::statistics::{Bits, Parameters, ShortEvalue};
+use crate::score::{Significance, Statistics};
+use crate::seq::{Alphabet, Code, SequenceId, StrandOf, reverse_complement};
+
+/// Columns of a block of alignment.
+const BLOCK: usize = 60;
+/// Letters of a query's or a hit's header in a line.
+const QUERY_LINE: usize = 68;
+const HIT_LINE: usize = 60;
+/// Letters of a hit in the table.
+const SUMMARY: usize = 68;
+
+pub(super) struct Blast0;
+
+impl Body for Blast0 {
+    fn begin(&mut self, search: &SearchContext, output: &mut Output) -> Result<()> {
+        let (name, size) = (&search.database, search.size);
+        let (sequences, symbols) = (grouped(size.sequences), grouped(size.symbols));
+        line(output, format_args!(concat!("pairwave ", env!("CARGO_PKG_VERSION"), "\n\n\n")));
+        line(output, format_args!("Database: {name}\n           {sequences} sequences; {symbols} total letters\n\n"));
+        Ok(())
+    }
+
+    fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()> {
+        let header = all.search.query_line(query);
+        let length = all.search.queries.length(query);
+        output.buffer().extend_from_slice(b"\nQuery= ");
+        push_words(output.buffer(), &header);
+        line(output, format_args!("\n\nLength={length}"));
+        if hits.is_empty() {
+            line(output, format_args!("\n\n***** No hits found *****\n\n"));
+        } else {
+            summary(hits, output);
+        }
+        for hit in hits {
+            let (context, pair) = all.pair(query, hit);
+            push_hit(context, &pair, output)?;
+            output.pass_on()?;
+        }
+        parameters(&all.search, length, output);
+        Ok(())
+    }
+
+    fn end(&mut self, search: &SearchContext, output: &mut Output) -> Result<()> {
+        let (sequences, symbols) = (grouped(search.size.sequences), grouped(search.size.symbols));
+        line(output, format_args!("\n  Database: {}", search.database));
+        line(output, format_args!("  Number of letters in database: {symbols}"));
+        line(output, format_args!("  Number of sequences in database:  {sequences}\n\n\n"));
+        let matrix = search.statistics.as_ref().and_then(Statistics::matrix);
+        match (matrix, search.scoring.alphabet) {
+            (Some(matrix), _) => line(output, format_args!("Matrix: {matrix}")),
+            (None, Alphabet::Dna) => {
+                let score = |b| search.scoring.substitution.score(1, b);
+                line(output, format_args!("Matrix: blastn matrix {} {}", score(1), score(2)));
+            }
+            (None, _) => {}
+        }
+        let gaps = search.scoring.gaps;
+        line(output, format_args!("Gap Penalties: Existence: {}, Extension: {}", gaps.opening(), gaps.next));
+        Ok(())
+    }
+}
+
+fn line(output: &mut Output, text: std::fmt::Arguments<'_>) {
+    writeln!(output.buffer(), "{text}").expect("a vector takes all");
+}
+
+/// A line for every hit.
+fn summary(hits: &[SearchHit<'_>], output: &mut Output) {
+    let score = |hit: &SearchHit<'_>| match hit.significance {
+        Some(Significance { bits, .. }) => Bits(bits).to_string(),
+        None => hit.score.to_string(),
+    };
+    let evalue = |hit: &SearchHit<'_>| match hit.significance {
+        Some(Significance { evalue, .. }) => ShortEvalue(evalue).to_string(),
+        None => String::new(),
+    };
+    let is_known = hits.iter().any(|hit| hit.significance.is_some());
+    let width = |text: &dyn Fn(&SearchHit<'_>) -> String, least: usize| {
+        hits.iter().map(|hit| text(hit).len()).fold(least, usize::max)
+    };
+    let score_width = width(&score, 6);
+    let evalue_width = width(&evalue, 5);
+    let wider = score_width - 6;
+    let [above, below] = if is_known { ["E", "Value"] } else { [""; 2] };
+    let unit = if is_known { "(Bits)" } else { "(Raw) " };
+    let text = format!("{:70}Score     {:wider$}{above}", "", "");
+    line(output, format_args!("{}", text.trim_end()));
+    let text = format!("{:69}{unit}{:wider$}  {below}", "Sequences producing significant alignments:", "");
+    line(output, format_args!("{}\n", text.trim_end()));
+    for hit in hits {
+        let mut header = header(hit.subjects.name_bytes(hit.subject), hit.subjects.description(hit.subject));
+        if header.len() > SUMMARY {
+            // Not within a letter of several bytes.
+            let starts = |at: &usize| header[*at] & 0xc0 != 0x80;
+            header.truncate((0..=SUMMARY - 3).rev().find(starts).unwrap_or(0));
+            header.extend_from_slice(b"...");
+        }
+        let blanks = SUMMARY - header.len();
+        output.buffer().extend_from_slice(&header);
+        let (score, evalue) = (score(hit), evalue(hit));
+        let evalue = if is_known { format!("  {evalue:evalue_width$}") } else { String::new() };
+        line(output, format_args!("{:blanks$}  {score:score_width$}{evalue}", ""));
+    }
+    line(output, format_args!("\n"));
+}
+
+/// A name with what the header has after it. What is no printable letter is a blank.
+pub(super) fn header(name: &[u8], description: &[u8]) -> Vec<u8> {
+    let mut all = name.to_vec();
+    if !description.is_empty() {
+        all.push(b' ');
+        all.extend(description.iter().map(|&byte| if byte.is_ascii_control() { b' ' } else { byte }));
+    }
+    all
+}
+
+/// Appends a query's header, broken between words so that lines are not too long.
+fn push_words(out: &mut Vec<u8>, header: &[u8]) {
+    let mut filled = 0;
+    for word in header.split(|&byte| byte == b' ').filter(|word| !word.is_empty()) {
+        if filled > 0 {
+            let is_full = filled + 1 + word.len() > QUERY_LINE;
+            out.push(if is_full { b'\n' } else { b' ' });
+            filled = if is_full { 0 } else { filled + 1 };
+        }
+        out.extend_from_slice(word);
+        filled += word.len();
+    }
+}
+
+/// Appends a hit's header, broken after the first blank behind every 60 letters.
+fn push_wrapped(out: &mut Vec<u8>, header: &[u8]) {
+    let mut is_due = false;
+    for (at, &byte) in header.iter().enumerate() {
+        is_due |= header.len() > HIT_LINE && at > 0 && at % HIT_LINE == 0;
+        out.push(byte);
+        if is_due && byte == b' ' {
+            out.push(b'\n');
+            is_due = false;
+        }
+    }
+}
+
+fn push_hit(context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
+    let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
+    let (targets, id) = (&context.targets, pair.target);
+    let title = [b">", &*header(targets.name_bytes(id), targets.description(id))].concat();
+    push_wrapped(output.buffer(), &title);
+    line(output, format_args!("\nLength={}\n", targets.length(id)));
+    match pair.significance {
+        Some(Significance { bits, evalue }) => {
+            let (bits, evalue) = (Bits(bits), ShortEvalue(evalue));
+            line(output, format_args!(" Score = {bits} bits ({}),  Expect = {evalue}", pair.score));
+        }
+        None => line(output, format_args!(" Score = {}", pair.score)),
+    }
+    let (columns, counts) = (cigar.columns(), pair.counts.unwrap_or_else(|| cigar.counts()));
+    let share = |part: u64| format!("{part}/{columns} ({}%)", whole_percentage(part, columns));
+    let is_protein = targets.alphabet() == Alphabet::Protein;
+    let positives = match is_protein {
+        true => format!(" Positives = {},", share(similar(context, pair, cigar))),
+        false => String::new(),
+    };
+    let (identities, gaps) = (share(counts.matches), share(counts.gap_columns));
+    line(output, format_args!(" Identities = {identities},{positives} Gaps = {gaps}"));
+    if !is_protein {
+        let strand = if pair.strand == StrandOf::Minus { "Minus" } else { "Plus" };
+        line(output, format_args!(" Strand=Plus/{strand}"));
+    }
+    line(output, format_args!(""));
+    Rows::new(context, pair, cigar).push(output);
+    line(output, format_args!(""));
+    Ok(())
+}
+
+/// The three rows of an alignment, and the positions of its ends.
+struct Rows {
+    query: Vec<u8>,
+    between: Vec<u8>,
+    subject: Vec<u8>,
+    /// Symbols before the alignment of the query, and of the subject on the strand that is shown.
+    before: [u32; 2],
+    /// Of the subject, if it is turned round.
+    turned: Option<u32>,
+}
+
+impl Rows {
+    fn new(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> Self {
+        let (query, subject) = (context.queries.codes(pair.query), context.targets.codes(pair.target));
+        let alphabet = context.queries.alphabet();
+        let spans = [cigar.query_span(), cigar.target_span()].map(|span| span as usize);
+        let starts = [pair.query_start as usize, pair.target_start as usize];
+        let part = |codes: &[Code], start: usize, span: usize| codes[start..start + span].to_vec();
+        let target = part(subject, starts[1], spans[1]);
+        let length = subject.len() as u32;
+        let between = |a: Code, b: Code, op: Op| match op {
+            Op::Match if alphabet == Alphabet::Protein => alphabet.decode(a),
+            Op::Match => b'|',
+            Op::Mismatch if alphabet == Alphabet::Protein && context.scoring.substitution.score(a, b) > 0 => b'+',
+            _ => b' ',
+        };
+        match pair.strand {
+            StrandOf::Plus => {
+                let before = [pair.query_start, pair.target_start];
+                let codes = [part(query, starts[0], spans[0]), target];
+                Rows::of(cigar.iter(), codes, alphabet, between, before, None)
+            }
+            StrandOf::Minus => {
+                let first = query.len() - starts[0] - spans[0];
+                let before = [first as u32, length - pair.target_start - spans[1] as u32];
+                let codes = [part(query, first, spans[0]), reverse_complement(&target)];
+                Rows::of(cigar.iter().rev(), codes, alphabet, between, before, Some(length))
+            }
+        }
+    }
+
+    fn of(
+        runs: impl Iterator<Item = (u32, Op)>,
+        [query, subject]: [Vec<Code>; 2],
+        alphabet: Alphabet,
+        between: impl Fn(Code, Code, Op) -> u8,
+        before: [u32; 2],
+        turned: Option<u32>,
+    ) -> Self {
+        let mut rows = Rows { query: Vec::new(), between: Vec::new(), subject: Vec::new(), before, turned };
+        let (mut query, mut subject) = (query.into_iter(), subject.into_iter());
+        for (length, op) in runs {
+            for _ in 0..length {
+                let a = if op.consumes_query() { query.next() } else { None };
+                let b = if op.consumes_target() { subject.next() } else { None };
+                let letter = |code: Option<Code>| code.map_or(b'-', |code| alphabet.decode(code));
+                rows.query.push(letter(a));
+                rows.subject.push(letter(b));
+                rows.between.push(a.zip(b).map_or(b' ', |(a, b)| between(a, b, op)));
+            }
+        }
+        rows
+    }
+
+    /// The position of a symbol of the subject's shown strand in the file's.
+    fn in_file(&self, position: u32) -> u32 {
+        self.turned.map_or(position, |length| length + 1 - position)
+    }
+
+    fn push(&self, output: &mut Output) {
+        let symbols = |row: &[u8]| row.iter().filter(|&&letter| letter != b'-').count() as u32;
+        let [query_end, subject_end] = [0, 1].map(|side| {
+            let row = if side == 0 { &self.query } else { &self.subject };
+            self.before[side] + symbols(row)
+        });
+        let shown = [query_end, self.in_file(self.before[1] + 1), self.in_file(subject_end)];
+        let width = shown.into_iter().max().unwrap_or(0).to_string().len();
+        let mut before = self.before;
+        let blocks = self.query.chunks(BLOCK).zip(self.between.chunks(BLOCK)).zip(self.subject.chunks(BLOCK));
+        for ((query, between), subject) in blocks {
+            let mut row = |name: &str, side: usize, letters: &[u8]| {
+                let (first, last) = (before[side] + 1, before[side] + symbols(letters));
+                before[side] = last;
+                let place = |position: u32| match side {
+                    _ if last < first => String::new(),
+                    0 => position.to_string(),
+                    _ => self.in_file(position).to_string(),
+                };
+                let letters = String::from_utf8_lossy(letters);
+                format!("{name}  {:width$}  {letters}  {}\n", place(first), place(last))
+            };
+            let (upper, lower) = (row("Query", 0, query), row("Sbjct", 1, subject));
+            let between = String::from_utf8_lossy(between);
+            line(output, format_args!("{upper}{:1$}{between}\n{lower}", "", width + 9));
+        }
+    }
+}
+
+/// The lines of Karlin and Altschul's parameters, and of the search space.
+fn parameters(search: &SearchContext, query: u32, output: &mut Output) {
+    let Some(statistics) = &search.statistics else { return };
+    let numbers = |of: Parameters, more: &[f64]| {
+        let all = [of.lambda, of.k, of.h].into_iter().chain(more.iter().copied());
+        all.map(|number| format!("{:>8} ", three_digits(number))).collect::<String>()
+    };
+    let finite = statistics.finite_size();
+    let (gapped, ungapped) = finite.as_ref().map_or((&[][..], &[][..]), |(gapped, ungapped)| (gapped, ungapped));
+    let is_known = finite.is_some();
+    let names = ["", "        a         alpha"][usize::from(is_known)];
+    line(output, format_args!("\nLambda      K        H{names}\n{}", numbers(statistics.ungapped(), ungapped)));
+    let names = ["", "        a         alpha    sigma"][usize::from(is_known)];
+    line(output, format_args!("\nGapped\nLambda      K        H{names}\n{}", numbers(statistics.gapped(), gapped)));
+    let space = statistics.search_space(query, &search.size);
+    line(output, format_args!("\nEffective search space used: {space:.0}\n"));
+}
+
+/// A positive number with three digits and a point, as C's `%#.3g` has it from 0.0001 to 1000.
+fn three_digits(number: f64) -> String {
+    let exponent = format!("{number:.2e}").split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    let exponent: i32 = exponent.unwrap_or(0);
+    let text = format!("{number:.*}", usize::try_from(2 - exponent).unwrap_or(0));
+    if text.contains('.') { text } else { text + "." }
+}
+
+/// With a comma before every three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    String::from_utf8_lossy(&groups.join(&b',')).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_blast_has_them() {
+        for (number, text) in
+            [(0.041, "0.0410"), (0.14, "0.140"), (1.9, "1.90"), (42.6028, "42.6"), (210.333, "210."), (0.9996, "1.00")]
+        {
+            assert_eq!(three_digits(number), text);
+        }
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (9_055_569, "9,055,569")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn headers_are_broken_between_words() {
+        let long = "abcdefghi ".repeat(14) + "end";
+        let mut out = Vec::new();
+        push_words(&mut out, long.as_bytes());
+        assert_eq!(String::from_utf8(out).unwrap().lines().map(str::len).collect::<Vec<_>>(), [59, 59, 23]);
+        let mut out = Vec::new();
+        push_wrapped(&mut out, long.as_bytes());
+        assert_eq!(String::from_utf8(out).unwrap().lines().map(str::len).collect::<Vec<_>>(), [70, 60, 13]);
+        assert_eq!(header(b"a", b""), b"a");
+        assert_eq!(header(b"a", b"b\tc"), b"a b c");
+    }
+}
