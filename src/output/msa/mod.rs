@@ -12,7 +12,7 @@ mod names;
 mod nexus;
 mod phylip;
 mod plain;
-mod report;
+pub(in crate::output) mod report;
 
 use std::ops::Range;
 

@@ -170,7 +170,7 @@ fn push_base64(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Appends text of an element.
-fn push_html(out: &mut Vec<u8>, text: &str) {
+pub(in crate::output) fn push_html(out: &mut Vec<u8>, text: &str) {
     for byte in text.bytes() {
         match byte {
             b'<' => out.extend_from_slice(b"&lt;"),

@@ -8,18 +8,14 @@
 
 use std::io::Write;
 
+use super::rows::{self, Rows, header};
 use super::{All, Body, SearchContext, SearchHit};
-use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
-use crate::output::columns::similar;
-use crate::output::fields::whole_percentage;
 use crate::output::{Context, Output, Pair};
 use crate::score::statistics::{Bits, Parameters, ShortEvalue};
 use crate::score::{Significance, Statistics};
-use crate::seq::{Alphabet, Code, SequenceId, StrandOf, reverse_complement};
+use crate::seq::{Alphabet, SequenceId};
 
-/// Columns of a block of alignment.
-const BLOCK: usize = 60;
 /// Letters of a query's or a hit's header in a line.
 const QUERY_LINE: usize = 68;
 const HIT_LINE: usize = 60;
@@ -121,16 +117,6 @@ fn summary(hits: &[SearchHit<'_>], output: &mut Output) {
     line(output, format_args!("\n"));
 }
 
-/// A name with what the header has after it. What is no printable letter is a blank.
-pub(super) fn header(name: &[u8], description: &[u8]) -> Vec<u8> {
-    let mut all = name.to_vec();
-    if !description.is_empty() {
-        all.push(b' ');
-        all.extend(description.iter().map(|&byte| if byte.is_ascii_control() { b' ' } else { byte }));
-    }
-    all
-}
-
 /// Appends a query's header, broken between words so that lines are not too long.
 fn push_words(out: &mut Vec<u8>, header: &[u8]) {
     let mut filled = 0;
@@ -164,128 +150,11 @@ fn push_hit(context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<(
     let title = [b">", &*header(targets.name_bytes(id), targets.description(id))].concat();
     push_wrapped(output.buffer(), &title);
     line(output, format_args!("\nLength={}\n", targets.length(id)));
-    match pair.significance {
-        Some(Significance { bits, evalue }) => {
-            let (bits, evalue) = (Bits(bits), ShortEvalue(evalue));
-            line(output, format_args!(" Score = {bits} bits ({}),  Expect = {evalue}", pair.score));
-        }
-        None => line(output, format_args!(" Score = {}", pair.score)),
-    }
-    let (columns, counts) = (cigar.columns(), pair.counts.unwrap_or_else(|| cigar.counts()));
-    let share = |part: u64| format!("{part}/{columns} ({}%)", whole_percentage(part, columns));
-    let is_protein = targets.alphabet() == Alphabet::Protein;
-    let positives = match is_protein {
-        true => format!(" Positives = {},", share(similar(context, pair, cigar))),
-        false => String::new(),
-    };
-    let (identities, gaps) = (share(counts.matches), share(counts.gap_columns));
-    line(output, format_args!(" Identities = {identities},{positives} Gaps = {gaps}"));
-    if !is_protein {
-        let strand = if pair.strand == StrandOf::Minus { "Minus" } else { "Plus" };
-        line(output, format_args!(" Strand=Plus/{strand}"));
-    }
+    rows::push_facts(context, pair, cigar, output.buffer());
     line(output, format_args!(""));
-    Rows::new(context, pair, cigar).push(output);
+    Rows::new(context, pair, cigar).push(output.buffer());
     line(output, format_args!(""));
     Ok(())
-}
-
-/// The three rows of an alignment, and the positions of its ends.
-struct Rows {
-    query: Vec<u8>,
-    between: Vec<u8>,
-    subject: Vec<u8>,
-    /// Symbols before the alignment of the query, and of the subject on the strand that is shown.
-    before: [u32; 2],
-    /// Of the subject, if it is turned round.
-    turned: Option<u32>,
-}
-
-impl Rows {
-    fn new(context: &Context, pair: &Pair<'_>, cigar: &Cigar) -> Self {
-        let (query, subject) = (context.queries.codes(pair.query), context.targets.codes(pair.target));
-        let alphabet = context.queries.alphabet();
-        let spans = [cigar.query_span(), cigar.target_span()].map(|span| span as usize);
-        let starts = [pair.query_start as usize, pair.target_start as usize];
-        let part = |codes: &[Code], start: usize, span: usize| codes[start..start + span].to_vec();
-        let target = part(subject, starts[1], spans[1]);
-        let length = subject.len() as u32;
-        let between = |a: Code, b: Code, op: Op| match op {
-            Op::Match if alphabet == Alphabet::Protein => alphabet.decode(a),
-            Op::Match => b'|',
-            Op::Mismatch if alphabet == Alphabet::Protein && context.scoring.substitution.score(a, b) > 0 => b'+',
-            _ => b' ',
-        };
-        match pair.strand {
-            StrandOf::Plus => {
-                let before = [pair.query_start, pair.target_start];
-                let codes = [part(query, starts[0], spans[0]), target];
-                Rows::of(cigar.iter(), codes, alphabet, between, before, None)
-            }
-            StrandOf::Minus => {
-                let first = query.len() - starts[0] - spans[0];
-                let before = [first as u32, length - pair.target_start - spans[1] as u32];
-                let codes = [part(query, first, spans[0]), reverse_complement(&target)];
-                Rows::of(cigar.iter().rev(), codes, alphabet, between, before, Some(length))
-            }
-        }
-    }
-
-    fn of(
-        runs: impl Iterator<Item = (u32, Op)>,
-        [query, subject]: [Vec<Code>; 2],
-        alphabet: Alphabet,
-        between: impl Fn(Code, Code, Op) -> u8,
-        before: [u32; 2],
-        turned: Option<u32>,
-    ) -> Self {
-        let mut rows = Rows { query: Vec::new(), between: Vec::new(), subject: Vec::new(), before, turned };
-        let (mut query, mut subject) = (query.into_iter(), subject.into_iter());
-        for (length, op) in runs {
-            for _ in 0..length {
-                let a = if op.consumes_query() { query.next() } else { None };
-                let b = if op.consumes_target() { subject.next() } else { None };
-                let letter = |code: Option<Code>| code.map_or(b'-', |code| alphabet.decode(code));
-                rows.query.push(letter(a));
-                rows.subject.push(letter(b));
-                rows.between.push(a.zip(b).map_or(b' ', |(a, b)| between(a, b, op)));
-            }
-        }
-        rows
-    }
-
-    /// The position of a symbol of the subject's shown strand in the file's.
-    fn in_file(&self, position: u32) -> u32 {
-        self.turned.map_or(position, |length| length + 1 - position)
-    }
-
-    fn push(&self, output: &mut Output) {
-        let symbols = |row: &[u8]| row.iter().filter(|&&letter| letter != b'-').count() as u32;
-        let [query_end, subject_end] = [0, 1].map(|side| {
-            let row = if side == 0 { &self.query } else { &self.subject };
-            self.before[side] + symbols(row)
-        });
-        let shown = [query_end, self.in_file(self.before[1] + 1), self.in_file(subject_end)];
-        let width = shown.into_iter().max().unwrap_or(0).to_string().len();
-        let mut before = self.before;
-        let blocks = self.query.chunks(BLOCK).zip(self.between.chunks(BLOCK)).zip(self.subject.chunks(BLOCK));
-        for ((query, between), subject) in blocks {
-            let mut row = |name: &str, side: usize, letters: &[u8]| {
-                let (first, last) = (before[side] + 1, before[side] + symbols(letters));
-                before[side] = last;
-                let place = |position: u32| match side {
-                    _ if last < first => String::new(),
-                    0 => position.to_string(),
-                    _ => self.in_file(position).to_string(),
-                };
-                let letters = String::from_utf8_lossy(letters);
-                format!("{name}  {:width$}  {letters}  {}\n", place(first), place(last))
-            };
-            let (upper, lower) = (row("Query", 0, query), row("Sbjct", 1, subject));
-            let between = String::from_utf8_lossy(between);
-            line(output, format_args!("{upper}{:1$}{between}\n{lower}", "", width + 9));
-        }
-    }
 }
 
 /// The lines of Karlin and Altschul's parameters, and of the search space.
@@ -346,7 +215,5 @@ mod tests {
         let mut out = Vec::new();
         push_wrapped(&mut out, long.as_bytes());
         assert_eq!(String::from_utf8(out).unwrap().lines().map(str::len).collect::<Vec<_>>(), [70, 60, 13]);
-        assert_eq!(header(b"a", b""), b"a");
-        assert_eq!(header(b"a", b"b\tc"), b"a b c");
     }
 }

@@ -6,6 +6,9 @@
 mod blast0;
 mod blast7;
 mod lines;
+mod picture;
+mod report;
+mod rows;
 mod sam;
 #[cfg(test)]
 mod tests;
@@ -38,7 +41,7 @@ pub struct SearchContext {
 impl SearchContext {
     /// A query's name with what its header says after it.
     fn query_line(&self, query: SequenceId) -> Vec<u8> {
-        blast0::header(self.queries.name_bytes(query), self.queries.description(query))
+        rows::header(self.queries.name_bytes(query), self.queries.description(query))
     }
 }
 
@@ -107,6 +110,11 @@ pub enum SearchFormat {
         /// How the program was called, for the header.
         command: String,
     },
+    /// A page for browsers that needs no network: pictures, tables and alignments.
+    Report {
+        /// What stands above all.
+        title: String,
+    },
 }
 
 impl SearchFormat {
@@ -117,7 +125,7 @@ impl SearchFormat {
             | SearchFormat::Blast6(fields)
             | SearchFormat::Blast7(fields)
             | SearchFormat::JsonLines(fields) => fields.iter().any(|field| field.needs_alignment()),
-            SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } => true,
+            SearchFormat::Blast0 | SearchFormat::Paf | SearchFormat::Sam { .. } | SearchFormat::Report { .. } => true,
         }
     }
 }
@@ -134,6 +142,7 @@ pub fn open(format: &SearchFormat, context: SearchContext, output: Output) -> Re
         SearchFormat::Blast0 => Box::new(blast0::Blast0),
         SearchFormat::Paf => Box::new(lines::Lines::paf()),
         SearchFormat::JsonLines(fields) => Box::new(lines::Lines::json(fields)),
+        SearchFormat::Report { title } => Box::new(report::Report::new(title)),
         SearchFormat::Sam { command } => Box::new(sam::Sam::new(command, &context.queries)?),
     };
     Ok(Box::new(Writer { all: All::new(context), body, output }))
