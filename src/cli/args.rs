@@ -7,6 +7,7 @@ mod long;
 mod mpi;
 mod msa;
 mod papara;
+mod search;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
@@ -21,6 +22,7 @@ pub(super) use long::*;
 pub(super) use mpi::*;
 pub(super) use msa::*;
 pub(super) use papara::*;
+pub(super) use search::*;
 
 const QUIET: &str = "Print errors only: no progress, no summary, no warnings";
 /// Behind all other options.
@@ -60,6 +62,7 @@ impl Args {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Allpairs(Box<AllPairsArgs>),
+    Search(Box<SearchArgs>),
     Edit(Box<EditArgs>),
     Long(Box<LongArgs>),
     Papara(Box<PaparaArgs>),

@@ -10,7 +10,7 @@ const ROWS: [&[&str]; 10] = [
     &["runner"],
     &["blocks"],
     &["bench", "edit", "long", "mpi", "msa", "papara"],
-    &["trees"],
+    &["search", "trees"],
     &["options"],
     &["run"],
     &["cluster"],

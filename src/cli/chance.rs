@@ -7,7 +7,7 @@ use pairwave::seq::{SequenceId, SequenceStore};
 /// A score should be so many times what chance gives: real sequences are not as random as those it is found with.
 pub(super) const FACTOR: f64 = 2.0;
 /// Symbols of a file that tell its composition.
-const ENOUGH: u64 = 1 << 20;
+pub(super) const ENOUGH: u64 = 1 << 20;
 
 /// Whether warnings are shown: else there is nothing to find out.
 pub(super) fn is_heard() -> bool {

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 52] = [
+const FLAGS: [(&str, &str); 56] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("alphabet", "--alphabet"),
@@ -34,8 +34,11 @@ const FLAGS: [(&str, &str); 52] = [
     ("match_score", "--match"),
     ("matching", "--match"),
     ("matrix", "--matrix"),
+    ("max_evalue", "--evalue"),
+    ("max_hits", "--max-target-seqs"),
     ("min_identity", "--min-identity"),
     ("min_score", "--min-score"),
+    ("min_query_cover", "--query-cover"),
     ("mismatch", "--mismatch"),
     ("mismatch_score", "--mismatch"),
     ("mode", "--mode"),
@@ -52,6 +55,7 @@ const FLAGS: [(&str, &str); 52] = [
     ("shape", "--matrix-shape"),
     ("strand", "--strand"),
     ("strip", "--strip"),
+    ("subjects", "DB"),
     ("target", "TARGET"),
     ("target_id", "--target-id"),
     ("texts", "TEXTS"),

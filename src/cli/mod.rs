@@ -26,6 +26,7 @@ mod progress;
 mod run;
 mod runner;
 mod scoring;
+mod search;
 mod size;
 #[cfg(test)]
 mod tests;
@@ -76,6 +77,7 @@ fn execute(options: Options) -> Result<()> {
     log::start(options.quiet, options.verbose);
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
+        Action::Search(job) => runner::run(&*job, options.quiet),
         Action::Edit(job) => runner::run(&*job, options.quiet),
         Action::Long(job) => runner::run(&*job, options.quiet),
         Action::Papara(job) => runner::run(&*job, options.quiet),
@@ -92,6 +94,7 @@ fn execute(options: Options) -> Result<()> {
         Action::Man(directory) => pages::man(directory.as_deref()),
         Action::Citation => pages::citation(),
         Action::Fields => pages::print(flags::in_text(&Field::table())),
+        Action::SearchFields => pages::print(flags::in_text(&Field::search_table())),
         Action::EditFields => pages::print(flags::in_text(&Field::edit_table())),
         Action::LongFields => pages::print(flags::in_text(&Field::long_table())),
         Action::Schemes => pages::print(NamedScheme::list()),

@@ -11,6 +11,7 @@ use super::mpi::Mpi;
 use super::msa::MultipleAlign;
 use super::papara::Papara;
 use super::scoring::ScoringChoice;
+use super::search::Search;
 use super::tips::one_line;
 use super::trees::{DistanceMatrix, TreeMake};
 use pairwave::jobs::EditFilter;
@@ -35,6 +36,7 @@ pub(super) struct Options {
 #[derive(Debug)]
 pub(super) enum Action {
     AllPairs(Box<AllPairs>),
+    Search(Box<Search>),
     Edit(Box<Edit>),
     Long(Box<Long>),
     Papara(Box<Papara>),
@@ -56,6 +58,8 @@ pub(super) enum Action {
     Citation,
     /// The table of fields of `allpairs`.
     Fields,
+    /// The same of `search`.
+    SearchFields,
     /// The same of `edit`.
     EditFields,
     /// The same of `long`.
@@ -115,6 +119,9 @@ impl TryFrom<Args> for Options {
             None => return Err(Error::usage("a command is missing; see 'pairwave --help'")),
             Some(Command::Allpairs(args)) if args.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Long(args)) if args.scoring.lists_schemes() => Action::Schemes,
+            Some(Command::Search(args)) if args.scoring.lists_schemes() => Action::Schemes,
+            Some(Command::Search(args)) if args.fields.as_deref() == Some("help") => Action::SearchFields,
+            Some(Command::Search(args)) => Action::Search(Box::new(Search::try_from(*args)?)),
             Some(Command::Allpairs(args)) if args.fields.as_deref() == Some("help") => Action::Fields,
             Some(Command::Allpairs(args)) => Action::AllPairs(Box::new(AllPairs::try_from(*args)?)),
             Some(Command::Edit(args)) if args.fields.as_deref() == Some("help") => Action::EditFields,

@@ -367,9 +367,21 @@ fn help_of_every_command() {
     let mut command = Args::command().term_width(100);
     command.build();
     insta::assert_snapshot!("help", command.render_long_help());
-    for name in
-        ["allpairs", "edit", "long", "papara", "plan", "run", "merge", "mpi", "devices", "bench", "completions", "man"]
-    {
+    for name in [
+        "allpairs",
+        "search",
+        "edit",
+        "long",
+        "papara",
+        "plan",
+        "run",
+        "merge",
+        "mpi",
+        "devices",
+        "bench",
+        "completions",
+        "man",
+    ] {
         let command = command.find_subcommand_mut(name).unwrap();
         insta::assert_snapshot!(format!("help_{name}"), command.render_long_help());
         insta::assert_snapshot!(format!("help_{name}_short"), command.render_help());
@@ -383,7 +395,7 @@ fn pages_name_every_option() {
     let mut script = Vec::new();
     clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
     let script = String::from_utf8(script).unwrap();
-    for name in ["allpairs", "edit", "long", "papara", "plan", "run", "merge", "mpi", "bench"] {
+    for name in ["allpairs", "search", "edit", "long", "papara", "plan", "run", "merge", "mpi", "bench"] {
         let command = command.find_subcommand(name).unwrap();
         let mut page = Vec::new();
         clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();

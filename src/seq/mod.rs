@@ -21,7 +21,7 @@ pub use chunks::{ReadChunk, ReadChunks};
 pub use database::{SubjectChunk, Subjects};
 pub use input::read_text;
 pub use part::Part;
-pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_files};
+pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_described, read_files};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{Strand, StrandOf, Strands, reverse_complement, reverse_complement_letters};
 pub use written::Written;

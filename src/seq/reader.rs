@@ -69,6 +69,17 @@ pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceS
     settle_alphabet(files, options)
 }
 
+/// Reads one file as [`read_files`] does, and keeps what headers say after the names
+/// ([`SequenceStore::description`]).
+///
+/// # Errors
+/// As [`read_files`].
+pub fn read_described(path: &str, options: &ReadOptions) -> Result<SequenceStore> {
+    let mut recorder = Recorder::of_described(options);
+    recorder.read(Input::open(path)?)?;
+    Ok(recorder.finish(options)?.0)
+}
+
 /// Reads FASTA or FASTQ from memory, plain or compressed; `name` stands for the file in errors. As [`read_files`] else.
 ///
 /// ```

@@ -1,0 +1,345 @@
+//! `pairwave search`: what is valid, and from there to the library and back.
+
+use super::args::*;
+use super::chance;
+use super::common::{Compute, check_stats, check_strand, compute, output};
+use super::long::command_line;
+use super::progress::summary_lines;
+use super::runner::{Files, JobCommand, Runner};
+use super::scoring::ScoringChoice;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{self, Job, Run, SearchHit, Summary};
+use pairwave::output::search::{self as written, SearchContext, SearchFormat};
+use pairwave::output::{Field, Output, SEARCH_FIELDS};
+use pairwave::score::{EndGaps, IdentityDefinition, Mode, Scoring, Statistics};
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{Alphabet, ReadOptions, SequenceId, SequenceStore, Strand, Subjects, read_described};
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::fs::File;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The scheme of nucleotides, if no other is named.
+const OF_NUCLEOTIDES: &str = "blastn";
+
+/// Some queries in a database.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// `-` is standard input.
+    pub queries: String,
+    pub db: String,
+    pub alphabet: AlphabetChoice,
+    pub degap: bool,
+    /// Of nucleotides, and of proteins.
+    scoring: [ScoringChoice; 2],
+    pub mode: Mode,
+    /// `None` is both of nucleotides, and what proteins have.
+    pub strand: Option<Strand>,
+    pub selection: SearchSelection,
+    pub format: FormatChoice,
+    /// `None` is standard output.
+    pub output: Option<PathBuf>,
+    pub stats: Option<PathBuf>,
+    pub compute: Compute,
+}
+
+/// Which hits are written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SearchSelection {
+    /// `None` is the default, where there are E-values.
+    pub evalue: Option<f64>,
+    pub min_score: Option<i64>,
+    pub max_hits: Option<NonZeroUsize>,
+    /// From 0 to 1.
+    pub min_identity: Option<f64>,
+    pub query_cover: Option<f64>,
+    pub score_only: bool,
+}
+
+/// What is written. Which fields that is by default is known when the sequences are.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FormatChoice {
+    pub name: SearchFormatName,
+    pub fields: Option<Vec<&'static Field>>,
+}
+
+impl TryFrom<SearchArgs> for Search {
+    type Error = Error;
+
+    fn try_from(args: SearchArgs) -> Result<Self> {
+        let (queries, db) = files(&args)?;
+        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        let (mode, end_gaps) = match args.mode {
+            LongModeName::Local => (Mode::Local, None),
+            LongModeName::Global => (Mode::Global, None),
+            LongModeName::SemiGlobal => (Mode::Global, Some(EndGaps::Free)),
+        };
+        let scheme = args.scoring.scheme.clone().unwrap_or_else(|| OF_NUCLEOTIDES.into());
+        let of_nucleotides = ScoringArgs { scheme: Some(scheme), ..args.scoring.clone() };
+        let scoring = [of_nucleotides, args.scoring.clone()];
+        let [one, other] = scoring.each_ref().map(|scoring| ScoringChoice::new(scoring, mode, end_gaps));
+        let scoring = [one?, other?];
+        let strand = args.strand.map(Strand::from);
+        if let AlphabetChoice::Fixed(alphabet) = alphabet {
+            resolved(&scoring, alphabet)?;
+            check_strand(strand.unwrap_or_default(), alphabet)?;
+        }
+        let selection = selection(&args, mode)?;
+        let format = format(&args, mode)?;
+        let (compute, stats) = compute(args.compute)?;
+        if compute.check && selection.score_only {
+            return Err(Error::usage(
+                "--check rescores alignments, but --score-only computes none: leave one of them out",
+            ));
+        }
+        let inputs = [queries.as_str(), db.as_str()];
+        let output = output(args.output, &inputs)?;
+        check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        let degap = args.degap;
+        Ok(Search { queries, db, alphabet, degap, scoring, mode, strand, selection, format, output, stats, compute })
+    }
+}
+
+/// The two files: without an option, or with one.
+fn files(args: &SearchArgs) -> Result<(String, String)> {
+    let mut plain = [&args.queries, &args.db].into_iter().flatten().cloned();
+    let queries = args.query.clone().or_else(|| plain.next());
+    let queries = queries.ok_or_else(|| Error::usage("a file with the queries is missing"))?;
+    let db = args.database.clone().or_else(|| plain.next());
+    let db = db.ok_or_else(|| Error::usage("a database, or a file of sequences to search in, is missing"))?;
+    if let Some(more) = plain.next() {
+        return Err(Error::usage(format!("'{more}': the queries and the database are named already")));
+    }
+    if queries == "-" && db == "-" {
+        return Err(Error::usage("standard input can be read once: QUERIES and DB cannot both be -"));
+    }
+    Ok((queries, db))
+}
+
+fn resolved(scoring: &[ScoringChoice; 2], alphabet: Alphabet) -> Result<Scoring> {
+    scoring[usize::from(alphabet != Alphabet::Dna)].resolve(alphabet)?.scoring()
+}
+
+fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
+    for (option, given) in [("--min-identity", args.min_identity), ("--query-cover", args.query_cover)] {
+        let Some(given) = given.filter(|given| !(0.0..=1.0).contains(given)) else { continue };
+        let advice = match given {
+            1.0..=100.0 => format!("; did you mean {}?", given / 100.0),
+            _ => String::new(),
+        };
+        return Err(Error::usage(format!("{option} {given}: it is a fraction from 0 to 1{advice}")));
+    }
+    if let Some(evalue) = args.evalue {
+        if evalue.is_nan() || evalue < 0.0 {
+            return Err(Error::usage(format!("--evalue {evalue}: E-values are not negative")));
+        }
+        if mode != Mode::Local {
+            return Err(Error::usage(
+                "--evalue: there are E-values of local alignments only; use --min-score, or --mode local",
+            ));
+        }
+    }
+    let with_alignments = [("--min-identity", args.min_identity), ("--query-cover", args.query_cover)];
+    if let Some((option, _)) = with_alignments.iter().find(|(_, given)| args.score_only && given.is_some()) {
+        return Err(Error::usage(format!(
+            "{option} looks at alignments, but --score-only computes none: leave one of them out"
+        )));
+    }
+    let positive =
+        |hits| NonZeroUsize::new(hits).ok_or_else(|| Error::usage("--max-target-seqs 0 would write nothing"));
+    Ok(SearchSelection {
+        evalue: args.evalue,
+        min_score: args.min_score,
+        max_hits: args.max_target_seqs.map(positive).transpose()?,
+        min_identity: args.min_identity,
+        query_cover: args.query_cover,
+        score_only: args.score_only,
+    })
+}
+
+fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
+    let words: Vec<&str> = args.outfmt.iter().flat_map(|words| words.split_whitespace()).collect();
+    let (name, list) = match words.split_first() {
+        None => (args.format.unwrap_or_default(), args.fields.clone()),
+        Some((&"6", fields)) => (SearchFormatName::Blast6, Some(fields.join(" ")).filter(|fields| !fields.is_empty())),
+        Some((number, _)) => {
+            return Err(Error::usage(format!("--outfmt {number}: there is 6; --format has others")));
+        }
+    };
+    let typed = clap::ValueEnum::to_possible_value(&name).expect("no format is hidden").get_name().to_owned();
+    let has_fields = matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl | SearchFormatName::Blast6);
+    if list.is_some() && !has_fields {
+        return Err(Error::usage(format!("--fields is for tsv, jsonl and blast6: {typed} has its own columns")));
+    }
+    if args.score_only && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) && list.is_none() {
+        return Err(Error::usage(format!(
+            "--score-only leaves out the alignments that {typed} describes: use --format tsv or jsonl"
+        )));
+    }
+    let fields = list.map(|list| Field::parse_search_list(&list, args.score_only)).transpose()?;
+    let lacking = fields.iter().flatten().find(|field| field.needs_significance());
+    if let Some(field) = lacking.filter(|_| mode != Mode::Local) {
+        return Err(Error::usage(format!("--fields: '{}' is known of local alignments only", field.name)));
+    }
+    Ok(FormatChoice { name, fields })
+}
+
+impl FormatChoice {
+    /// The format, of hits that have E-values or not, and of sequences that have strands or not.
+    fn resolve(&self, score_only: bool, has_evalues: bool, has_strands: bool) -> Result<SearchFormat> {
+        let fields = |defaults: Vec<&'static Field>| match &self.fields {
+            Some(fields) => match fields.iter().find(|field| !has_evalues && field.needs_significance()) {
+                Some(field) => Err(Error::usage(format!(
+                    "--fields: '{}' needs the parameters of these scores and gap costs, which are not known",
+                    field.name
+                ))),
+                None => Ok(fields.clone()),
+            },
+            None => {
+                let defaults = if has_evalues { defaults } else { Field::without_significance(defaults) };
+                Ok(if has_strands { Field::with_strand(defaults, SEARCH_FIELDS) } else { defaults })
+            }
+        };
+        Ok(match self.name {
+            SearchFormatName::Tsv => SearchFormat::Tsv(fields(Field::search_tsv_defaults(score_only))?),
+            SearchFormatName::Jsonl => SearchFormat::JsonLines(fields(Field::search_json_defaults(score_only))?),
+            SearchFormatName::Blast6 => SearchFormat::Blast6(match &self.fields {
+                None => Field::blast_defaults(),
+                Some(_) => fields(Vec::new())?,
+            }),
+            SearchFormatName::Paf => SearchFormat::Paf,
+            SearchFormatName::Sam => SearchFormat::Sam { command: command_line() },
+        })
+    }
+}
+
+/// What `pairwave search` reads.
+pub(super) struct Sequences {
+    queries: Arc<SequenceStore>,
+    subjects: Arc<Subjects>,
+    scoring: Scoring,
+    statistics: Option<Statistics>,
+    format: SearchFormat,
+}
+
+impl JobCommand for Search {
+    type Input = Sequences;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Pairs;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+    }
+
+    fn read(&self, _run: &Run) -> Result<Sequences> {
+        if self.queries != "-" {
+            // A misspelt name is found out before a large database is read.
+            File::open(&self.queries).map_err(|source| Error::io(Path::new(&self.queries), source))?;
+        }
+        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
+        let subjects = Arc::new(Subjects::open(&self.db, &options)?);
+        let alphabet = subjects.alphabet();
+        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: self.degap };
+        let queries = Arc::new(read_described(&self.queries, &options)?);
+        let scoring = resolved(&self.scoring, alphabet)?;
+        check_strand(self.strand.unwrap_or_default(), alphabet)?;
+        let statistics = (self.mode == Mode::Local).then(|| Statistics::of(&scoring)).flatten();
+        let has_strands = alphabet == Alphabet::Dna && self.strand != Some(Strand::Forward);
+        let format = self.format.resolve(self.selection.score_only, statistics.is_some(), has_strands)?;
+        if statistics.is_none() && self.mode == Mode::Local {
+            if self.selection.evalue.is_some() {
+                return Err(Error::usage(
+                    "--evalue: no parameters are known for these scores and gap costs; use --min-score",
+                ));
+            }
+            tracing::warn!(
+                "no parameters are known for these scores and gap costs: hits have scores, but neither bits nor \
+                 E-values; --min-score selects"
+            );
+            let some = subjects.ranges(chance::ENOUGH).into_iter().next().map(|range| subjects.chunk(range));
+            if let Some(some) = some.transpose()? {
+                chance::warn_of_stores(&scoring, &queries, &some.store);
+            }
+        }
+        Ok(Sequences { queries, subjects, scoring, statistics, format })
+    }
+
+    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
+        let Sequences { queries, subjects, scoring, statistics, format } = input;
+        let SearchSelection { evalue, min_score, max_hits, min_identity, query_cover, score_only } = self.selection;
+        let usual = jobs::Search::new(Arc::clone(&queries), subjects, Arc::new(scoring.clone()));
+        let has_filters = min_identity.is_some() || query_cover.is_some();
+        let job = jobs::Search {
+            strand: self.strand.unwrap_or(usual.strand),
+            max_evalue: evalue.or(usual.max_evalue),
+            min_score,
+            min_identity,
+            min_query_cover: query_cover,
+            max_hits: max_hits.map_or(usual.max_hits, NonZeroUsize::get),
+            score_only: score_only || !(format.needs_alignment() || has_filters || self.compute.check),
+            check: self.compute.check,
+            ..usual
+        };
+        let name =
+            Path::new(&self.db).file_name().map_or_else(|| self.db.clone(), |name| name.to_string_lossy().into());
+        let context = SearchContext {
+            queries: Arc::clone(&queries),
+            scoring,
+            identity: IdentityDefinition::default(),
+            statistics,
+            database: name,
+            size: job.database_size(),
+        };
+        let mut writer = written::open(&format, context, output)?;
+        writer.begin()?;
+        let all = queries.len() as SequenceId;
+        let mut next = 0;
+        runner.show_progress(job.cells());
+        let summary = job.run(&runner.run, |hits| {
+            for of_query in hits.chunk_by(|one, other| one.query == other.query) {
+                let query = of_query[0].query;
+                // Queries without a hit.
+                (next..query).try_for_each(|query| writer.write(query, &[]))?;
+                let shown: Vec<written::SearchHit<'_>> = of_query.iter().map(shown).collect();
+                writer.write(query, &shown)?;
+                next = query + 1;
+            }
+            Ok(())
+        })?;
+        (next..all).try_for_each(|query| writer.write(query, &[]))?;
+        writer.finish()?;
+        Ok(summary)
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        summary_lines(summary, false)
+    }
+}
+
+/// A hit as writers take it.
+fn shown(hit: &SearchHit) -> written::SearchHit<'_> {
+    let alignment = hit.alignment.as_ref();
+    written::SearchHit {
+        subjects: &hit.subjects,
+        subject: hit.subject,
+        record: hit.record,
+        strand: hit.strand,
+        score: hit.score,
+        alignment: alignment.map(|alignment| &alignment.cigar),
+        query_start: alignment.map_or(0, |alignment| alignment.query_start),
+        target_start: alignment.map_or(0, |alignment| alignment.target_start),
+        counts: alignment.is_some().then_some(hit.counts),
+        significance: hit.significance,
+    }
+}
