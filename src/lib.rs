@@ -266,8 +266,8 @@ pub use edit::plan::{Against, Candidate};
 pub use error::{Error, Place, Result};
 pub use gpu::adapter::{Device, choose as choose_devices};
 pub use jobs::{
-    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongHit, LongSummary, PairResult, PhyloAlignment,
-    PhyloResult, Progress, ReadSource, Run, Search, SearchHit, Summary,
+    AllPairs, EditDistances, EditResult, Job, LongAlignment, LongHit, LongSummary, PairList, PairResult, PairRow,
+    PairSource, PhyloAlignment, PhyloResult, Progress, ReadSource, Run, Search, SearchHit, Summary,
 };
 pub use papara::{GapModel, Reference};
 pub use score::{Ambiguity, EndGaps, Gaps, IdentityDefinition, Mode, PhyloScheme, Scoring, SubstitutionMatrix};

@@ -6,6 +6,7 @@ mod edit;
 mod long;
 mod mpi;
 mod msa;
+mod pairs;
 mod papara;
 mod search;
 
@@ -21,6 +22,7 @@ pub(super) use edit::*;
 pub(super) use long::*;
 pub(super) use mpi::*;
 pub(super) use msa::*;
+pub(super) use pairs::*;
 pub(super) use papara::*;
 pub(super) use search::*;
 
@@ -63,6 +65,7 @@ impl Args {
 pub(super) enum Command {
     Allpairs(Box<AllPairsArgs>),
     Search(Box<SearchArgs>),
+    Pairs(Box<PairsArgs>),
     Edit(Box<EditArgs>),
     Long(Box<LongArgs>),
     Papara(Box<PaparaArgs>),

@@ -21,6 +21,7 @@ mod mpi;
 mod msa;
 mod options;
 mod pages;
+mod pairs;
 mod papara;
 mod progress;
 mod run;
@@ -78,6 +79,7 @@ fn execute(options: Options) -> Result<()> {
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
         Action::Search(job) => runner::run(&*job, options.quiet),
+        Action::Pairs(job) => runner::run(&*job, options.quiet),
         Action::Edit(job) => runner::run(&*job, options.quiet),
         Action::Long(job) => runner::run(&*job, options.quiet),
         Action::Papara(job) => runner::run(&*job, options.quiet),

@@ -1,5 +1,7 @@
 //! What is valid: [`Options`] made from [`Args`], or an error that says what contradicts what.
 
+mod pairs;
+
 use super::args::*;
 use super::bench::Bench;
 use super::blocks::{Merge, Plan, RunBlocks};
@@ -9,6 +11,7 @@ use super::edit::Edit;
 use super::long::{Long, command_line};
 use super::mpi::Mpi;
 use super::msa::MultipleAlign;
+use super::pairs::PairsJob;
 use super::papara::Papara;
 use super::scoring::ScoringChoice;
 use super::search::Search;
@@ -37,6 +40,7 @@ pub(super) struct Options {
 pub(super) enum Action {
     AllPairs(Box<AllPairs>),
     Search(Box<Search>),
+    Pairs(Box<PairsJob>),
     Edit(Box<Edit>),
     Long(Box<Long>),
     Papara(Box<Papara>),
@@ -122,8 +126,11 @@ impl TryFrom<Args> for Options {
             Some(Command::Search(args)) if args.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Search(args)) if args.fields.as_deref() == Some("help") => Action::SearchFields,
             Some(Command::Search(args)) => Action::Search(Box::new(Search::try_from(*args)?)),
+            Some(Command::Pairs(args)) if args.scoring.lists_schemes() => Action::Schemes,
             Some(Command::Allpairs(args)) if args.fields.as_deref() == Some("help") => Action::Fields,
             Some(Command::Allpairs(args)) => Action::AllPairs(Box::new(AllPairs::try_from(*args)?)),
+            Some(Command::Pairs(args)) if args.fields.as_deref() == Some("help") => Action::Fields,
+            Some(Command::Pairs(args)) => Action::Pairs(Box::new(PairsJob::try_from(*args)?)),
             Some(Command::Edit(args)) if args.fields.as_deref() == Some("help") => Action::EditFields,
             Some(Command::Edit(args)) => Action::Edit(Box::new(Edit::try_from(*args)?)),
             Some(Command::Long(args)) if args.fields.as_deref() == Some("help") => Action::LongFields,

@@ -36,7 +36,12 @@ impl Progress {
 
     /// The same of a job of reads, whose number nobody knows: what is counted as pairs are reads.
     pub(super) fn start_reads(quiet: bool) -> Self {
-        Self::with_style(None, quiet, reads_style)
+        Self::with_style(None, quiet, |reads| counted_style("reads", reads))
+    }
+
+    /// The same of a job of pairs, whose number nobody knows.
+    pub(super) fn start_pairs(quiet: bool) -> Self {
+        Self::with_style(None, quiet, |pairs| counted_style("pairs", pairs))
     }
 
     fn with_style(
@@ -166,11 +171,12 @@ fn parts_style() -> ProgressStyle {
         .progress_chars("=> ")
 }
 
-fn reads_style(reads: Arc<AtomicU64>) -> ProgressStyle {
+/// What is counted, with its name.
+fn counted_style(name: &'static str, counter: Arc<AtomicU64>) -> ProgressStyle {
     let done = move |state: &ProgressState, out: &mut dyn Write| {
-        let (count, seconds) = (reads.load(Ordering::Relaxed), state.elapsed().as_secs_f64().max(1e-6));
+        let (count, seconds) = (counter.load(Ordering::Relaxed), state.elapsed().as_secs_f64().max(1e-6));
         // As above.
-        let _ = write!(out, "{} reads, {}/s", HumanCount(count), HumanCount((count as f64 / seconds) as u64));
+        let _ = write!(out, "{} {name}, {}/s", HumanCount(count), HumanCount((count as f64 / seconds) as u64));
     };
     ProgressStyle::with_template("{spinner} {done}  {elapsed}").expect("the template is valid").with_key("done", done)
 }
@@ -319,7 +325,7 @@ mod tests {
         bar.set_style(long_style());
         bar.set_style(parts_style());
         bar.inc(1);
-        bar.set_style(reads_style(Arc::new(AtomicU64::new(3))));
+        bar.set_style(counted_style("reads", Arc::new(AtomicU64::new(3))));
         bar.inc(1);
         assert_eq!(
             [0.0, 5e5, 1.5e9, 9.9996e12].map(gcups),

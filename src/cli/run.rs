@@ -8,7 +8,7 @@ use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner, chosen};
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{self, Job, PairResult, Run, Summary, devices};
+use pairwave::jobs::{self, Job, Run, Summary, devices};
 use pairwave::output::{self, Context, Format, Output, Pair};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceStore, read_files};
@@ -116,28 +116,10 @@ impl BlockCommand for AllPairs {
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
         let summary = source(&job, &mut runner, &mut |results| {
-            results.iter().try_for_each(|result| writer.write(&pair(result)))
+            results.iter().try_for_each(|result| writer.write(&Pair::from(result)))
         })?;
         writer.finish()?;
         Ok(summary)
-    }
-}
-
-/// A result as writers take it.
-fn pair(result: &PairResult) -> Pair<'_> {
-    let alignment = result.alignment.as_ref();
-    Pair {
-        query: result.query,
-        target: result.target,
-        strand: result.strand,
-        score: result.score,
-        alignment: alignment.map(|alignment| &alignment.cigar),
-        query_start: alignment.map_or(0, |alignment| alignment.query_start),
-        target_start: alignment.map_or(0, |alignment| alignment.target_start),
-        counts: alignment.is_some().then_some(result.counts),
-        edits: None,
-        hit: None,
-        significance: None,
     }
 }
 

@@ -50,6 +50,11 @@ impl Runner {
         self.run.progress = Arc::new(Progress::start_long(cells, self.quiet));
     }
 
+    /// The same of a job of pairs, of which nobody knows how many there are.
+    pub(super) fn show_progress_pairs(&mut self) {
+        self.run.progress = Arc::new(Progress::start_pairs(self.quiet));
+    }
+
     /// The same of a job of reads, of which nobody knows how many there are.
     pub(super) fn show_progress_reads(&mut self) {
         self.run.progress = Arc::new(Progress::start_reads(self.quiet));

@@ -19,6 +19,11 @@ const FOREIGN: &[(&[&str], &str, &[&str])] = &[
     (&["allpairs-global", "usearch-global"], "here it is 'pairwave allpairs SEQS' or 'pairwave allpairs A B'", &[]),
     (&["acceptall"], "every pair is written unless --min-identity or --min-score says otherwise", &["allpairs"]),
     (
+        &["id", "min-identity", "min-score", "max-hits", "max-target-seqs"],
+        "every listed pair is written: allpairs selects some",
+        &["pairs"],
+    ),
+    (
         &["gapopen", "gap-open-cost", "gop", "open"],
         "here it is --gap-open OPEN: a gap of k symbols costs OPEN + k * EXTEND",
         &[],
@@ -39,7 +44,7 @@ const FOREIGN: &[(&[&str], &str, &[&str])] = &[
     (
         &["outfmt", "format-mode", "aformat"],
         "here it is --format; what '-outfmt 6' writes is --format blast6",
-        &["allpairs", "long"],
+        &["allpairs", "pairs", "long"],
     ),
     (&["outfmt", "format-mode"], "here it is --format", &["edit"]),
     (
@@ -47,7 +52,7 @@ const FOREIGN: &[(&[&str], &str, &[&str])] = &[
         "here it is --fields LIST; --fields help lists them",
         &[],
     ),
-    (&["blast6out"], "here it is --format blast6 --output FILE", &["allpairs", "long"]),
+    (&["blast6out"], "here it is --format blast6 --output FILE", &["allpairs", "pairs", "long"]),
     (&["userout", "out", "outfile", "outseq", "o-file"], "here it is --output FILE", &[]),
     (
         &["max-target-seqs", "maxaccepts", "maxhits", "max-seqs", "max-accept", "num-alignments"],
@@ -59,7 +64,7 @@ const FOREIGN: &[(&[&str], &str, &[&str])] = &[
     (
         &["query", "subject", "db", "target", "asequence", "bsequence", "in", "input", "q", "i"],
         "the files are named without an option",
-        &["allpairs", "edit", "long"],
+        &["allpairs", "pairs", "edit", "long"],
     ),
     (&["query", "queries", "i", "in", "input"], "here it is --reads FILE", &["papara"]),
     (&["ref-msa", "msa", "ref", "alignment"], "here it is --reference FILE", &["papara"]),
@@ -67,7 +72,7 @@ const FOREIGN: &[(&[&str], &str, &[&str])] = &[
     (&["f", "fasta"], "here it is --format fasta, which is the default", &["papara"]),
     (&["n", "run-name"], "here it is --output FILE", &["papara"]),
     (&["jplace"], "no placements are computed: EPA-ng and pplacer read the alignment that is written", &["papara"]),
-    (&["sw", "nw", "local", "global"], "here it is --mode", &["allpairs", "edit", "long"]),
+    (&["sw", "nw", "local", "global"], "here it is --mode", &["allpairs", "pairs", "edit", "long"]),
 ];
 
 /// What to type instead of an option that there is not, in one of the program's commands.
@@ -124,6 +129,7 @@ mod tests {
             ("long", "-max_target_seqs", "--top"),
             ("allpairs", "--gapopen=10", "--gap-open"),
             ("allpairs", "--userfields", "--fields"),
+            ("pairs", "--min-identity", "allpairs selects"),
             ("papara", "-c", "--gap-model"),
             ("papara", "--query", "--reads"),
         ] {
@@ -135,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_answer_in_a_command() {
-        for command in ["allpairs", "edit", "long", "papara"] {
+        for command in ["allpairs", "pairs", "edit", "long", "papara"] {
             let here = |commands: &&[&str]| commands.is_empty() || commands.contains(&command);
             let entries = FOREIGN.iter().filter(|(_, _, commands)| here(commands));
             let mut names: Vec<&str> = entries.flat_map(|(names, ..)| names.iter().copied()).collect();

@@ -12,7 +12,7 @@
 //! a query of its own; of the two results of a pair the better one is handed over.
 
 mod blocks;
-mod finish;
+pub(super) mod finish;
 mod row;
 
 pub(super) use self::blocks::part_of;
@@ -31,6 +31,7 @@ use crate::engine::queue::BandSource;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
+use crate::output::Pair;
 use crate::pairs::cpu::workers;
 use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
 use crate::pairs::plan::{self, PlannedBand};
@@ -101,9 +102,29 @@ pub struct PairResult {
 
 impl PairResult {
     /// Bytes of memory that it takes.
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let cigar = self.alignment.as_ref().map_or(0, |alignment| alignment.cigar.bytes());
         size_of::<Self>() as u64 + cigar
+    }
+}
+
+/// A result as writers take it.
+impl<'a> From<&'a PairResult> for Pair<'a> {
+    fn from(result: &'a PairResult) -> Self {
+        let alignment = result.alignment.as_ref();
+        Pair {
+            query: result.query,
+            target: result.target,
+            strand: result.strand,
+            score: result.score,
+            alignment: alignment.map(|alignment| &alignment.cigar),
+            query_start: alignment.map_or(0, |alignment| alignment.query_start),
+            target_start: alignment.map_or(0, |alignment| alignment.target_start),
+            counts: alignment.is_some().then_some(result.counts),
+            edits: None,
+            hit: None,
+            significance: None,
+        }
     }
 }
 

@@ -3,14 +3,17 @@
 use super::fields::{Facts, Field, Quotes};
 use super::{Body, Context, Line, Output, Pair};
 use crate::error::Result;
+use crate::seq::{SequenceId, SequenceStore};
 
 pub(super) struct JsonLines {
     fields: Vec<&'static Field>,
+    /// It was said that there are names that JSON does not have.
+    has_warned: bool,
 }
 
 impl JsonLines {
     pub(super) fn new(fields: &[&'static Field]) -> Self {
-        JsonLines { fields: fields.to_vec() }
+        JsonLines { fields: fields.to_vec(), has_warned: false }
     }
 }
 
@@ -21,6 +24,25 @@ impl Body for JsonLines {
         if count > 0 && self.fields.iter().any(|field| field.is_name()) {
             let names = if count == 1 { "1 name is" } else { &format!("{count} names are") };
             tracing::warn!("{names} not UTF-8, as JSON has to be: U+FFFD stands for what is not; tsv has every byte");
+            self.has_warned = true;
+        }
+        Ok(())
+    }
+
+    /// Warns once: how many such names are to come, nobody knows.
+    fn go_on(&mut self, context: &Context) -> Result<()> {
+        let foreign = |store: &SequenceStore| (0..store.len() as SequenceId).find(|&id| is_foreign(store, id));
+        let (queries, targets) = (&context.queries, &context.targets);
+        let first = foreign(queries).map(|id| queries.name(id));
+        if !self.has_warned
+            && let Some(name) = first.or_else(|| foreign(targets).map(|id| targets.name(id)))
+            && self.fields.iter().any(|field| field.is_name())
+        {
+            tracing::warn!(
+                "'{name}' and perhaps other names are not UTF-8, as JSON has to be: U+FFFD stands for what is not; tsv \
+                 has every byte"
+            );
+            self.has_warned = true;
         }
         Ok(())
     }
@@ -28,6 +50,10 @@ impl Body for JsonLines {
     fn lines(&self) -> Option<&dyn Line> {
         Some(self)
     }
+}
+
+fn is_foreign(store: &SequenceStore, id: SequenceId) -> bool {
+    store.name_bytes(id) != store.name(id).as_bytes()
 }
 
 impl Line for JsonLines {

@@ -183,6 +183,9 @@ pub trait PairWriter: Send {
     fn begin(&mut self) -> Result<()>;
     /// Writes one pair.
     fn write(&mut self, pair: &Pair<'_>) -> Result<()>;
+    /// From here on the numbers of pairs are those of other sets, where formats do not need all of them at the beginning
+    /// ([`Format::needs_sets`]).
+    fn go_on_with(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()>;
     /// Writes many pairs, on the threads of the current pool if that pays.
     fn write_all(&mut self, pairs: &[Pair<'_>]) -> Result<()>;
     /// Writes what stands after the last pair and makes the output final. Dropping a writer without this leaves no
@@ -234,9 +237,29 @@ impl Format {
         matches!(self, Format::Blast6 | Format::Paf | Format::Sam { .. } | Format::Text { .. })
     }
 
+    /// Whether all sequences have to be known before the first pair is written.
+    pub fn needs_sets(&self) -> bool {
+        matches!(self, Format::Sam { .. } | Format::Phylip { .. })
+    }
+
     /// Whether every pair must come: nothing may be filtered.
     pub fn needs_all_pairs(&self) -> bool {
         matches!(self, Format::Phylip { .. })
+    }
+}
+
+/// A writer of `format` into `output`, for pairs of a list: each is by itself and has a row, also one without a column. (In
+/// SAM every query has SEQ as often as it is listed, and one that is not aligned is unmapped.)
+///
+/// # Errors
+/// As [`open`].
+pub fn open_listed(format: &Format, context: Context, output: Output) -> Result<Box<dyn PairWriter>> {
+    match format {
+        Format::Sam { command } => {
+            let body = Box::new(sam::Sam::of_list(command, &context)?);
+            Ok(Box::new(Writer { context, body, output }))
+        }
+        format => open(format, context, output),
     }
 }
 
@@ -287,6 +310,11 @@ trait Body: Send {
         Ok(())
     }
 
+    /// The sets are others now.
+    fn go_on(&mut self, _context: &Context) -> Result<()> {
+        Ok(())
+    }
+
     /// How a pair becomes a line, if it does so by itself.
     fn lines(&self) -> Option<&dyn Line>;
 
@@ -317,6 +345,15 @@ struct Writer {
 impl PairWriter for Writer {
     fn begin(&mut self) -> Result<()> {
         self.body.begin(&self.context, &mut self.output)
+    }
+
+    fn go_on_with(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()> {
+        let context = &mut self.context;
+        if Arc::ptr_eq(&context.queries, queries) && Arc::ptr_eq(&context.targets, targets) {
+            return Ok(());
+        }
+        (context.queries, context.targets) = (Arc::clone(queries), Arc::clone(targets));
+        self.body.go_on(context)
     }
 
     fn write(&mut self, pair: &Pair<'_>) -> Result<()> {

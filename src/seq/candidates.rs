@@ -8,6 +8,8 @@
 //! text does. A first line `pattern text ...` (or `query target ...`) is a header; blank lines, and lines that begin
 //! with `#`, are passed over. Names are those of the sequences, up to the first blank of their headers.
 //!
+//! Lists of pairs of whole sequences are the same without positions.
+//!
 //! Read mappers make tens of millions of lines, so the whole file is held, cut between lines, and its pieces are parsed
 //! by all threads of the current pool.
 
@@ -58,16 +60,71 @@ pub fn read_candidate_bytes<T: Send>(
     read(Input::new(name, Box::new(data))?, patterns, texts, make)
 }
 
+/// Reads a list of pairs from a file, plain or compressed; `-` is standard input: lines of two names, of a query and of a
+/// target, with a tab between them. Else as [`read_candidates`].
+///
+/// # Errors
+/// As [`read_candidates`].
+pub fn read_pairs(
+    path: &str,
+    queries: &SequenceStore,
+    targets: &SequenceStore,
+) -> Result<Vec<(SequenceId, SequenceId)>> {
+    read_pairs_of(Input::open(path)?, queries, targets)
+}
+
+/// Reads a list of pairs from memory; `name` stands for the file in errors. As [`read_pairs`] else.
+///
+/// ```
+/// use pairwave::seq::read_pair_bytes;
+///
+/// let genes = pairwave::read("assets/16s/gold12.fasta")?;
+/// let list = b"query\ttarget\nS000002387\t7000004128191544\nS000002387\tS000002387\n";
+/// let pairs = read_pair_bytes("pairs.tsv", list, &genes, &genes)?;
+/// assert_eq!(pairs.iter().map(|pair| genes.name(pair.1)).collect::<Vec<_>>(), ["7000004128191544", "S000002387"]);
+///
+/// let error = read_pair_bytes("pairs.tsv", b"# mine\nS000002387\tS9\n", &genes, &genes).unwrap_err();
+/// assert_eq!(error.to_string(), "pairs.tsv, line 2: there is no target 'S9'");
+/// # Ok::<(), pairwave::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`read_pairs`].
+pub fn read_pair_bytes(
+    name: &str,
+    data: &[u8],
+    queries: &SequenceStore,
+    targets: &SequenceStore,
+) -> Result<Vec<(SequenceId, SequenceId)>> {
+    read_pairs_of(Input::new(name, Box::new(data))?, queries, targets)
+}
+
+fn read_pairs_of(
+    input: Input<'_>,
+    queries: &SequenceStore,
+    targets: &SequenceStore,
+) -> Result<Vec<(SequenceId, SequenceId)>> {
+    let parser = Parser::new(["query", "target"], queries, targets, false);
+    read_lines(input, &parser, |query, target, _| (query, target))
+}
+
 fn read<T: Send>(
-    mut input: Input<'_>,
+    input: Input<'_>,
     patterns: &SequenceStore,
     texts: &SequenceStore,
+    make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
+) -> Result<Vec<T>> {
+    read_lines(input, &Parser::new(["pattern", "text"], patterns, texts, true), make)
+}
+
+fn read_lines<T: Send>(
+    mut input: Input<'_>,
+    parser: &Parser<'_>,
     make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
 ) -> Result<Vec<T>> {
     let mut data = Vec::new();
     input.bytes.read_to_end(&mut data).map_err(|error| input.read_error(error.to_string()))?;
     let begin = body(&data);
-    let parser = Parser { patterns: Names::of("pattern", patterns), texts: Names::of("text", texts), store: texts };
     let parsed: Vec<Result<Vec<T>, Wrong>> = pieces(&data, begin)
         .into_par_iter()
         .map(|piece| {
@@ -144,9 +201,21 @@ struct Parser<'a> {
     patterns: Names<'a>,
     texts: Names<'a>,
     store: &'a SequenceStore,
+    /// Whether lines may name a part of the text.
+    takes_parts: bool,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    /// Of lines that name sequences of these kinds.
+    fn new(
+        [pattern, text]: [&'static str; 2],
+        patterns: &'a SequenceStore,
+        texts: &'a SequenceStore,
+        takes_parts: bool,
+    ) -> Self {
+        Parser { patterns: Names::of(pattern, patterns), texts: Names::of(text, texts), store: texts, takes_parts }
+    }
+
     /// A pattern, a text and a part of it. `last` is the pattern of the line before, which is often that of this one.
     fn line<'d>(
         &self,
@@ -161,10 +230,10 @@ impl Parser<'_> {
             }
             count += 1;
         }
-        if count != 2 && count != 4 {
-            return Err(format!(
-                "expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found {count}"
-            ));
+        if count != 2 && !(count == 4 && self.takes_parts) {
+            let (pattern, text) = (self.patterns.kind, self.texts.kind);
+            let more = if self.takes_parts { " or 4 (and start, end)" } else { "" };
+            return Err(format!("expected 2 columns ({pattern}, {text}){more} with tabs between them, found {count}"));
         }
         let [pattern, text, start, end] = columns;
         let pattern = match *last {
@@ -206,6 +275,11 @@ fn shown(bytes: &[u8]) -> String {
     if bytes.len() > 60 { text + "..." } else { text }
 }
 
+/// Several of a kind.
+fn plural(kind: &str) -> String {
+    kind.strip_suffix('y').map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies"))
+}
+
 /// Sequences by name.
 struct Names<'a> {
     kind: &'static str,
@@ -225,7 +299,7 @@ impl<'a> Names<'a> {
     fn id(&self, name: &[u8]) -> Result<SequenceId, String> {
         match self.ids.get(name) {
             Some(Some(id)) => Ok(*id),
-            Some(None) => Err(format!("'{}' is the name of several {}s", shown(name), self.kind)),
+            Some(None) => Err(format!("'{}' is the name of several {}", shown(name), plural(self.kind))),
             None => Err(format!("there is no {} '{}'", self.kind, shown(name))),
         }
     }
@@ -294,6 +368,23 @@ mod tests {
         pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 5
         pairs.tsv, line 3: expected 2 columns (pattern, text) or 4 (and start, end) with tabs between them, found 1
         pairs.tsv, line 3: there is no pattern 'pattern'
+        ");
+    }
+
+    #[test]
+    fn lists_of_pairs_have_two_names_a_line() {
+        let queries = store(&[("q1", 4), ("q2", 5), ("twice", 1), ("twice", 2)]);
+        let targets = store(&[("t1", 100)]);
+        let read = |list: &str| read_pair_bytes("list", list.as_bytes(), &queries, &targets);
+        assert_eq!(read("query\ttarget\nq2\tt1\n\n#\nq1\tt1\r\nq2\tt1").unwrap(), [(1, 0), (0, 0), (1, 0)]);
+        let message = |line: &str| read(&format!("q1\tt1\n{line}\n")).unwrap_err().to_string();
+        let all = ["q3\tt1", "q1\tq1", "twice\tt1", "q1", "q1\tt1\t0\t9"];
+        insta::assert_snapshot!(all.map(message).join("\n"), @"
+        list, line 2: there is no query 'q3'
+        list, line 2: there is no target 'q1'
+        list, line 2: 'twice' is the name of several queries
+        list, line 2: expected 2 columns (query, target) with tabs between them, found 1
+        list, line 2: expected 2 columns (query, target) with tabs between them, found 4
         ");
     }
 

@@ -203,6 +203,11 @@ impl Recorder {
         recorder
     }
 
+    /// Reads as it is said.
+    pub(super) fn of_records(options: &ReadOptions) -> Self {
+        Recorder::new(options, LIMITS)
+    }
+
     /// Reads as it is said, and keeps letters as the file has them.
     pub(super) fn of_letters(options: &ReadOptions) -> Self {
         Recorder::new(options, LIMITS).with_letters()
@@ -488,6 +493,32 @@ impl Duplicates {
         let records = if self.records == 1 { "1 record has" } else { &format!("{} records have", self.records) };
         tracing::warn!("{place}: {records} the name of an earlier one: '{shown}'{more}");
     }
+}
+
+/// What was read so far of some files, after which their alphabet is decided; the rest is read as letters of that.
+pub(super) fn settle<const N: usize>(
+    recorders: [&mut Recorder; N],
+    options: &ReadOptions,
+) -> Result<[SequenceStore; N]> {
+    let take = |recorder: &mut Recorder| {
+        let name = recorder.loaded.name.clone();
+        let empty = Loaded {
+            name,
+            builder: SequenceStore::builder(Alphabet::Protein),
+            census: Census::default(),
+            first_foreign: None,
+        };
+        std::mem::replace(&mut recorder.loaded, empty)
+    };
+    let mut recorders = recorders;
+    let stores = settle_alphabet(recorders.iter_mut().map(|recorder| take(recorder)).collect(), options)?;
+    let alphabet = stores.first().map_or(Alphabet::Protein, SequenceStore::alphabet);
+    for recorder in recorders {
+        recorder.table = detect::table(alphabet, options.degap);
+        recorder.choice = AlphabetChoice::Fixed(alphabet);
+        recorder.loaded.builder = SequenceStore::builder(alphabet);
+    }
+    stores.try_into().map_err(|_| Error::Internal("a store is missing".into()))
 }
 
 /// Decides on the alphabet of all files, recodes their letters if they were read as something else, and builds.

@@ -19,6 +19,7 @@ mod local;
 mod long;
 mod msa;
 mod pages;
+mod pairs;
 mod papara;
 mod scoring;
 mod stats;

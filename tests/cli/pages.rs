@@ -189,6 +189,7 @@ fn files_of_the_documentation(folder: &TempDir) {
     file(folder, "reads.fq", format!("@r\n{read}\n+\n{}\n", "I".repeat(read.len())));
     file(folder, "probe.fa", format!(">probe\n{}\n", &read[..20]));
     file(folder, "candidates.tsv", "r\tchr1\t90\t190\n");
+    file(folder, "pairs.tsv", "S000002387\t7000004128191544\n");
 }
 
 /// README.md and the pages of docs/, each with its text.
@@ -236,7 +237,8 @@ fn the_documentation_shows_what_is_written() {
         let in_blocks = text.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines());
         let in_tables =
             text.lines().filter(|line| line.starts_with("| ")).flat_map(|line| line.split('`').skip(1).step_by(2));
-        let jobs = ["allpairs ", "edit ", "long ", "papara ", "msa ", "tree ", "dist ", "man ", "completions "];
+        let jobs =
+            ["allpairs ", "pairs ", "edit ", "long ", "papara ", "msa ", "tree ", "dist ", "man ", "completions "];
         let is_whole = |command: &&str| {
             let rest = command.strip_prefix("pairwave ");
             rest.is_some_and(|rest| jobs.iter().any(|job| rest.starts_with(job)) && !rest.contains("..."))

@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::blocks::BlockSink;
 use crate::jobs::blocks::source::Begun;
-use crate::pairs::{Hit, Pairs, plan};
+use crate::pairs::{Hit, Pairs, Report, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
 use crate::seq::SequenceId;
 use crate::trace::{Hint, Workspace, traceback};
 
 /// Turns an engine's result into the caller's.
-pub(super) struct Aligner<'a> {
+pub(in crate::jobs) struct Aligner<'a> {
     job: &'a AllPairs,
     /// The queries here are strands of the job's.
     planned: &'a plan::Job,
@@ -28,7 +28,7 @@ pub(super) struct Aligner<'a> {
 }
 
 impl<'a> Aligner<'a> {
-    pub(super) fn new(job: &'a AllPairs, planned: &'a plan::Job, interrupt: &'a AtomicBool) -> Self {
+    pub(in crate::jobs) fn new(job: &'a AllPairs, planned: &'a plan::Job, interrupt: &'a AtomicBool) -> Self {
         Aligner { job, planned, filter: job.filter(), interrupt }
     }
 
@@ -69,6 +69,31 @@ impl<'a> Aligner<'a> {
         let Some(filter) = &self.filter else { return true };
         let (m, n) = (self.planned.queries.length(hit.query), self.planned.targets().length(hit.target));
         filter.may_reach(hit.score, hit.matches, m, n)
+    }
+
+    /// What comes of a report, in no particular order, and how many pairs were aligned for it; those that the engine did not
+    /// trace on the threads of the pool.
+    pub(in crate::jobs) fn results(&self, report: Report, pool: &rayon::ThreadPool) -> Result<(Vec<PairResult>, u64)> {
+        let Report { hits, traced, .. } = report;
+        if self.job.score_only {
+            let enough = hits.iter().filter(|hit| self.scores_enough(hit));
+            return Ok((enough.map(|hit| self.scored(hit)).collect(), 0));
+        }
+        let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
+        let aligned = open.len() as u64;
+        let align = |workspace: &mut Workspace, &place: &usize| {
+            self.align(&hits[place], traced.cigar(place), workspace).transpose()
+        };
+        let is_traced = |&place: &usize| traced.spans.get(place).is_some_and(Option::is_some);
+        let results: Result<Vec<PairResult>> = if open.len() <= FEW_RESULTS && open.iter().all(is_traced) {
+            // The threads of the CPU trace what they compute, and all of them may be at work.
+            let mut workspace = Workspace::default();
+            open.iter().filter_map(|place| align(&mut workspace, place)).collect()
+        } else {
+            let open = open.par_iter();
+            pool.install(|| open.map_init(Workspace::default, align).filter_map(|result| result).collect())
+        };
+        Ok((results?, aligned))
     }
 
     /// The alignment of a pair, traced back here unless the engine did; `None` if it has not the identity asked for.
@@ -148,28 +173,8 @@ impl<'a> Finisher<'a> {
 
     /// Takes what engines found.
     pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
-        let hits = outcome.report.hits;
-        let aligner = &self.aligner;
-        let results = if aligner.job.score_only {
-            hits.iter().filter(|hit| aligner.scores_enough(hit)).map(|hit| aligner.scored(hit)).collect()
-        } else {
-            let traced = outcome.report.traced;
-            let open: Vec<usize> = (0..hits.len()).filter(|&place| aligner.may_reach(&hits[place])).collect();
-            self.summary.aligned += open.len() as u64;
-            let align = |workspace: &mut Workspace, &place: &usize| {
-                aligner.align(&hits[place], traced.cigar(place), workspace).transpose()
-            };
-            let is_traced = |&place: &usize| traced.spans.get(place).is_some_and(Option::is_some);
-            let aligned: Result<Vec<PairResult>> = if open.len() <= FEW_RESULTS && open.iter().all(is_traced) {
-                // The threads of the CPU trace what they compute, and all of them may be at work.
-                let mut workspace = Workspace::default();
-                open.iter().filter_map(|place| align(&mut workspace, place)).collect()
-            } else {
-                let open = open.par_iter();
-                self.pool.install(|| open.map_init(Workspace::default, align).filter_map(|result| result).collect())
-            };
-            aligned?
-        };
+        let (results, aligned) = self.aligner.results(outcome.report, self.pool)?;
+        self.summary.aligned += aligned;
         let begin = || (outcome.band.pairs, Vec::new());
         self.bands.add(&outcome.band, outcome.pairs, begin, |(_, gathered)| {
             let bytes = results.iter().map(PairResult::bytes).sum();
@@ -226,7 +231,7 @@ impl<'a> Finisher<'a> {
 
 /// Keeps of the two strands of each pair the one that scores more; of equal ones the forward one. `results` are sorted by
 /// query, target and strand.
-fn keep_better_strands(results: &mut Vec<PairResult>) {
+pub(in crate::jobs) fn keep_better_strands(results: &mut Vec<PairResult>) {
     results.dedup_by(|minus, plus| {
         let is_same = (minus.query, minus.target) == (plus.query, plus.target);
         if is_same && minus.score > plus.score {

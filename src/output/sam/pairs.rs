@@ -8,9 +8,12 @@
 //! Of the alignments of a query the one that scores most is primary and has SEQ; of several the first. The others are
 //! secondary and have none, as in minimap2. Lines stay in input order, so that those of one query are kept until the next
 //! query begins.
+//!
+//! Pairs of a list are each by themselves: every line is primary and has SEQ, and a pair without a column of two symbols has
+//! a line as well, of an unmapped read.
 
 use super::super::{Body, Context, Line, Output, Pair};
-use super::{REVERSE, SECONDARY, name_problem, push_clip, push_header, push_letters, push_tail};
+use super::{REVERSE, SECONDARY, UNMAPPED, name_problem, push_clip, push_header, push_letters, push_tail};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::output::columns::push_runs;
@@ -21,6 +24,8 @@ use std::collections::HashSet;
 
 pub(in crate::output) struct Sam {
     command: String,
+    /// Every pair is by itself.
+    is_list: bool,
     /// Whose lines are kept.
     query: Option<SequenceId>,
     /// The lines without flag and SEQ.
@@ -50,14 +55,15 @@ impl Sam {
             return Err(Error::usage(format!("SAM is for nucleotides, but these are {letters}; use paf")));
         }
         check_names(queries, false)?;
-        Ok(Sam { command: String::new(), query: None, text: Vec::new(), lines: Vec::new() })
+        Ok(Sam { command: String::new(), is_list: false, query: None, text: Vec::new(), lines: Vec::new() })
     }
 
-    /// Adds an alignment to those of its query. All before must be of the same one.
-    pub(in crate::output) fn add(&mut self, context: &Context, pair: &Pair<'_>) -> Result<()> {
+    /// Adds an alignment to those of its query. All before must be of the same one. Gives false if it has no column of two
+    /// symbols, and so no line.
+    pub(in crate::output) fn add(&mut self, context: &Context, pair: &Pair<'_>) -> Result<bool> {
         self.query = Some(pair.query);
         let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
-        let Some(middle) = Middle::of(cigar, pair, context.queries.length(pair.query)) else { return Ok(()) };
+        let Some(middle) = Middle::of(cigar, pair, context.queries.length(pair.query)) else { return Ok(false) };
         let out = &mut self.text;
         out.extend_from_slice(context.queries.name(pair.query).as_bytes());
         out.push(b'\t');
@@ -75,7 +81,23 @@ impl Sam {
         push_tail(out, middle.edits, pair);
         let is_reverse = pair.is_reverse();
         self.lines.push(Kept { score: pair.score, is_reverse, ends: [flag, letters, out.len()] });
-        Ok(())
+        Ok(true)
+    }
+
+    pub(in crate::output) fn of_list(command: &str, context: &Context) -> Result<Self> {
+        Ok(Sam { is_list: true, ..Sam::new(command, context)? })
+    }
+
+    /// The line of a query that is not aligned.
+    fn unmapped(context: &Context, query: SequenceId, output: &mut Output) -> Result<()> {
+        let out = output.buffer();
+        out.extend_from_slice(context.queries.name(query).as_bytes());
+        out.push(b'\t');
+        push_unsigned(out, UNMAPPED);
+        out.extend_from_slice(b"\t*\t0\t0\t*\t*\t0\t0\t");
+        push_letters(context.queries.codes(query), context.queries.alphabet(), output)?;
+        output.buffer().extend_from_slice(b"\t*\n");
+        output.pass_on()
     }
 
     /// Writes the lines of the query so far.
@@ -173,15 +195,22 @@ impl Body for Sam {
         push_header(&self.command, ids.map(|id| (targets.name(id), targets.length(id))), output)
     }
 
+    fn go_on(&mut self, _context: &Context) -> Result<()> {
+        Err(Error::Internal("the references of SAM are in its header, before the first pair".into()))
+    }
+
     fn lines(&self) -> Option<&dyn Line> {
         None
     }
 
     fn pair(&mut self, context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
-        if self.query != Some(pair.query) {
+        if self.is_list || self.query != Some(pair.query) {
             self.flush(context, output)?;
         }
-        self.add(context, pair)
+        if !self.add(context, pair)? && self.is_list {
+            Self::unmapped(context, pair.query, output)?;
+        }
+        Ok(())
     }
 
     fn end(&mut self, context: &Context, output: &mut Output) -> Result<()> {

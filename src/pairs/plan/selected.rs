@@ -65,7 +65,8 @@ pub fn selected_bands(
     })
 }
 
-fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedBand {
+/// The band of these pairs, which are sorted, each once.
+pub(crate) fn band(job: &Job, queries: Range<SequenceId>, pairs: &[(SequenceId, SequenceId)]) -> PlannedBand {
     let targets = job.targets();
     let (mut order, mut blocks) = (Vec::with_capacity(pairs.len()), Vec::new());
     for own in pairs.chunk_by(|one, other| one.0 == other.0) {

@@ -1,0 +1,171 @@
+//! `pairwave pairs`: the job, from valid options to the library and back.
+
+use super::chance;
+use super::common::{Compute, check_strand};
+use super::progress::summary_lines;
+use super::runner::{Files, JobCommand, Runner};
+use super::scoring::ScoringChoice;
+use pairwave::engine::thread_pool;
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::pairs::{CHUNK_PAIRS, CHUNK_SYMBOLS};
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
+use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
+use pairwave::score::{IdentityDefinition, Scoring};
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs};
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Pairs of two files in step, or of a list.
+#[derive(Debug)]
+pub(super) struct PairsJob {
+    /// `-` is standard input.
+    pub a: String,
+    pub listing: Listing,
+    pub alphabet: AlphabetChoice,
+    pub degap: bool,
+    pub scoring: ScoringChoice,
+    pub strand: Strand,
+    pub identity: IdentityDefinition,
+    pub score_only: bool,
+    pub format: Format,
+    /// `None` is standard output.
+    pub output: Option<PathBuf>,
+    /// Where to write what the job took.
+    pub stats: Option<PathBuf>,
+    pub compute: Compute,
+}
+
+/// Which pairs there are.
+#[derive(Debug)]
+pub(super) enum Listing {
+    /// Record i with record i of this file.
+    InStep(String),
+    /// Those of a list, of names of the one file or of two.
+    Listed { b: Option<String>, list: String },
+}
+
+impl Listing {
+    /// The files beside A.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        let both = match self {
+            Listing::InStep(b) => [Some(b), None],
+            Listing::Listed { b, list } => [b.as_ref(), Some(list)],
+        };
+        both.into_iter().flatten().map(String::as_str)
+    }
+}
+
+/// What `pairwave pairs` reads before it begins.
+pub(super) struct Sequences {
+    source: PairSource,
+    /// Those of the first pairs, or all.
+    queries: Arc<SequenceStore>,
+    targets: Arc<SequenceStore>,
+    scoring: Scoring,
+    /// Threads of the job, which read lists and make lines of results.
+    pool: Arc<rayon::ThreadPool>,
+}
+
+impl PairsJob {
+    /// Reads both sets.
+    fn stores(&self, other: Option<&String>) -> Result<[Arc<SequenceStore>; 2]> {
+        let paths: Vec<&str> = [Some(&self.a), other].into_iter().flatten().map(String::as_str).collect();
+        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
+        let mut stores = read_files(&paths, &options)?.into_iter().map(Arc::new);
+        let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
+        let targets = stores.next().unwrap_or_else(|| Arc::clone(&queries));
+        Ok([queries, targets])
+    }
+
+    /// Where pairs come from, and the sequences of the first of them.
+    fn source(&self, pool: &rayon::ThreadPool) -> Result<(PairSource, [Arc<SequenceStore>; 2])> {
+        match &self.listing {
+            Listing::Listed { b, list } => {
+                let [queries, targets] = self.stores(b.as_ref())?;
+                let pairs = pool.install(|| read_pairs(list, &queries, &targets))?.into();
+                let stores = [Arc::clone(&queries), Arc::clone(&targets)];
+                Ok((PairSource::Listed { queries, targets, pairs }, stores))
+            }
+            Listing::InStep(b) if self.format.needs_sets() => {
+                let stores = self.stores(Some(b))?;
+                paired::check_counts([&self.a, b], stores.each_ref().map(|store| &**store))?;
+                let [queries, targets] = stores.each_ref().map(Arc::clone);
+                Ok((PairSource::of_one_number(queries, targets), stores))
+            }
+            Listing::InStep(b) => {
+                let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
+                let chunks = PairedChunks::open([&self.a, b], &options, CHUNK_PAIRS, CHUNK_SYMBOLS)?;
+                let first = chunks.first().ok_or_else(|| Error::Internal("a file without a record".into()))?;
+                let stores = [Arc::clone(&first.queries), Arc::clone(&first.targets)];
+                Ok((PairSource::in_step(chunks), stores))
+            }
+        }
+    }
+}
+
+impl JobCommand for PairsJob {
+    type Input = Sequences;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Pairs;
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+    }
+
+    fn read(&self, run: &Run) -> Result<Sequences> {
+        let pool = thread_pool(run.threads)?;
+        let (source, [queries, targets]) = self.source(&pool)?;
+        let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
+        check_strand(self.strand, queries.alphabet())?;
+        Ok(Sequences { source, queries, targets, scoring, pool })
+    }
+
+    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
+        let Sequences { source, queries, targets, scoring, pool } = input;
+        chance::warn_of_stores(&scoring, &queries, &targets);
+        let job = PairList {
+            strand: self.strand,
+            definition: self.identity,
+            score_only: self.score_only || !self.format.needs_alignment() && !self.compute.check,
+            check: self.compute.check,
+            ..PairList::new(source, Arc::new(scoring.clone()))
+        };
+        let context = Context { queries, targets, scoring, identity: self.identity };
+        let mut writer = output::open_listed(&self.format, context, output)?;
+        writer.begin()?;
+        match job.cells()? {
+            Some(cells) => runner.show_progress(cells),
+            None => runner.show_progress_pairs(),
+        }
+        let summary = job.run(&runner.run, |rows| write(&mut *writer, rows, &pool))?;
+        writer.finish()?;
+        Ok(summary)
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        summary_lines(summary, false)
+    }
+}
+
+/// Writes rows, those of the same sets at once.
+fn write(writer: &mut dyn PairWriter, rows: &[PairRow], pool: &rayon::ThreadPool) -> Result<()> {
+    let is_same = |a: &PairRow, b: &PairRow| Arc::ptr_eq(&a.queries, &b.queries) && Arc::ptr_eq(&a.targets, &b.targets);
+    for rows in rows.chunk_by(is_same) {
+        writer.go_on_with(&rows[0].queries, &rows[0].targets)?;
+        let pairs: Vec<Pair<'_>> = rows.iter().map(|row| Pair::from(&row.result)).collect();
+        pool.install(|| writer.write_all(&pairs))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Rows of chunks, in the order of the list.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::PairRow;
+use super::source::{Chunk, Chunks};
+use crate::engine::ordered::{Ahead, Ordered};
+use crate::engine::owner::Outcome;
+use crate::error::{Error, Result};
+use crate::jobs::allpairs::finish::{Aligner, keep_better_strands};
+use crate::jobs::{PairResult, Summary};
+use crate::pairs::Pairs;
+
+/// Bytes of results that wait for an older chunk, and chunks after it, beyond which none is read.
+const MOST_BYTES: u64 = 1 << 28;
+const MOST_CHUNKS: usize = 8;
+
+/// Aligns pairs and hands their rows over.
+pub(super) struct Finisher<'a, S> {
+    chunks: &'a Chunks,
+    pool: &'a rayon::ThreadPool,
+    interrupt: &'a AtomicBool,
+    rows: S,
+    bands: Ordered<Vec<PairResult>>,
+    /// The band whose turn it is.
+    next: usize,
+    summary: Summary,
+}
+
+impl<'a, S: FnMut(&[PairRow]) -> Result<()>> Finisher<'a, S> {
+    pub(super) fn new(chunks: &'a Chunks, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, rows: S) -> Self {
+        let bands = Ordered::with_limits(MOST_BYTES, MOST_CHUNKS);
+        Finisher { chunks, pool, interrupt, rows, bands, next: 0, summary: Summary::default() }
+    }
+
+    /// How far chunks may be read ahead.
+    pub(super) fn ahead(&self) -> Arc<Ahead> {
+        self.bands.ahead()
+    }
+
+    /// Takes what engines found.
+    pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
+        self.summary.pairs += outcome.pairs;
+        self.summary.cells += outcome.cells;
+        let chunk = match outcome.pairs {
+            // All blocks were left to others, who may be done.
+            0 => return Ok(()),
+            _ => self.chunks.of(outcome.band.index)?,
+        };
+        let aligner = Aligner::new(&chunk.all, &chunk.planned, self.interrupt);
+        let (results, aligned) = aligner.results(outcome.report, self.pool)?;
+        self.summary.aligned += aligned;
+        self.bands.add(&outcome.band, outcome.pairs, Vec::new, |gathered| {
+            let bytes = results.iter().map(PairResult::bytes).sum();
+            gathered.extend(results);
+            Ok(bytes)
+        })?;
+        while let Some((_, results)) = self.bands.complete() {
+            let chunk = self.chunks.take(self.next)?;
+            self.next += 1;
+            let rows = rows(&chunk, results)?;
+            self.summary.written += rows.len() as u64;
+            (self.rows)(&rows)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(self) -> Result<Summary> {
+        self.bands.end()?;
+        Ok(self.summary)
+    }
+}
+
+/// The rows of a chunk, of which these are the results in any order, one for each strand of each different pair.
+fn rows(chunk: &Chunk, mut results: Vec<PairResult>) -> Result<Vec<PairRow>> {
+    results.sort_unstable_by_key(|result| (result.query, result.target, result.strand));
+    if chunk.planned.strands.copies() > 1 {
+        keep_better_strands(&mut results);
+    }
+    let targets = chunk.all.targets();
+    // Most lists name no pair twice, and no alignment has to be copied.
+    let are_different = results.len() == chunk.pairs.len();
+    let mut results: Vec<((u32, u32), Option<PairResult>)> =
+        results.into_iter().map(|result| ((result.query, result.target), Some(result))).collect();
+    let row = |(number, pair): (u64, &(u32, u32))| {
+        let place = results.binary_search_by_key(pair, |result| result.0);
+        let found = place.ok().and_then(|place| match are_different {
+            true => results[place].1.take(),
+            false => results[place].1.clone(),
+        });
+        let result = found.ok_or_else(|| Error::Internal(format!("pair {number} has no result")))?;
+        Ok(PairRow { number, queries: Arc::clone(&chunk.all.queries), targets: Arc::clone(targets), result })
+    };
+    (chunk.first..).zip(&chunk.pairs).map(row).collect()
+}

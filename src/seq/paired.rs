@@ -1,0 +1,292 @@
+//! Records of two files in step: files of any size go through memory some pairs at a time.
+
+use std::sync::Arc;
+
+use super::alphabet::Alphabet;
+use super::input::Input;
+use super::reader::{self, ReadOptions, Recorder, Records, input_error};
+use super::store::{SequenceId, SequenceStore};
+use crate::error::{Error, Place, Result};
+
+/// Records that follow each other in two files: those of one number are a pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairedChunk {
+    /// Number of the first pair, from 0.
+    pub first: u64,
+    /// Records of the first file.
+    pub queries: Arc<SequenceStore>,
+    /// As many of the second.
+    pub targets: Arc<SequenceStore>,
+}
+
+/// One file.
+struct Side {
+    recorder: Recorder,
+    records: Records<'static>,
+    name: String,
+}
+
+/// Reads two files in step.
+///
+/// ```
+/// use pairwave::seq::{Alphabet, PairedChunks, ReadOptions};
+///
+/// let genes = "assets/16s/gold12.fasta";
+/// let mut chunks = PairedChunks::open([genes, genes], &ReadOptions::default(), 5, u64::MAX)?;
+/// assert_eq!(chunks.alphabet(), Alphabet::Dna);
+/// let mut first = Vec::new();
+/// while let Some(chunk) = chunks.next()? {
+///     first.push((chunk.first, chunk.queries.len(), chunk.targets.len()));
+/// }
+/// assert_eq!(first, [(0, 5, 5), (5, 5, 5), (10, 2, 2)]);
+/// # Ok::<(), pairwave::Error>(())
+/// ```
+pub struct PairedChunks {
+    sides: [Side; 2],
+    alphabet: Alphabet,
+    most_pairs: usize,
+    most_symbols: u64,
+    /// The first chunk, which was read to see what the letters are.
+    ready: Option<PairedChunk>,
+    next: u64,
+    is_at_end: bool,
+}
+
+impl std::fmt::Debug for PairedChunks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.sides.iter().map(|side| side.name.as_str()).collect();
+        f.debug_struct("PairedChunks").field("names", &names).field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl PairedChunks {
+    /// Opens two files of FASTA or FASTQ, plain or compressed, and reads the first chunk; `-` is standard input. A chunk has
+    /// so many pairs at most, and no pair after that with which it has so many symbols.
+    ///
+    /// Letters are those that [`read_files`](super::read_files) takes. An alphabet that is to be detected is that of the first
+    /// chunk of both files together.
+    ///
+    /// # Errors
+    /// As [`read_files`](super::read_files) and [`PairedChunks::next`].
+    pub fn open(paths: [&str; 2], options: &ReadOptions, most_pairs: usize, most_symbols: u64) -> Result<Self> {
+        if paths == ["-", "-"] {
+            return Err(Error::usage("standard input ('-') can be read only once"));
+        }
+        // Both are opened before one is read.
+        let [a, b] = [Input::open(paths[0])?, Input::open(paths[1])?];
+        let sides = [Side::open(a, options)?, Side::open(b, options)?];
+        let alphabet = Alphabet::Protein;
+        let (most_pairs, most_symbols) = (most_pairs.max(1), most_symbols.max(1));
+        let mut chunks =
+            PairedChunks { sides, alphabet, most_pairs, most_symbols, ready: None, next: 0, is_at_end: false };
+        chunks.fill()?;
+        let [a, b] = &mut chunks.sides;
+        let [queries, targets] = reader::settle([&mut a.recorder, &mut b.recorder], options)?;
+        chunks.alphabet = queries.alphabet();
+        chunks.ready = chunks.chunk(queries, targets);
+        Ok(chunks)
+    }
+
+    /// The alphabet of all records.
+    pub fn alphabet(&self) -> Alphabet {
+        self.alphabet
+    }
+
+    /// The first chunk, until it was taken.
+    pub fn first(&self) -> Option<&PairedChunk> {
+        self.ready.as_ref()
+    }
+
+    /// Whether there is nothing after what was read.
+    pub fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// The next chunk; `None` after the last.
+    ///
+    /// # Errors
+    /// As [`read_files`](super::read_files); [`Error::Input`] if one file has more records than the other, which names both
+    /// numbers and the first record without a partner. After an error nothing more can be read.
+    #[expect(clippy::should_implement_trait, reason = "it fails")]
+    pub fn next(&mut self) -> Result<Option<PairedChunk>> {
+        if let Some(chunk) = self.ready.take() {
+            return Ok(Some(chunk));
+        }
+        if self.is_at_end {
+            return Ok(None);
+        }
+        self.fill()?;
+        let [queries, targets] = self.sides.each_mut().map(|side| side.recorder.take().0);
+        Ok(self.chunk(queries, targets))
+    }
+
+    fn chunk(&mut self, queries: SequenceStore, targets: SequenceStore) -> Option<PairedChunk> {
+        let first = self.next;
+        self.next += queries.len() as u64;
+        (!queries.is_empty()).then(|| PairedChunk { first, queries: Arc::new(queries), targets: Arc::new(targets) })
+    }
+
+    /// Reads the records of a chunk.
+    fn fill(&mut self) -> Result<()> {
+        let mut symbols = 0;
+        while self.sides[0].recorder.so_far().len() < self.most_pairs && symbols < self.most_symbols {
+            match [self.sides[0].read()?, self.sides[1].read()?] {
+                [true, true] => {
+                    let length = |side: &Side| u64::from(*side.recorder.so_far().lengths().last().unwrap_or(&0));
+                    symbols += self.sides.iter().map(length).sum::<u64>();
+                }
+                [false, false] => {
+                    self.is_at_end = true;
+                    break;
+                }
+                [has_more, _] => return Err(self.unequal(usize::from(!has_more))),
+            }
+        }
+        Ok(())
+    }
+
+    /// This file has more records than the other; the last that was read is the first without a partner.
+    fn unequal(&mut self, longer: usize) -> Error {
+        let own = self.next + self.sides[1 - longer].recorder.so_far().len() as u64;
+        let store = self.sides[longer].recorder.so_far();
+        let record = store.name(store.len() as SequenceId - 1).to_owned();
+        let mut count = own + 1;
+        loop {
+            // What was read is not kept.
+            self.sides[longer].recorder.take();
+            match self.sides[longer].read() {
+                Ok(true) => count += 1,
+                Ok(false) => break,
+                Err(error) => return error,
+            }
+        }
+        let names = [longer, 1 - longer].map(|side| self.sides[side].name.as_str());
+        no_partner(names, [count, own], &record)
+    }
+}
+
+impl Side {
+    fn open(input: Input<'static>, options: &ReadOptions) -> Result<Self> {
+        let name = input.name.clone();
+        let mut recorder = Recorder::of_records(options);
+        let records = recorder.open(input)?;
+        Ok(Side { recorder, records, name })
+    }
+
+    fn read(&mut self) -> Result<bool> {
+        self.recorder.next(&mut self.records)
+    }
+}
+
+/// Refuses sets of different numbers of records, of which those of one number are to be pairs; `names` are those of their
+/// files.
+///
+/// # Errors
+/// [`Error::Input`] as [`PairedChunks::next`] has it.
+pub fn check_counts(names: [&str; 2], [a, b]: [&SequenceStore; 2]) -> Result<()> {
+    let counts = [a.len() as u64, b.len() as u64];
+    let (names, counts, longer) = match a.len().cmp(&b.len()) {
+        std::cmp::Ordering::Equal => return Ok(()),
+        std::cmp::Ordering::Greater => (names, counts, a),
+        std::cmp::Ordering::Less => ([names[1], names[0]], [counts[1], counts[0]], b),
+    };
+    Err(no_partner(names, counts, longer.name(counts[1] as SequenceId)))
+}
+
+/// The longer file and the other, their numbers of records, and the first record without a partner.
+fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) -> Error {
+    let place = Place { file: longer.to_owned(), record: Some(record.to_owned()), ..Place::default() };
+    let records = |count: u64| if count == 1 { "1 record".to_owned() } else { format!("{count} records") };
+    let other = Place { file: other.to_owned(), ..Place::default() };
+    let message =
+        format!("record {} has no partner: this file has {}, {other} has {}", own + 1, records(count), records(own));
+    input_error(place, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::{AlphabetChoice, read_files};
+    use std::io::Write;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
+    /// Names and letters of all pairs of two files.
+    fn pairs(texts: [&str; 2], most: (usize, u64)) -> Result<Vec<[String; 4]>> {
+        let files = texts.map(file);
+        let paths = files.each_ref().map(|file| file.path().to_str().unwrap());
+        let read = || {
+            let mut chunks = PairedChunks::open(paths, &ReadOptions::default(), most.0, most.1)?;
+            let mut all = Vec::new();
+            while let Some(chunk) = chunks.next()? {
+                assert_eq!((chunk.first, chunk.queries.len()), (all.len() as u64, chunk.targets.len()));
+                assert!(chunk.queries.len() <= most.0);
+                all.extend((0..chunk.queries.len() as SequenceId).map(|id| {
+                    let (a, b) = (&chunk.queries, &chunk.targets);
+                    [a.name(id).to_owned(), a.letters(id), b.name(id).to_owned(), b.letters(id)]
+                }));
+            }
+            Ok(all)
+        };
+        read().map_err(|error: Error| {
+            let text = error.to_string();
+            Error::usage(text.replace(paths[0], "a.fa").replace(paths[1], "b.fa"))
+        })
+    }
+
+    #[test]
+    fn chunks_are_the_files_in_step() {
+        let texts = [">a\nACGU\n>b\nN\n>c\nGATTACA\n", "@x\nAC\n+\nII\n@y\nTTT\n+\nIII\n@z\nG\n+\nI\n"];
+        let all = pairs(texts, (9, u64::MAX)).unwrap();
+        assert_eq!(all[0], ["a", "ACGT", "x", "AC"]);
+        assert_eq!(all[2], ["c", "GATTACA", "z", "G"]);
+        for most in [(1, u64::MAX), (2, u64::MAX), (3, 1), (3, 7), (4, 10)] {
+            assert_eq!(pairs(texts, most).unwrap(), all, "{most:?}");
+        }
+    }
+
+    #[test]
+    fn the_alphabet_is_that_of_both() {
+        let protein = ">p\nMKVEFILPQ\n>q\nACGT\n";
+        let all = pairs([">a\nACGT\n>b\nEFIL\n", protein], (1, u64::MAX)).unwrap();
+        assert_eq!(all[1], ["b", "EFIL", "q", "ACGT"]);
+        let error = pairs([">a\nACGT\n>b\nEFIL\n", ">a\nACGT\n>b\nACGT\n"], (1, u64::MAX)).unwrap_err().to_string();
+        assert!(error.starts_with("a.fa, line 4, column 1, record 'b': 'E' is not a letter of DNA/RNA"), "{error}");
+        let store = read_files(&["assets/16s/gold12.fasta"], &ReadOptions::default()).unwrap().remove(0);
+        let (path, fixed) = ("assets/16s/gold12.fasta", AlphabetChoice::Fixed(Alphabet::Dna));
+        for alphabet in [AlphabetChoice::Detect, fixed] {
+            let options = ReadOptions { alphabet, degap: false };
+            let mut chunks = PairedChunks::open([path, path], &options, 100, u64::MAX).unwrap();
+            assert_eq!((chunks.first().map(|chunk| chunk.queries.len()), chunks.is_at_end()), (Some(12), true));
+            let chunk = chunks.next().unwrap().unwrap();
+            assert!(*chunk.queries == store && *chunk.targets == store && chunks.next().unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn a_record_without_a_partner_is_named_with_both_counts() {
+        let (three, one) = (">a\nACGT\n>b\nGG\n>c\nT\n", ">x\nACGT\n");
+        let message = |texts, most| pairs(texts, (most, u64::MAX)).unwrap_err().to_string();
+        for most in [1, 2, 9] {
+            let longer = message([three, one], most);
+            assert_eq!(longer, "a.fa, record 'b': record 2 has no partner: this file has 3 records, b.fa has 1 record");
+            let shorter = message([one, three], most);
+            assert_eq!(
+                shorter,
+                "b.fa, record 'b': record 2 has no partner: this file has 3 records, a.fa has 1 record"
+            );
+        }
+        assert!(message([three, ">x\nACGT\n>y\nA7\n"], 1).starts_with("b.fa, line 4, column 2, record 'y'"));
+        let stores: Vec<SequenceStore> = [three, one]
+            .map(|text| crate::seq::read_bytes("text", text.as_bytes(), &ReadOptions::default()).unwrap())
+            .into();
+        let error = |a: usize, b: usize| check_counts(["a.fa", "b.fa"], [&stores[a], &stores[b]]);
+        assert_eq!(error(0, 1).unwrap_err().to_string(), message([three, one], 9));
+        assert!(error(1, 0).unwrap_err().to_string().starts_with("b.fa, record 'b': record 2"));
+        error(0, 0).unwrap();
+    }
+}
