@@ -1,6 +1,7 @@
 //! The table of fields of `pairwave search`: what can be said of a hit.
 //!
-//! Alignments are local, so that nothing is between end gaps and all of it is.
+//! A local alignment has no end gaps, so that what is said to lie between them is all of it. Whole sequences that are
+//! searched for have no E-values.
 
 use super::borrowed::{self, Table};
 use super::{Count, Field, Value, also, field};
@@ -21,19 +22,25 @@ pub const SEARCH_FIELDS: &[Field] = {
         field("evalue", None, "how many hits that score as much are to be expected by chance, as BLAST prints it", Evalue),
         also("bitscore", field("bits", None, "the score in bits, as BLAST prints it", Bits)),
         field("score", Some("raw"), "score of the alignment", Score),
-        field("identity", None, "matches / columns, a fraction from 0 to 1", Identity),
+        field("identity", None, "matches / columns between the end gaps, a fraction from 0 to 1", Identity),
         also("nident", field("matches", Some("ids"), "columns of two symbols that match", Value::Count(Matches))),
         also("mismatch", field("mismatches", Some("mism"), "columns of two symbols that do not match",
               Value::Count(Mismatches))),
-        also("length", field("columns", Some("alnlen"), "columns of the alignment", Value::Count(Columns))),
-        field("gaps", None, "columns with a gap", Value::Count(Gaps)),
-        also("gapopen", field("gap_openings", Some("opens"), "runs of gaps", Value::Count(GapOpenings))),
-        also("qstart", field("query_start", Some("qilo"), "first query symbol of the alignment, from 1", Value::Count(QueryStart))),
-        also("qend", field("query_end", Some("qihi"), "last query symbol of the alignment", Value::Count(QueryEnd))),
+        field("columns", None, "columns of the alignment, end gaps included", Value::Count(Columns)),
+        field("gaps", None, "columns with a gap, end gaps included", Value::Count(Gaps)),
+        field("gap_openings", None, "runs of gaps, end gaps included", Value::Count(GapOpenings)),
+        also("length", field("inner_columns", Some("alnlen"), "columns between the end gaps; in a local alignment all",
+              Value::Count(InnerColumns))),
+        field("inner_gaps", None, "columns with a gap between the end gaps", Value::Count(InnerGaps)),
+        also("gapopen", field("inner_gap_openings", Some("opens"), "runs of gaps between the end gaps",
+              Value::Count(InnerGapOpenings))),
+        also("qstart", field("query_start", Some("qilo"), "first query symbol between the end gaps, from 1",
+              Value::Count(QueryStart))),
+        also("qend", field("query_end", Some("qihi"), "last query symbol between the end gaps", Value::Count(QueryEnd))),
         also("qlen", field("query_length", Some("ql"), "length of the query in symbols", QueryLength)),
-        also("sstart", field("target_start", Some("tilo"), "first target symbol of the alignment, from 1",
+        also("sstart", field("target_start", Some("tilo"), "first target symbol between the end gaps, from 1",
               Value::Count(TargetStart))),
-        also("send", field("target_end", Some("tihi"), "last target symbol of the alignment", Value::Count(TargetEnd))),
+        also("send", field("target_end", Some("tihi"), "last target symbol between the end gaps", Value::Count(TargetEnd))),
         also("slen", field("target_length", Some("tl"), "length of the target in symbols", TargetLength)),
         field("query_coverage", None, "(matches + mismatches) / query_length, a fraction from 0 to 1",
               QueryCoverage),

@@ -5,12 +5,14 @@ use crate::error::Result;
 use crate::output::jsonl::JsonLines;
 use crate::output::paf::Paf;
 use crate::output::tsv::Tsv;
-use crate::output::{Field, Line, Output};
+use crate::output::{Context, Field, Line, Output, Pair};
 use crate::seq::SequenceId;
 
 pub(super) struct Lines {
     line: Box<dyn Line + Send>,
     header: String,
+    /// Whether a name that is not UTF-8 is to be told.
+    tells: bool,
 }
 
 impl Lines {
@@ -18,15 +20,16 @@ impl Lines {
     pub(super) fn table(fields: &[&'static Field], with_header: bool) -> Self {
         let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let header = if with_header { names.join("\t") + "\n" } else { String::new() };
-        Lines { line: Box::new(Tsv::new(fields)), header }
+        Lines { line: Box::new(Tsv::new(fields)), header, tells: false }
     }
 
     pub(super) fn json(fields: &[&'static Field]) -> Self {
-        Lines { line: Box::new(JsonLines::new(fields)), header: String::new() }
+        let tells = fields.iter().any(|field| field.is_name());
+        Lines { line: Box::new(JsonLines::new(fields)), header: String::new(), tells }
     }
 
     pub(super) fn paf() -> Self {
-        Lines { line: Box::new(Paf), header: String::new() }
+        Lines { line: Box::new(Paf), header: String::new(), tells: false }
     }
 }
 
@@ -39,9 +42,21 @@ impl Body for Lines {
     fn query(&mut self, all: &mut All, query: SequenceId, hits: &[SearchHit<'_>], output: &mut Output) -> Result<()> {
         for hit in hits {
             let (context, pair) = all.pair(query, hit);
+            if self.tells && is_foreign(context, &pair) {
+                tracing::warn!(
+                    "names are not UTF-8, as JSON has to be: U+FFFD stands for what is not; tsv has every byte"
+                );
+                self.tells = false;
+            }
             self.line.push(context, &pair, output.buffer())?;
             output.pass_on()?;
         }
         Ok(())
     }
+}
+
+/// Whether a name is not UTF-8.
+fn is_foreign(context: &Context, pair: &Pair<'_>) -> bool {
+    let names = [context.queries.name_bytes(pair.query), context.targets.name_bytes(pair.target)];
+    names.into_iter().any(|name| std::str::from_utf8(name).is_err())
 }

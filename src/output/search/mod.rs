@@ -26,7 +26,7 @@ use crate::seq::{SequenceId, SequenceStore, StrandOf};
 pub struct SearchContext {
     /// The queries, with what their headers say after the names if reports are to show it.
     pub queries: Arc<SequenceStore>,
-    /// The scoring scheme; its mode is local.
+    /// The scoring scheme.
     pub scoring: Scoring,
     /// The definition of identity that was asked for.
     pub identity: IdentityDefinition,
