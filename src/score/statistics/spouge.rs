@@ -27,11 +27,15 @@ const INVERSE_ROOT: f64 = 0.398_942_280_401_432_7;
 /// The complementary error function, to some 14 digits also where it is small: the series of the error function near 0, a
 /// continued fraction beyond (Abramowitz and Stegun 1964, 7.1.6 and 7.1.14).
 fn complement(x: f64) -> f64 {
+    // Beyond this nothing is left of 2.
+    if x < -6.0 {
+        return 2.0;
+    }
     if x < 0.0 {
         return 2.0 - complement(-x);
     }
     let bell = (-x * x).exp() * std::f64::consts::FRAC_2_SQRT_PI;
-    if x < 1.5 {
+    if x < 2.0 {
         let (mut sum, mut term, mut odd) = (0.0, x, 1.0);
         while term > sum * f64::EPSILON / 8.0 {
             sum += term;
@@ -40,8 +44,9 @@ fn complement(x: f64) -> f64 {
         }
         1.0 - bell * sum
     } else {
-        // Enough terms for the least x.
-        let fraction = (1..=160).rev().fold(0.0, |below, n| 0.5 * f64::from(n) / (x + below));
+        // The error is some exp(-2 x sqrt(2 terms)).
+        let terms = (200.0 / (x * x)) as u32 + 8;
+        let fraction = (1..=terms).rev().fold(0.0, |below, n| 0.5 * f64::from(n) / (x + below));
         0.5 * bell / (x + fraction)
     }
 }
@@ -60,6 +65,9 @@ mod tests {
             (1.499, 0.03401396234814331),
             (1.5, 0.033894853524689274),
             (2.0, 0.004677734981047266),
+            (1.99, 0.004888586800383003),
+            (2.3, 0.0011431765973566523),
+            (3.5, 7.430983723414128e-07),
             (5.0, 1.5374597944280351e-12),
             (20.0, 5.3958656116079005e-176),
             (-0.3, 1.3286267594591274),
