@@ -8,7 +8,7 @@ use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
 use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
-use pairwave::pairs::kernels::nw_slice;
+use pairwave::pairs::kernels::{nw_slice, sw_tile};
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::posterior::kernels::layout as posterior_layout;
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
@@ -130,6 +130,69 @@ fn params() {
             walk,
         ]
     );
+}
+
+fn tile(cooperation: Cooperation, numbers: Numbers) -> naga::Module {
+    let variant = sw_tile::Variant {
+        cooperation,
+        numbers,
+        lanes: 4,
+        columns: 8,
+        workgroup: 16,
+        codes: 16,
+        affine: true,
+        passes: true,
+        split: true,
+    };
+    parsed(&variant.source().expect("its parts are there"))
+}
+
+fn tiles() -> [naga::Module; 3] {
+    let (subgroup, workgroup) = (Cooperation::Subgroup, Cooperation::Workgroup);
+    [tile(subgroup, Numbers::Words), tile(subgroup, Numbers::Halves), tile(workgroup, Numbers::Words)]
+}
+
+#[test]
+fn structures_of_tiles() {
+    same_layout!(
+        tiles(),
+        sw_tile::Params,
+        "Params",
+        [
+            task_begin,
+            task_end,
+            pass_begin,
+            pass_end,
+            word_begin,
+            word_end,
+            ticketed,
+            first,
+            next,
+            slot_rows,
+            slot_targets,
+            slot_entries,
+            values_begin,
+            list_begin,
+            floors,
+            spare
+        ]
+    );
+    same_layout!(
+        tiles(),
+        sw_tile::Task,
+        "Task",
+        [end_words, symbols, pairs_begin, floors, first, count, words, columns]
+    );
+    same_layout!(tiles(), Target, "Target", [end_word, symbols, number]);
+    for module in tiles() {
+        let (members, _) = shader_layout(&module, "Output");
+        let data = members.iter().find(|(name, _)| name == "data").expect("the scores");
+        assert_eq!(data.1 as u64, 4 * sw_tile::OUTPUT_HEADER_WORDS);
+        let mut all = module.global_variables.iter();
+        let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
+        let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
+        assert_eq!(u64::from(stride), sw_tile::ENTRY_BYTES);
+    }
 }
 
 fn distances(cooperation: Cooperation) -> myers::Variant {
@@ -487,6 +550,7 @@ fn module_of(kind: Kind) -> naga::Module {
         Kind::Slice => slice(),
         Kind::Scan(scan) => parsed(&variant(scan).source().expect("its parts are there")),
         Kind::Walk => walk(),
+        Kind::Tile(cooperation, numbers) => tile(cooperation, numbers),
         Kind::Edit(cooperation) => parsed(&distances(cooperation).source().expect("its parts are there")),
         Kind::Strips => parsed(&strip(false, false).source().expect("its parts are there")),
         Kind::Traceback(stage) => traceback(stage),

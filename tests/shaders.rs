@@ -12,7 +12,7 @@ use pairwave::pairs::gpu::tune::{SLICES, WORKGROUPS};
 use pairwave::pairs::gpu::{Config, MatrixShape};
 use pairwave::pairs::kernels::layout::Ends;
 use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
-use pairwave::pairs::kernels::nw_slice;
+use pairwave::pairs::kernels::{nw_slice, sw_tile};
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::profile::kernels::program as profile;
@@ -93,6 +93,42 @@ fn matrices() -> Vec<matrix::Variant> {
                             tags,
                         });
                     }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of the kernels for local scores: all of what changes the text, with shapes that the host can ask for.
+fn tiles() -> Vec<sw_tile::Variant> {
+    let mut all = Vec::new();
+    let (subgroup, workgroup) = (Cooperation::Subgroup, Cooperation::Workgroup);
+    let kernels = [(subgroup, Numbers::Words), (subgroup, Numbers::Halves), (workgroup, Numbers::Words)];
+    for (cooperation, numbers) in kernels {
+        for (lanes, columns, workgroup) in
+            [(4, 4, 16), (4, 28, 256), (8, 12, 16), (8, 20, 256), (16, 20, 256), (32, 8, 64)]
+        {
+            for codes in [16, 28] {
+                for (affine, passes, split) in [
+                    (true, true, true),
+                    (false, true, true),
+                    (true, true, false),
+                    (true, false, false),
+                    (false, false, false),
+                ] {
+                    let sizes = sw_tile::Variant {
+                        cooperation,
+                        numbers,
+                        lanes,
+                        columns,
+                        workgroup,
+                        codes,
+                        affine,
+                        passes,
+                        split,
+                    };
+                    all.push(sizes);
                 }
             }
         }
@@ -278,6 +314,12 @@ fn texts() -> Vec<Text> {
     // The walk does not see the workgroup: many are the same text.
     let mut seen = std::collections::HashSet::new();
     all.extend(matrices.iter().map(of_walk).filter(|text| seen.insert(text.source.clone())));
+    all.extend(tiles().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
     all.extend(distances().into_iter().map(|variant| Text {
         name: format!("{variant:?}"),
         source: variant.source().expect("its parts are there"),
@@ -335,6 +377,8 @@ fn validated(source: &str) -> Result<(naga::Module, naga::valid::ModuleInfo), St
     let mut capabilities = Capabilities::empty();
     capabilities.set(Capabilities::SUBGROUP, source.contains("subgroupShuffleUp"));
     capabilities.set(Capabilities::SHADER_FLOAT16, has_halves(source));
+    // Packing pairs of them in words is in every interface but old OpenGL.
+    capabilities.set(Capabilities::SHADER_FLOAT16_IN_FLOAT32, source.contains("pack2x16float"));
     let info = Validator::new(ValidationFlags::all(), capabilities)
         .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
         .subgroup_operations(naga::valid::SubgroupOperationSet::all())
@@ -445,8 +489,12 @@ fn workgroup_memory_is_what_the_variant_says() {
             .map(|(_, variable)| layouter[variable.ty].size)
             .sum();
         assert!(bytes <= workgroup_bytes, "{name}: {bytes} bytes");
-        assert!(workgroup_bytes <= LEAST_WORKGROUP_BYTES, "{name}: more than every device has");
+        // Tiles are as large as a device allows, and the least one is for every device.
+        let is_tile = source.contains("fn run_tasks");
+        assert!(is_tile || workgroup_bytes <= LEAST_WORKGROUP_BYTES, "{name}: more than every device has");
     }
+    let least = tiles().into_iter().find(|variant| (variant.columns, variant.codes) == (28, 28)).expect("there is one");
+    assert!(least.workgroup_bytes() <= LEAST_WORKGROUP_BYTES, "{least:?}");
 }
 
 #[test]

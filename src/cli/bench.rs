@@ -87,10 +87,11 @@ impl TryFrom<BenchArgs> for Bench {
         }
         let any_of = |some: &[Experiment]| experiments.iter().any(|one| some.contains(one));
         if !args.lengths.is_empty()
-            && !any_of(&[Experiment::Kernels, Experiment::Edit, Experiment::Long, Experiment::Papara, Experiment::Msa])
+            && !any_of(&[Experiment::Kernels, Experiment::Tiles, Experiment::Edit, Experiment::Long])
+            && !any_of(&[Experiment::Papara, Experiment::Msa])
         {
             return Err(Error::usage(
-                "--lengths is for kernels, edit, long, papara and msa, and none of them is to be measured",
+                "--lengths is for kernels, tiles, edit, long, papara and msa, and none of them is to be measured",
             ));
         }
         if !args.counts.is_empty() && !cluster && !any_of(&[Experiment::Kernels, Experiment::Papara, Experiment::Msa]) {
@@ -234,6 +235,7 @@ impl ExperimentName {
             ExperimentName::Cluster => return None,
             ExperimentName::Kernels => Experiment::Kernels,
             ExperimentName::Slices => Experiment::Slices,
+            ExperimentName::Tiles => Experiment::Tiles,
             ExperimentName::Filter => Experiment::Filter,
             ExperimentName::Buffering => Experiment::Buffering,
             ExperimentName::EndToEnd => Experiment::EndToEnd,

@@ -35,6 +35,10 @@ impl JobCommand for AllPairs {
     type Summary = Summary;
     const FAMILY: Family = Family::Pairs;
 
+    fn family(&self) -> Family {
+        if self.scoring.mode() == Mode::Local { Family::Local } else { Family::Pairs }
+    }
+
     fn compute(&self) -> &Compute {
         &self.compute
     }

@@ -119,6 +119,11 @@ impl ScoringChoice {
         })
     }
 
+    /// Whether whole sequences are scored, or the parts that score most.
+    pub(super) fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// The scheme for sequences of this alphabet.
     ///
     /// It is the alphabet's default or what was named, but for what was said beside it. Who gives costs of gaps gives them

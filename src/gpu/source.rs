@@ -40,6 +40,9 @@ const PARTS: &[(&str, &str)] = &[
     part!("striped_paths"),
     part!("striped_symbols"),
     part!("striped_trace"),
+    part!("tile"),
+    part!("tile_halves"),
+    part!("tile_words"),
 ];
 
 /// What begins a line that imports a part.

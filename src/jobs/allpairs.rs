@@ -191,6 +191,11 @@ impl AllPairs {
         self.scoring.mode == Mode::Local
     }
 
+    /// The kernels that compute its scores.
+    fn family(&self) -> Family {
+        if self.is_local() { Family::Local } else { Family::Pairs }
+    }
+
     /// Computes what a pass over edit distances left, or everything. `job` is [`AllPairs::job`], or parts of it, each of which is
     /// a block to `sink`.
     pub(super) fn finish_on(
@@ -336,7 +341,7 @@ impl Job for AllPairs {
     fn run(&self, run: &Run, rows: impl FnMut(&[PairResult]) -> Result<()>) -> Result<Summary> {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
-        run.check_kernel(Family::Pairs)?;
+        run.check_kernel(self.family())?;
         let pool = thread_pool(run.threads)?;
         let job = self.job();
         let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;

@@ -16,7 +16,7 @@ use crate::alignment::Cigar;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{AdapterDescription, Device, FoundAdapter, enumerate};
-use crate::gpu::kernels::{Family, offered};
+use crate::gpu::kernels::{Family, Kernel, offered};
 use crate::jobs::bench::threads::AllThreads;
 use crate::pairs::Pairs;
 use crate::pairs::cpu::CpuWorker;
@@ -98,7 +98,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
                 tests = test_cpu();
             }
             if bench {
-                speeds = bench_engine("cpu", &mut cpu)?;
+                speeds = bench_engine("cpu", &mut cpu, Mode::Global)?;
                 speeds.extend(edit::bench_cpu(&pool)?);
                 speeds.push(phylo::bench_cpu(&pool)?);
             }
@@ -162,9 +162,24 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
         let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan().is_some()));
         test_of(kernel.stem, result)
     });
-    let tests = tests.chain(edit::test_adapter(found)).chain(long::test_adapter(found));
+    let tests = tests.chain(test_local(found)).chain(edit::test_adapter(found)).chain(long::test_adapter(found));
     let tests = tests.chain(phylo::test_adapter(found)).chain(clustal::test_adapter(found));
     tests.chain(posterior::test_adapter(found)).chain(profile::test_adapter(found)).collect()
+}
+
+/// The kernels for local scores that run on an adapter. In halves some scores are too great: these are computed again.
+fn test_local(found: &FoundAdapter) -> Vec<KernelTest> {
+    let test = |kernel: &'static Kernel| {
+        let opened = GpuEngine::open(found, Config::for_adapter(found));
+        opened.and_then(|gpu| test_scored(&mut gpu.with_kernel(Some(kernel)), false, &local_scorings()))
+    };
+    local_kernels(found).map(|kernel| test_of(kernel.stem, test(kernel))).collect()
+}
+
+/// The kernels for local scores whose features an adapter has.
+fn local_kernels(found: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> {
+    let features = found.adapter.features();
+    offered(Family::Local).filter(move |kernel| features.contains(kernel.features))
 }
 
 /// What jobs run on the CPU.
@@ -297,7 +312,11 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let mut speeds = Vec::new();
     for kernel in offered(Family::Pairs) {
         let engine = tune::open_tuned(found, &Arc::new(Scoring::truong()), 0, false)?;
-        speeds.extend(bench_engine(kernel.stem, &mut engine.with_kernel(Some(kernel)))?);
+        speeds.extend(bench_engine(kernel.stem, &mut engine.with_kernel(Some(kernel)), Mode::Global)?);
+    }
+    for kernel in local_kernels(found) {
+        let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
+        speeds.extend(bench_engine(kernel.stem, &mut engine, Mode::Local)?);
     }
     let pool = thread_pool(0)?;
     speeds.extend(edit::bench_adapter(found, &pool)?);
@@ -308,14 +327,15 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     Ok(speeds)
 }
 
-fn bench_engine(kernel: &str, engine: &mut dyn Engine<Pairs>) -> Result<Vec<KernelSpeed>> {
+fn bench_engine(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode) -> Result<Vec<KernelSpeed>> {
     let linear = Scoring::truong();
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let work =
         [("DNA, linear gaps", linear), ("DNA, affine gaps", affine), ("protein, affine gaps", Scoring::protein())];
     let mut speeds = Vec::new();
     for (work, scoring) in work {
-        let gcups = tune::measure(engine, &Arc::new(scoring), BENCH_SYMBOLS, 0.2)? / 1e9;
+        let scoring = Arc::new(Scoring { mode, ..scoring });
+        let gcups = tune::measure(engine, &scoring, BENCH_SYMBOLS, 0.2)? / 1e9;
         speeds.push(KernelSpeed { kernel: kernel.into(), work, gcups });
     }
     Ok(speeds)

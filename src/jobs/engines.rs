@@ -27,7 +27,7 @@ use crate::posterior::Posterior;
 use crate::posterior::gpu::PosteriorGpu;
 use crate::profile::gpu::ProfileGpu;
 use crate::profile::work::Profile;
-use crate::score::{Mode, Scoring};
+use crate::score::Scoring;
 
 /// Seconds before the first results of a GPU that nobody has opened yet: a driver is loaded, and shaders are compiled (on an
 /// H200 0.2 to 0.3 for the shaders alone).
@@ -91,7 +91,7 @@ fn open_cells(
     (scoring, want, cells): (&Arc<Scoring>, &Want, u64),
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    let chosen = devices_for_cells::<Pairs>(options, scoring.mode, threads, cells)?;
+    let chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
     let begin = Instant::now();
@@ -122,7 +122,7 @@ pub(super) fn open_edit(
     pool: &Arc<rayon::ThreadPool>,
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Edit>>>> {
-    let chosen = devices_for_cells::<Edit>(options, Mode::Global, pool.current_num_threads(), cells)?;
+    let chosen = devices_for_cells::<Edit>(options, pool.current_num_threads(), cells)?;
     let mut engines = open_edit_on(&chosen, options, options.kernel, pool, 1);
     if engines.is_empty() {
         engines = edit_workers(pool.current_num_threads(), &options.interrupt);
@@ -136,7 +136,7 @@ pub(super) fn open_edit(
 /// # Errors
 /// A wrong choice of devices.
 pub(super) fn edit_filter_devices(options: &Run, software: bool) -> Result<Vec<Device>> {
-    let mut chosen = devices_for(options, Mode::Global)?;
+    let mut chosen = devices_for(options)?;
     chosen.retain(|device| match device {
         Device::Cpu => true,
         Device::Adapter(found) => software || !found.is_software(),
@@ -214,7 +214,7 @@ fn open_kind<K: GpuKind + CpuKind>(
     cells: u64,
     open: impl Fn(&FoundAdapter) -> Result<engine::GpuEngine<K>>,
 ) -> Result<Vec<Box<dyn Engine<K>>>> {
-    let chosen = devices_for_cells::<K>(options, Mode::Global, threads, cells)?;
+    let chosen = devices_for_cells::<K>(options, threads, cells)?;
     let mut engines: Vec<Box<dyn Engine<K>>> = Vec::new();
     for (found, memory) in adapters_and_memory(&chosen, options.memory) {
         match open(&found) {
@@ -237,13 +237,13 @@ fn worker_threads(threads: usize, beside_gpus: bool, want: &Want) -> usize {
 
 /// The devices that a job of so many cells is to use: those of [`devices_for`], but unless something was asked of GPUs the CPU,
 /// if so many threads are done before a GPU has begun.
-fn devices_for_cells<K: CpuKind>(options: &Run, mode: Mode, threads: usize, cells: u64) -> Result<Vec<Device>> {
+fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> Result<Vec<Device>> {
     let is_free = options.devices.is_empty() && options.kernel.is_none() && !options.tune;
     if is_free && is_small::<K>(threads, cells) {
         tracing::debug!(cells, threads, "left to the CPU: too small for a GPU's start");
         return Ok(vec![Device::Cpu]);
     }
-    devices_for(options, mode)
+    devices_for(options)
 }
 
 /// Whether so many threads compute so many cells in the time that a GPU needs to begin.
@@ -252,16 +252,8 @@ fn is_small<K: CpuKind>(threads: usize, cells: u64) -> bool {
     (cells as f64) < cells_a_second * GPU_START_SECONDS
 }
 
-/// The devices that a job is to use: those that were chosen, or the best. No kernel aligns locally, so for local
-/// alignments that is the CPU, with a warning to whoever named a GPU.
-fn devices_for(options: &Run, mode: Mode) -> Result<Vec<Device>> {
-    if mode == Mode::Local {
-        let is_gpu = |device: &Device| matches!(device, Device::Adapter(_));
-        if options.devices.iter().any(is_gpu) || options.kernel.is_some() {
-            tracing::warn!("local alignments are computed on the CPU: GPUs are not used");
-        }
-        return Ok(vec![Device::Cpu]);
-    }
+/// The devices that a job is to use: those that were chosen, or the best.
+fn devices_for(options: &Run) -> Result<Vec<Device>> {
     if options.devices.is_empty() { choose(&[]) } else { Ok(options.devices.clone()) }
 }
 
@@ -317,7 +309,7 @@ mod tests {
         assert_eq!([1, 16].map(|threads| is_small::<Clustal>(threads, long)), [false, false]);
         assert!(is_small::<Pairs>(0, 0) && is_small::<Pairs>(2, 1 << 30) && !is_small::<Phylo>(256, u64::MAX));
         let cpu = |options: &Run, cells| {
-            let chosen = devices_for_cells::<Edit>(options, Mode::Global, 1, cells);
+            let chosen = devices_for_cells::<Edit>(options, 1, cells);
             matches!(chosen.unwrap()[..], [Device::Cpu])
         };
         assert!(cpu(&Run::default(), 1000));
@@ -349,18 +341,6 @@ mod tests {
         assert_eq!(cells(None), Some((1, 190 * 900)));
         assert_eq!(cells(Some(&Arc::new(vec![(0, 3), (4, 9), (7, 8)]))), Some((1, 3 * 900)));
         assert_eq!(cells(Some(&Arc::default())), Some((1, 0)));
-    }
-
-    #[test]
-    fn local_jobs_run_on_the_cpu() {
-        let Some(found) = enumerate().into_iter().next() else {
-            panic!("no adapter runs compute shaders here: install software Vulkan (Debian: mesa-vulkan-drivers)");
-        };
-        let named = Run { devices: vec![Device::Adapter(Box::new(found))], ..Run::default() };
-        for options in [&named, &Run::default()] {
-            assert!(matches!(devices_for(options, Mode::Local).unwrap()[..], [Device::Cpu]));
-        }
-        assert!(matches!(devices_for(&named, Mode::Global).unwrap()[..], [Device::Adapter(_)]));
     }
 
     #[test]

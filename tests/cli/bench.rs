@@ -29,7 +29,8 @@ fn without_numbers(text: &str) -> String {
 fn every_kernel_is_measured_at_every_size() {
     let text = bench(&["kernels", "--device", "0", "--lengths", "9,5", "--counts", "3,100", "--format", "csv"]);
     let rows = rows(&text);
-    let contenders = pairwave::gpu::kernels::offered(pairwave::gpu::kernels::Family::Pairs).count() + 1;
+    let of = |family| pairwave::gpu::kernels::offered(family).count();
+    let contenders = of(pairwave::gpu::kernels::Family::Pairs) + of(pairwave::gpu::kernels::Family::Local) + 1;
     assert_eq!(rows.len(), contenders * 2 * 2 * 2 * 2, "{text}");
     let mut seen = std::collections::HashSet::new();
     for row in &rows {
@@ -43,6 +44,21 @@ fn every_kernel_is_measured_at_every_size() {
         }
     }
     assert!(text.starts_with("# pairwave ") && text.contains("seed 24301"), "{text}");
+}
+
+#[test]
+fn every_shape_of_a_tile_is_measured() {
+    let text =
+        bench(&["tiles", "--device", "0", "--quick", "--gaps", "affine", "--lengths", "9,30", "--format", "csv"]);
+    let rows = rows(&text);
+    let kernels = pairwave::gpu::kernels::offered(pairwave::gpu::kernels::Family::Local).count();
+    assert_eq!(rows.len(), kernels * 2 * 2, "{text}");
+    for row in &rows {
+        assert_eq!((row["experiment"].as_str(), row["pairs"].as_str()), ("tiles", "64"), "{row:?}");
+        let lacks = !support::adapter().adapter.features().contains(wgpu::Features::SHADER_F16);
+        assert!(row["status"] == "measured" || (lacks && row["kernel"] == "sw_tile_half"), "{row:?}");
+        assert!(row["status"] != "measured" || row["pairs_per_second"].parse::<f64>().is_ok_and(|rate| rate > 0.0));
+    }
 }
 
 #[test]
@@ -301,7 +317,7 @@ fn wrong_options_are_refused_before_anything_is_measured() {
         (&["kernels", "--lengths", "0"], "--lengths 0"),
         (&["kernels", "--kernel", "nw_lines"], "no kernel is called 'nw_lines'"),
         (&["edit", "--kernel", "myers_lines"], "myers_band"),
-        (&["slices", "--lengths", "9"], "--lengths is for kernels, edit, long, papara and msa"),
+        (&["slices", "--lengths", "9"], "--lengths is for kernels, tiles, edit, long, papara and msa"),
         (&["long", "--counts", "9"], "--counts is for kernels, papara, msa and cluster"),
         (&["papara", "--work", "scores"], "--work is for kernels"),
         (&["edit", "--seqs", &one], "--seqs is for filter and endtoend"),

@@ -6,9 +6,13 @@ use super::*;
 
 /// What `allpairs` writes, whoever computes: the CPU, and the first adapter with each kernel.
 fn with_every_kernel(arguments: &[&str]) {
+    with_every_kernel_of(Family::Pairs, arguments);
+}
+
+fn with_every_kernel_of(family: Family, arguments: &[&str]) {
     let expected = allpairs_each(&[("cpu", "2")], arguments);
     assert!(expected.lines().count() > 5, "{expected}");
-    for kernel in offered(Family::Pairs) {
+    for kernel in offered(family) {
         let found = allpairs_each(&[("0", "2")], &[arguments, &["--kernel", kernel.stem]].concat());
         assert!(found == expected, "{} writes something else: {arguments:?}", kernel.stem);
     }
@@ -38,5 +42,22 @@ fn filtered_pairs_of_two_files_by_every_kernel() {
     for scheme in SCHEMES {
         with_every_kernel(&[&[first.as_str(), "--min-identity", "0.6", "--check", "--format", "paf"], scheme].concat());
         with_every_kernel(&[&[first.as_str(), "--against", &second, "--check", "--format", "paf"], scheme].concat());
+    }
+}
+
+/// Local alignments of two files and of one, also those whose scores halves do not hold, and the scores alone.
+#[test]
+fn local_alignments_by_every_kernel() {
+    let folder = folder();
+    let lengths: Vec<usize> = (0..12).map(|index| 20 + index * 29 % 170).collect();
+    let first = file(&folder, "first.fa", random_fasta(0x10ca1, Alphabet::Dna, &lengths));
+    let second = file(&folder, "second.fa", random_fasta(0x10ca1, Alphabet::Dna, &lengths[3..]));
+    let local = ["--mode", "local", "--check"];
+    for scheme in [&["--match", "25"][..], &["--gap-open", "5", "--gap-extend", "2"]] {
+        let arguments = [&[first.as_str(), "--format", "paf"], &local[..], scheme].concat();
+        with_every_kernel_of(Family::Local, &arguments);
+        let against = ["--against", &second, "--min-score", "60"];
+        with_every_kernel_of(Family::Local, &[&arguments[..], &against].concat());
+        with_every_kernel_of(Family::Local, &[&[first.as_str(), "--mode", "local", "--score-only"], scheme].concat());
     }
 }

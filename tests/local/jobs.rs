@@ -86,17 +86,19 @@ fn one_file_against_another() {
     }
 }
 
-/// No kernel aligns locally: a GPU refuses the batch, and the CPU computes it.
+/// Scores by the GPU, alignments by the job: with and without an identity to reach.
 #[test]
-fn a_gpu_hands_local_batches_on() {
-    let job = job(&sequences(3, &DNA[0]), &DNA[0]);
-    let batch = support::batches(&job.job(), u64::MAX).remove(0);
-    let error = support::gpu_default().submit(batch).expect_err("there is no kernel for it");
-    assert!(matches!(error, Error::Unsuited { .. }), "{error}");
-    assert!(error.to_string().ends_with("local alignments are computed on the CPU"), "{error}");
-    let (results, summary) = run_on(&job, Box::new(support::gpu_default())).unwrap();
-    assert_eq!(results, run(&job).0);
-    assert_eq!(summary.engines.iter().map(|engine| engine.cells).sum::<u64>(), summary.cells);
+fn a_gpu_gives_what_the_cpu_gives() {
+    for scoring in [&DNA[0], &PROTEIN[0]] {
+        let all = job(&sequences(3, scoring), scoring);
+        for min_identity in [None, Some(0.7)] {
+            let job = AllPairs { min_identity, ..all.clone() };
+            let (results, summary) = run_on(&job, Box::new(support::gpu_checked())).unwrap();
+            assert_eq!(results, run(&job).0);
+            let cells = summary.engines.iter().map(|engine| engine.cells).sum::<u64>();
+            assert!(cells == summary.cells && summary.engines[0].cells == cells, "{:?}", summary.engines);
+        }
+    }
 }
 
 #[test]

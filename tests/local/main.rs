@@ -1,10 +1,11 @@
 //! Local alignments: the production traceback gives the canonical one (score, place and columns) whatever it is told;
-//! jobs give it for every pair that they are to give; and a GPU, which has no kernel for it, hands the work on.
+//! jobs give it for every pair that they are to give; and every kernel for local scores gives the textbook's.
 
 #[path = "../support/mod.rs"]
 mod support;
 
 mod jobs;
+mod tiles;
 mod traced;
 
 use std::sync::LazyLock;

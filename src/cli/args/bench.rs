@@ -7,8 +7,8 @@ use super::{COMPUTING, OUTPUT, SELECTION};
 
 /// Measure the devices: the tables of Truong, Chacon and Li et al. 2014 and Alachiotis et al. 2013
 ///
-/// Speeds of kernels by length and number of pairs, their settings, kernels as filters, ways to bring results back,
-/// whole jobs, Levenshtein distances, pairs of very long sequences, reads against ancestral states, and multiple alignments by
+/// Speeds of kernels by length and number of pairs, their settings and shapes, kernels as filters, ways to bring results
+/// back, whole jobs, Levenshtein distances, pairs of very long sequences, reads against ancestral states, and multiple alignments by
 /// stages. Sequences are
 /// random, from a seed that is written with the tables, unless --seqs names a file. What is not measured is marked: - does
 /// not suit the kernel or the device, 'skipped' would take longer than --seconds.
@@ -19,9 +19,9 @@ pub(crate) struct BenchArgs {
     #[arg(value_name = "EXPERIMENT", value_enum, ignore_case = true)]
     pub experiments: Vec<ExperimentName>,
 
-    /// Lengths for 'kernels', 'edit', 'long' and 'msa' in symbols and for 'papara' in sites, separated by commas [default: for
-    /// kernels 128,256,512,1024,2048,4096,8192,16384, for edit 100,200,400,600,800,1000,10000, for long those of the paper's
-    /// figures, and up to 1000000, for papara 500,1000,5000,10000,50000,100000,500000, for msa 100,350,1500]
+    /// Lengths for 'kernels', 'tiles', 'edit', 'long' and 'msa' in symbols and for 'papara' in sites, separated by commas
+    /// [default: for kernels 128,256,512,1024,2048,4096,8192,16384, for tiles 120,360,1000, for edit
+    /// 100,200,400,600,800,1000,10000, for long those of the paper's figures, and up to 1000000, for papara 500,1000,5000,10000,50000,100000,500000, for msa 100,350,1500]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',')]
     pub lengths: Vec<u32>,
 
@@ -35,7 +35,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum, ignore_case = true)]
     pub work: Vec<WorkName>,
 
-    /// Gap costs in 'kernels', 'slices' and 'long', separated by commas [default: both]
+    /// Gap costs in 'kernels', 'slices', 'tiles' and 'long', separated by commas [default: both]
     #[arg(long, value_name = "LIST", help_heading = SELECTION, value_delimiter = ',', value_enum, ignore_case = true)]
     pub gaps: Vec<GapsName>,
 
@@ -85,6 +85,8 @@ Examples:
     pairwave bench -o bench.txt --plot bench.svg
   How fast genes are scored, as numbers for another program:
     pairwave bench kernels --lengths 1500 --work scores --format csv
+  Which lanes and columns score proteins fastest, in words and in halves:
+    pairwave bench tiles --gaps affine --kernel sw_tile,sw_tile_half
   How fast reads of 150 symbols are found in their candidate regions:
     pairwave bench edit --lengths 150
   How fast two sequences of 100,000 symbols are aligned:
@@ -102,6 +104,8 @@ pub(crate) enum ExperimentName {
     Kernels,
     /// Slice widths and workgroup sizes of nw_slice (table 4, figure 11)
     Slices,
+    /// Shapes of the kernels for local scores, of proteins: lanes and columns of a pair, in words and in halves
+    Tiles,
     /// Pairs of at least 97% identity: the CPU alone, and kernels as filters before it (table 5)
     Filter,
     /// Ways to bring results back, and sizes of batches (figure 10)

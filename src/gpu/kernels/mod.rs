@@ -15,8 +15,10 @@ use crate::error::Result;
 /// What a kernel is for: the jobs that dispatch it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Many pairs: scores and alignments.
+    /// Many pairs: scores and alignments of whole sequences.
     Pairs,
+    /// Many pairs: scores of local alignments.
+    Local,
     /// Levenshtein distances.
     Edit,
     /// One long pair.
@@ -113,6 +115,8 @@ pub enum Kind {
     Scan(Scan),
     /// `nw_walk`, by `matrix`: the walk back over what a scan leaves.
     Walk,
+    /// One for local scores, by `sw_tile`: how the lanes of a pair exchange, and what it holds scores in.
+    Tile(Cooperation, Numbers),
     /// One for distances, by `myers`: how it divides a pair.
     Edit(Cooperation),
     /// `sw_striped_score`, by `striped`.
@@ -153,6 +157,7 @@ impl Kernel {
     pub const fn family(&self) -> Family {
         match self.kind {
             Kind::Slice | Kind::Scan(_) | Kind::Walk => Family::Pairs,
+            Kind::Tile(..) => Family::Local,
             Kind::Edit(_) => Family::Edit,
             Kind::Strips | Kind::Traceback(_) => Family::Long,
             Kind::Block(_) => Family::Phylo,
@@ -197,12 +202,12 @@ impl Kernel {
 
     /// The same with shuffles.
     const fn with_subgroups(self) -> Self {
-        Kernel { features: wgpu::Features::SUBGROUP, ..self }
+        Kernel { features: self.features.union(wgpu::Features::SUBGROUP), ..self }
     }
 
     /// The same with half floats.
     const fn with_halves(self) -> Self {
-        Kernel { features: wgpu::Features::SHADER_F16, ..self }
+        Kernel { features: self.features.union(wgpu::Features::SHADER_F16), ..self }
     }
 }
 
@@ -293,6 +298,30 @@ pub static KERNELS: &[Kernel] = &[
         binding::WALK,
         "needleman_wunsch",
         "values and runs of alignments, from the borders and directions that the others leave",
+    ),
+    Kernel::plain(
+        shader!("sw_tile"),
+        Kind::Tile(Cooperation::Subgroup, Numbers::Words),
+        binding::TILE,
+        "smith_waterman",
+        "local scores, one pair over some lanes of a subgroup, columns in registers, shuffles",
+    )
+    .with_subgroups(),
+    Kernel::plain(
+        shader!("sw_tile_half"),
+        Kind::Tile(Cooperation::Subgroup, Numbers::Halves),
+        binding::TILE,
+        "smith_waterman",
+        "sw_tile in packed half floats, two queries against a target at a time, for scores below 2048",
+    )
+    .with_subgroups()
+    .with_halves(),
+    Kernel::plain(
+        shader!("sw_tile_workgroup"),
+        Kind::Tile(Cooperation::Workgroup, Numbers::Words),
+        binding::TILE,
+        "smith_waterman",
+        "sw_tile without subgroup operations, through workgroup memory",
     ),
     Kernel::plain(
         shader!("myers_thread"),

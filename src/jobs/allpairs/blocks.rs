@@ -9,7 +9,6 @@ use super::{AllPairs, PairResult, row};
 use crate::engine::owner::{Control, EngineSet};
 use crate::engine::{Engine, thread_pool};
 use crate::error::Result;
-use crate::gpu::kernels::Family;
 use crate::jobs::blocks::cut::Grid;
 use crate::jobs::blocks::source::{Bander, Begun, BlockBands};
 use crate::jobs::blocks::{self, Block, BlockSink, BlockSource, Divisible, Listed};
@@ -84,7 +83,7 @@ impl Divisible for AllPairs {
     /// Whether edit distances come first follows from the whole job.
     fn session(&self, run: &Run) -> Result<Session> {
         self.validate()?;
-        run.check_kernel(Family::Pairs)?;
+        run.check_kernel(self.family())?;
         let whole = self.job();
         let filter = Filter::if_it_pays(self, &whole, run)?;
         Ok(Session { filter, ..self.ready(run, whole, None)? })

@@ -13,6 +13,7 @@ use crate::output::table::{Cell, Chart, ChartKind, Column, Status, Table};
 use crate::pairs::Pairs;
 use crate::pairs::Want;
 use crate::pairs::gpu::{Config, GpuEngine};
+use crate::score::{Mode, Scoring};
 
 const LENGTHS: [u32; 8] = [128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 const COUNTS: [u32; 6] = [8, 64, 512, 4096, 32768, 100_000];
@@ -40,7 +41,7 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
     let mut table = bed.table(Experiment::Kernels, "speed by length and number of pairs", &COLUMNS);
     let lengths = bed.sizes(&bed.bench.lengths, &LENGTHS, &QUICK_LENGTHS);
     let counts = bed.sizes(&bed.bench.counts, &COUNTS, &QUICK_COUNTS);
-    let kernels = bed.kernels(Family::Pairs).map(Contender::Kernel);
+    let kernels = bed.kernels(Family::Pairs).chain(bed.kernels(Family::Local)).map(Contender::Kernel);
     let contenders: Vec<Contender> = kernels.chain(bed.has_cpu().then_some(Contender::Cpu)).collect();
     let mut rows: Vec<(Place, Status, Vec<Cell>)> = Vec::new();
     for (who, contender) in contenders.iter().enumerate() {
@@ -56,9 +57,18 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
                     lengths.iter().flat_map(|length| counts.iter().map(move |count| (length, count)))
                 {
                     let measured = match &mut engine {
-                        Some(engine) => one(bed, engine.as_mut(), &mut rates, (*work, *gaps), length, pairs),
+                        Some(engine) => {
+                            one(bed, engine.as_mut(), contender, &mut rates, (*work, *gaps), (length, pairs))
+                        }
                         None => open(bed, contender).and_then(|opened| {
-                            one(bed, engine.insert(opened).as_mut(), &mut rates, (*work, *gaps), length, pairs)
+                            one(
+                                bed,
+                                engine.insert(opened).as_mut(),
+                                contender,
+                                &mut rates,
+                                (*work, *gaps),
+                                (length, pairs),
+                            )
                         }),
                     };
                     if let Err(Error::Device { .. }) = measured {
@@ -94,16 +104,19 @@ fn open(bed: &Bed<'_>, contender: &Contender) -> Result<Box<dyn Engine<Pairs>>> 
 fn one(
     bed: &Bed<'_>,
     engine: &mut dyn Engine<Pairs>,
+    contender: &Contender,
     rates: &mut Rates,
     (work, gaps): (BenchWork, GapKind),
-    length: u32,
-    pairs: u32,
+    (length, pairs): (u32, u32),
 ) -> Result<Option<Timing>> {
     let want = match work {
         BenchWork::Scores => Want::Scores,
         BenchWork::Alignments => Want::Alignments,
     };
-    rates.measure(bed, engine, (&gaps.scoring(), &want), length, pairs.into())
+    let is_local = matches!(contender, Contender::Kernel(kernel) if kernel.family() == Family::Local);
+    let mode = if is_local { Mode::Local } else { Mode::Global };
+    let scoring = Arc::new(Scoring { mode, ..Scoring::clone(&gaps.scoring()) });
+    rates.measure(bed, engine, (&scoring, &want), length, pairs.into())
 }
 
 fn name(work: BenchWork) -> &'static str {
@@ -137,7 +150,7 @@ fn cells(
 }
 
 fn describe(bed: &Bed<'_>, table: &mut Table) {
-    table.note("GCUPS: 10^9 cells of the alignment matrix a second; the best of the runs");
+    table.note("GCUPS: 10^9 cells of the alignment matrix a second; the best of the runs; sw_ kernels score locally");
     table
         .note("by the clock: from handing the pairs in to having every pair's result, sequences already on the device");
     if bed.bench.work.contains(&BenchWork::Alignments) {

@@ -19,6 +19,7 @@ pub(super) mod shared_engine;
 mod slices;
 pub(in crate::jobs) mod states;
 pub(in crate::jobs) mod threads;
+mod tiles;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +42,8 @@ pub enum Experiment {
     Kernels,
     /// Slice widths and workgroup sizes of `nw_slice` (table 4 and figure 11).
     Slices,
+    /// Shapes of the kernels for local scores, by length.
+    Tiles,
     /// Kernels as filters before the alignment on the CPU (table 5).
     Filter,
     /// Ways to bring results back, and sizes of batches (figure 10).
@@ -59,9 +62,10 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them, in the order in which they run.
-    pub const ALL: [Experiment; 9] = [
+    pub const ALL: [Experiment; 10] = [
         Experiment::Kernels,
         Experiment::Slices,
+        Experiment::Tiles,
         Experiment::Filter,
         Experiment::Buffering,
         Experiment::EndToEnd,
@@ -76,6 +80,7 @@ impl Experiment {
         match self {
             Experiment::Kernels => "kernels",
             Experiment::Slices => "slices",
+            Experiment::Tiles => "tiles",
             Experiment::Filter => "filter",
             Experiment::Buffering => "buffering",
             Experiment::EndToEnd => "endtoend",
@@ -149,8 +154,8 @@ pub struct Bench {
     pub devices: Vec<Device>,
     /// The kernels, and the CPU engine beside them.
     pub contenders: Vec<Contender>,
-    /// Lengths in symbols for `kernels`, `edit`, `long` and `msa`, and numbers of sites for `papara`; `None` for 128, 256, ...
-    /// 16,384, for 100, 200, ... 10,000, for the sizes of the papers' figures up to 1,000,000, for 100, 350 and 1500, and for 500,
+    /// Lengths in symbols for `kernels`, `tiles`, `edit`, `long` and `msa`, and numbers of sites for `papara`; `None` for
+    /// 128, 256, ... 16,384, for 120, 360 and 1000, for 100, 200, ... 10,000, for the sizes of the papers' figures up to 1,000,000, for 100, 350 and 1500, and for 500,
     /// 1000, ... 500,000.
     pub lengths: Option<Vec<u32>>,
     /// Numbers of pairs for `kernels`, of reads for `papara` and of sequences for `msa`; `None` for 8, 64, ... 100,000, for 10, 50,
@@ -158,7 +163,7 @@ pub struct Bench {
     pub counts: Option<Vec<u32>>,
     /// What to ask of engines in `kernels`.
     pub work: Vec<BenchWork>,
-    /// Gap costs in `kernels`, `slices` and `long`.
+    /// Gap costs in `kernels`, `slices`, `tiles` and `long`.
     pub gaps: Vec<GapKind>,
     /// Seconds that one row of a table may take.
     pub seconds: f64,
@@ -263,6 +268,7 @@ impl Bench {
                 measurements.tables.push(match experiment {
                     Experiment::Kernels => kernels::run(&bed)?,
                     Experiment::Slices => slices::run(&bed)?,
+                    Experiment::Tiles => tiles::run(&bed)?,
                     Experiment::Filter => filter::run(&bed)?,
                     Experiment::Buffering => buffering::run(&bed)?,
                     Experiment::EndToEnd => endtoend::run(&bed)?,

@@ -9,6 +9,7 @@ mod resident;
 mod shape;
 mod slot;
 mod submit;
+mod tile;
 pub mod tune;
 mod tuned;
 mod upload;
@@ -23,6 +24,8 @@ use self::resident::{Resident, ResidentStores};
 use self::shape::Arenas;
 pub use self::shape::MatrixShape;
 use self::slot::Slot;
+pub use self::tile::{COLUMNS as TILE_COLUMNS, LANES as TILE_LANES, TileShape};
+use self::tile::{ChosenTiles, TileSlot, Tiles};
 use super::kernels::nw_slice;
 use super::plan::cost::Speeds;
 use super::{Batch, Extent, Report, Want};
@@ -32,7 +35,7 @@ use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::choosing::Work;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::{Kernel, Kind, of_kind};
+use crate::gpu::kernels::{Family, Kernel, Kind, of_kind};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
 use crate::gpu::pipeline::Pipelines;
 use crate::pairs::Pairs;
@@ -104,6 +107,7 @@ pub struct PairsHost {
     loop_budget: Option<u64>,
     shape: MatrixShape,
     arenas: Arenas,
+    tiles: Tiles,
     /// Bytes that the output of a batch with alignments may take.
     output_budget: u64,
     /// Words of runs expected for a symbol, without and with a filter.
@@ -116,7 +120,15 @@ pub struct PairsHost {
 }
 
 /// The kernel of a batch, and what it uses.
-pub struct Chosen {
+pub enum Chosen {
+    /// For alignments of whole sequences.
+    Global(ChosenKernel),
+    /// For local scores.
+    Local(ChosenTiles),
+}
+
+/// A kernel for alignments of whole sequences, and what a batch uses of the device.
+pub struct ChosenKernel {
     choice: Choice,
     extent: Extent,
     scoring: OffsetScoring,
@@ -148,6 +160,7 @@ impl GpuEngine {
             max_slots,
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             shape: MatrixShape::for_adapter(found),
+            tiles: Tiles::new(TileShape::for_adapter(found)),
             output_budget: binding.min(MOST_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             prices: Prices::new(config, assumed_speed),
@@ -180,6 +193,12 @@ impl GpuEngine {
     /// Sizes of the kernels that can store directions.
     pub fn with_matrix_shape(mut self, shape: MatrixShape) -> Self {
         self.host.shape = shape;
+        self
+    }
+
+    /// Sizes of the kernels for local scores.
+    pub fn with_tile_shape(mut self, shape: TileShape) -> Self {
+        self.host.tiles = Tiles::new(shape);
         self
     }
 
@@ -245,13 +264,13 @@ impl PairsHost {
 impl GpuKind for Pairs {
     type Choice = Chosen;
     type Host = PairsHost;
-    type Slot = (Slot, MatrixSlot);
+    type Slot = (Slot, MatrixSlot, TileSlot);
 
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
 
     fn slot(gpu: &Gpu) -> Self::Slot {
-        (Slot::new(gpu), MatrixSlot::new(gpu))
+        (Slot::new(gpu), MatrixSlot::new(gpu), TileSlot::new(gpu))
     }
 
     /// Two batches may each have queries and targets of their own.
@@ -276,14 +295,20 @@ impl GpuKind for Pairs {
         host.arenas.release();
     }
 
-    fn release_slot((slice, matrix): &mut Self::Slot) {
+    fn release_slot((slice, matrix, tile): &mut Self::Slot) {
         slice.release();
         matrix.release();
+        tile.release();
     }
 
     fn choose(host: &mut PairsHost, site: &mut Site<'_>, batch: &Arc<Batch>) -> Result<Chosen> {
         if batch.band.scoring.mode == Mode::Local {
-            return Err(host.gpu.unsuited("local alignments are computed on the CPU"));
+            return host.choose_tiles(site, batch).map(Chosen::Local);
+        }
+        if let Some(kernel) = site.kernel
+            && kernel.family() != Family::Pairs
+        {
+            return Err(host.gpu.unsuited(format!("{} has no scores of whole sequences", kernel.stem)));
         }
         let extent = batch.extent();
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
@@ -291,24 +316,29 @@ impl GpuKind for Pairs {
         };
         let choice = host.choose(site.kernel, batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");
-        Ok(Chosen { choice, extent, scoring, stores: None })
+        Ok(Chosen::Global(ChosenKernel { choice, extent, scoring, stores: None }))
     }
 
     /// `nw_slice`, which takes most.
     fn otherwise(chosen: Chosen) -> Option<Chosen> {
+        let Chosen::Global(chosen) = chosen else { return None };
         chosen.choice.kernel.scan()?;
         let choice = Choice { kernel: of_kind(Kind::Slice), aligned: false, ..chosen.choice };
-        Some(Chosen { choice, ..chosen })
+        Some(Chosen::Global(ChosenKernel { choice, ..chosen }))
     }
 
     fn record(
         host: &mut PairsHost,
         site: &mut Site<'_>,
-        (slice, matrix): &mut Self::Slot,
+        (slice, matrix, tile): &mut Self::Slot,
         batch: &Arc<Batch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
-        let Chosen { choice, extent, ref scoring, .. } = *chosen;
+        let chosen = match chosen {
+            Chosen::Global(chosen) => chosen,
+            Chosen::Local(chosen) => return host.start_tiles(site, tile, batch, chosen),
+        };
+        let ChosenKernel { choice, extent, ref scoring, .. } = *chosen;
         let stores = match choice.kernel.kind {
             Kind::Slice => host.start_slice(site, slice, batch, scoring.clone())?,
             Kind::Scan(scan) => {
@@ -322,11 +352,15 @@ impl GpuKind for Pairs {
 
     fn finish(
         host: &mut PairsHost,
-        (slice, matrix): &mut Self::Slot,
+        (slice, matrix, tile): &mut Self::Slot,
         batch: &Arc<Batch>,
         chosen: &Chosen,
         limit: Duration,
     ) -> Result<Report> {
+        let chosen = match chosen {
+            Chosen::Global(chosen) => chosen,
+            Chosen::Local(chosen) => return host.finish_tiles(tile, batch, chosen, limit),
+        };
         if chosen.choice.kernel.scan().is_none() {
             return slice.finish(&host.gpu, limit, host.in_place);
         }
@@ -346,7 +380,7 @@ impl GpuKind for Pairs {
         chosen: &Chosen,
         report: &Report,
     ) -> Option<f64> {
-        let choice = &chosen.choice;
+        let Chosen::Global(ChosenKernel { choice, .. }) = chosen else { return None };
         if choice.kernel.scan().is_none() && is_filtered(batch) {
             host.prices.observe_open(report.hits.len() as u64, batch.pairs());
         }

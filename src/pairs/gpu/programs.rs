@@ -2,7 +2,7 @@
 
 use crate::gpu::kernels::{Kernel, Program};
 use crate::gpu::source::{Constants, Supplied};
-use crate::pairs::kernels::{matrix, nw_slice};
+use crate::pairs::kernels::{matrix, nw_slice, sw_tile};
 
 /// A program of the engine for many pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,6 +13,8 @@ pub(super) enum Shader {
     Matrix(matrix::Variant),
     /// The walk over what it leaves.
     Walk(matrix::Walk),
+    /// A kernel for local scores.
+    Tile(sw_tile::Variant),
 }
 
 impl Shader {
@@ -21,6 +23,7 @@ impl Shader {
             Shader::Slice(variant) => variant,
             Shader::Matrix(variant) => variant,
             Shader::Walk(variant) => variant,
+            Shader::Tile(variant) => variant,
         }
     }
 }

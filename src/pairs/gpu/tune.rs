@@ -15,7 +15,7 @@ use crate::gpu::kernels::{Family, Kind, of_kind, offered};
 use crate::pairs::Pairs;
 use crate::pairs::plan::cost::Speeds;
 use crate::pairs::{Band, Batch, Block, Want};
-use crate::score::Scoring;
+use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
 /// Slice widths that are tried. All leave 4 over 8, so that profile rows start in different banks.
@@ -323,6 +323,10 @@ fn choose_with_slice(
     interrupt: &AtomicBool,
 ) -> Result<Config> {
     let begin = Instant::now();
+    if scoring.mode == Mode::Local {
+        // The sizes of their kernels follow from lengths.
+        return Ok(engine.config());
+    }
     if !anew {
         if let Some(&known) = read_cache().get(key) {
             return Ok(known);

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::pipeline::Compiled;
 use crate::pairs::Band;
-use crate::pairs::kernels::layout::{Params, Target, Task};
+use crate::pairs::kernels::layout::Target;
 use crate::seq::{SequenceId, SequenceStore};
 
 /// Buffers that batches fill one after the other.
@@ -33,22 +33,21 @@ pub(super) struct Uploaded {
 }
 
 impl Uploads {
-    /// Fills the buffers.
-    pub(super) fn fill(
+    /// Fills the buffers, with tasks and parameters of dispatches as the kernel has them.
+    pub(super) fn fill<T: bytemuck::Pod, P: bytemuck::Pod>(
         &mut self,
         gpu: &Gpu,
         band: &Band,
         resident_targets: &Resident,
-        tasks: &[Task],
+        tasks: &[T],
         table: &[i32],
-        dispatches: impl ExactSizeIterator<Item = Params>,
+        dispatches: impl ExactSizeIterator<Item = P>,
     ) -> Result<Uploaded> {
         let targets = self.targets(gpu, band, resident_targets)?;
-        let stride =
-            size_of::<Params>().next_multiple_of(gpu.device.limits().min_uniform_buffer_offset_alignment as usize);
+        let stride = size_of::<P>().next_multiple_of(gpu.device.limits().min_uniform_buffer_offset_alignment as usize);
         let mut params = vec![0u8; stride * dispatches.len()];
         for (place, dispatch) in params.chunks_mut(stride).zip(dispatches) {
-            place[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch));
+            place[..size_of::<P>()].copy_from_slice(bytemuck::bytes_of(&dispatch));
         }
         let storage = wgpu::BufferUsages::STORAGE;
         Ok(Uploaded {
@@ -132,6 +131,7 @@ mod tests {
     use crate::gpu::resident::Residents;
     use crate::pairs::gpu::resident::ResidentStores;
     use crate::pairs::gpu::tune::random_batch;
+    use crate::pairs::kernels::layout::{Params, Task};
     use crate::pairs::{Batch, Want};
     use crate::score::Scoring;
 
@@ -148,7 +148,7 @@ mod tests {
             let stores = ResidentStores::new(u64::MAX);
             let [_, targets] = stores.of_batch(&gpu, &mut Residents::default(), batch).unwrap();
             let held = uploads.holds(&batch.band, &targets);
-            uploads.fill(&gpu, &batch.band, &targets, &[], &[0; 4], std::iter::empty()).unwrap();
+            uploads.fill::<Task, Params>(&gpu, &batch.band, &targets, &[], &[0; 4], std::iter::empty()).unwrap();
             held
         };
         // Batches of a band after each other, and of two bands in turn.

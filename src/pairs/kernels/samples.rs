@@ -1,8 +1,8 @@
 //! Some programs of every kernel of the room, whose texts together have all of its parts.
 
 use super::layout::Ends;
-use super::{matrix, nw_slice};
-use crate::gpu::kernels::{Kind, Program, Scan};
+use super::{matrix, nw_slice, sw_tile};
+use crate::gpu::kernels::{Cooperation, Kind, Numbers, Program, Scan};
 
 fn matrix_of(scan: Scan) -> matrix::Variant {
     matrix::Variant {
@@ -20,6 +20,20 @@ fn matrix_of(scan: Scan) -> matrix::Variant {
     }
 }
 
+fn tile_of(cooperation: Cooperation, numbers: Numbers) -> sw_tile::Variant {
+    sw_tile::Variant {
+        cooperation,
+        numbers,
+        lanes: 4,
+        columns: 12,
+        workgroup: 16,
+        codes: 16,
+        affine: true,
+        passes: true,
+        split: true,
+    }
+}
+
 /// Programs of a kernel; none of those of other rooms.
 pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
     match kind {
@@ -29,6 +43,7 @@ pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
         }
         Kind::Scan(scan) => vec![Box::new(matrix_of(scan))],
         Kind::Walk => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],
+        Kind::Tile(cooperation, numbers) => vec![Box::new(tile_of(cooperation, numbers))],
         _ => Vec::new(),
     }
 }

@@ -1,0 +1,290 @@
+//! Host half of `sw_tile`, `sw_tile_half` and `sw_tile_workgroup`: sizes, structures that they share, and what their numbers hold.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::gpu::kernels::{Cooperation, Kernel, Kind, Numbers, Program, of_kind};
+use crate::gpu::source::Constants;
+use crate::score::Scoring;
+
+/// What halves give for a score that they do not hold.
+pub const SATURATED: i32 = 2048;
+/// Greatest cost or score of a symbol with which sums in halves are exact as long as scores are.
+const MOST_IN_HALVES: i32 = 1000;
+/// Scores that words hold are below this: much is added to padding's before anything overflows.
+const MOST_IN_WORDS: i64 = 1 << 29;
+/// What padding scores: enough that no score is left.
+const PADDING: i32 = -(1 << 30);
+/// Bytes of what goes from column to column, in scratch.
+pub const ENTRY_BYTES: u64 = 8;
+/// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare.
+pub const OUTPUT_HEADER_WORDS: u64 = 4;
+/// Status of a task that was done.
+pub const STATUS_DONE: u32 = 1;
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How the lanes of a pair exchange.
+    pub cooperation: Cooperation,
+    /// What scores are held in; in halves those of two queries.
+    pub numbers: Numbers,
+    /// Lanes of a pair, a power of two from 4 on.
+    pub lanes: u32,
+    /// Columns that a lane keeps in registers; a multiple of 4.
+    pub columns: u32,
+    /// Invocations a workgroup: a multiple of the lanes and of every subgroup size.
+    pub workgroup: u32,
+    /// Codes of the alphabet.
+    pub codes: u32,
+    /// Affine gaps.
+    pub affine: bool,
+    /// Queries may have more columns than all lanes together.
+    pub passes: bool,
+    /// Rows come in parts, a dispatch each.
+    pub split: bool,
+}
+
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Tile(self.cooperation, self.numbers))
+    }
+
+    fn constants(&self) -> Constants {
+        Constants::default()
+            .number("LANES", self.lanes)
+            .number("COLUMNS", self.columns)
+            .number("LANE_LOADS", self.lane_loads())
+            .number("ROW_LOADS", self.row_loads())
+            .number("CODES", self.codes)
+            .flag("AFFINE", self.affine)
+            .flag("PASSES", self.passes)
+            .flag("SPLIT", self.split)
+    }
+
+    fn overrides(&self) -> Vec<(&'static str, f64)> {
+        vec![("WG", self.workgroup.into())]
+    }
+}
+
+impl Variant {
+    /// Columns whose scores come in one load, and its bytes.
+    const fn load(&self) -> (u32, u32) {
+        match self.numbers {
+            Numbers::Words => (4, 16),
+            Numbers::Halves => (2, 8),
+        }
+    }
+
+    /// Loads from one lane's scores to the next one's. Odd, so that lanes that load at once do so from different banks.
+    const fn lane_loads(&self) -> u32 {
+        (self.columns / self.load().0) | 1
+    }
+
+    /// Loads from one code's scores to the next one's: all banks once or several times, so that it does not matter which codes
+    /// lanes have.
+    const fn row_loads(&self) -> u32 {
+        (self.lanes * self.lane_loads()).next_multiple_of(128 / self.load().1)
+    }
+
+    /// Workgroup memory in bytes.
+    pub const fn workgroup_bytes(&self) -> u32 {
+        let ring = if matches!(self.cooperation, Cooperation::Workgroup) { 16 * self.workgroup } else { 0 };
+        self.codes * self.row_loads() * self.load().1 + ring + 16
+    }
+
+    /// Columns of a pass.
+    pub const fn pass_columns(&self) -> u32 {
+        self.lanes * self.columns
+    }
+
+    /// Passes over a query of so many symbols.
+    pub fn passes_of(&self, query_symbols: u32) -> u32 {
+        query_symbols.div_ceil(self.pass_columns()).max(1)
+    }
+
+    /// Pairs (in halves: twice as many) that a workgroup computes at a time.
+    pub const fn teams(&self) -> u32 {
+        self.workgroup / self.lanes
+    }
+
+    /// Queries that are computed together.
+    pub const fn queries(&self) -> usize {
+        match self.numbers {
+            Numbers::Words => 1,
+            Numbers::Halves => 2,
+        }
+    }
+
+    /// Entries of scratch that a slot takes for so many targets at a time of so many words of rows at most.
+    pub fn slot_entries(&self, targets: u32, words: u32) -> u64 {
+        let borders = if self.passes { u64::from(targets) * u64::from(words) * 4 } else { 0 };
+        let kept = if self.split { u64::from(self.workgroup) * u64::from(self.columns + 1) } else { 0 };
+        borders + kept
+    }
+
+    /// What a step of four rows is in loop iterations of an invocation, if no loop is unrolled.
+    pub fn step_iterations(&self) -> u64 {
+        let (load, _) = self.load();
+        1 + 4 * (1 + u64::from(self.columns / load) * (1 + u64::from(load)))
+    }
+
+    /// Loop iterations of an invocation in a pass beside steps, with so many targets one after the other.
+    pub fn pass_iterations(&self, turns: u32) -> u64 {
+        let (load, _) = self.load();
+        let profile = (self.codes * self.lanes * (self.columns / load)).div_ceil(self.workgroup) + 2;
+        let turn = self.lanes + 3 * self.columns + 8;
+        u64::from(profile) + u64::from(turns) * (u64::from(turn) + self.delay_steps() * self.step_iterations())
+    }
+
+    /// Steps of four rows by which the last lane is behind the first.
+    pub fn delay_steps(&self) -> u64 {
+        u64::from((self.lanes + 2) / 4)
+    }
+}
+
+/// The scores of all symbols against each other, a row a code of targets, as the kernels take them: a gap's first symbol more.
+pub fn table(scoring: &Scoring) -> Vec<i32> {
+    let size = scoring.substitution.size();
+    let mut table = vec![PADDING; size * size];
+    for target in 1..size {
+        for query in 1..size {
+            let score = scoring.substitution.score(query as u8, target as u8);
+            table[target * size + query] = score + scoring.gaps.first as i32;
+        }
+    }
+    table
+}
+
+/// Whether words hold the scores of pairs whose shorter sequence has so many symbols.
+pub fn words_hold(scoring: &Scoring, shorter: u32) -> bool {
+    i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < MOST_IN_WORDS
+}
+
+/// Whether halves hold what is added for a symbol, so that they tell every score but those that they do not hold.
+pub fn halves_hold_symbols(scoring: &Scoring) -> bool {
+    let substitution = &scoring.substitution;
+    let costs = [scoring.gaps.first as i64, substitution.max_score().into(), -i64::from(substitution.min_score())];
+    costs.into_iter().all(|cost| cost <= MOST_IN_HALVES.into())
+}
+
+/// Whether halves hold all scores of pairs whose shorter sequence has so many symbols.
+pub fn halves_hold(scoring: &Scoring, shorter: u32) -> bool {
+    i64::from(scoring.substitution.max_score().max(0)) * i64::from(shorter) < SATURATED.into()
+}
+
+/// `Params` of the shader.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Params {
+    /// First task of this dispatch.
+    pub task_begin: u32,
+    /// One past the last task.
+    pub task_end: u32,
+    /// First pass of this dispatch.
+    pub pass_begin: u32,
+    /// One past the last pass.
+    pub pass_end: u32,
+    /// First word of rows of this dispatch, if rows come in parts.
+    pub word_begin: u32,
+    /// One past the last word.
+    pub word_end: u32,
+    /// 1: workgroups draw tasks by ticket and finish them.
+    pub ticketed: u32,
+    /// Cost of a gap's first symbol.
+    pub first: i32,
+    /// Cost of each further one.
+    pub next: i32,
+    /// Rows that a target has in scratch.
+    pub slot_rows: u32,
+    /// Targets that a slot has.
+    pub slot_targets: u32,
+    /// Entries that a slot has.
+    pub slot_entries: u32,
+    /// Index of the first score in `out.data`.
+    pub values_begin: u32,
+    /// Index of the first listed pair.
+    pub list_begin: u32,
+    /// 1: pairs that reach a floor are listed.
+    pub floors: u32,
+    /// Nothing.
+    pub spare: u32,
+}
+
+/// `Task` of the shader: one or two queries against some targets.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Task {
+    /// Words just past the queries' last symbols.
+    pub end_words: [u32; 2],
+    /// Lengths of the queries; 0 if there is no second one.
+    pub symbols: [u32; 2],
+    /// Index of the first pair of each.
+    pub pairs_begin: [u32; 2],
+    /// Least scores that are listed.
+    pub floors: [i32; 2],
+    /// First of the targets.
+    pub first: u32,
+    /// Number of targets.
+    pub count: u32,
+    /// Words of rows of the longest target.
+    pub words: u32,
+    /// Columns, padding included.
+    pub columns: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variant(numbers: Numbers, lanes: u32, columns: u32, codes: u32) -> Variant {
+        Variant {
+            cooperation: Cooperation::Subgroup,
+            numbers,
+            lanes,
+            columns,
+            workgroup: 64,
+            codes,
+            affine: true,
+            passes: false,
+            split: false,
+        }
+    }
+
+    /// Loads of 16 bytes are done by eight lanes at once, of 8 bytes by sixteen, each from banks of its own.
+    #[test]
+    fn lanes_load_from_different_banks_whatever_their_codes() {
+        for numbers in [Numbers::Words, Numbers::Halves] {
+            for columns in (4..=32).step_by(4) {
+                for lanes in [8, 16, 32] {
+                    let variant = variant(numbers, lanes, columns, 28);
+                    let bytes = variant.load().1;
+                    let at_once = (128 / bytes).min(lanes);
+                    for first in (0..lanes).step_by(at_once as usize) {
+                        let place = |lane: u32| (lane * 5 % 28) * variant.row_loads() + lane * variant.lane_loads();
+                        let banks: std::collections::HashSet<u32> =
+                            (first..first + at_once).map(|lane| place(lane) % (128 / bytes)).collect();
+                        assert_eq!(banks.len() as u32, at_once, "{variant:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_query_of_nothing_has_a_pass() {
+        let variant = variant(Numbers::Words, 8, 20, 16);
+        assert_eq!([0, 1, 160, 161, 480].map(|symbols| variant.passes_of(symbols)), [1, 1, 1, 2, 3]);
+        assert_eq!((variant.teams(), variant.slot_entries(9, 9)), (8, 0));
+    }
+
+    #[test]
+    fn numbers_hold_what_they_say() {
+        let protein = Scoring::protein();
+        assert!(halves_hold_symbols(&protein) && words_hold(&protein, u32::MAX / 128));
+        assert!(!words_hold(&protein, 1 << 28));
+        // 11 for tryptophan.
+        assert!(halves_hold(&protein, 186) && !halves_hold(&protein, 187));
+        let dear = Scoring { gaps: crate::score::Gaps::linear(1001), ..protein };
+        assert!(!halves_hold_symbols(&dear));
+    }
+}

@@ -1,0 +1,205 @@
+//! The kernels for local scores against the textbook.
+
+use std::sync::Arc;
+
+use pairwave::Error;
+use pairwave::engine::Engine;
+use pairwave::gpu::kernels::find;
+use pairwave::pairs::gpu::{GpuEngine, TileShape};
+use pairwave::pairs::oracle::smith_waterman;
+use pairwave::pairs::plan::Job;
+use pairwave::pairs::{Batch, Floors, Hit, Want};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, Scoring};
+use pairwave::seq::{Alphabet, SequenceStore, Strands};
+
+use super::*;
+
+const STEMS: [&str; 3] = ["sw_tile", "sw_tile_half", "sw_tile_workgroup"];
+
+/// A pass has 16 columns.
+const SMALL: TileShape =
+    TileShape { workgroup: 16, lanes: Some(4), columns: Some(4), halves: false, most_rows: u64::MAX };
+
+fn engine(stem: &str, shape: TileShape) -> GpuEngine {
+    let kernel = find(stem).expect("a kernel of the table");
+    support::gpu_checked().with_kernel(Some(kernel)).with_tile_shape(shape)
+}
+
+/// Nothing, one symbol, and lengths around those of a lane, of a pass, and of several.
+fn edges(seed: u64, alphabet: Alphabet) -> Arc<SequenceStore> {
+    let mut rng = support::rng(seed);
+    support::mixed_store(&mut rng, alphabet, &[0, 1, 2, 3, 4, 5, 7, 15, 16, 17, 31, 32, 33, 47, 48, 49, 70])
+}
+
+fn expected(store: &SequenceStore, hit: &Hit, scoring: &Scoring) -> i64 {
+    smith_waterman::score_only(store.codes(hit.query), store.codes(hit.target), scoring)
+}
+
+/// Has an engine compute all pairs of a store in batches of so many cells, and compares them.
+fn check(engine: &mut GpuEngine, store: &Arc<SequenceStore>, scoring: &Scoring, cells: u64, context: &str) {
+    let batches = support::batches(&support::job(store, scoring.clone(), Want::Scores), cells);
+    let hits = support::compute(engine, &batches);
+    assert_eq!(hits.len(), store.len() * (store.len() - 1) / 2, "{context}");
+    for hit in hits {
+        let score = expected(store, &hit, scoring);
+        assert_eq!((hit.score, hit.matches), (score, None), "{context}: {hit:?}, {scoring:?}");
+    }
+}
+
+#[test]
+fn every_kernel_gives_the_textbooks_scores() {
+    for stem in STEMS {
+        let mut engine = engine(stem, SMALL);
+        let all: Vec<&Scoring> = DNA.iter().chain(PROTEIN.iter()).collect();
+        // Halves are slow here, and the scheme of great numbers goes to words.
+        let schemes =
+            if stem == "sw_tile_half" { vec![all[0], all[3], all[6], all[11], all[13], all[14]] } else { all };
+        for scoring in schemes {
+            let store = edges(0x711e, scoring.alphabet);
+            // All at once, and so little that tasks are drawn by ticket where loops are limited.
+            for cells in [u64::MAX, 1000] {
+                check(&mut engine, &store, scoring, cells, &format!("{stem}, {cells} cells"));
+            }
+        }
+    }
+}
+
+/// The kernels as jobs use them here, and with other lanes and columns; both gap models, so that all of a shape is compiled.
+#[test]
+fn every_shape_gives_the_same() {
+    let usual = TileShape::for_adapter(&support::adapter());
+    let most = support::adapter().description.subgroup_sizes[0];
+    for stem in STEMS {
+        for (lanes, columns) in
+            [(None, Some(12)), (Some(4), Some(8)), (Some(8), Some(4)), (Some(4), Some(28)), (Some(8), None)]
+        {
+            if lanes > Some(most) {
+                continue;
+            }
+            let mut engine = engine(stem, TileShape { lanes, columns, ..usual });
+            for scoring in [&DNA[4], &PROTEIN[0]] {
+                let store = edges(0x54a9e, scoring.alphabet);
+                check(&mut engine, &store, scoring, u64::MAX, &format!("{stem}, {lanes:?} x {columns:?}"));
+            }
+        }
+    }
+}
+
+/// Rows in parts of 8 and of 36, and in passes beside.
+#[test]
+fn rows_may_come_in_parts() {
+    for stem in STEMS {
+        for most_rows in [8, 36] {
+            let mut engine = engine(stem, TileShape { most_rows, ..SMALL });
+            for scoring in [&DNA[0], &PROTEIN[0]] {
+                check(
+                    &mut engine,
+                    &edges(0x9a2, scoring.alphabet),
+                    scoring,
+                    u64::MAX,
+                    &format!("{stem}, {most_rows} rows"),
+                );
+            }
+        }
+    }
+}
+
+/// Scores of 2040, of 2048 and above, which halves do not hold: of equal sequences, and of parts of them.
+#[test]
+fn what_halves_do_not_hold_is_computed_again() {
+    for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
+        let scoring = local(Scoring::nucleotide(8, -8, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap());
+        let long = support::random_codes(&mut support::rng(5), Alphabet::Dna, 270);
+        let parts: Vec<Vec<u8>> = [270, 256, 255, 257, 20, 256].map(|length| long[..length].to_vec()).to_vec();
+        let store = support::store(Alphabet::Dna, &parts);
+        let greatest = smith_waterman::score_only(store.codes(0), store.codes(3), &scoring);
+        assert!(greatest >= 2048, "{greatest}");
+        check(&mut engine("sw_tile_half", TileShape { halves: true, ..SMALL }), &store, &scoring, u64::MAX, "halves");
+        // Unasked: two queries together in halves, what is left in words.
+        let mut both = support::gpu_checked().with_tile_shape(TileShape { halves: true, ..SMALL });
+        for _ in 0..2 {
+            check(&mut both, &store, &scoring, u64::MAX, "both");
+        }
+    }
+}
+
+/// A rectangle, whose queries go together.
+#[test]
+fn two_queries_have_their_own_scores() {
+    let scoring = &PROTEIN[0];
+    let (queries, targets) = (edges(1, Alphabet::Protein), edges(2, Alphabet::Protein));
+    let job = Job {
+        queries: Arc::clone(&queries),
+        against: Some(Arc::clone(&targets)),
+        scoring: Arc::new(scoring.clone()),
+        want: Want::Scores,
+        strands: Strands::default(),
+        parts: None,
+    };
+    for shape in
+        [TileShape { halves: true, ..SMALL }, TileShape { halves: true, lanes: Some(4), columns: Some(12), ..SMALL }]
+    {
+        let mut engine = support::gpu_checked().with_tile_shape(shape);
+        let hits = support::compute(&mut engine, &support::batches(&job, u64::MAX));
+        assert_eq!(hits.len(), queries.len() * targets.len());
+        for hit in hits {
+            let score = smith_waterman::score_only(queries.codes(hit.query), targets.codes(hit.target), scoring);
+            assert_eq!(hit.score, score, "{hit:?}");
+        }
+    }
+}
+
+#[test]
+fn what_scores_too_little_stays_on_the_device() {
+    let scoring = local(Scoring::nucleotide(40, -40, Ambiguity::Overlap, Gaps::linear(50), EndGaps::Charged).unwrap());
+    // Each twice, so that every length has a pair of a great score.
+    let mut rng = support::rng(0xf1002);
+    let half: Vec<Vec<u8>> =
+        [3, 17, 30, 48, 55, 70].map(|length| support::random_codes(&mut rng, Alphabet::Dna, length)).to_vec();
+    let store = support::store(Alphabet::Dna, &[&half[..], &half[..]].concat());
+    for stem in STEMS {
+        // Some are above what halves hold.
+        let floors: Floors = (0..store.len()).map(|query| if query % 2 == 0 { 300 } else { 2100 }).collect();
+        let floors = Arc::new(floors);
+        let batches =
+            support::batches(&support::job(&store, scoring.clone(), Want::AtLeast(Arc::clone(&floors))), u64::MAX);
+        let hits = support::compute(&mut engine(stem, SMALL), &batches);
+        let pairs = support::batches(&support::job(&store, scoring.clone(), Want::Scores), u64::MAX);
+        let all = support::compute(&mut support::cpu(), &pairs);
+        // Which of a pair is a block's query is the planner's: the same in both.
+        let wanted: Vec<Hit> = all.iter().copied().filter(|hit| hit.score >= floors.least(hit.query)).collect();
+        assert_eq!(hits, wanted, "{stem}");
+        assert!(hits.len() > 4 && hits.len() < all.len(), "{} of {}", hits.len(), all.len());
+        assert!(hits.iter().any(|hit| hit.score > 2100), "{stem}");
+    }
+}
+
+/// Longer than a loop may be here, so that rows come in parts; the CPU's score.
+#[test]
+fn long_targets_are_computed_in_parts() {
+    let mut rng = support::rng(0x10e6);
+    let query = support::random_codes(&mut rng, Alphabet::Dna, 150);
+    let target: Vec<u8> = (0..60).flat_map(|_| support::mutated(&mut rng, Alphabet::Dna, &query, 20)).collect();
+    let store = support::store(Alphabet::Dna, &[query, target]);
+    let batches = support::batches(&support::job(&store, DNA[3].clone(), Want::Scores), u64::MAX);
+    let expected = support::compute(&mut support::cpu(), &batches);
+    let shape = TileShape::for_adapter(&support::adapter());
+    for stem in ["sw_tile", "sw_tile_workgroup"] {
+        assert_eq!(support::compute(&mut engine(stem, shape), &batches), expected, "{stem}");
+    }
+}
+
+#[test]
+fn scores_that_words_do_not_hold_are_refused() {
+    let store = support::store(Alphabet::Dna, &[vec![1; 600], vec![1; 600]]);
+    let batches = support::batches(&support::job(&store, DNA[11].clone(), Want::Scores), u64::MAX);
+    let error = engine("sw_tile", SMALL).submit(Arc::<Batch>::clone(&batches[0])).expect_err("too great");
+    assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("32 bits"), "{error}");
+    // And so is a kernel of the other kind of alignments, either way.
+    let small = support::batches(&support::job(&edges(3, Alphabet::Dna), DNA[0].clone(), Want::Scores), u64::MAX);
+    let error = support::kernel_checked("nw_slice").submit(Arc::clone(&small[0])).expect_err("no local scores");
+    assert!(matches!(error, Error::Unsuited { .. }), "{error}");
+    let whole = support::batches(&support::job(&edges(3, Alphabet::Dna), Scoring::truong(), Want::Scores), u64::MAX);
+    let error = engine("sw_tile", SMALL).submit(Arc::clone(&whole[0])).expect_err("no scores of whole sequences");
+    assert!(matches!(error, Error::Unsuited { .. }), "{error}");
+}
