@@ -4,6 +4,7 @@ mod bench;
 mod blocks;
 mod edit;
 mod long;
+mod makedb;
 mod mpi;
 mod msa;
 mod pairs;
@@ -20,6 +21,7 @@ pub(super) use bench::*;
 pub(super) use blocks::*;
 pub(super) use edit::*;
 pub(super) use long::*;
+pub(super) use makedb::*;
 pub(super) use mpi::*;
 pub(super) use msa::*;
 pub(super) use pairs::*;
@@ -76,6 +78,8 @@ pub(super) enum Command {
     Run(Box<RunArgs>),
     Merge(MergeArgs),
     Mpi(Box<MpiArgs>),
+    Makedb(MakeDbArgs),
+    Dbinfo(DbInfoArgs),
     Devices(DevicesArgs),
     Bench(Box<BenchArgs>),
     /// Write shell completions to standard output

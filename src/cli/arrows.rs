@@ -9,7 +9,7 @@ const ROWS: [&[&str]; 10] = [
     &["common", "flags", "log", "pages", "scoring"],
     &["runner"],
     &["blocks"],
-    &["bench", "edit", "long", "mpi", "msa", "pairs", "papara"],
+    &["bench", "edit", "long", "makedb", "mpi", "msa", "pairs", "papara"],
     &["search", "trees"],
     &["options"],
     &["run"],

@@ -17,6 +17,7 @@ mod flags;
 mod interrupt;
 mod log;
 mod long;
+mod makedb;
 mod mpi;
 mod msa;
 mod options;
@@ -90,6 +91,8 @@ fn execute(options: Options) -> Result<()> {
         Action::Run(blocks) => cluster::run(&blocks, options.quiet),
         Action::Merge(merge) => cluster::merge(&merge, options.quiet),
         Action::Mpi(job) => cluster::mpi(&job, options.quiet),
+        Action::MakeDb(job) => makedb::make(&job, options.quiet),
+        Action::DbInfo(job) => makedb::info(&job, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),
         Action::Bench(job) => bench::run(&job, options.quiet),
         Action::Completions(shell) => pages::completions(shell),

@@ -9,6 +9,7 @@ use super::common::{Compute, check_stats, check_strand, compute, max_hits, outpu
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::long::{Long, command_line};
+use super::makedb::{DbInfo, MakeDb};
 use super::mpi::Mpi;
 use super::msa::MultipleAlign;
 use super::pairs::PairsJob;
@@ -55,6 +56,8 @@ pub(super) enum Action {
     Merge(Box<Merge>),
     /// A job is run by many ranks.
     Mpi(Box<Mpi>),
+    MakeDb(MakeDb),
+    DbInfo(DbInfo),
     Devices(Devices),
     Bench(Box<Bench>),
     Completions(clap_complete::Shell),
@@ -143,6 +146,8 @@ impl TryFrom<Args> for Options {
             Some(Command::Run(args)) => Action::Run(Box::new(RunBlocks::try_from(*args)?)),
             Some(Command::Merge(args)) => Action::Merge(Box::new(Merge::try_from(args)?)),
             Some(Command::Mpi(mpi)) => Action::Mpi(Box::new(Mpi::new(*mpi, &args.typed)?)),
+            Some(Command::Makedb(args)) => Action::MakeDb(MakeDb::try_from(args)?),
+            Some(Command::Dbinfo(args)) => Action::DbInfo(DbInfo::try_from(args)?),
             Some(Command::Devices(args)) => Action::Devices(Devices {
                 json: args.json,
                 self_test: args.self_test,

@@ -44,6 +44,11 @@ impl Progress {
         Self::with_style(None, quiet, |pairs| counted_style("pairs", pairs))
     }
 
+    /// The same of sequences that are read.
+    pub(super) fn start_sequences(quiet: bool) -> Self {
+        Self::with_style(None, quiet, |sequences| counted_style("sequences", sequences))
+    }
+
     fn with_style(
         cells: impl Into<Option<u64>>,
         quiet: bool,

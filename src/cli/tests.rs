@@ -378,6 +378,8 @@ fn help_of_every_command() {
         "run",
         "merge",
         "mpi",
+        "makedb",
+        "dbinfo",
         "devices",
         "bench",
         "completions",
@@ -396,7 +398,10 @@ fn pages_name_every_option() {
     let mut script = Vec::new();
     clap_complete::generate(clap_complete::Shell::Bash, &mut Args::command(), "pairwave", &mut script);
     let script = String::from_utf8(script).unwrap();
-    for name in ["allpairs", "search", "pairs", "edit", "long", "papara", "plan", "run", "merge", "mpi", "bench"] {
+    for name in [
+        "allpairs", "search", "pairs", "edit", "long", "papara", "plan", "run", "merge", "mpi", "makedb", "dbinfo",
+        "bench",
+    ] {
         let command = command.find_subcommand(name).unwrap();
         let mut page = Vec::new();
         clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();

@@ -17,6 +17,7 @@ mod formats;
 mod kernels;
 mod local;
 mod long;
+mod makedb;
 mod msa;
 mod pages;
 mod pairs;

@@ -237,8 +237,21 @@ fn the_documentation_shows_what_is_written() {
         let in_blocks = text.split("```sh\n").skip(1).flat_map(|block| block.split("```").next().unwrap_or("").lines());
         let in_tables =
             text.lines().filter(|line| line.starts_with("| ")).flat_map(|line| line.split('`').skip(1).step_by(2));
-        let jobs =
-            ["allpairs ", "pairs ", "edit ", "long ", "papara ", "msa ", "tree ", "dist ", "man ", "completions "];
+        let jobs = [
+            "allpairs ",
+            "search ",
+            "pairs ",
+            "edit ",
+            "long ",
+            "papara ",
+            "msa ",
+            "tree ",
+            "dist ",
+            "makedb ",
+            "dbinfo ",
+            "man ",
+            "completions ",
+        ];
         let is_whole = |command: &&str| {
             let rest = command.strip_prefix("pairwave ");
             rest.is_some_and(|rest| jobs.iter().any(|job| rest.starts_with(job)) && !rest.contains("..."))

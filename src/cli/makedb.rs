@@ -1,0 +1,259 @@
+//! `pairwave makedb` and `pairwave dbinfo`: what is valid, and the work.
+
+use super::args::{DbInfoArgs, MakeDbArgs};
+use super::common::{ending, output};
+use super::progress::Progress;
+use super::runner::results;
+use super::{interrupt, log, size};
+use indicatif::HumanCount;
+use pairwave::error::Place;
+use pairwave::jobs::Progress as _;
+use pairwave::output::Output;
+use pairwave::seq::database::{MakeOptions, Size, VERSION, read_sorted};
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{Alphabet, ReadOptions, SequenceId, SequenceStore, Subjects};
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// What is held in memory if nothing else is said.
+const MEMORY: u64 = 1 << 30;
+/// Letters of a line of FASTA.
+const LINE: usize = 60;
+/// Bytes of sequences that are checked at a time.
+const CHECKED_AT_ONCE: u64 = 64 << 20;
+
+/// A database to make.
+#[derive(Debug)]
+pub(super) struct MakeDb {
+    /// `-` is standard input.
+    seqs: Vec<String>,
+    output: PathBuf,
+    read: ReadOptions,
+    memory: u64,
+}
+
+impl TryFrom<MakeDbArgs> for MakeDb {
+    type Error = Error;
+
+    fn try_from(args: MakeDbArgs) -> Result<Self> {
+        let inputs: Vec<&str> = args.seqs.iter().map(String::as_str).collect();
+        let Some(output) = output(Some(args.output), &inputs)? else {
+            return Err(Error::usage("--output -: a database is mapped into memory, and has to be a file"));
+        };
+        if output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+            let shown = output.display();
+            return Err(Error::usage(format!("--output {shown}: a database is mapped into memory: leave .gz out")));
+        }
+        if ["fa", "fasta", "fna", "faa", "fq", "fastq"].contains(&ending(&output).as_str()) {
+            let shown = output.display();
+            return Err(Error::usage(format!("--output {shown}: a database is no such file: name it as in NAME.pwdb")));
+        }
+        let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
+        if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
+            return Err(Error::usage("--alphabet bytes: a database is of DNA, RNA or proteins"));
+        }
+        let memory = args.memory.as_deref().map(|text| size::of_option("--memory", text)).transpose()?;
+        Ok(MakeDb {
+            read: ReadOptions { alphabet, degap: args.degap },
+            memory: memory.unwrap_or(MEMORY),
+            seqs: args.seqs,
+            output,
+        })
+    }
+}
+
+impl MakeDb {
+    /// Where parts wait that memory has no room for: beside the output, where there has to be room.
+    fn aside(&self) -> PathBuf {
+        // Of a link, beside what it points to; of what is no file, anywhere.
+        let output = self.output.canonicalize().unwrap_or_else(|_| self.output.clone());
+        match output.parent() {
+            _ if output.metadata().is_ok_and(|found| !found.is_file()) => std::env::temp_dir(),
+            Some(directory) if directory != Path::new("") => directory.to_owned(),
+            _ => PathBuf::from("."),
+        }
+    }
+}
+
+/// Makes a database. With `quiet`, nothing is printed on standard error but errors.
+pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
+    let begin = Instant::now();
+    Output::check(&job.output)?;
+    let paths: Vec<&str> = job.seqs.iter().map(String::as_str).collect();
+    let options = MakeOptions { read: job.read.clone(), memory: job.memory, aside: job.aside() };
+    let progress = Progress::start_sequences(quiet);
+    let mut before = 0;
+    let sorted = read_sorted(&paths, &options, |size| {
+        progress.advance(size.sequences - before, 0);
+        before = size.sequences;
+    })?;
+    // Not before, as with other commands: an interrupt ends the process while it reads, and leaves nothing behind.
+    let interrupted = interrupt::watch();
+    let all = sorted.size().sequences;
+    let mut output = Output::create(&job.output)?;
+    let made = sorted.write(Through(&mut output), &job.output, |done| {
+        progress.step("writing", done, all);
+        go_on(&interrupted)
+    })?;
+    output.finish()?;
+    drop(progress);
+    if !quiet {
+        log::line(&format!(
+            "{} of {} in {:.3} s: {} bytes",
+            amounts(made.size),
+            made.alphabet.letters(),
+            begin.elapsed().as_secs_f64(),
+            HumanCount(made.bytes)
+        ));
+    }
+    Ok(())
+}
+
+fn go_on(interrupted: &AtomicBool) -> Result<()> {
+    if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+fn amounts(size: Size) -> String {
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    format!(
+        "{} sequence{}, {} symbol{}",
+        HumanCount(size.sequences),
+        plural(size.sequences),
+        HumanCount(size.symbols),
+        plural(size.symbols)
+    )
+}
+
+/// An output as a stream.
+struct Through<'a>(&'a mut Output);
+
+impl Write for Through<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.buffer().extend_from_slice(bytes);
+        match self.0.pass_on() {
+            Ok(()) => Ok(bytes.len()),
+            Err(Error::Io { source, .. }) => Err(source),
+            Err(Error::OutputClosed) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(other) => Err(io::Error::other(other.to_string())),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A database to look into.
+#[derive(Debug)]
+pub(super) struct DbInfo {
+    db: String,
+    verify: bool,
+    json: bool,
+    fasta: bool,
+    /// `None` is standard output.
+    output: Option<PathBuf>,
+}
+
+impl TryFrom<DbInfoArgs> for DbInfo {
+    type Error = Error;
+
+    fn try_from(args: DbInfoArgs) -> Result<Self> {
+        let output = output(args.output, &[&args.db])?;
+        Ok(DbInfo { db: args.db, verify: args.verify, json: args.json, fasta: args.fasta, output })
+    }
+}
+
+/// What is said of a database.
+#[derive(Debug, Serialize)]
+struct Facts {
+    alphabet: Alphabet,
+    sequences: u64,
+    symbols: u64,
+    shortest: u32,
+    longest: u32,
+    bytes: u64,
+    version: u32,
+    /// Whether all of it was read.
+    verified: bool,
+}
+
+impl Facts {
+    fn lines(&self) -> String {
+        let count = |number: u64| HumanCount(number).to_string();
+        let mean = self.symbols as f64 / self.sequences.max(1) as f64;
+        let mut rows = vec![
+            ("kind", self.alphabet.letters().to_owned()),
+            ("sequences", count(self.sequences)),
+            ("symbols", count(self.symbols)),
+            ("lengths", format!("{} to {}, {mean:.1} on average", self.shortest, self.longest)),
+            ("bytes", count(self.bytes)),
+            ("version", self.version.to_string()),
+        ];
+        if self.verified {
+            rows.push(("verified", "all is as it was written".to_owned()));
+        }
+        rows.iter().map(|(name, value)| format!("{name:<11}{value}\n")).collect()
+    }
+}
+
+/// Looks into a database.
+pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
+    let subjects = Subjects::open(&job.db, &ReadOptions::default())?;
+    let Some(bytes) = subjects.file_bytes() else {
+        return Err(Error::Input {
+            place: Place { file: job.db.clone(), ..Place::default() },
+            message: "these are sequences, not a database of 'pairwave makedb'".to_owned(),
+        });
+    };
+    if job.verify {
+        subjects.chunks(CHECKED_AT_ONCE).try_for_each(|chunk| chunk.map(drop))?;
+    }
+    let interrupted = interrupt::watch();
+    let mut output = results(job.output.as_deref(), quiet)?;
+    if job.fasta {
+        subjects.in_input_order(|store, id| {
+            go_on(&interrupted)?;
+            write_fasta(store, id, output.buffer());
+            output.pass_on()
+        })?;
+    } else {
+        let (size, lengths) = (subjects.size(), subjects.lengths());
+        let facts = Facts {
+            alphabet: subjects.alphabet(),
+            sequences: size.sequences,
+            symbols: size.symbols,
+            shortest: *lengths.start(),
+            longest: *lengths.end(),
+            bytes,
+            version: VERSION,
+            verified: job.verify,
+        };
+        if job.json {
+            serde_json::to_writer_pretty(output.buffer(), &facts)
+                .map_err(|error| Error::Internal(format!("facts do not become JSON: {error}")))?;
+            output.buffer().push(b'\n');
+        } else {
+            output.buffer().extend_from_slice(facts.lines().as_bytes());
+        }
+    }
+    output.finish()
+}
+
+fn write_fasta(store: &SequenceStore, id: SequenceId, out: &mut Vec<u8>) {
+    out.push(b'>');
+    out.extend_from_slice(store.name_bytes(id));
+    if !store.description(id).is_empty() {
+        out.push(b' ');
+        out.extend_from_slice(store.description(id));
+    }
+    out.push(b'\n');
+    let alphabet = store.alphabet();
+    for line in store.codes(id).chunks(LINE) {
+        out.extend(line.iter().map(|&code| alphabet.decode(code)));
+        out.push(b'\n');
+    }
+}

@@ -1,0 +1,106 @@
+//! Databases: made, looked into, and made sequences again.
+
+use super::*;
+
+/// Runs the program and gives what it writes on standard output and on standard error.
+fn said(arguments: &[&str]) -> (String, String) {
+    let run = pairwave(arguments).assert().success();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    (text(&run.get_output().stdout), text(&run.get_output().stderr))
+}
+
+/// The error of a command that fails for a reason that its user can mend.
+fn refused(arguments: &[&str]) -> String {
+    let run = pairwave(arguments).assert().code(2).stdout("");
+    String::from_utf8(run.get_output().stderr.clone()).expect("text")
+}
+
+const PROTEINS: &str = ">long of all, with\ttab\nMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQMKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ\n\
+                        >two\nMKV\n>three same length\nMLE\n";
+
+#[test]
+fn what_goes_in_comes_out() {
+    let folder = folder();
+    let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
+    let (out, line) = said(&["makedb", &proteins, "-o", &db]);
+    assert_eq!(out, "");
+    let (amounts, bytes) = (line.split(" in ").next(), line.split(" s: ").nth(1));
+    assert_eq!((amounts, bytes), (Some("pairwave: 3 sequences, 72 symbols of proteins"), Some("688 bytes\n")));
+    let looks = ["--verify", "--json", "--fasta"].map(|way| said(&["dbinfo", &db, way]).0);
+    insta::assert_snapshot!("what_is_in_a_database", looks.join("\n"));
+    assert_eq!(entries(folder.path()), ["p.fa", "p.pwdb"]);
+}
+
+#[test]
+fn files_together_are_as_one_file() {
+    let folder = folder();
+    let genes = std::fs::read_to_string(GENES).expect("it is there");
+    let middle = genes.match_indices("\n>").nth(5).expect("a sixth gene").0 + 1;
+    let first = file(&folder, "a.fa", &genes[..middle]);
+    let second = {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut encoder, &genes.as_bytes()[middle..]).expect("a vector takes all");
+        file(&folder, "b.gz", encoder.finish().expect("a vector takes all"))
+    };
+    let [whole, parts, piped] = ["whole.pwdb", "parts.pwdb", "piped.pwdb"].map(|name| path(&folder, name));
+    said(&["makedb", GENES, "-o", &whole]);
+    said(&["makedb", &first, &second, "-o", &parts, "--memory", "16M"]);
+    pairwave(&["makedb", "-", "-o", &piped, "--quiet"]).write_stdin(genes.as_str()).assert().success().stderr("");
+    let bytes = |path: &str| std::fs::read(path).expect("it was made");
+    assert!(bytes(&whole) == bytes(&parts) && bytes(&whole) == bytes(&piped));
+    // FASTA of it makes it again.
+    let (again, anew) = (path(&folder, "again.fa.gz"), path(&folder, "anew.pwdb"));
+    said(&["dbinfo", &whole, "--fasta", "-o", &again]);
+    said(&["makedb", &again, "-o", &anew]);
+    assert!(bytes(&whole) == bytes(&anew));
+}
+
+#[test]
+fn names_that_occur_twice_are_told() {
+    let folder = folder();
+    let (first, second) = (file(&folder, "a.fa", ">x\nMKV\n>y\nMKL\n"), file(&folder, "b.fa", ">x\nMLE\n"));
+    let db = path(&folder, "x.pwdb");
+    let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    let told = first_line(said(&["makedb", &first, &second, "-o", &db]).1);
+    assert_eq!(told, "pairwave: warning: the files together: 1 record has the name of an earlier one: 'x'");
+    assert!(!first_line(said(&["makedb", &first, "-o", &db]).1).contains("warning"));
+}
+
+#[test]
+fn wrong_databases_and_options() {
+    let folder = folder();
+    let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
+    said(&["makedb", &proteins, "-o", &db]);
+    let bytes = std::fs::read(&db).expect("it was made");
+    let mut changed = bytes.clone();
+    changed[100] ^= 1;
+    let changed = file(&folder, "changed.pwdb", changed);
+    let cut = file(&folder, "cut.pwdb", &bytes[..bytes.len() - 5]);
+    let gzip = path(&folder, "p.pwdb.gz");
+    let bad = file(&folder, "bad.fa", ">a\nMKV\n>b\nM7\n");
+    let never = path(&folder, "never.pwdb");
+    let all = [
+        &["dbinfo", &changed, "--verify"][..],
+        &["dbinfo", &cut],
+        &["dbinfo", &proteins],
+        &["dbinfo", &path(&folder, "none.pwdb")],
+        &["allpairs", &db],
+        &["makedb", &db, "-o", &never],
+        &["makedb", &bad, "-o", &never],
+        &["makedb", &proteins, "-o", &never, "--alphabet", "dna"],
+        &["makedb", &proteins, "-o", &never, "--alphabet", "bytes"],
+        &["makedb", &proteins, "-o", &never, "--memory", "1M"],
+        &["makedb", "-", "-", "-o", &never],
+        &["makedb", &proteins, "-o", "-"],
+        &["makedb", &proteins, "-o", &gzip],
+        &["makedb", &proteins, "-o", &proteins],
+        &["makedb", &bad, "-o", &proteins],
+        &["makedb", &proteins],
+        &["makedb", "-o", &never],
+    ];
+    let said: String = all.iter().map(|arguments| refused(arguments)).collect();
+    insta::assert_snapshot!("wrong_databases_and_options", said.replace(&format!("{}/", folder.path().display()), ""));
+    let mut left = entries(folder.path());
+    left.retain(|name| name.contains("never") || name.ends_with(".part"));
+    assert!(left.is_empty(), "{left:?}");
+}
