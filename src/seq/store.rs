@@ -23,7 +23,7 @@ pub struct SequenceStore {
     ends: Vec<usize>,
     codes: Bytes,
     /// What headers say after the names, where that was asked for. All after the last that says something lack here.
-    descriptions: Texts,
+    descriptions: Option<Box<Texts>>,
 }
 
 impl SequenceStore {
@@ -36,7 +36,7 @@ impl SequenceStore {
                 lengths: Vec::new(),
                 ends: Vec::new(),
                 codes: Bytes::default(),
-                descriptions: Texts::default(),
+                descriptions: None,
             },
         }
     }
@@ -69,7 +69,7 @@ impl SequenceStore {
     /// What its header says after the name, byte for byte; empty where it says nothing, or the readers were not asked to
     /// keep it.
     pub fn description(&self, id: SequenceId) -> &[u8] {
-        self.descriptions.get(id as usize)
+        self.descriptions.as_ref().map_or(&[], |texts| texts.get(id as usize))
     }
 
     /// How many names are not UTF-8.
@@ -121,7 +121,7 @@ impl SequenceStore {
         (names, name_ends): (&[u8], Vec<usize>),
         lengths: Vec<u32>,
         codes: Bytes,
-        (descriptions, description_ends): (Bytes, Vec<usize>),
+        (bytes, description_ends): (Bytes, Vec<usize>),
     ) -> Self {
         debug_assert_eq!(lengths.len(), name_ends.len());
         let mut end = 0;
@@ -138,21 +138,21 @@ impl SequenceStore {
             lengths,
             ends,
             codes,
-            descriptions: Texts { bytes: descriptions, ends: description_ends },
+            descriptions: Some(Box::new(Texts { bytes, ends: description_ends })),
         }
     }
 
     /// Bytes of memory that it takes, in about.
     pub(super) fn memory(&self) -> u64 {
-        let texts = self.names.text.len() + self.descriptions.bytes.len();
+        let texts = self.names.text.len() + self.descriptions.as_ref().map_or(0, |texts| texts.bytes.len());
         let each = size_of::<u32>() + 3 * size_of::<usize>();
         (self.codes.len() + texts + self.len() * each) as u64
     }
 
     /// The same sequences; parts of what this gives are no copies.
     pub(super) fn shared(self) -> Self {
-        let Texts { bytes, ends } = self.descriptions;
-        SequenceStore { codes: self.codes.shared(), descriptions: Texts { bytes: bytes.shared(), ends }, ..self }
+        let shared = |texts: Box<Texts>| Box::new(Texts { bytes: texts.bytes.shared(), ends: texts.ends });
+        SequenceStore { codes: self.codes.shared(), descriptions: self.descriptions.map(shared), ..self }
     }
 
     /// Some of its sequences.
@@ -163,13 +163,13 @@ impl SequenceStore {
         let ends: Vec<usize> = self.ends[range.clone()].iter().map(|end| end - code_start).collect();
         let mut names = Names::default();
         ids.for_each(|id| names.push(self.name_bytes(id)));
-        let told = &self.descriptions.ends[..range.end.min(self.descriptions.ends.len())];
-        let told_from = range.start.min(told.len());
-        let told_start = start(told, told_from);
-        let descriptions = Texts {
-            bytes: self.descriptions.bytes.part(told_start..told.last().map_or(told_start, |&end| end)),
-            ends: told[told_from..].iter().map(|end| end - told_start).collect(),
-        };
+        let descriptions = self.descriptions.as_ref().map(|texts| {
+            let told = &texts.ends[..range.end.min(texts.ends.len())];
+            let told_from = range.start.min(told.len());
+            let told_start = start(told, told_from);
+            let bytes = texts.bytes.part(told_start..told.last().map_or(told_start, |&end| end));
+            Box::new(Texts { bytes, ends: told[told_from..].iter().map(|end| end - told_start).collect() })
+        });
         SequenceStore {
             alphabet: self.alphabet,
             names,
@@ -358,7 +358,8 @@ impl StoreBuilder {
     /// Says what the header of the sequence added last has after the name.
     pub(super) fn describe(&mut self, description: &[u8]) {
         if !description.is_empty() {
-            self.store.descriptions.put(self.store.lengths.len() - 1, description);
+            let texts = self.store.descriptions.get_or_insert_default();
+            texts.put(self.store.lengths.len() - 1, description);
         }
     }
 
