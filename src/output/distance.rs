@@ -88,7 +88,8 @@ fn is_transition(a: Code, b: Code) -> bool {
 /// -ln(x), never negative; `None` unless x is positive. Rounding can leave 1e-17 where the exact value is 0, which is
 /// saturation too.
 fn minus_log(x: f64) -> Option<f64> {
-    (x > 1e-12).then(|| (-x.ln()).max(0.0))
+    // Of 0 and -0 `max` may give either: adding 0 makes it 0.
+    (x > 1e-12).then(|| (-x.ln()).max(0.0) + 0.0)
 }
 
 #[cfg(test)]
