@@ -10,6 +10,7 @@
 
 mod pile;
 mod source;
+mod state;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -17,11 +18,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use self::pile::{Pile, next_pair_cells, take_blocks};
+use self::pile::Pile;
 pub use self::source::{BandSource, Upcoming};
+use self::state::{Bands, BoxedSource, State, Taken};
 use super::ordered::Ahead;
-use super::sizing::{LeastWork, Shown, Sizing, Waiting};
-use super::{Batch, Capacity, Portion, Work};
+use super::sizing::{LeastWork, Shown, Sizing};
+use super::{Batch, Capacity, Work};
 use crate::seq::SequenceId;
 
 /// How often a thread that waits for work looks whether the job was interrupted, which nobody signals.
@@ -91,58 +93,6 @@ pub struct Finished {
 /// A band with its work: its queries in input order, what its blocks share, and the blocks, which together hold every
 /// pair once.
 pub type Planned<W> = (Range<SequenceId>, Arc<<W as Work>::Band>, Vec<(<W as Work>::Class, <W as Work>::Block)>);
-
-/// Bands yet to come. One puller at a time plans the next, without the lock.
-enum Bands<W: Work> {
-    /// There may be more.
-    More(BoxedSource<W>),
-    /// A puller plans the next.
-    Planning,
-    /// There are no more.
-    Ended,
-    /// Planning panicked: nobody goes on with bands that may be missing some.
-    Broken,
-}
-
-type BoxedSource<W> = Box<dyn BandSource<W>>;
-
-/// No pile holds work for an engine.
-struct NoPile;
-
-/// What there is for an engine.
-enum Taken<W: Work> {
-    Work(Lease<W>),
-    /// The next band has to be planned.
-    Unplanned(BoxedSource<W>),
-    /// Another puller is about to add a band.
-    Planning,
-    Nothing,
-}
-
-struct State<W: Work> {
-    bands: Bands<W>,
-    next_band: usize,
-    piles: VecDeque<Pile<W>>,
-    leases: BTreeMap<u64, Lease<W>>,
-    next_lease: u64,
-    remaining_cells: u64,
-    /// Bands add their cells to `remaining_cells` when they are planned.
-    is_open_ended: bool,
-    /// Cells of bands that are known of and not planned.
-    coming: Arc<AtomicU64>,
-    /// The source of bands had none for a while.
-    is_supplied: bool,
-    /// Work may be added from outside.
-    is_fed: bool,
-    sizing: Sizing,
-    universal: Vec<bool>,
-    /// Since when each engine is in a call of its device, by `watched`.
-    calls: Vec<Option<Duration>>,
-    /// Time in which the owner was awake to watch.
-    watched: Duration,
-    stopped: bool,
-    ahead: Arc<Ahead>,
-}
 
 /// The queue that engines pull from.
 pub struct WorkQueue<W: Work> {
@@ -435,92 +385,5 @@ impl<W: Work> WorkQueue<W> {
     /// Whether work waits that only an engine that takes everything may take.
     pub fn has_universal_only(&self) -> bool {
         self.lock().piles.iter().any(|pile| pile.universal_only)
-    }
-}
-
-impl<W: Work> State<W> {
-    /// Cells that nobody holds.
-    fn left(&self) -> u64 {
-        self.remaining_cells.saturating_add(self.coming.load(Ordering::Relaxed))
-    }
-
-    fn is_done(&self) -> bool {
-        matches!(self.bands, Bands::Ended) && !self.is_fed && self.piles.is_empty() && self.leases.is_empty()
-    }
-
-    /// A band with its pairs waits behind all others.
-    fn add(&mut self, queries: Range<SequenceId>, band: Arc<W::Band>, blocks: Vec<(W::Class, W::Block)>, pairs: u64) {
-        if self.is_open_ended {
-            let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
-            self.remaining_cells = self.remaining_cells.saturating_add(cells);
-        }
-        let info = Arc::new(BandInfo { index: self.next_band, queries, pairs });
-        self.next_band += 1;
-        self.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });
-    }
-
-    /// Whether planning panicked and nothing else is left: the job can only end with an error.
-    fn is_broken(&self) -> bool {
-        matches!(self.bands, Bands::Broken) && self.piles.is_empty() && self.leases.is_empty()
-    }
-
-    fn take(&mut self, engine: usize, capacity: Capacity, now: f64) -> Taken<W> {
-        match self.take_planned(engine, capacity, now) {
-            Ok(lease) => lease.map_or(Taken::Nothing, Taken::Work),
-            Err(NoPile) if !self.ahead.admits(self.next_band) => Taken::Nothing,
-            Err(NoPile) => match std::mem::replace(&mut self.bands, Bands::Planning) {
-                Bands::More(bands) => Taken::Unplanned(bands),
-                Bands::Planning => Taken::Planning,
-                gone => {
-                    self.bands = gone;
-                    Taken::Nothing
-                }
-            },
-        }
-    }
-
-    /// Work of the piles; `None` where it is fairer that another engine takes what there is.
-    fn take_planned(&mut self, engine: usize, capacity: Capacity, now: f64) -> Result<Option<Lease<W>>, NoPile> {
-        let (universal, left) = (self.universal[engine], self.left());
-        loop {
-            let place = self.piles.iter().position(|pile| universal || !pile.universal_only);
-            let place = place.ok_or(NoPile)?;
-            let pile = &mut self.piles[place];
-            let Some(next_pair) = next_pair_cells(pile) else {
-                self.piles.remove(place);
-                continue;
-            };
-            let waiting = Waiting { cells: left, next_pair, universal_only: pile.universal_only };
-            let Some(cells) = self.sizing.cells(engine, &capacity, waiting, now) else { return Ok(None) };
-            let portion = Portion { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
-            let Some((class, blocks)) = take_blocks(pile, portion, self.sizing.least_work(engine).pairs) else {
-                return Ok(None);
-            };
-            let batch = Arc::new(Batch { band: Arc::clone(&pile.band), blocks });
-            let lease = Lease { id: self.next_lease, engine, info: Arc::clone(&pile.info), class, batch, since: now };
-            if pile.blocks.is_empty() {
-                self.piles.remove(place);
-            }
-            let cells = lease.batch.cells();
-            self.remaining_cells = self.remaining_cells.saturating_sub(cells);
-            self.sizing.took(engine, cells, now);
-            self.next_lease += 1;
-            self.leases.insert(lease.id, lease.clone());
-            return Ok(Some(lease));
-        }
-    }
-
-    /// Some blocks of a lease wait again, before all others but those of older bands; gives their cells.
-    fn put_back(&mut self, lease: &Lease<W>, which: impl Iterator<Item = usize>, universal_only: bool) -> u64 {
-        let blocks = which.map(|index| (lease.class, lease.batch.blocks[index].clone()));
-        let (info, band) = (Arc::clone(&lease.info), Arc::clone(&lease.batch.band));
-        let pile = Pile { info, band, blocks: blocks.collect(), universal_only };
-        let cells: u64 = pile.blocks.iter().map(|(_, block)| W::cells(block)).sum();
-        self.remaining_cells = self.remaining_cells.saturating_add(cells);
-        if !pile.blocks.is_empty() {
-            let older = self.piles.iter().take_while(|other| other.info.index < pile.info.index).count();
-            self.piles.insert(older, pile);
-        }
-        cells
     }
 }
