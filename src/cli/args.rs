@@ -400,7 +400,7 @@ pub(super) enum ModeName {
     /// Both as wholes, but what hangs over at either end of either costs nothing: the same as --end-gaps free
     #[value(alias = "semiglobal", alias = "overlap", alias = "sg")]
     SemiGlobal,
-    /// The two parts that score most (Smith-Waterman), computed on the CPU
+    /// The two parts that score most (Smith-Waterman)
     #[value(alias = "sw")]
     Local,
 }

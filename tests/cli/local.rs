@@ -118,19 +118,19 @@ fn semi_global_is_free_end_gaps() {
     assert_eq!(allpairs_each(&TWO_WAYS[..1], &[GENES, "--mode", "global", "--min-identity", "0.9"]), global);
 }
 
-/// A GPU that was named is not used, and that is said once; without a name nothing is.
+/// A GPU computes the scores if it was named; and a kernel for whole sequences has none of these.
 #[test]
-fn a_named_gpu_is_not_used() {
+fn a_named_gpu_computes_the_scores() {
     needs_adapter();
     let folder = folder();
     let input = file(&folder, "proteins.fa", PROTEINS);
-    let message = "pairwave: warning: local alignments are computed on the CPU: GPUs are not used\n";
-    for (arguments, expected) in
-        [(&["--device", "0"][..], 1), (&["--kernel", "nw_rows"], 1), (&["--device", "cpu"], 0), (&[], 0)]
-    {
+    for (arguments, by_cpu) in [(&["--device", "0"][..], false), (&["--device", "cpu"], true), (&[], true)] {
         let run = pairwave(&["allpairs", &input, "--mode", "local"]).args(arguments).assert().success();
         let stderr = String::from_utf8(run.get_output().stderr.clone()).expect("text");
-        assert_eq!(stderr.matches(message).count(), expected, "{arguments:?}: {stderr}");
-        assert!(stderr.lines().last().is_some_and(|line| line.ends_with("; cpu")), "{stderr}");
+        assert!(stderr.lines().last().is_some_and(|line| line.ends_with("; cpu") == by_cpu), "{arguments:?}: {stderr}");
     }
+    let run = pairwave(&["allpairs", &input, "--mode", "local", "--kernel", "nw_rows"]).assert().failure();
+    let stderr = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    assert!(stderr.contains("no kernel is called 'nw_rows'; there is: sw_tile, "), "{stderr}");
+    pairwave(&["allpairs", &input, "--kernel", "sw_tile"]).assert().failure();
 }
