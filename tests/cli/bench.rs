@@ -48,8 +48,7 @@ fn every_kernel_is_measured_at_every_size() {
 
 #[test]
 fn every_shape_of_a_tile_is_measured() {
-    let text =
-        bench(&["tiles", "--device", "0", "--gaps", "affine", "--lengths", "9,30", "--format", "csv"]);
+    let text = bench(&["tiles", "--device", "0", "--gaps", "affine", "--lengths", "9,30", "--format", "csv"]);
     let rows = rows(&text);
     let kernels = pairwave::gpu::kernels::offered(pairwave::gpu::kernels::Family::Local).count();
     assert_eq!(rows.len(), kernels * 2 * 2, "{text}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Config;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::cache;
-use crate::gpu::kernels::{KERNELS, fingerprint};
+use crate::gpu::kernels::{Family, KERNELS, fingerprint};
 use crate::pairs::kernels::samples;
 use crate::score::Scoring;
 
@@ -27,7 +27,9 @@ pub(super) fn remember(key: &str, config: Config) {
 
 /// The key of an adapter's best configuration for a kind of scoring.
 pub(super) fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> String {
-    let programs = KERNELS.iter().flat_map(|kernel| samples(kernel.kind));
+    // Of local scores nothing is measured.
+    let measured = KERNELS.iter().filter(|kernel| kernel.family() == Family::Pairs);
+    let programs = measured.flat_map(|kernel| samples(kernel.kind));
     format!(
         "{} | {} | {} | {:?} {} | {:016x}",
         description.name,

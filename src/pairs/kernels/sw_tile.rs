@@ -149,7 +149,7 @@ pub fn table(scoring: &Scoring) -> Vec<i32> {
     for target in 1..size {
         for query in 1..size {
             let score = scoring.substitution.score(query as u8, target as u8);
-            table[target * size + query] = score + scoring.gaps.first as i32;
+            table[target * size + query] = score + scoring.gaps.first;
         }
     }
     table

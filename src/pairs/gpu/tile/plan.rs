@@ -111,8 +111,8 @@ impl Plan {
         let tasks = plan.tasks.len() as u32;
         for dispatch in plan.launches.iter_mut().flat_map(|launch| &mut launch.dispatches) {
             dispatch.params = Params {
-                first: gaps.first as i32,
-                next: gaps.next as i32,
+                first: gaps.first,
+                next: gaps.next,
                 values_begin: tasks,
                 list_begin: tasks + pairs as u32,
                 floors: lists.into(),
