@@ -233,8 +233,5 @@ fn a_file_that_breaks_off_ends_the_job() {
     });
     let error = error.unwrap_err();
     assert_eq!((error.exit_code(), count), (2, 8));
-    assert!(
-        error.to_string().contains("record 'tenth': record 10 has no partner: this file has 10 records"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("record 'tenth': it has no partner: this is record 10 of 10, and"), "{error}");
 }

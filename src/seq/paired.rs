@@ -196,10 +196,9 @@ pub fn check_counts(names: [&str; 2], [a, b]: [&SequenceStore; 2]) -> Result<()>
 /// The longer file and the other, their numbers of records, and the first record without a partner.
 fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) -> Error {
     let place = Place { file: longer.to_owned(), record: Some(record.to_owned()), ..Place::default() };
-    let records = |count: u64| if count == 1 { "1 record".to_owned() } else { format!("{count} records") };
     let other = Place { file: other.to_owned(), ..Place::default() };
-    let message =
-        format!("record {} has no partner: this file has {}, {other} has {}", own + 1, records(count), records(own));
+    let records = if own == 1 { "1 record".to_owned() } else { format!("{own} records") };
+    let message = format!("it has no partner: this is record {} of {count}, and {other} has {records}", own + 1);
     input_error(place, message)
 }
 
@@ -273,12 +272,9 @@ mod tests {
         let message = |texts, most| pairs(texts, (most, u64::MAX)).unwrap_err().to_string();
         for most in [1, 2, 9] {
             let longer = message([three, one], most);
-            assert_eq!(longer, "a.fa, record 'b': record 2 has no partner: this file has 3 records, b.fa has 1 record");
+            assert_eq!(longer, "a.fa, record 'b': it has no partner: this is record 2 of 3, and b.fa has 1 record");
             let shorter = message([one, three], most);
-            assert_eq!(
-                shorter,
-                "b.fa, record 'b': record 2 has no partner: this file has 3 records, a.fa has 1 record"
-            );
+            assert_eq!(shorter, "b.fa, record 'b': it has no partner: this is record 2 of 3, and a.fa has 1 record");
         }
         assert!(message([three, ">x\nACGT\n>y\nA7\n"], 1).starts_with("b.fa, line 4, column 2, record 'y'"));
         let stores: Vec<SequenceStore> = [three, one]
@@ -286,7 +282,7 @@ mod tests {
             .into();
         let error = |a: usize, b: usize| check_counts(["a.fa", "b.fa"], [&stores[a], &stores[b]]);
         assert_eq!(error(0, 1).unwrap_err().to_string(), message([three, one], 9));
-        assert!(error(1, 0).unwrap_err().to_string().starts_with("b.fa, record 'b': record 2"));
+        assert!(error(1, 0).unwrap_err().to_string().starts_with("b.fa, record 'b': it has no partner"));
         error(0, 0).unwrap();
     }
 }
