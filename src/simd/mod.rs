@@ -57,6 +57,18 @@ pub(crate) unsafe trait Lanes: Copy {
     unsafe fn max(self, other: Self) -> Self;
     /// The greater, without signs.
     unsafe fn max_unsigned(self, other: Self) -> Self;
+    /// Whether any lane is greater, with signs.
+    #[inline(always)]
+    unsafe fn exceeds(self, other: Self) -> bool {
+        let mut lanes = [[Self::Elem::default(); MAX_LANES]; 2];
+        // SAFETY: the caller's; there is room for the most lanes.
+        unsafe {
+            self.store(lanes[0].as_mut_ptr());
+            other.store(lanes[1].as_mut_ptr());
+        }
+        let [own, others] = lanes;
+        own.iter().zip(&others).fold(false, |any, (own, other)| any | (own > other))
+    }
     /// Every lane from its upper neighbour; the last lane is `last`.
     unsafe fn shift_down(self, last: Self::Elem) -> Self;
     /// Lanes of `other` where `mask` has all bits, of `self` where it has none.

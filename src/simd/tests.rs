@@ -56,6 +56,16 @@ unsafe fn check_lanes<V: Lanes>(words: &[u64; 24], unsigned: fn(i64) -> i64) {
         assert_eq!(lanes(a.add(b)), each(&|k| wrapped(at(0, k).wrapping_add(at(1, k)))));
         assert_eq!(lanes(a.sub(b)), each(&|k| wrapped(at(0, k).wrapping_sub(at(1, k)))));
         assert_eq!(lanes(a.max(b)), each(&|k| at(0, k).max(at(1, k))));
+        assert_eq!(a.exceeds(b), (0..V::COUNT).any(|k| at(0, k) > at(1, k)));
+        assert!(!a.exceeds(a) && !a.exceeds(a.max(b)));
+        for place in 0..V::COUNT {
+            // One lane is greater by one, the others are no greater.
+            let mut one: Vec<V::Elem> = elements[..V::COUNT].to_vec();
+            one[place] = V::Elem::of(one[place].number().wrapping_add(1));
+            let one = V::load(one.as_ptr());
+            let is_greater = wrapped(at(0, place).wrapping_add(1)) > at(0, place);
+            assert_eq!((one.exceeds(a), a.exceeds(one)), (is_greater, !is_greater), "lane {place}");
+        }
         let greater = |k: usize| if unsigned(at(0, k)) > unsigned(at(1, k)) { at(0, k) } else { at(1, k) };
         assert_eq!(lanes(a.max_unsigned(b)), each(&greater));
         let below_last = |k: usize| if k + 1 < V::COUNT { at(0, k + 1) } else { at(1, 0) };

@@ -47,6 +47,11 @@ macro_rules! lanes {
                 $vector($max_unsigned(self.0, other.0), PhantomData)
             }
             #[inline(always)]
+            unsafe fn exceeds(self, other: Self) -> bool {
+                // The greater of both is not the other.
+                $vector::<()>::is_another($max(self.0, other.0), other.0)
+            }
+            #[inline(always)]
             unsafe fn shift_down(self, last: $elem) -> Self {
                 $vector($shift::<{ size_of::<$elem>() as i32 }>(self.0, $splat(last)), PhantomData)
             }
@@ -64,6 +69,30 @@ macro_rules! lanes {
             }
         }
     };
+}
+
+impl V128<()> {
+    /// Whether any bit is another one.
+    #[inline(always)]
+    unsafe fn is_another(a: __m128i, b: __m128i) -> bool {
+        _mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) != 0xffff
+    }
+}
+
+impl V256<()> {
+    /// As above.
+    #[inline(always)]
+    unsafe fn is_another(a: __m256i, b: __m256i) -> bool {
+        _mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) != -1
+    }
+}
+
+impl V512<()> {
+    /// As above.
+    #[inline(always)]
+    unsafe fn is_another(a: __m512i, b: __m512i) -> bool {
+        _mm512_cmpneq_epi64_mask(a, b) != 0
+    }
 }
 
 lanes!(

@@ -154,7 +154,7 @@ fn sweep_rows<T: Number>(
 }
 
 /// Least number of columns of two symbols in an alignment of this score.
-fn least_pairs(score: Option<i64>, scoring: &Scoring) -> usize {
+pub(super) fn least_pairs(score: Option<i64>, scoring: &Scoring) -> usize {
     let greatest = i64::from(scoring.substitution.max_score());
     match score {
         Some(score) if score > 0 && greatest > 0 => ((score - 1) / greatest + 1) as usize,
