@@ -164,15 +164,23 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
     let words: Vec<&str> = args.outfmt.iter().flat_map(|words| words.split_whitespace()).collect();
     let (name, list) = match words.split_first() {
         None => (args.format.unwrap_or_default(), args.fields.clone()),
-        Some((&"6", fields)) => (SearchFormatName::Blast6, Some(fields.join(" ")).filter(|fields| !fields.is_empty())),
-        Some((number, _)) => {
-            return Err(Error::usage(format!("--outfmt {number}: there is 6; --format has others")));
+        Some((number, fields)) => {
+            let name = match *number {
+                "0" => SearchFormatName::Blast0,
+                "6" => SearchFormatName::Blast6,
+                "7" => SearchFormatName::Blast7,
+                _ => return Err(Error::usage(format!("--outfmt {number}: there are 0, 6 and 7; --format has others"))),
+            };
+            (name, Some(fields.join(" ")).filter(|fields| !fields.is_empty()))
         }
     };
     let typed = clap::ValueEnum::to_possible_value(&name).expect("no format is hidden").get_name().to_owned();
-    let has_fields = matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl | SearchFormatName::Blast6);
-    if list.is_some() && !has_fields {
-        return Err(Error::usage(format!("--fields is for tsv, jsonl and blast6: {typed} has its own columns")));
+    let is_table = matches!(name, SearchFormatName::Blast6 | SearchFormatName::Blast7);
+    if list.is_some() && !is_table && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) {
+        return Err(Error::usage(format!("--fields is for tsv, jsonl, blast6 and blast7, but the format is {typed}")));
+    }
+    if mode != Mode::Local && matches!(name, SearchFormatName::Blast7 | SearchFormatName::Blast0) {
+        return Err(Error::usage(format!("{typed} is for --mode local; whole sequences have tsv, jsonl, paf and sam")));
     }
     if args.score_only && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) && list.is_none() {
         return Err(Error::usage(format!(
@@ -206,10 +214,15 @@ impl FormatChoice {
         Ok(match self.name {
             SearchFormatName::Tsv => SearchFormat::Tsv(fields(Field::search_tsv_defaults(score_only))?),
             SearchFormatName::Jsonl => SearchFormat::JsonLines(fields(Field::search_json_defaults(score_only))?),
-            SearchFormatName::Blast6 => SearchFormat::Blast6(match &self.fields {
-                None => Field::blast_defaults(),
-                Some(_) => fields(Vec::new())?,
-            }),
+            SearchFormatName::Blast6 | SearchFormatName::Blast7 => {
+                let columns = match &self.fields {
+                    None => Field::blast_defaults(),
+                    Some(_) => fields(Vec::new())?,
+                };
+                let is_6 = self.name == SearchFormatName::Blast6;
+                if is_6 { SearchFormat::Blast6(columns) } else { SearchFormat::Blast7(columns) }
+            }
+            SearchFormatName::Blast0 => SearchFormat::Blast0,
             SearchFormatName::Paf => SearchFormat::Paf,
             SearchFormatName::Sam => SearchFormat::Sam { command: command_line() },
         })

@@ -72,6 +72,16 @@ const FOREIGN: &[(&[&str], &str, &[&str])] = &[
     (&["f", "fasta"], "here it is --format fasta, which is the default", &["papara"]),
     (&["n", "run-name"], "here it is --output FILE", &["papara"]),
     (&["jplace"], "no placements are computed: EPA-ng and pplacer read the alignment that is written", &["papara"]),
+    (
+        &["comp-based-stats", "seg", "dust", "soft-masking"],
+        "nothing is masked, and composition changes no score: as with '-comp_based_stats 0', '-seg no' and '-dust no'",
+        &["search"],
+    ),
+    (
+        &["word-size", "s", "sensitivity", "sensitive", "threshold", "max-hsps"],
+        "every query is aligned with every sequence: there are no seeds, and one alignment a pair",
+        &["search"],
+    ),
     (&["sw", "nw", "local", "global"], "here it is --mode", &["allpairs", "pairs", "edit", "long"]),
 ];
 
@@ -130,6 +140,7 @@ mod tests {
             ("allpairs", "--gapopen=10", "--gap-open"),
             ("allpairs", "--userfields", "--fields"),
             ("pairs", "--min-identity", "allpairs selects"),
+            ("search", "-seg", "nothing is masked"),
             ("papara", "-c", "--gap-model"),
             ("papara", "--query", "--reads"),
         ] {
@@ -141,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_name_has_one_answer_in_a_command() {
-        for command in ["allpairs", "pairs", "edit", "long", "papara"] {
+        for command in ["allpairs", "search", "pairs", "edit", "long", "papara"] {
             let here = |commands: &&[&str]| commands.is_empty() || commands.contains(&command);
             let entries = FOREIGN.iter().filter(|(_, _, commands)| here(commands));
             let mut names: Vec<&str> = entries.flat_map(|(names, ..)| names.iter().copied()).collect();

@@ -23,6 +23,7 @@ mod pages;
 mod pairs;
 mod papara;
 mod scoring;
+mod search;
 mod stats;
 mod strands;
 mod streams;

@@ -270,6 +270,7 @@ fn the_documentation_shows_what_is_written() {
         "genes.phy",
         "path.svg",
         "hits.sam",
+        "found.sam",
         "chr1.paf",
         ".local/share/man/man1/pairwave.1",
     ] {

@@ -4,6 +4,7 @@
 mod support;
 
 mod jobs;
+mod real;
 mod textbook;
 
 use std::sync::Arc;

@@ -86,12 +86,12 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub format: Option<SearchFormatName>,
 
-    /// The format by BLAST's number, with the fields after it if others than the usual ones are to be written: 6,
-    /// or '6 qseqid sseqid evalue'
+    /// The format by BLAST's number, with the fields after it if others than the usual ones are to be written: 0, 6,
+    /// 7, or '6 qseqid sseqid evalue'
     #[arg(long, value_name = "NUMBER [FIELDS]", help_heading = OUTPUT, conflicts_with_all = ["format", "fields"])]
     pub outfmt: Option<String>,
 
-    /// Fields of tsv, jsonl and blast6, separated by commas; --fields help lists them
+    /// Fields of tsv, jsonl, blast6 and blast7, separated by commas; --fields help lists them
     ///
     /// The default of tsv is query,target,evalue,bits,score,identity,columns,query_start,query_end,query_length,
     /// target_start,target_end,target_length; of nucleotides strand stands after target, and without E-values evalue and bits are
@@ -152,6 +152,12 @@ pub(crate) enum SearchFormatName {
     /// BLAST's -outfmt 6: the same without a header, by default its twelve columns
     #[value(alias = "blast-tab", alias = "outfmt6", alias = "m8")]
     Blast6,
+    /// BLAST's -outfmt 7: the same with lines of comments, which also say of queries that nothing was found
+    #[value(alias = "outfmt7", alias = "m9")]
+    Blast7,
+    /// BLAST's -outfmt 0: text for people, with alignments
+    #[value(alias = "outfmt0", alias = "text", alias = "pairwise")]
+    Blast0,
     /// minimap2's format with the tags NM, AS, de and cg
     #[value(alias = "pairwise-mapping")]
     Paf,

@@ -1,0 +1,202 @@
+//! `search`: hits in every format, options and their names elsewhere, and what is refused.
+
+use insta::assert_snapshot;
+use pairwave::seq::ReadOptions;
+use pairwave::seq::database::{MakeOptions, read_sorted};
+
+use super::*;
+
+const QUERIES: &str = "assets/proteins/queries.fasta";
+const SUBJECTS: &str = "assets/proteins/subjects.fasta";
+
+fn search(arguments: &[&str]) -> String {
+    each("search", TWO_WAYS, arguments)
+}
+
+fn proteins(arguments: &[&str]) -> String {
+    search(&[&[QUERIES, SUBJECTS, "--check"], arguments].concat())
+}
+
+/// Six genes' starts and one's reverse complement, in twelve genes.
+fn genes(folder: &TempDir, arguments: &[&str]) -> String {
+    let text = std::fs::read_to_string(GENES).expect("it is there");
+    let letters: String = text.split('>').nth(3).expect("a gene").lines().skip(1).collect();
+    let turned = pairwave::seq::reverse_complement_letters(&letters.as_bytes()[300..460]);
+    let turned = String::from_utf8(turned).expect("letters");
+    let queries = file(folder, "queries.fa", format!(">plus\n{}\n>minus\n{turned}\n>none\nAC\n", &letters[20..150]));
+    search(&[&[queries.as_str(), GENES, "--check"], arguments].concat())
+}
+
+#[test]
+fn tsv() {
+    assert_snapshot!(proteins(&["--evalue", "1e-3"]));
+}
+
+#[test]
+fn the_best_two() {
+    let best = proteins(&["-k", "2", "--fields", "query,target,score,cigar"]);
+    assert_eq!(best.lines().count(), 1 + 3 * 2);
+    let all = proteins(&["--fields", "query,target,score,cigar"]);
+    for query in ["CALM_YEAST", "TRX1_YEAST", "CYC1_YEAST"] {
+        let of = |text: &str| {
+            let lines = text.lines().filter(|line| line.split('\t').next().is_some_and(|name| name.ends_with(query)));
+            lines.take(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&best), of(&all));
+    }
+}
+
+#[test]
+fn nucleotides_on_both_strands() {
+    let folder = folder();
+    let both = genes(&folder, &["-k", "3"]);
+    assert!(both.starts_with("query\ttarget\tstrand\tevalue\tbits\t"));
+    assert_snapshot!(both);
+    let plus = genes(&folder, &["-k", "3", "--strand", "plus"]);
+    assert!(!plus.contains("\t-\t") && plus.lines().any(|line| line.starts_with("plus")));
+}
+
+#[test]
+fn other_formats() {
+    let folder = folder();
+    for (name, format) in [("blast7", "--outfmt=7"), ("paf", "--format=paf")] {
+        assert_snapshot!(format!("search_{name}"), genes(&folder, &["-k", "2", format]));
+    }
+    assert_snapshot!("search_blast0", proteins(&["-k", "1", "--outfmt", "0"]));
+    let json = proteins(&["-k", "1", "--format", "jsonl"]);
+    assert!(json.lines().count() == 3 && json.starts_with("{\"query\":\"sp|P06787|CALM_YEAST\","), "{json}");
+}
+
+#[test]
+fn sam_names_what_was_found() {
+    let folder = folder();
+    let output = path(&folder, "hits.sam");
+    let queries = file(&folder, "queries.fa", ">q\nGTTTGATCCTGGCTCAGAACGAACGCTGGCGGCGTGC\n");
+    let arguments = [&queries, GENES, "-k", "2", "--format", "sam", "-o", &output, "--check", "--device", "cpu"];
+    pairwave(&["search", "--quiet"]).args(arguments).assert().success().stdout("").stderr("");
+    let text = std::fs::read_to_string(&output).expect("it was written");
+    let (header, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('@'));
+    assert_eq!(header.iter().filter(|line| line.starts_with("@SQ")).count(), 2, "{text}");
+    assert!(header.last().is_some_and(|line| line.contains("CL:pairwave search ")), "{text}");
+    assert_eq!(lines.len(), 2);
+    for (line, reference) in lines.iter().zip(&header[1..]) {
+        let name = line.split('\t').nth(2).expect("a reference");
+        assert!(reference.starts_with(&format!("@SQ\tSN:{name}\tLN:")) && line.contains("\tAS:i:"), "{text}");
+    }
+}
+
+/// BLASTP 2.12.0+ with `-comp_based_stats 0 -seg no -max_hsps 1 -evalue 10 -outfmt '6 std score'`.
+#[test]
+fn lines_are_those_of_blastp_where_it_finds_the_same() {
+    let ours = proteins(&["--outfmt", "6 std score"]);
+    let theirs = include_str!("blastp.tsv");
+    let score = |cells: &[&str]| cells[12].parse::<i64>().expect("a score");
+    let (mut equal, mut other, mut better) = (0, 0, 0);
+    for line in theirs.lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let same_pair = |own: &&str| own.split('\t').take(2).eq(cells[..2].iter().copied());
+        let own = ours.lines().find(same_pair).unwrap_or_else(|| panic!("not found: {line}"));
+        let of_own: Vec<&str> = own.split('\t').collect();
+        match score(&of_own) - score(&cells) {
+            0 if own == line => equal += 1,
+            // Of several best alignments another one: E-value and bits are the same.
+            0 => {
+                assert_eq!(of_own[10..], cells[10..]);
+                other += 1;
+            }
+            more => {
+                assert!(more > 0, "{own}: {line}");
+                better += 1;
+            }
+        }
+    }
+    assert_eq!((equal, other, better, ours.lines().count()), (49, 2, 2, 82), "BLASTP misses 29 hits");
+}
+
+#[test]
+fn names_of_other_programs_mean_the_same() {
+    let usual = proteins(&["--evalue", "0.01", "--gap-open", "10", "--min-identity", "0.3", "--format", "blast6"]);
+    let line = ["-e", "0.01", "--gapopen", "10", "--id", "0.3", "--outfmt", "6", "--max-hits", "500"];
+    assert_eq!(proteins(&line), usual);
+    let named = search(&[&["--query", QUERIES, "-d", SUBJECTS], &line[..]].concat());
+    assert_eq!(named, usual);
+    assert_eq!(search(&[&["--db", SUBJECTS, QUERIES], &line[..]].concat()), usual);
+    assert!(usual.lines().count() > 9);
+}
+
+#[test]
+fn a_filter_makes_room_for_the_next() {
+    let table = proteins(&["-k", "3", "--query-cover", "0.9", "--fields", "query,target,qstart,qend,qlen,evalue"]);
+    let rows = cells(&table);
+    assert_eq!(rows.len(), 1 + 3 * 3);
+    for row in &rows[1..] {
+        let [start, end, length] = [2, 3, 4].map(|cell| row[cell].parse::<f64>().expect("a number"));
+        assert!((end - start + 1.0) / length >= 0.9, "{row:?}");
+    }
+}
+
+#[test]
+fn whole_sequences() {
+    for mode in ["global", "semi-global"] {
+        assert_snapshot!(format!("search_{mode}"), proteins(&["--mode", mode, "-k", "2"]));
+    }
+}
+
+#[test]
+fn scores_without_parameters_come_with_a_warning() {
+    let arguments = [QUERIES, SUBJECTS, "--gap-open", "3", "--gap-extend", "3", "-k", "1", "--device", "cpu"];
+    let run = pairwave(&["search"]).args(arguments).assert().success();
+    let (out, err) = (run.get_output().stdout.clone(), run.get_output().stderr.clone());
+    let [out, err] = [out, err].map(|bytes| String::from_utf8(bytes).expect("text"));
+    assert!(out.starts_with("query\ttarget\tscore\tidentity\t") && out.lines().count() == 4, "{out}");
+    assert!(err.contains("warning: no parameters are known for these scores and gap costs"), "{err}");
+}
+
+#[test]
+fn wrong_input_is_one_clear_error() {
+    let folder = folder();
+    let odd = ["--gap-open", "3", "--gap-extend", "3"];
+    let refused = |arguments: &[&str], part: &str| {
+        let run = pairwave(&["search", "--device", "cpu"]).args(arguments).assert().code(2).stdout("");
+        let text = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+        assert!(text.starts_with("pairwave: error: ") || text.starts_with("error: "), "{text}");
+        assert!(text.contains(part) && text.lines().count() == 1, "{arguments:?}: {text}");
+    };
+    let both = [QUERIES, SUBJECTS];
+    refused(&[QUERIES], "a database, or a file of sequences to search in, is missing");
+    refused(&["-", "-"], "standard input can be read once");
+    refused(&["no such file", SUBJECTS], "no such file");
+    refused(&[QUERIES, "no such file"], "no such file");
+    refused(&[&both[..], &["third.fa"]].concat(), "third.fa");
+    refused(&[&both[..], &["-d", SUBJECTS]].concat(), "are named already");
+    refused(&[&both[..], &["-k", "0"]].concat(), "--max-target-seqs 0");
+    refused(&[&both[..], &["--id", "90"]].concat(), "did you mean 0.9?");
+    refused(&[&both[..], &["--evalue", "-1"]].concat(), "--evalue -1");
+    refused(&[&both[..], &["--evalue", "1", "--mode", "global"]].concat(), "local alignments only");
+    refused(&[&both[..], &["--evalue", "1"], &odd[..]].concat(), "no parameters are known");
+    refused(&[&both[..], &["--fields", "evalue"], &odd[..]].concat(), "'evalue'");
+    refused(&[&both[..], &["--fields", "query,bits", "--mode", "global"]].concat(), "'bits'");
+    refused(&[&both[..], &["--strand", "both"]].concat(), "--strand");
+    refused(&[&both[..], &["--format", "sam"]].concat(), "SAM is for nucleotides");
+    refused(&[&both[..], &["--format", "paf", "--fields", "query"]].concat(), "--fields is for");
+    refused(&[&both[..], &["--outfmt", "5"]].concat(), "--outfmt 5: there are 0, 6 and 7");
+    refused(&[&both[..], &["--score-only", "--id", "0.5"]].concat(), "--score-only");
+    refused(&[&both[..], &["--score-only", "--format", "paf"]].concat(), "--score-only");
+    refused(&[&both[..], &["-o", SUBJECTS]].concat(), "would replace the input");
+    refused(&[&both[..], &["--match", "2"]].concat(), "are for nucleotides");
+    let damaged = file(&folder, "damaged.fa", ">a\nMK7T\n");
+    refused(&[QUERIES, &damaged], "damaged.fa, line 2, column 3");
+    refused(&[&damaged, SUBJECTS], "damaged.fa, line 2, column 3");
+}
+
+#[test]
+fn a_database_gives_what_its_file_gives() {
+    let folder = folder();
+    let database = path(&folder, "subjects.pwdb");
+    let options = MakeOptions { read: ReadOptions::default(), memory: 1 << 20, aside: folder.path().to_owned() };
+    let sorted = read_sorted(&[SUBJECTS], &options, |_| {}).expect("they are proteins");
+    let to = std::fs::File::create(&database).expect("it can be made");
+    sorted.write(to, Path::new(&database), |_| Ok(())).expect("it can be written");
+    let arguments = ["--evalue", "1", "--format", "blast6"];
+    assert_eq!(search(&[&[QUERIES, database.as_str()], &arguments[..]].concat()), proteins(&arguments));
+}

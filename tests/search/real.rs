@@ -1,0 +1,23 @@
+//! Real proteins. (The program is held against BLASTP on these as well.)
+
+use pairwave::seq::{ReadOptions, SequenceStore, read_bytes};
+
+use super::textbook::{hits, row};
+use super::*;
+
+fn proteins(name: &str) -> SequenceStore {
+    let path = format!("{}/assets/proteins/{name}.fasta", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(&path).expect("it is there");
+    read_bytes(name, &bytes, &ReadOptions::default()).expect("they are proteins")
+}
+
+#[test]
+fn hits_are_those_of_the_textbook() {
+    let (queries, subjects) = (proteins("queries"), proteins("subjects"));
+    let searched = Arc::new(Subjects::of_store(subjects.clone()));
+    let search = Search::new(Arc::new(queries), searched, Arc::new(protein()));
+    let (found, _) = support::run_on(&search, vec![Box::new(support::cpu())], &support::two_threads()).unwrap();
+    let rows: Vec<_> = found.iter().map(row).collect();
+    assert_eq!(rows.len(), 82);
+    assert_eq!(rows, hits(&search, &subjects));
+}
