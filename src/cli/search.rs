@@ -2,7 +2,7 @@
 
 use super::args::*;
 use super::chance;
-use super::common::{Compute, check_stats, check_strand, compute, output};
+use super::common::{Compute, check_others, check_stats, check_strand, compute, output};
 use super::long::command_line;
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
@@ -43,6 +43,8 @@ pub(super) struct Search {
     /// `None` is standard output.
     pub output: Option<PathBuf>,
     pub stats: Option<PathBuf>,
+    /// Where to write a page.
+    pub report: Option<PathBuf>,
     pub compute: Compute,
 }
 
@@ -98,8 +100,24 @@ impl TryFrom<SearchArgs> for Search {
         let inputs = [queries.as_str(), db.as_str()];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        let report = args.report;
+        check_others(&[("--report", report.as_deref())], &inputs, &[output.as_deref(), stats.as_deref()])?;
         let degap = args.degap;
-        Ok(Search { queries, db, alphabet, degap, scoring, mode, strand, selection, format, output, stats, compute })
+        Ok(Search {
+            queries,
+            db,
+            alphabet,
+            degap,
+            scoring,
+            mode,
+            strand,
+            selection,
+            format,
+            output,
+            stats,
+            report,
+            compute,
+        })
     }
 }
 
@@ -182,6 +200,12 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
     if mode != Mode::Local && matches!(name, SearchFormatName::Blast7 | SearchFormatName::Blast0) {
         return Err(Error::usage(format!("{typed} is for --mode local; whole sequences have tsv, jsonl, paf and sam")));
     }
+    if args.report.is_some() && mode != Mode::Local {
+        return Err(Error::usage("--report is for --mode local"));
+    }
+    if args.report.is_some() && args.score_only {
+        return Err(Error::usage("--report shows alignments, but --score-only computes none: leave one of them out"));
+    }
     if args.score_only && !matches!(name, SearchFormatName::Tsv | SearchFormatName::Jsonl) && list.is_none() {
         return Err(Error::usage(format!(
             "--score-only leaves out the alignments that {typed} describes: use --format tsv or jsonl"
@@ -248,7 +272,7 @@ impl JobCommand for Search {
     }
 
     fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: None }
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: self.report.as_deref() }
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
@@ -296,22 +320,29 @@ impl JobCommand for Search {
             min_identity,
             min_query_cover: query_cover,
             max_hits: max_hits.map_or(usual.max_hits, NonZeroUsize::get),
-            score_only: score_only || !(format.needs_alignment() || has_filters || self.compute.check),
+            score_only: score_only
+                || !(format.needs_alignment() || has_filters || self.compute.check || self.report.is_some()),
             check: self.compute.check,
             ..usual
         };
-        let name =
-            Path::new(&self.db).file_name().map_or_else(|| self.db.clone(), |name| name.to_string_lossy().into());
         let context = SearchContext {
             queries: Arc::clone(&queries),
             scoring,
             identity: IdentityDefinition::default(),
             statistics,
-            database: name,
+            database: file_name(&self.db),
             size: job.database_size(),
         };
-        let mut writer = written::open(&format, context, output)?;
-        writer.begin()?;
+        let mut writers = Vec::new();
+        if let Some(page) = runner.picture.take() {
+            let title = format!("{} in {}", file_name(&self.queries), context.database);
+            writers.push(written::open(&SearchFormat::Report { title }, context.clone(), page)?);
+        }
+        writers.push(written::open(&format, context, output)?);
+        writers.iter_mut().try_for_each(|writer| writer.begin())?;
+        let mut write = |query: SequenceId, hits: &[written::SearchHit<'_>]| {
+            writers.iter_mut().try_for_each(|writer| writer.write(query, hits))
+        };
         let all = queries.len() as SequenceId;
         let mut next = 0;
         runner.show_progress(job.cells());
@@ -319,15 +350,15 @@ impl JobCommand for Search {
             for of_query in hits.chunk_by(|one, other| one.query == other.query) {
                 let query = of_query[0].query;
                 // Queries without a hit.
-                (next..query).try_for_each(|query| writer.write(query, &[]))?;
+                (next..query).try_for_each(|query| write(query, &[]))?;
                 let shown: Vec<written::SearchHit<'_>> = of_query.iter().map(shown).collect();
-                writer.write(query, &shown)?;
+                write(query, &shown)?;
                 next = query + 1;
             }
             Ok(())
         })?;
-        (next..all).try_for_each(|query| writer.write(query, &[]))?;
-        writer.finish()?;
+        (next..all).try_for_each(|query| write(query, &[]))?;
+        writers.into_iter().try_for_each(|writer| writer.finish())?;
         Ok(summary)
     }
 
@@ -338,6 +369,11 @@ impl JobCommand for Search {
     fn lines(&self, summary: &Summary) -> Vec<String> {
         summary_lines(summary, false)
     }
+}
+
+/// A file's name without its folder.
+fn file_name(path: &str) -> String {
+    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into())
 }
 
 /// A hit as writers take it.

@@ -68,6 +68,20 @@ fn other_formats() {
 }
 
 #[test]
+fn a_page_shows_what_is_written() {
+    let folder = folder();
+    let [page, table] = ["hits.html", "hits.tsv"].map(|name| path(&folder, name));
+    let arguments = [QUERIES, SUBJECTS, "-k", "2", "--report", &page, "-o", &table, "--device", "cpu"];
+    pairwave(&["search", "--quiet"]).args(arguments).assert().success().stdout("").stderr("");
+    assert_eq!(std::fs::read_to_string(&table).expect("it was written"), proteins(&["-k", "2"]));
+    let page = std::fs::read_to_string(&page).expect("it was written");
+    assert!(page.contains("queries.fasta in subjects.fasta") && page.trim_end().ends_with("</html>"));
+    for name in ["CALM_YEAST", "CALM_PLAF7", "TRX2_YEAST", "CYC7_YEAST"] {
+        assert!(page.contains(name), "{name}");
+    }
+}
+
+#[test]
 fn sam_names_what_was_found() {
     let folder = folder();
     let output = path(&folder, "hits.sam");
@@ -183,6 +197,10 @@ fn wrong_input_is_one_clear_error() {
     refused(&[&both[..], &["--score-only", "--id", "0.5"]].concat(), "--score-only");
     refused(&[&both[..], &["--score-only", "--format", "paf"]].concat(), "--score-only");
     refused(&[&both[..], &["-o", SUBJECTS]].concat(), "would replace the input");
+    refused(&[&both[..], &["--report", QUERIES]].concat(), "would replace the input");
+    refused(&[&both[..], &["--report", "a.html", "--score-only"]].concat(), "--score-only");
+    refused(&[&both[..], &["--report", "a.html", "--mode", "global"]].concat(), "--mode local");
+    refused(&[&both[..], &["--outfmt", "0", "--mode", "global"]].concat(), "blast0 is for --mode local");
     refused(&[&both[..], &["--match", "2"]].concat(), "are for nucleotides");
     let damaged = file(&folder, "damaged.fa", ">a\nMK7T\n");
     refused(&[QUERIES, &damaged], "damaged.fa, line 2, column 3");

@@ -99,6 +99,10 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "LIST", help_heading = OUTPUT)]
     pub fields: Option<String>,
 
+    /// Write a page of the hits as well, with pictures and alignments: one HTML file, to be looked at in any browser; --mode local
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
+
     #[command(flatten)]
     pub compute: ComputeArgs,
 }
