@@ -66,8 +66,11 @@ pub(super) fn open_for(
     open_cells(tuned(options), options, threads, (scoring, want, cells), 1)
 }
 
+/// Adapters, each with its memory.
+type Adapters = [(FoundAdapter, u64)];
+
 /// Opens adapters at their best settings, which are measured where nobody knows them.
-fn tuned(options: &Run) -> impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>> {
+fn tuned(options: &Run) -> impl FnOnce(&Adapters, &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>> {
     |adapters, scoring, cells| tune::open_all(adapters, scoring, cells, options.tune, &options.interrupt)
 }
 

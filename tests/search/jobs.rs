@@ -13,6 +13,7 @@ use super::textbook::{Row, hits, row};
 use super::*;
 
 type Engines = Vec<Box<dyn Engine<Pairs>>>;
+type MakeEngines = fn() -> Engines;
 
 fn mock(script: impl IntoIterator<Item = Act>) -> Box<dyn Engine<Pairs>> {
     let capacity = Capacity { cells: 9_000, pairs: 7, store_bytes: u64::MAX, batches: 2 };
@@ -98,7 +99,7 @@ fn neither_chunks_nor_engines_change_a_hit() {
         for chunk_bytes in [1, 60, 1 << 20] {
             let search = Search { chunk_bytes: Some(chunk_bytes), ..search.clone() };
             let leaves = || mock([Act::LeaveEvery(2), Act::Refuse]);
-            let engines: [(&str, fn() -> Engines); 3] = [
+            let engines: [(&str, MakeEngines); 3] = [
                 ("one thread", || vec![cpu()]),
                 ("a thread and a pretended device", || vec![mock([]), cpu()]),
                 ("a device that fails", || vec![mock([Act::Compute(Duration::ZERO), Act::FailCollect])]),

@@ -229,7 +229,7 @@ impl Search {
         };
         // Two chunks fit beside each other on every device.
         let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
-        let suiting = room.min(CHUNK_BYTES).max(LEAST_CHUNK_BYTES);
+        let suiting = room.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
         let chunks = Arc::new(Chunks::new(&self.subjects, self.chunk_bytes.unwrap_or(suiting)));
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let batches = self.batches();
