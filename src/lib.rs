@@ -176,11 +176,14 @@
 //!    the pairs that can reach it ([`score::bound`]); only those come back. A GPU has several kernels for that
 //!    ([`pairs::kernels`]), and takes the one that should be cheapest ([`gpu::choosing`]); some of them also trace the
 //!    pairs back, and leave their alignments as runs ([`alignment::packed`]).
-//!    Local alignments ([`Mode::Local`]) are scored on the CPU, and nothing is filtered: no score bounds their identity.
+//!    Local alignments ([`Mode::Local`]) are not filtered: no score bounds their identity.
 //! 5. Threads of the CPU trace what they computed ([`trace::traceback()`]). Pairs that a GPU sent back without an
 //!    alignment are traced on CPU threads while engines go on.
 //!    Results are put in input order band by band and handed to the caller; the program gives them to a writer of
 //!    [`output`].
+//!
+//! A search ([`Search`]) takes the same way with parts of a database ([`seq::Subjects`]) as targets. Engines report only pairs that score
+//! enough for an E-value ([`score::statistics`]) and for the list of their query so far ([`pairs::Floors`]).
 //!
 //! Levenshtein distances ([`EditDistances`]) take the same way with blocks of their own ([`edit::work`], [`edit::plan`]):
 //! engines find distances and ends, threads of the CPU align what is handed over ([`edit::trace`]).

@@ -55,8 +55,9 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
         }
         folders
     };
-    for (name, path) in read(None, &folder) {
-        assert!(read(Some(&name), &path).is_empty(), "no deeper folders");
+    let mut folders = read(None, &folder);
+    while let Some((name, path)) = folders.pop() {
+        folders.extend(read(Some(&name), &path).into_iter().map(|(_, deeper)| (name.clone(), deeper)));
     }
     let files: BTreeSet<String> = texts.keys().cloned().collect();
     let others = |(file, text): (&String, &String)| {

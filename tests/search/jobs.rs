@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use pairwave::engine::{Capacity, Engine};
+use pairwave::gpu::kernels::{self, Family};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::mock::{Act, MockEngine};
 use pairwave::seq::Strand;
@@ -119,6 +120,27 @@ fn a_global_search_runs_on_devices() {
         let search = Search { max_hits: 3, chunk_bytes: Some(400), ..search };
         let found = run_on(&search, vec![Box::new(support::gpu_checked())]).unwrap();
         assert_eq!(found, hits(&search, &subjects));
+    }
+}
+
+/// By every kernel that there is for local scores, and by a device and a thread together.
+#[test]
+fn a_local_search_runs_on_devices() {
+    for (seed, scoring) in [(0x10ca, protein()), (0x10cb, dna())] {
+        println!("seed {seed:#x}");
+        let (search, subjects) = self::search(seed, &scoring);
+        for (max_hits, max_evalue, chunk_bytes) in [(1, None, 1 << 20), (3, search.max_evalue, 300), (500, None, 900)] {
+            let search = Search { max_hits, max_evalue, chunk_bytes: Some(chunk_bytes), ..search.clone() };
+            let expected = hits(&search, &subjects);
+            assert!(!expected.is_empty());
+            for kernel in kernels::offered(Family::Local) {
+                let device =
+                    || -> Box<dyn Engine<Pairs>> { Box::new(support::gpu_checked().with_kernel(Some(kernel))) };
+                let names = (kernel.stem, max_hits);
+                assert_eq!(run_on(&search, vec![device()]).unwrap(), expected, "{names:?}");
+                assert_eq!(run_on(&search, vec![device(), cpu()]).unwrap(), expected, "{names:?} and a thread");
+            }
+        }
     }
 }
 

@@ -147,8 +147,8 @@ fn push_wrapped(out: &mut Vec<u8>, header: &[u8]) {
 fn push_hit(context: &Context, pair: &Pair<'_>, output: &mut Output) -> Result<()> {
     let cigar = pair.alignment.ok_or_else(|| Error::Internal("a pair without its alignment".into()))?;
     let (targets, id) = (&context.targets, pair.target);
-    let title = [b">", &*header(targets.name_bytes(id), targets.description(id))].concat();
-    push_wrapped(output.buffer(), &title);
+    output.buffer().push(b'>');
+    push_wrapped(output.buffer(), &header(targets.name_bytes(id), targets.description(id)));
     line(output, format_args!("\nLength={}\n", targets.length(id)));
     rows::push_facts(context, pair, cigar, output.buffer());
     line(output, format_args!(""));

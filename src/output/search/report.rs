@@ -278,6 +278,6 @@ mod tests {
     #[test]
     fn unknown_significance_is_a_dash() {
         let text = BLASTP.read().without_significance(&page("x"));
-        assert!(text.contains("<td>–</td><td>–</td><td>702</td>") && text.contains(": score 702, 1–138"), "{text}");
+        assert!(text.contains("<td>–</td><td>–</td><td>214</td>") && text.contains(": score 214, 9–138"), "{text}");
     }
 }

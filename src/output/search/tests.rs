@@ -1,5 +1,6 @@
-//! All formats on hits that BLAST found (2.12.0+, `-max_hsps 1`, proteins with `-comp_based_stats 0 -seg no`, nucleotides with
-//! `-task blastn -dust no`): what has a counterpart there is held against what it printed.
+//! All formats on hits that BLAST found (2.12.0+, `-max_hsps 1`, proteins with `-comp_based_stats 0 -seg no -xdrop_gap 200
+//! -xdrop_gap_final 1000`, nucleotides with `-task blastn -dust no`): what has a counterpart there is held against what it
+//! printed.
 
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -289,13 +290,14 @@ fn text() {
 #[test]
 fn odd_headers() {
     let mut run = BLASTP;
-    let subjects = BLASTP
-        .subjects
-        .replace("ATP synthase subunit c OS=Wolbachi", "\u{3b1}\u{3b2} \t\u{3b3}OS=Wolbachi\u{e9}\u{e9}\u{e9}\u{e9}");
+    let subjects = BLASTP.subjects.replace(
+        "ATP synthase subunit 9, mitochondrial OS=Sacch",
+        "\u{3b1}\u{3b2} \t\u{3b3}OS=Sacch\u{e9}\u{e9}\u{e9}\u{e9}",
+    );
     run.subjects = Box::leak(subjects.into_boxed_str());
     let searched = run.read();
     let text = searched.written(&SearchFormat::Blast0);
-    assert!(text.contains("_9RICK \u{3b1}\u{3b2}  \u{3b3}OS=Wolbachi\u{e9}\u{e9}"), "{text}");
+    assert!(text.contains("ATP9_YEAST \u{3b1}\u{3b2}  \u{3b3}OS=Sacch\u{e9}\u{e9}"), "{text}");
     let fields = Field::parse_search_list("target,target_title", false).unwrap();
     let table = searched.written(&SearchFormat::Tsv(fields.clone()));
     assert!(table.lines().all(|line| line.split('\t').count() == 2), "{table}");
@@ -332,11 +334,11 @@ fn unknown_significance() {
     let searched = BLASTP.read();
     let written = |format: &SearchFormat| searched.without_significance(format);
     let fields = Field::parse_search_list("target,evalue,bits", true).unwrap();
-    assert!(written(&SearchFormat::Tsv(fields.clone())).contains("\nsp|P39468|RS9_SULAC\t-1\t0\n"));
+    assert!(written(&SearchFormat::Tsv(fields.clone())).contains("\nsp|P38120|RT09_YEAST\t-1\t0\n"));
     assert!(written(&SearchFormat::JsonLines(fields)).contains("\"evalue\":null,\"bits\":null}"));
     assert!(!written(&SearchFormat::Paf).contains("EV:f"));
     let text = written(&SearchFormat::Blast0);
-    assert!(text.contains("\n Score = 108\n") && text.contains("PE...  56    \n"), "{text}");
+    assert!(text.contains("\n Score = 96\n") && text.contains("Saccharom...  96    \n"), "{text}");
     assert!(!["Lambda", "Expect", "bits", "(Bits)"].iter().any(|word| text.contains(word)), "{text}");
 }
 
