@@ -8,7 +8,7 @@ use crate::seq::part::{Extents, Part};
 /// Pairs of a block, about, at most: of short sequences very many have few cells, and each may be a row of its block's file.
 const MOST_PAIRS: u64 = 1 << 26;
 
-/// Cuts units into blocks of about so many cells, or of [`MOST_PAIRS`] pairs; none has half as many more, unless a pair has. `size`
+/// Cuts units into blocks of about so many cells, or of `MOST_PAIRS` pairs; none has half as many more, unless a pair has. `size`
 /// gives a unit's pairs and cells. One that is worth two blocks or more `split` cuts into so many.
 pub fn cut(
     units: u64,

@@ -75,7 +75,7 @@ impl PairSource {
 ///     identities.extend(rows.iter().map(|row| (row.number, (row.result.identity * 1000.0).round())));
 ///     Ok(())
 /// })?;
-/// assert_eq!(identities, [(0, 923.0), (1, 923.0), (2, 1000.0)]);
+/// assert_eq!(identities, [(0, 753.0), (1, 753.0), (2, 1000.0)]);
 /// # Ok::<(), pairwave::Error>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -259,7 +259,7 @@ mod tests {
         let from = target.len() / 3;
         let part = query.len() / 2;
         target[from..from + part].copy_from_slice(&query[..part]);
-        if longest % 2 == 0 {
+        if longest.is_multiple_of(2) {
             target.drain(from + part / 2..from + part / 2 + part / 5);
         }
         [query, target]
@@ -271,7 +271,7 @@ mod tests {
         println!("seed {seed}");
         let rng = &mut fastrand::Rng::with_seed(seed);
         let dna = |a, b, gaps| Scoring::nucleotide(a, b, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
-        let mut scorings = vec![
+        let mut scorings = [
             dna(5, -4, Gaps::linear(10)),
             dna(2, -1, Gaps::linear(1)),
             dna(1, -1, Gaps::linear(0)),
