@@ -11,6 +11,7 @@ use pairwave::jobs::pairs::{CHUNK_PAIRS, CHUNK_SYMBOLS};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
 use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
+use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs};
@@ -111,6 +112,10 @@ impl JobCommand for PairsJob {
     type Input = Sequences;
     type Summary = Summary;
     const FAMILY: Family = Family::Pairs;
+
+    fn family(&self) -> Family {
+        family_of(self.scoring.mode())
+    }
 
     fn compute(&self) -> &Compute {
         &self.compute

@@ -10,6 +10,7 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, Job, Run, Summary, devices};
 use pairwave::output::{self, Context, Format, Output, Pair};
+use pairwave::pairs::kernels::family_of;
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceStore, read_files};
 use pairwave::{Error, Result};
@@ -36,7 +37,7 @@ impl JobCommand for AllPairs {
     const FAMILY: Family = Family::Pairs;
 
     fn family(&self) -> Family {
-        if self.scoring.mode() == Mode::Local { Family::Local } else { Family::Pairs }
+        family_of(self.scoring.mode())
     }
 
     fn compute(&self) -> &Compute {

@@ -12,6 +12,7 @@ use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, Job, Run, SearchHit, Summary};
 use pairwave::output::search::{self as written, SearchContext, SearchFormat};
 use pairwave::output::{Field, Output, SEARCH_FIELDS};
+use pairwave::pairs::kernels::family_of;
 use pairwave::score::{EndGaps, IdentityDefinition, Mode, Scoring, Statistics};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, ReadOptions, SequenceId, SequenceStore, Strand, Subjects, read_described};
@@ -266,6 +267,10 @@ impl JobCommand for Search {
     type Input = Sequences;
     type Summary = Summary;
     const FAMILY: Family = Family::Pairs;
+
+    fn family(&self) -> Family {
+        family_of(self.scoring[0].mode())
+    }
 
     fn compute(&self) -> &Compute {
         &self.compute

@@ -30,9 +30,9 @@ use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::queue::BandSource;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::gpu::kernels::Family;
 use crate::output::Pair;
 use crate::pairs::cpu::workers;
+use crate::pairs::kernels::family_of;
 use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
 use crate::pairs::plan::{self, PlannedBand};
 use crate::pairs::{Pairs, Want};
@@ -191,11 +191,6 @@ impl AllPairs {
         self.scoring.mode == Mode::Local
     }
 
-    /// The kernels that compute its scores.
-    fn family(&self) -> Family {
-        if self.is_local() { Family::Local } else { Family::Pairs }
-    }
-
     /// Computes what a pass over edit distances left, or everything. `job` is [`AllPairs::job`], or parts of it, each of which is
     /// a block to `sink`.
     pub(super) fn finish_on(
@@ -341,7 +336,7 @@ impl Job for AllPairs {
     fn run(&self, run: &Run, rows: impl FnMut(&[PairResult]) -> Result<()>) -> Result<Summary> {
         // Before devices are opened and measured, which may take a while.
         self.validate()?;
-        run.check_kernel(self.family())?;
+        run.check_kernel(family_of(self.scoring.mode))?;
         let pool = thread_pool(run.threads)?;
         let job = self.job();
         let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;

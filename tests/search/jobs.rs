@@ -167,6 +167,19 @@ fn nothing_is_found_among_nothing() {
     assert_eq!(run(&Search { queries: none, ..search }), []);
 }
 
+/// Kernels for whole sequences are no use for local scores, and the other way round.
+#[test]
+fn a_kernel_of_another_mode_is_refused() {
+    let (local, whole) = (self::search(1, &protein()).0, self::search(1, &global(EndGaps::Free)).0);
+    for (search, family) in [(&local, Family::Pairs), (&whole, Family::Local)] {
+        for kernel in kernels::offered(family) {
+            let run = Run { kernel: Some(kernel), ..Run::default() };
+            let error = search.run(&run, |_| Ok(())).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("kernel {}", kernel.stem)), "{error}");
+        }
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let (of_proteins, of_dna) = (self::search(1, &protein()).0, self::search(1, &dna()).0);

@@ -15,6 +15,7 @@ use crate::jobs::blocks::{self, Block, BlockSink, BlockSource, Divisible, Listed
 use crate::jobs::edit_filter::{self, Filter, Prefiltered};
 use crate::jobs::{Job, Run, Summary, engines};
 use crate::pairs::Pairs;
+use crate::pairs::kernels::family_of;
 use crate::pairs::plan::{self, Bands, PlannedBand};
 use crate::seq::part::Extents;
 use crate::seq::{Part, SequenceId, Strands};
@@ -83,7 +84,7 @@ impl Divisible for AllPairs {
     /// Whether edit distances come first follows from the whole job.
     fn session(&self, run: &Run) -> Result<Session> {
         self.validate()?;
-        run.check_kernel(self.family())?;
+        run.check_kernel(family_of(self.scoring.mode))?;
         let whole = self.job();
         let filter = Filter::if_it_pays(self, &whole, run)?;
         Ok(Session { filter, ..self.ready(run, whole, None)? })

@@ -19,8 +19,8 @@ use super::{Job, Run, Summary, engines};
 use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::gpu::kernels::Family;
 use crate::pairs::cpu::workers;
+use crate::pairs::kernels::family_of;
 use crate::pairs::{Pairs, Want};
 use crate::score::{IdentityDefinition, Scoring};
 use crate::seq::{PairedChunks, SequenceId, SequenceStore, Strand, Strands};
@@ -232,7 +232,7 @@ impl Job for PairList {
     /// A row a pair, in the order of the list.
     fn run(&self, run: &Run, rows: impl FnMut(&[PairRow]) -> Result<()>) -> Result<Summary> {
         self.validate()?;
-        run.check_kernel(Family::Pairs)?;
+        run.check_kernel(family_of(self.scoring.mode))?;
         let pool = thread_pool(run.threads)?;
         let (cells, is_all) = self.cells_so_far()?;
         let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };

@@ -36,8 +36,8 @@ use crate::alignment::Alignment;
 use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::gpu::kernels::Family;
 use crate::pairs::cpu::workers;
+use crate::pairs::kernels::family_of;
 use crate::pairs::{Floors, Pairs, Want, plan};
 use crate::score::statistics::{DatabaseSize, Significance, Statistics};
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
@@ -331,7 +331,7 @@ impl Job for Search {
     /// Rows come query by query, the best hit of each first; all of a query's come at once.
     fn run(&self, run: &Run, mut rows: impl FnMut(&[SearchHit]) -> Result<()>) -> Result<Summary> {
         self.validate()?;
-        run.check_kernel(Family::Pairs)?;
+        run.check_kernel(family_of(self.scoring.mode))?;
         let pool = thread_pool(run.threads)?;
         let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
         let engines = super::engines::open_for(run, pool.current_num_threads(), (&self.scoring, &want), self.cells())?;

@@ -11,3 +11,11 @@ pub mod sw_tile;
 pub mod tile_tasks;
 
 pub use self::samples::samples;
+
+use crate::gpu::kernels::Family;
+use crate::score::Mode;
+
+/// The kernels that compute scores of pairs in such a mode.
+pub fn family_of(mode: Mode) -> Family {
+    if mode == Mode::Local { Family::Local } else { Family::Pairs }
+}
