@@ -35,7 +35,7 @@ use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
 use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
 use crate::pairs::plan::{self, PlannedBand};
-use crate::pairs::{Pairs, Want};
+use crate::pairs::{Floors, Pairs, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands};
 
@@ -171,14 +171,19 @@ impl AllPairs {
     /// The pairs and what engines are to report of them. Makes the reverse complements of the queries if they are to be
     /// aligned.
     pub fn job(&self) -> plan::Job {
-        let want = match self.filter() {
-            _ if self.score_only => Want::Scores,
-            Some(filter) => Want::Reaching(filter),
-            None => Want::Alignments,
-        };
         let strands = self.strands();
+        let queries = strands.store(&self.queries);
+        let want = match (self.filter(), self.min_score) {
+            // Nobody needs matches: engines need not hand over what scores too little.
+            (_, Some(least)) if self.score_only || self.is_local() => {
+                Want::AtLeast(Arc::new(Floors::same(least, queries.len())))
+            }
+            _ if self.score_only => Want::Scores,
+            (Some(filter), _) => Want::Reaching(filter),
+            (None, _) => Want::Alignments,
+        };
         plan::Job {
-            queries: strands.store(&self.queries),
+            queries,
             against: if strands.later { Some(Arc::clone(&self.queries)) } else { self.against.clone() },
             scoring: Arc::clone(&self.scoring),
             want,
