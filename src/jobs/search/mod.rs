@@ -52,6 +52,8 @@ pub const MAX_HITS: usize = 500;
 const CHUNK_BYTES: u64 = 256 << 20;
 /// The same at least, however small an engine's memory is.
 const LEAST_CHUNK_BYTES: u64 = 64 << 10;
+/// The same at least where more would do: less is not worth a band of its own.
+const BATCH_CHUNK_BYTES: u64 = 2 << 20;
 /// Bytes of hits that are kept of all queries that are searched at once.
 const KEPT_BYTES: u64 = 1 << 30;
 /// Pairs of a band: of few of them anything is kept.
@@ -193,6 +195,19 @@ impl Search {
         begins.map(|begin| begin * copies..all.min(begin.saturating_add(count)) * copies).collect()
     }
 
+    /// Packed bytes of a chunk that suit these engines: few enough that two chunks fit beside each other on every device, and that
+    /// a batch of an engine has all queries together. So those of one length come together, and of very long subjects, each of
+    /// which takes a while whatever is computed beside it, all pairs are computed at the same time.
+    fn suiting_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, batches: &[Range<SequenceId>], at_once: u64) -> u64 {
+        let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
+        let most = room.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
+        let copies = self.strands().copies();
+        let first = batches.first().map_or(0..0, |batch| batch.start / copies..batch.end / copies);
+        let lengths = &self.queries.lengths()[first.start as usize..first.end as usize];
+        let symbols = lengths.iter().map(|&length| u64::from(length)).sum::<u64>() * u64::from(copies);
+        (at_once / symbols.max(1)).max(BATCH_CHUNK_BYTES).min(most)
+    }
+
     /// The least score of a query that can be reported.
     fn floor(&self, query_symbols: u32, statistics: Option<&Statistics>) -> i64 {
         let mut floor = self.min_score.unwrap_or(i64::MIN);
@@ -227,12 +242,10 @@ impl Search {
             strands,
             parts: None,
         };
-        // Two chunks fit beside each other on every device.
-        let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
-        let suiting = room.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
-        let chunks = Arc::new(Chunks::new(&self.subjects, self.chunk_bytes.unwrap_or(suiting)));
         let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
         let batches = self.batches();
+        let chunk_bytes = self.chunk_bytes.unwrap_or_else(|| self.suiting_chunk_bytes(engine_set, &batches, at_once));
+        let chunks = Arc::new(Chunks::new(&self.subjects, chunk_bytes));
         let bands = chunks.bands(job, batches.clone(), at_once.saturating_mul(BATCHES_A_BAND), BAND_PAIRS);
         let tracer =
             tracing::Tracer { job: self, queries, statistics, chunks: &chunks, pool, interrupt: &run.interrupt };

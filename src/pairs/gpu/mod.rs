@@ -43,7 +43,7 @@ use crate::score::{Mode, OffsetScoring};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
-/// Cells per second assumed of a device before anything was measured.
+/// Cells per second assumed of any device before anything was measured.
 const FIRST_GUESS: f64 = 2e10;
 /// Pairs a batch at most: bounds the output buffers to some hundred MiB.
 const MAX_PAIRS: u64 = 12 << 20;
@@ -168,7 +168,8 @@ impl GpuEngine {
             in_place: false,
             gpu: gpu.clone(),
         };
-        let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { FIRST_GUESS };
+        let guess = (assumed_speed / 2.0).max(FIRST_GUESS);
+        let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { guess };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), speed))
     }
 
