@@ -1,7 +1,7 @@
 // sw_tile: local score, one pair over LANES lanes of a subgroup, several pairs a subgroup.
 // Recurrence: that of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in 32 bits.
 // Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the s-th target of each turn; the
-//             query is the workgroup's.
+//             queries are the workgroup's.
 // Layout:     that of common/tile.wgsl.
 // Invariant:  that of common/tile.wgsl; lanes of one pair lie side by side in one subgroup.
 // Uniform:    a subgroup makes as many steps as its longest target asks for.

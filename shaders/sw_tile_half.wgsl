@@ -2,7 +2,7 @@
 // Recurrence: that of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in units of 1/2048 between 0 and 1, where `saturate`
 //             is the zero below which no score falls.
 // Owns:       the s-th LANES invocations of a workgroup, counted through its subgroups, have the s-th target of each turn; both
-//             queries are the workgroup's. Their scores lie side by side in the profile, so that nothing is packed in a cell.
+//             queries of a pass are the workgroup's. Their scores lie side by side in the profile, so that nothing is packed in a cell.
 // Layout:     that of common/tile.wgsl.
 // Invariant:  that of common/tile.wgsl; lanes of one pair lie side by side in one subgroup.
 // Uniform:    a subgroup makes as many steps as its longest target asks for.

@@ -1,6 +1,6 @@
 // sw_tile_workgroup: sw_tile without subgroup operations, through workgroup memory: for any adapter.
 // Recurrence: that of common/tile.wgsl (Smith and Waterman 1981, Gotoh 1982), in 32 bits.
-// Owns:       the s-th LANES invocations of a workgroup have the s-th target of each turn; the query is the workgroup's.
+// Owns:       the s-th LANES invocations of a workgroup have the s-th target of each turn; the queries are the workgroup's.
 // Layout:     that of common/tile.wgsl; exchanges in workgroup memory (common/exchange_workgroup.wgsl).
 // Invariant:  that of common/tile.wgsl.
 // Uniform:    the number of steps is the task's.

@@ -161,28 +161,24 @@ fn structures_of_tiles() {
         [
             task_begin,
             task_end,
-            pass_begin,
-            pass_end,
-            word_begin,
-            word_end,
             ticketed,
+            passes,
+            diagonal,
+            block_words,
+            kept_passes,
             first,
             next,
             slot_rows,
             slot_targets,
-            slot_entries,
+            slot_vectors,
             values_begin,
             list_begin,
             floors,
             spare
         ]
     );
-    same_layout!(
-        tiles(),
-        sw_tile::Task,
-        "Task",
-        [end_words, symbols, pairs_begin, floors, first, count, words, columns]
-    );
+    same_layout!(tiles(), sw_tile::Task, "Task", [parts_begin, passes, first, count, before, words]);
+    same_layout!(tiles(), sw_tile::Part, "Part", [end_word, symbols, columns, first_word, pairs_begin, floor, state]);
     same_layout!(tiles(), Target, "Target", [end_word, symbols, number]);
     for module in tiles() {
         let (members, _) = shader_layout(&module, "Output");
@@ -191,7 +187,7 @@ fn structures_of_tiles() {
         let mut all = module.global_variables.iter();
         let (_, scratch) = all.find(|(_, own)| own.name.as_deref() == Some("scratch")).expect("it is bound");
         let naga::TypeInner::Array { stride, .. } = module.types[scratch.ty].inner else { panic!("it is no array") };
-        assert_eq!(u64::from(stride), sw_tile::ENTRY_BYTES);
+        assert_eq!(u64::from(stride), sw_tile::VECTOR_BYTES);
     }
 }
 

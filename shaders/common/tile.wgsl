@@ -1,38 +1,42 @@
-// Local scores of a query (of halves: two queries) against targets, each pair over LANES lanes: a lane keeps COLUMNS columns in
-// registers, the target's symbols stream through them, and a lane is one row behind its left neighbour, so that the border
-// between them has arrived by one exchange a row. More than LANES * COLUMNS columns come in passes.
+// Local scores of queries against targets, each pair over LANES lanes: a lane keeps COLUMNS columns in registers, the target's
+// symbols stream through them, and a lane is one row behind its left neighbour, so that the border between them has arrived by
+// one exchange a row. More than LANES * COLUMNS columns come in passes. In halves two queries are computed together; when one has
+// no more columns, another takes its place, so that a pass is of parts of any two queries.
 // Recurrence: with g = H - first, the only form of H that is kept (first, next: costs of a gap's symbols; the table holds
 //             s + first, so that g + table is H + s)
 //               t = max(0, g[i-1,j-1] + table[b[i],a[j]])        H = max(t, F[i,j], E[i,j])        g = H - first
 //               E[i,j+1] = max(E[i,j] - next, g)                 F[i+1,j] = max(F[i,j] - next, g)
 //             and under linear gaps E[i,j+1] = F[i+1,j] = g. The score is the greatest t, as a best alignment ends with a match.
-// Layout:     scratch of a slot, if there are passes: for each of `slot_targets` targets the border that leaves a pass, an entry
-//             (g and E) a row, `slot_rows` of them; then, if rows come in parts (SPLIT), for each invocation its columns (h and F),
-//             its corner and its best.
+// Layout:     profile[code * ROW_LOADS + load * LANES + lane] holds what a code scores in the load-th LOAD columns of a lane: lanes
+//             that load at once do so from banks side by side, whatever codes they have.
+//             scratch of a slot, if there are passes: for each of `slot_targets` targets the border that leaves a pass, an entry
+//             (g and E) a row, `slot_rows` of them, two a vector; then, if rows come in parts (SPLIT), for each invocation its
+//             columns (h and F), its corner and its best, a vector each.
 //             out.data: a status word a task; from values_begin on a score a pair; from list_begin on (pair, score) of those that
 //             reach their query's floor, if there are floors.
 // Invariant:  before step s a lane l has made its rows up to s - l - 1; a row outside the target is one of padding, which lifts no
 //             H: nothing has to be asked in a step. (In parts it is asked, as columns have to be what they were.)
-// Constants:  LANES, COLUMNS (a multiple of 4), LANE_LOADS and ROW_LOADS (distances of lanes and of codes in the profile, such that
-//             lanes of the same code, or of any codes, are in different banks), CODES, AFFINE, PASSES, SPLIT.
+// Constants:  LANES (a multiple of 4), COLUMNS (likewise), ROW_LOADS (distance of codes in the profile; an odd multiple of LANES
+//             where two pairs or more load at once), CODES, AFFINE, PASSES, SPLIT.
 
 struct Params {
     // Tasks task_begin .. task_end are to do; without tickets slot k does task task_begin + k.
     task_begin: u32,
     task_end: u32,
-    // Passes to do in this dispatch, and words of rows of them; ticketed dispatches do all of every task.
-    pass_begin: u32,
-    pass_end: u32,
-    word_begin: u32,
-    word_end: u32,
+    // Ticketed dispatches do all of every task. Others do blocks of rows of passes: the k-th workgroup of a task (of `passes`) block
+    // `diagonal` - k of pass k. Of as many passes at once columns are kept as `kept_passes` says.
     ticketed: u32,
+    passes: u32,
+    diagonal: u32,
+    block_words: u32,
+    kept_passes: u32,
     // Costs of a gap's first symbol and of each further one.
     first: i32,
     next: i32,
-    // Of scratch: rows of a target, targets of a slot, entries of a slot.
+    // Of scratch: rows of a target, targets of a slot, vectors of a slot.
     slot_rows: u32,
     slot_targets: u32,
-    slot_entries: u32,
+    slot_vectors: u32,
     // Of out.data.
     values_begin: u32,
     list_begin: u32,
@@ -42,20 +46,32 @@ struct Params {
 }
 
 struct Task {
-    // Words just past the queries' last symbols, and their lengths. Of one query the second has none.
-    end_words: vec2<u32>,
-    symbols: vec2<u32>,
-    // Index of the first pair of each among all pairs.
-    pairs_begin: vec2<u32>,
-    // Least scores that are listed.
-    floors: vec2<i32>,
+    // Its passes: parts[parts_begin ..], QUERIES each.
+    parts_begin: u32,
+    passes: u32,
     // Targets: targets[first .. first + count].
     first: u32,
     count: u32,
+    // Targets before these of which the queries have pairs.
+    before: u32,
     // Words of rows of the longest target.
     words: u32,
-    // Columns, padding included.
+}
+
+// What a query has in a pass: columns of its own, with a border to the left if they are not its first.
+struct Part {
+    // Word just past the query's last symbol, and its length.
+    end_word: u32,
+    symbols: u32,
+    // Columns of all its passes, padding included, and the first of these in words.
     columns: u32,
+    first_word: u32,
+    // Index of its first pair among all pairs.
+    pairs_begin: u32,
+    // Least score that is listed.
+    floor: i32,
+    // THERE: there is one. FIRST, LAST: it is the query's first pass, its last.
+    state: u32,
 }
 
 struct Target {
@@ -78,63 +94,75 @@ struct Output {
 @group(0) @binding(3) var<storage, read> targets: array<Target>;
 @group(0) @binding(4) var<storage, read> tasks: array<Task>;
 @group(0) @binding(5) var<storage, read> table: array<i32>;
-@group(0) @binding(6) var<storage, read_write> scratch: array<B>;
+@group(0) @binding(6) var<storage, read_write> scratch: array<vec4<i32>>;
 @group(0) @binding(7) var<storage, read_write> out: Output;
+@group(0) @binding(8) var<storage, read> parts: array<Part>;
 
 override WG: u32 = 64u;
 
 const TASK_DONE: u32 = 1u;
+const THERE: u32 = 1u;
+const FIRST: u32 = 2u;
+const LAST: u32 = 4u;
 const LOADS: u32 = COLUMNS / LOAD;
 
 var<workgroup> profile: array<V, CODES * ROW_LOADS>;
 var<workgroup> wg_task: u32;
 
+// A part of a pass.
+fn part_of(task: Task, pass_index: u32, which: u32) -> Part {
+    var part = Part();
+    if (which < QUERIES) {
+        part = parts[task.parts_begin + pass_index * QUERIES + which];
+    }
+    return part;
+}
+
 // Four symbols of a query of whose columns those before its first word are padding.
-fn query_word(end_word: u32, symbols: u32, columns: u32, word: u32) -> u32 {
-    let words = columns / 4u;
+fn query_word(part: Part, word_of_pass: u32) -> u32 {
+    let words = part.columns / 4u;
+    let word = part.first_word + word_of_pass;
     var found = 0u;
-    if (word + (symbols + 3u) / 4u >= words) {
-        found = query_words[end_word - (words - word)];
+    if ((part.state & THERE) != 0u && word + (part.symbols + 3u) / 4u >= words) {
+        found = query_words[part.end_word - (words - word)];
     }
     return found;
 }
 
 // Makes the profile of a pass: what every code scores in its columns. Begins and ends with a barrier: to be called by all
 // invocations of the workgroup.
-fn make_profile(task_index: u32, pass_index: u32, t: u32) {
+fn make_profile(one: Part, two: Part, t: u32) {
     // Safe: what last lanes wrote in the pass before is the first lanes' from here on.
     storageBarrier();
     workgroupBarrier();
-    let task = tasks[task_index];
-    let first_word = pass_index * (LANES * COLUMNS / 4u);
     for (var p = t; p < CODES * LANES * LOADS; p += WG) {
         let code = p / (LANES * LOADS);
         let load = p % (LANES * LOADS);
-        let word = first_word + load * LOAD / 4u;
-        let symbols = vec2<u32>(
-            query_word(task.end_words.x, task.symbols.x, task.columns, word),
-            query_word(task.end_words.y, task.symbols.y, task.columns, word));
-        profile[code * ROW_LOADS + (load / LOADS) * LANE_LOADS + load % LOADS] = scores_of(code * CODES, symbols, load);
+        let word = load * LOAD / 4u;
+        let symbols = vec2<u32>(query_word(one, word), query_word(two, word));
+        profile[code * ROW_LOADS + load % LOADS * LANES + load / LOADS] = scores_of(code * CODES, symbols, load);
     }
     // Safe: every entry was written by one invocation before this barrier and is only read until the next pass's.
     workgroupBarrier();
 }
 
-// A pass of one pair (of halves: two) over `lane` and its neighbours: the greatest t of the lane's columns. Of the target the rows of
-// `words` words before its word `end_word` that are given by params.word_begin and word_end. `border`: where its part of scratch
-// begins, `kept`: where what this invocation keeps does. To be called by all invocations that exchange, with as many `steps` of
-// four rows.
-fn scan(end_word: u32, words: u32, pass_index: u32, passes: u32, border: u32, kept: u32, lane: u32, steps: u32) -> S {
+// A pass of one pair (of halves: two) over `lane` and its neighbours: the greatest t of the lane's columns. Of the target `count`
+// words of rows from `begin_word` on. `first_border`: where their border is in scratch; of the left one the bits of `left_mask`
+// enter, and the right one is written if `has_right`. `kept`: where what this invocation keeps is, which it finds there if it
+// `goes_on`. To be called by all invocations that exchange, with as many `steps` of four rows.
+fn scan(
+    begin_word: u32,
+    count: u32,
+    first_border: u32,
+    left_mask: i32,
+    has_right: bool,
+    kept: u32,
+    goes_on: bool,
+    lane: u32,
+    steps: u32,
+) -> S {
     let opening = number(-params.first);
     let extension = number(-params.next);
-    var word_begin = 0u;
-    var count = words;
-    if (SPLIT) {
-        word_begin = min(params.word_begin, words);
-        count = min(params.word_end, words) - word_begin;
-    }
-    let begin_word = end_word - words + word_begin;
-    let first_row = 4u * word_begin;
     var h: array<S, COLUMNS>;
     var f: array<S, COLUMNS>;
     for (var c = 0u; c < COLUMNS; c++) {
@@ -145,21 +173,21 @@ fn scan(end_word: u32, words: u32, pass_index: u32, passes: u32, border: u32, ke
     }
     var corner = opening;
     var best = S_ZERO;
-    if (SPLIT && params.word_begin > 0u) {
+    if (SPLIT && goes_on) {
         for (var c = 0u; c < COLUMNS; c++) {
-            let entry = scratch[kept + c];
+            let entry = unpacked(scratch[kept + c].xy);
             h[c] = g_of(entry);
             if (AFFINE) {
                 f[c] = e_of(entry);
             }
         }
-        corner = g_of(scratch[kept + COLUMNS]);
-        best = e_of(scratch[kept + COLUMNS]);
+        let entry = unpacked(scratch[kept + COLUMNS].xy);
+        corner = g_of(entry);
+        best = e_of(entry);
     }
     // Lane l is l rows behind: that many words, and the rest in symbols.
     let behind = (lane + 3u) / 4u;
     let shift = 8u * ((0u - lane) & 3u);
-    let profile_lane = lane * LANE_LOADS;
     // Rows before the first wrap around, which is beyond every end.
     var near = 0u;
     if (0u - behind < count) {
@@ -169,13 +197,19 @@ fn scan(end_word: u32, words: u32, pass_index: u32, passes: u32, border: u32, ke
     if (1u - behind < count) {
         ahead = target_words[begin_word + 1u - behind];
     }
-    let has_left = PASSES && lane == 0u && pass_index > 0u;
-    let has_right = PASSES && lane == LANES - 1u && pass_index + 1u < passes;
-    var entering = B_of(opening, opening);
-    if (has_left && count > 0u) {
-        entering = scratch[border + first_row];
+    let enters = PASSES && lane == 0u && left_mask != 0;
+    let leaves = PASSES && lane == LANES - 1u && has_right;
+    // The borders of four rows: of the first lane those that enter, the next row's first; of the last lane those that have left,
+    // the last row's last.
+    let outside = packed(B_of(opening, opening));
+    let outside_left = vec4<i32>(outside, outside) & vec4<i32>(~left_mask);
+    var borders = array<vec2<i32>, 4>(outside, outside, outside, outside);
+    if (enters && count > 0u) {
+        let one = (scratch[first_border] & vec4<i32>(left_mask)) | outside_left;
+        let two = (scratch[first_border + 1u] & vec4<i32>(left_mask)) | outside_left;
+        borders = array<vec2<i32>, 4>(one.xy, one.zw, two.xy, two.zw);
     }
-    var sent = B_of(opening, opening);
+    var sent = outside;
     for (var step = 0u; step < steps; step++) {
         var far = 0u;
         let far_word = step + 2u - behind;
@@ -188,26 +222,28 @@ fn scan(end_word: u32, words: u32, pass_index: u32, passes: u32, border: u32, ke
         }
         near = ahead;
         ahead = far;
+        // What enters in the next four rows, a step before it is asked for.
+        var one = vec4<i32>(outside, outside);
+        var two = one;
+        if (enters && step + 1u < count) {
+            one = scratch[first_border + 2u * step + 2u];
+            two = scratch[first_border + 2u * step + 3u];
+        }
         for (var k = 0u; k < 4u; k++) {
-            var left = unpacked(from_left(packed(sent), step * 4u + k));
-            let row = step * 4u + k - lane;
+            var left = from_left(sent, step * 4u + k);
             if (lane == 0u) {
-                left = entering;
-                if (has_left) {
-                    entering = B_of(opening, opening);
-                    if (row + 1u < 4u * count) {
-                        entering = scratch[border + first_row + row + 1u];
-                    }
-                }
+                left = borders[0];
             }
+            let row = step * 4u + k - lane;
             if (!SPLIT || row < 4u * count) {
-                let profile_row = ((symbols >> (8u * k)) & 255u) * ROW_LOADS + profile_lane;
+                let profile_row = ((symbols >> (8u * k)) & 255u) * ROW_LOADS + lane;
+                let entering = unpacked(left);
                 var diagonal = corner;
-                var g = g_of(left);
-                var e = e_of(left);
+                var g = g_of(entering);
+                var e = e_of(entering);
                 corner = g;
                 for (var load = 0u; load < LOADS; load++) {
-                    let scores = profile[profile_row + load];
+                    let scores = profile[profile_row + load * LANES];
                     for (var q = 0u; q < LOAD; q++) {
                         let c = load * LOAD + q;
                         let t = floored(diagonal, column_of(scores, q));
@@ -227,12 +263,23 @@ fn scan(end_word: u32, words: u32, pass_index: u32, passes: u32, border: u32, ke
                 if (!AFFINE) {
                     e = g;
                 }
-                sent = B_of(g, e);
-                if (has_right && row < 4u * count) {
-                    // Safe: lane 0 read this row's border before its last neighbour, LANES - 1 rows later, replaces it.
-                    scratch[border + first_row + row] = sent;
+                sent = packed(B_of(g, e));
+            }
+            if (PASSES) {
+                borders = array<vec2<i32>, 4>(borders[1], borders[2], borders[3], sent);
+                // The last lane is LANES - 1 rows behind, so that it ends four rows here.
+                let word = step - LANES / 4u;
+                if (k == 2u && leaves && word < count) {
+                    // Safe: the first lane read the border of these rows before they are replaced.
+                    scratch[first_border + 2u * word] = vec4<i32>(borders[0], borders[1]);
+                    scratch[first_border + 2u * word + 1u] = vec4<i32>(borders[2], borders[3]);
                 }
             }
+        }
+        if (PASSES && lane == 0u) {
+            one = (one & vec4<i32>(left_mask)) | outside_left;
+            two = (two & vec4<i32>(left_mask)) | outside_left;
+            borders = array<vec2<i32>, 4>(one.xy, one.zw, two.xy, two.zw);
         }
     }
     if (SPLIT) {
@@ -241,9 +288,9 @@ fn scan(end_word: u32, words: u32, pass_index: u32, passes: u32, border: u32, ke
             if (AFFINE) {
                 kept_f = f[c];
             }
-            scratch[kept + c] = B_of(h[c], kept_f);
+            scratch[kept + c] = vec4<i32>(packed(B_of(h[c], kept_f)), 0, 0);
         }
-        scratch[kept + COLUMNS] = B_of(corner, best);
+        scratch[kept + COLUMNS] = vec4<i32>(packed(B_of(corner, best)), 0, 0);
     }
     return best;
 }
@@ -260,29 +307,44 @@ fn highest(value: S, lane: u32) -> vec2<i32> {
 }
 
 // Keeps a pair's score, the greater of this pass's and those of passes before; lists it, if it is the last and reaches the floor.
-fn keep(pair: u32, score: i32, floor: i32, is_first: bool, is_last: bool) {
-    let place = params.values_begin + pair;
+fn keep(part: Part, place: u32, score: i32) {
+    if ((part.state & THERE) == 0u) {
+        return;
+    }
+    let pair = part.pairs_begin + place;
+    let at = params.values_begin + pair;
     var value = score;
-    if (!is_first) {
-        value = max(value, bitcast<i32>(out.data[place]));
+    if ((part.state & FIRST) == 0u) {
+        value = max(value, bitcast<i32>(out.data[at]));
     }
-    out.data[place] = bitcast<u32>(value);
-    if (is_last && params.floors != 0u && value >= floor) {
-        let at = params.list_begin + 2u * atomicAdd(&out.listed, 1u);
-        out.data[at] = pair;
-        out.data[at + 1u] = bitcast<u32>(value);
+    out.data[at] = bitcast<u32>(value);
+    if ((part.state & LAST) != 0u && params.floors != 0u && value >= part.floor) {
+        let entry = params.list_begin + 2u * atomicAdd(&out.listed, 1u);
+        out.data[entry] = pair;
+        out.data[entry + 1u] = bitcast<u32>(value);
     }
+}
+
+// Whether a query has columns left of those of this part.
+fn has_left(part: Part) -> bool {
+    return (part.state & (THERE | FIRST)) == THERE;
+}
+
+// Whether it has columns right of them.
+fn goes_right(part: Part) -> bool {
+    return (part.state & (THERE | LAST)) == THERE;
 }
 
 // Does the tasks of a workgroup; `place`: of the invocation among those of the workgroup, such that those that exchange lie side by
 // side.
-fn run_tasks(slot: u32, place: u32, t: u32) {
+fn run_tasks(workgroup: u32, place: u32, t: u32) {
     let lane = place % LANES;
     let team = place / LANES;
     let teams = WG / LANES;
-    let slot_begin = slot * params.slot_entries;
-    let kept = slot_begin + params.slot_targets * params.slot_rows + place * (COLUMNS + 1u);
     let is_ticketed = params.ticketed != 0u;
+    let slot = select(workgroup / params.passes, workgroup, is_ticketed);
+    let slot_begin = slot * params.slot_vectors;
+    let kept_begin = slot_begin + params.slot_targets * (params.slot_rows / 2u);
     loop {
         // Next task: by ticket (any workgroup may take any task; nobody waits), or the one that this slot owns.
         if (t == 0u) {
@@ -296,41 +358,48 @@ fn run_tasks(slot: u32, place: u32, t: u32) {
             break;
         }
         let task = tasks[task_index];
-        let passes = task.columns / (LANES * COLUMNS);
         let turns = (task.count + teams - 1u) / teams;
-        let pass_end = min(select(params.pass_end, passes, is_ticketed), passes);
-        // The part with the task's last rows. (Those after it find nothing left to do.)
-        let to_end = !SPLIT || (params.word_end >= task.words && params.word_begin < max(task.words, 1u));
-        var own_words = task.words;
-        if (SPLIT) {
-            own_words = min(params.word_end, task.words) - min(params.word_begin, task.words);
+        var pass_begin = 0u;
+        var pass_end = task.passes;
+        var word_begin = 0u;
+        var word_end = task.words;
+        if (!is_ticketed) {
+            pass_begin = workgroup % params.passes;
+            pass_end = min(pass_begin + 1u, task.passes);
+            // Safe: the pass before did these rows in a dispatch before.
+            let block = params.diagonal - pass_begin;
+            word_begin = block * params.block_words;
+            if (params.diagonal < pass_begin || (word_begin >= task.words && block > 0u)) {
+                pass_end = pass_begin;
+            }
+            word_end = min(word_begin + params.block_words, task.words);
         }
-        for (var pass_index = select(params.pass_begin, 0u, is_ticketed); pass_index < pass_end; pass_index++) {
-            make_profile(task_index, pass_index, t);
+        for (var pass_index = pass_begin; pass_index < pass_end; pass_index++) {
+            let one = part_of(task, pass_index, 0u);
+            let two = part_of(task, pass_index, 1u);
+            make_profile(one, two, t);
+            let left_mask = border_mask(has_left(one), has_left(two));
+            let has_right = goes_right(one) || goes_right(two);
+            let kept = kept_begin + (pass_index % params.kept_passes * WG + place) * (COLUMNS + 1u);
             for (var turn = 0u; turn < turns; turn++) {
                 let index = turn * teams + team;
                 let b = targets[task.first + min(index, task.count - 1u)];
                 // Spare teams have an empty target.
                 let words = select(0u, (b.symbols + 3u) / 4u, index < task.count);
-                var count = words;
-                if (SPLIT) {
-                    count = min(params.word_end, words) - min(params.word_begin, words);
-                }
-                let steps = common_steps(count, own_words) + (LANES + 2u) / 4u;
-                let border = slot_begin + index * params.slot_rows;
-                let lane_best = scan(b.end_word, words, pass_index, passes, border, kept, lane, steps);
+                let own_begin = min(word_begin, words);
+                let count = min(word_end, words) - own_begin;
+                let steps = common_steps(count, word_end - word_begin) + (LANES + 2u) / 4u;
+                let border = slot_begin + index * (params.slot_rows / 2u) + 2u * own_begin;
+                let lane_best = scan(
+                    b.end_word - words + own_begin, count, border, left_mask, has_right, kept, word_begin > 0u, lane, steps);
                 let best = highest(lane_best, lane);
-                if (lane == LANES - 1u && index < task.count && to_end) {
-                    let is_first = pass_index == 0u;
-                    let is_last = pass_index + 1u == passes;
-                    keep(task.pairs_begin.x + index, best.x, task.floors.x, is_first, is_last);
-                    if (LOAD == 2u && task.symbols.y > 0u) {
-                        keep(task.pairs_begin.y + index, best.y, task.floors.y, is_first, is_last);
-                    }
+                if (lane == LANES - 1u && index < task.count && word_end >= task.words) {
+                    keep(one, task.before + index, best.x);
+                    keep(two, task.before + index, best.y);
                 }
             }
         }
-        if (t == 0u && pass_end == passes && to_end) {
+        if (t == 0u && pass_begin < pass_end && pass_end == task.passes && word_end >= task.words) {
             out.data[task_index] = TASK_DONE;
         }
         if (!is_ticketed) {

@@ -7,6 +7,8 @@ alias V = vec4<f16>;
 alias B = vec4<f16>;
 
 const LOAD: u32 = 2u;
+// Queries that are computed together.
+const QUERIES: u32 = 2u;
 const S_ZERO: S = vec2<f16>(0.0h);
 
 fn number(value: i32) -> S {
@@ -51,6 +53,11 @@ fn unpacked(words: vec2<i32>) -> B {
     let g = unpack2x16float(bitcast<u32>(words.x));
     let e = unpack2x16float(bitcast<u32>(words.y));
     return vec4<f16>(vec2<f16>(g), vec2<f16>(e));
+}
+
+// The bits of a packed border that are the first query's, the second's.
+fn border_mask(first: bool, second: bool) -> i32 {
+    return select(0, 65535, first) | select(0, -65536, second);
 }
 
 fn column_of(scores: V, c: u32) -> S {

@@ -7,6 +7,8 @@ alias V = vec4<i32>;
 alias B = vec2<i32>;
 
 const LOAD: u32 = 4u;
+// Queries that are computed together.
+const QUERIES: u32 = 1u;
 const S_ZERO: S = 0;
 
 fn number(value: i32) -> S {
@@ -46,6 +48,11 @@ fn packed(border: B) -> vec2<i32> {
 
 fn unpacked(words: vec2<i32>) -> B {
     return words;
+}
+
+// The bits of a packed border that are the first query's; there is no second one.
+fn border_mask(first: bool, second: bool) -> i32 {
+    return select(0, -1, first);
 }
 
 fn column_of(scores: V, c: u32) -> S {

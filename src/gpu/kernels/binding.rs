@@ -58,7 +58,8 @@ pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS]
 pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
 
 /// Of the kernels for local scores: what `common/tile.wgsl` declares.
-pub const TILE: &[Binding] = &[uniform(64), NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out")];
+pub const TILE: &[Binding] =
+    &[uniform(64), NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out"), read(8, "parts")];
 
 /// Of the kernels for distances.
 pub const MYERS: &[Binding] = &[

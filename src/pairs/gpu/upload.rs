@@ -90,7 +90,7 @@ impl Uploads {
 }
 
 /// Writes what a buffer is to hold, after what was submitted before has read what it held.
-fn fill(
+pub(super) fn fill(
     gpu: &Gpu,
     buffer: &mut GrowingBuffer,
     label: &str,

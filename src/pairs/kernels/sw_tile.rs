@@ -14,10 +14,16 @@ const MOST_IN_HALVES: i32 = 1000;
 const MOST_IN_WORDS: i64 = 1 << 29;
 /// What padding scores: enough that no score is left.
 const PADDING: i32 = -(1 << 30);
-/// Bytes of what goes from column to column, in scratch.
-pub const ENTRY_BYTES: u64 = 8;
+/// Bytes of a vector of scratch: what goes from column to column in two rows.
+pub const VECTOR_BYTES: u64 = 16;
 /// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
+/// A part is there.
+pub const PART_THERE: u32 = 1;
+/// It is its query's first.
+pub const PART_FIRST: u32 = 2;
+/// It is its query's last.
+pub const PART_LAST: u32 = 4;
 /// Status of a task that was done.
 pub const STATUS_DONE: u32 = 1;
 
@@ -38,7 +44,7 @@ pub struct Variant {
     pub codes: u32,
     /// Affine gaps.
     pub affine: bool,
-    /// Queries may have more columns than all lanes together.
+    /// There are more passes than one.
     pub passes: bool,
     /// Rows come in parts, a dispatch each.
     pub split: bool,
@@ -53,7 +59,6 @@ impl Program for Variant {
         Constants::default()
             .number("LANES", self.lanes)
             .number("COLUMNS", self.columns)
-            .number("LANE_LOADS", self.lane_loads())
             .number("ROW_LOADS", self.row_loads())
             .number("CODES", self.codes)
             .flag("AFFINE", self.affine)
@@ -75,15 +80,12 @@ impl Variant {
         }
     }
 
-    /// Loads from one lane's scores to the next one's. Odd, so that lanes that load at once do so from different banks.
-    const fn lane_loads(&self) -> u32 {
-        (self.columns / self.load().0) | 1
-    }
-
-    /// Loads from one code's scores to the next one's: all banks once or several times, so that it does not matter which codes
-    /// lanes have.
+    /// Loads from one code's scores to the next one's. Those of a pair's lanes lie side by side. Where so many lanes load at once
+    /// as fill all banks, it does not matter which codes they have; of fewer lanes several pairs load at once, and an odd multiple
+    /// spreads their codes over the banks.
     const fn row_loads(&self) -> u32 {
-        (self.lanes * self.lane_loads()).next_multiple_of(128 / self.load().1)
+        let loads = self.columns / self.load().0;
+        if self.lanes * self.load().1 < 128 { self.lanes * (loads | 1) } else { self.lanes * loads }
     }
 
     /// Workgroup memory in bytes.
@@ -115,11 +117,12 @@ impl Variant {
         }
     }
 
-    /// Entries of scratch that a slot takes for so many targets at a time of so many words of rows at most.
-    pub fn slot_entries(&self, targets: u32, words: u32) -> u64 {
-        let borders = if self.passes { u64::from(targets) * u64::from(words) * 4 } else { 0 };
-        let kept = if self.split { u64::from(self.workgroup) * u64::from(self.columns + 1) } else { 0 };
-        borders + kept
+    /// Vectors of scratch that a slot takes for so many targets at a time of so many words of rows at most, and to keep the columns
+    /// of so many passes if rows come in parts.
+    pub fn slot_vectors(&self, targets: u32, words: u32, kept_passes: u32) -> u64 {
+        let borders = if self.passes { u64::from(targets) * u64::from(words) * 2 } else { 0 };
+        let kept = u64::from(kept_passes) * u64::from(self.workgroup) * u64::from(self.columns + 1);
+        borders + if self.split { kept } else { 0 }
     }
 
     /// What a step of four rows is in loop iterations of an invocation, if no loop is unrolled.
@@ -180,16 +183,16 @@ pub struct Params {
     pub task_begin: u32,
     /// One past the last task.
     pub task_end: u32,
-    /// First pass of this dispatch.
-    pub pass_begin: u32,
-    /// One past the last pass.
-    pub pass_end: u32,
-    /// First word of rows of this dispatch, if rows come in parts.
-    pub word_begin: u32,
-    /// One past the last word.
-    pub word_end: u32,
-    /// 1: workgroups draw tasks by ticket and finish them.
+    /// 1: workgroups draw tasks by ticket and finish them. 0: each does a block of rows of a pass.
     pub ticketed: u32,
+    /// Workgroups of a task, a pass each, if not ticketed; at least 1.
+    pub passes: u32,
+    /// Which block of which pass: their sum.
+    pub diagonal: u32,
+    /// Words of rows of a block.
+    pub block_words: u32,
+    /// Passes whose columns are kept at a time; at least 1.
+    pub kept_passes: u32,
     /// Cost of a gap's first symbol.
     pub first: i32,
     /// Cost of each further one.
@@ -198,8 +201,8 @@ pub struct Params {
     pub slot_rows: u32,
     /// Targets that a slot has.
     pub slot_targets: u32,
-    /// Entries that a slot has.
-    pub slot_entries: u32,
+    /// Vectors that a slot has.
+    pub slot_vectors: u32,
     /// Index of the first score in `out.data`.
     pub values_begin: u32,
     /// Index of the first listed pair.
@@ -210,26 +213,42 @@ pub struct Params {
     pub spare: u32,
 }
 
-/// `Task` of the shader: one or two queries against some targets.
+/// `Task` of the shader: queries against some targets.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Task {
-    /// Words just past the queries' last symbols.
-    pub end_words: [u32; 2],
-    /// Lengths of the queries; 0 if there is no second one.
-    pub symbols: [u32; 2],
-    /// Index of the first pair of each.
-    pub pairs_begin: [u32; 2],
-    /// Least scores that are listed.
-    pub floors: [i32; 2],
+    /// First part of its first pass.
+    pub parts_begin: u32,
+    /// Passes.
+    pub passes: u32,
     /// First of the targets.
     pub first: u32,
     /// Number of targets.
     pub count: u32,
+    /// Targets before these of which the queries have pairs.
+    pub before: u32,
     /// Words of rows of the longest target.
     pub words: u32,
-    /// Columns, padding included.
+}
+
+/// `Part` of the shader: what a query has in a pass.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct Part {
+    /// Word just past the query's last symbol.
+    pub end_word: u32,
+    /// Length of the query.
+    pub symbols: u32,
+    /// Columns of all its passes, padding included.
     pub columns: u32,
+    /// First of the columns of this pass, in words.
+    pub first_word: u32,
+    /// Index of its first pair.
+    pub pairs_begin: u32,
+    /// Least score that is listed.
+    pub floor: i32,
+    /// [`PART_THERE`], [`PART_FIRST`] and [`PART_LAST`], as far as they hold; 0 where there is no query.
+    pub state: u32,
 }
 
 #[cfg(test)]
@@ -250,20 +269,28 @@ mod tests {
         }
     }
 
-    /// Loads of 16 bytes are done by eight lanes at once, of 8 bytes by sixteen, each from banks of its own.
+    /// Loads of 16 bytes are done by eight invocations at once, of 8 bytes by sixteen: those of one pair from banks of their own
+    /// whatever their codes, those of several pairs too if their codes are consecutive.
     #[test]
-    fn lanes_load_from_different_banks_whatever_their_codes() {
+    fn lanes_load_from_different_banks() {
         for numbers in [Numbers::Words, Numbers::Halves] {
             for columns in (4..=32).step_by(4) {
-                for lanes in [8, 16, 32] {
+                for lanes in [4, 8, 16, 32] {
                     let variant = variant(numbers, lanes, columns, 28);
-                    let bytes = variant.load().1;
-                    let at_once = (128 / bytes).min(lanes);
-                    for first in (0..lanes).step_by(at_once as usize) {
-                        let place = |lane: u32| (lane * 5 % 28) * variant.row_loads() + lane * variant.lane_loads();
-                        let banks: std::collections::HashSet<u32> =
-                            (first..first + at_once).map(|lane| place(lane) % (128 / bytes)).collect();
-                        assert_eq!(banks.len() as u32, at_once, "{variant:?}");
+                    let at_once = 128 / variant.load().1;
+                    let any_codes = |t: u32| t * 5 % 28;
+                    let codes_of_pairs = |t: u32| 3 + t / lanes;
+                    for first in (0..32).step_by(at_once as usize) {
+                        let bank = |t: u32, code: u32| (code * variant.row_loads() + t % lanes) % at_once;
+                        let banks = |code: &dyn Fn(u32) -> u32, count: u32| -> usize {
+                            let all: std::collections::HashSet<u32> =
+                                (first..first + count).map(|t| bank(t, code(t))).collect();
+                            all.len()
+                        };
+                        assert_eq!(banks(&codes_of_pairs, at_once) as u32, at_once, "{variant:?}");
+                        if lanes >= at_once {
+                            assert_eq!(banks(&any_codes, at_once) as u32, at_once, "{variant:?}");
+                        }
                     }
                 }
             }
@@ -274,7 +301,7 @@ mod tests {
     fn a_query_of_nothing_has_a_pass() {
         let variant = variant(Numbers::Words, 8, 20, 16);
         assert_eq!([0, 1, 160, 161, 480].map(|symbols| variant.passes_of(symbols)), [1, 1, 1, 2, 3]);
-        assert_eq!((variant.teams(), variant.slot_entries(9, 9)), (8, 0));
+        assert_eq!((variant.teams(), variant.slot_vectors(9, 9, 1)), (8, 0));
     }
 
     #[test]

@@ -3,30 +3,67 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::sw_tile::{Task, Variant};
+use super::sw_tile::{PART_FIRST, PART_LAST, PART_THERE, Part, Task, Variant};
 use crate::pairs::{Band, Batch};
 use crate::seq::SequenceId;
 
-/// One query, or two that are computed together, against a range of a band's targets.
+/// A query of a run, and the index of its first pair there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// The query.
+    pub query: SequenceId,
+    /// Index of its pair with the run's first target.
+    pub pairs_begin: u32,
+}
+
+/// Queries against a range of a band's targets: those of the first chain one after the other, and beside them those of the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// The queries, the longer one first.
-    pub queries: [Option<SequenceId>; 2],
-    /// Index of the first pair of each.
-    pub pairs_begin: [u32; 2],
+    /// The queries. Alone, one has a chain to itself.
+    pub chains: [Vec<Link>; 2],
     /// The targets.
     pub targets: Range<u32>,
 }
 
 impl Run {
-    /// Length of the longer query.
-    pub fn symbols(&self, band: &Band) -> u32 {
-        self.queries.iter().flatten().map(|&query| band.queries.length(query)).max().unwrap_or(0)
+    /// One query alone.
+    pub fn alone(query: SequenceId, pairs_begin: u32, targets: Range<u32>) -> Self {
+        Run { chains: [vec![Link { query, pairs_begin }], Vec::new()], targets }
+    }
+
+    /// All queries.
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        self.chains.iter().flatten()
     }
 
     /// Pairs.
     pub fn pairs(&self) -> u64 {
-        self.targets.len() as u64 * self.queries.iter().flatten().count() as u64
+        self.targets.len() as u64 * self.links().count() as u64
+    }
+
+    /// Passes over the longer chain.
+    pub fn passes(&self, band: &Band, variant: &Variant) -> u32 {
+        let of_chain = |chain: &Vec<Link>| -> u32 {
+            chain.iter().map(|link| variant.passes_of(band.queries.length(link.query))).sum()
+        };
+        self.chains.iter().map(of_chain).max().unwrap_or(0)
+    }
+
+    /// The run with some of its targets, those in a range.
+    fn cut(&self, targets: Range<u32>) -> Self {
+        let before = targets.start - self.targets.start;
+        let link = |link: &Link| Link { pairs_begin: link.pairs_begin + before, ..*link };
+        Run { chains: self.chains.each_ref().map(|chain| chain.iter().map(link).collect()), targets }
+    }
+
+    /// Divides a run whose targets come by falling length: those of more than so many rows, and the others. Either may have none.
+    pub fn divided(self, band: &Band, most_rows: u64) -> [Self; 2] {
+        let Range { start, end } = self.targets.clone();
+        let places = &band.order[start as usize..end as usize];
+        let is_long = |target: &SequenceId| u64::from(band.targets.length(*target)) > most_rows;
+        // Where they are in another order, all up to the last long one.
+        let middle = start + places.iter().rposition(is_long).map_or(0, |last| last as u32 + 1);
+        [self.cut(start..middle), self.cut(middle..end)]
     }
 }
 
@@ -40,55 +77,84 @@ pub fn block_begins(batch: &Batch) -> Vec<u64> {
 pub fn single_runs(batch: &Batch) -> Vec<Run> {
     let begins = block_begins(batch);
     let blocks = batch.blocks.iter().zip(begins).filter(|(block, _)| !block.targets.is_empty());
-    let run = |(block, begin): (&crate::pairs::Block, u64)| Run {
-        queries: [Some(block.query), None],
-        pairs_begin: [begin as u32, 0],
-        targets: block.targets.clone(),
-    };
+    let run =
+        |(block, begin): (&crate::pairs::Block, u64)| Run::alone(block.query, begin as u32, block.targets.clone());
     blocks.map(run).collect()
 }
 
-/// Puts runs of queries together that differ in length by no more than `most_padding` of the longer, as far as they have targets in
-/// common. Gives those of two queries, and those that are left.
-pub fn paired_runs(mut singles: Vec<Run>, band: &Band, most_padding: f64) -> (Vec<Run>, Vec<Run>) {
-    singles.sort_by_key(|run| (Reverse(run.symbols(band)), run.targets.start));
-    let (mut pairs, mut rest) = (Vec::new(), Vec::new());
-    let mut waiting: Option<Run> = None;
-    for run in singles {
-        let Some(first) = waiting.take() else {
-            waiting = Some(run);
-            continue;
-        };
-        let (longer, shorter) = (first.symbols(band), run.symbols(band));
-        let common = first.targets.start.max(run.targets.start)..first.targets.end.min(run.targets.end);
-        let is_alike = f64::from(longer - shorter) <= most_padding * f64::from(longer);
-        // What few targets they have in common is not worth that the others are computed alone.
-        if !is_alike || 2 * common.len() < first.targets.len().max(run.targets.len()) {
-            rest.push(first);
-            waiting = Some(run);
+/// How full the second chain has to be, so that it pays to compute it beside the first.
+const LEAST_FILL: f64 = 0.4;
+/// Runs that are looked at for one that fits.
+const MOST_LOOKED_AT: usize = 64;
+
+/// Puts runs of one query together: one, and beside it those that fill as many passes. As far as they have targets in common: of
+/// other targets they are left. Gives those put together, and those that are left.
+pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant) -> (Vec<Run>, Vec<Run>) {
+    let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.passes(band, variant), run)).collect();
+    all.sort_by_key(|(passes, run)| (Reverse(*passes), run.targets.start));
+    // Where to look for one that is not taken.
+    let mut next: Vec<usize> = (0..=all.len()).collect();
+    let (mut together, mut rest) = (Vec::new(), Vec::new());
+    for first in 0..all.len() {
+        if free(&mut next, first) != first {
             continue;
         }
-        let begin_at = |run: &Run, place: u32| run.pairs_begin[0] + (place - run.targets.start);
-        for single in [&first, &run] {
-            for left in [single.targets.start..common.start, common.end..single.targets.end] {
-                if !left.is_empty() {
-                    let pairs_begin = [begin_at(single, left.start), 0];
-                    rest.push(Run { queries: single.queries, pairs_begin, targets: left });
+        next[first] = first + 1;
+        let (passes, run) = &all[first];
+        let (mut members, mut common, mut gap) = (vec![first], run.targets.clone(), *passes);
+        while gap > 0 {
+            let begin = all.partition_point(|(passes, _)| *passes > gap);
+            let mut place = free(&mut next, begin.max(first + 1));
+            let mut looked_at = 0;
+            let found = loop {
+                if place >= all.len() || looked_at == MOST_LOOKED_AT {
+                    break None;
                 }
-            }
+                let own = &all[place].1.targets;
+                let both = common.start.max(own.start)..common.end.min(own.end);
+                // What few targets they have in common is not worth that the others are computed alone.
+                if both.len() * 10 >= 9 * common.len().max(own.len()) {
+                    break Some((place, both));
+                }
+                looked_at += 1;
+                place = free(&mut next, place + 1);
+            };
+            let Some((place, both)) = found else { break };
+            next[place] = place + 1;
+            members.push(place);
+            (common, gap) = (both, gap - all[place].0);
         }
-        pairs.push(Run {
-            queries: [first.queries[0], run.queries[0]],
-            pairs_begin: [begin_at(&first, common.start), begin_at(&run, common.start)],
-            targets: common,
-        });
+        if f64::from(passes - gap) < LEAST_FILL * f64::from(*passes) {
+            members[1..].iter().for_each(|&place| next[place] = place);
+            rest.push(run.clone());
+            continue;
+        }
+        let link = |&place: &usize| all[place].1.cut(common.clone()).chains[0].clone();
+        let second = members[1..].iter().flat_map(link).collect();
+        together.push(Run { chains: [link(&first), second], targets: common.clone() });
+        for single in members.iter().map(|&place| &all[place].1) {
+            let left = [single.targets.start..common.start, common.end..single.targets.end];
+            rest.extend(left.into_iter().filter(|left| !left.is_empty()).map(|left| single.cut(left)));
+        }
     }
-    rest.extend(waiting);
-    (pairs, rest)
+    (together, rest)
 }
 
-/// Cuts runs into tasks of at most `targets` targets, those with many cells first: they end close together.
-/// `query_end_word` says where a query ends in the buffer that holds it, `floor` which of its scores are listed.
+/// The first place from `from` on that is not taken; a place that is points behind itself.
+fn free(next: &mut [usize], from: usize) -> usize {
+    let mut end = from;
+    while next[end] != end {
+        end = next[end];
+    }
+    let mut place = from;
+    while next[place] != place {
+        place = std::mem::replace(&mut next[place], end);
+    }
+    end
+}
+
+/// Cuts runs into tasks of at most `targets` targets, those with many cells first: they end close together. Adds the parts of their
+/// passes to `parts`. `query_end_word` says where a query ends in the buffer that holds it, `floor` which of its scores are listed.
 pub fn tasks(
     runs: &[Run],
     band: &Band,
@@ -96,26 +162,42 @@ pub fn tasks(
     targets: u32,
     query_end_word: impl Fn(SequenceId) -> u32,
     floor: impl Fn(SequenceId) -> i32,
+    parts: &mut Vec<Part>,
 ) -> Vec<Task> {
     let mut all = Vec::new();
     for run in runs {
-        let each = |of: &dyn Fn(SequenceId) -> u32| run.queries.map(|query| query.map_or(0, of));
-        let passes = variant.passes_of(run.symbols(band));
-        let whole = Task {
-            end_words: each(&query_end_word),
-            symbols: each(&|query| band.queries.length(query)),
-            floors: run.queries.map(|query| query.map_or(i32::MAX, &floor)),
-            columns: passes * variant.pass_columns(),
-            ..bytemuck::Zeroable::zeroed()
-        };
+        let passes = run.passes(band, variant);
+        let parts_begin = parts.len();
+        let each = variant.queries();
+        parts.resize(parts_begin + passes as usize * each, bytemuck::Zeroable::zeroed());
+        for (which, chain) in run.chains[..each].iter().enumerate() {
+            let mut place = parts_begin + which;
+            for link in chain {
+                let symbols = band.queries.length(link.query);
+                let own = variant.passes_of(symbols);
+                for pass in 0..own {
+                    let state = |is: bool, bit: u32| if is { bit } else { 0 };
+                    parts[place] = Part {
+                        end_word: query_end_word(link.query),
+                        symbols,
+                        columns: own * variant.pass_columns(),
+                        first_word: pass * variant.pass_columns() / 4,
+                        pairs_begin: link.pairs_begin,
+                        floor: floor(link.query),
+                        state: PART_THERE | state(pass == 0, PART_FIRST) | state(pass + 1 == own, PART_LAST),
+                    };
+                    place += each;
+                }
+            }
+        }
+        let whole = Task { parts_begin: parts_begin as u32, passes, ..bytemuck::Zeroable::zeroed() };
         for first in run.targets.clone().step_by(targets.max(1) as usize) {
             let count = targets.max(1).min(run.targets.end - first);
-            let before = first - run.targets.start;
             let words = band.longest(first..first + count).div_ceil(4);
-            all.push(Task { pairs_begin: run.pairs_begin.map(|begin| begin + before), first, count, words, ..whole });
+            all.push(Task { first, count, before: first - run.targets.start, words, ..whole });
         }
     }
-    all.sort_by_key(|task| Reverse(u64::from(task.columns) * u64::from(task.words)));
+    all.sort_by_key(|task| Reverse(u64::from(task.passes) * u64::from(task.words)));
     all
 }
 
@@ -155,15 +237,28 @@ mod tests {
         }
         let mut seen = 0;
         for run in runs {
-            for (query, begin) in run.queries.iter().zip(run.pairs_begin) {
-                let Some(query) = query else { continue };
-                for (place, index) in run.targets.clone().zip(begin..) {
-                    assert_eq!(expected.get(&(*query, place)), Some(&u64::from(index)), "{run:?}");
+            for link in run.links() {
+                for (place, index) in run.targets.clone().zip(link.pairs_begin..) {
+                    assert_eq!(expected.get(&(link.query, place)), Some(&u64::from(index)), "{run:?}");
                     seen += 1;
                 }
             }
         }
         assert_eq!(seen, expected.len());
+    }
+
+    fn variant(lanes: u32, columns: u32) -> Variant {
+        Variant {
+            cooperation: Cooperation::Subgroup,
+            numbers: Numbers::Halves,
+            lanes,
+            columns,
+            workgroup: 16,
+            codes: 16,
+            affine: true,
+            passes: true,
+            split: false,
+        }
     }
 
     #[test]
@@ -173,39 +268,73 @@ mod tests {
             let batch = batch(job(store(lengths()), against.clone()));
             let singles = single_runs(&batch);
             check(&batch, &singles);
-            for most_padding in [0.0, 0.1, 1.0] {
-                let (pairs, rest) = paired_runs(singles.clone(), &batch.band, most_padding);
-                check(&batch, &[&pairs[..], &rest[..]].concat());
-                assert!(pairs.iter().all(|run| run.queries[1].is_some()));
-                assert!(rest.iter().all(|run| run.queries[1].is_none()));
-                let together: u64 = pairs.iter().map(Run::pairs).sum();
-                assert!(most_padding < 1.0 || 3 * together > 2 * batch.pairs(), "{together} of {}", batch.pairs());
+            for columns in [4, 8, 24] {
+                let (together, rest) = chained_runs(singles.clone(), &batch.band, &variant(4, columns));
+                check(&batch, &[&together[..], &rest[..]].concat());
+                assert!(together.iter().all(|run| !run.chains[1].is_empty()));
+                assert!(rest.iter().all(|run| run.links().count() == 1));
+                let pairs: u64 = together.iter().map(Run::pairs).sum();
+                assert!(against.is_none() || 10 * pairs > 9 * batch.pairs(), "{pairs} of {}", batch.pairs());
+                for run in together.iter().chain(&rest) {
+                    let divided = run.clone().divided(&batch.band, 20);
+                    let lengths = |run: &Run| -> Vec<u32> {
+                        run.targets.clone().map(|place| batch.band.longest(place..place + 1)).collect()
+                    };
+                    assert!(lengths(&divided[1]).iter().all(|&length| length <= 20));
+                    assert_eq!(divided.each_ref().map(Run::pairs).iter().sum::<u64>(), run.pairs());
+                }
+                let divided: Vec<Run> =
+                    [together, rest].concat().into_iter().flat_map(|run| run.divided(&batch.band, 20)).collect();
+                check(&batch, &divided);
             }
         }
     }
 
+    /// Passes of 16 columns: beside 5 there are 4, and no one more; beside 3 there are 2. Beside 5 there are 3 and 2 then.
+    #[test]
+    fn short_queries_fill_what_a_long_one_needs() {
+        let lengths = [80, 20, 64, 41];
+        let batch = batch(job(store(lengths.into_iter()), Some(store([9, 8, 7].into_iter()))));
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4));
+        let queries = |run: &Run| run.chains.each_ref().map(|chain| chain.iter().map(|link| link.query).collect());
+        let all: Vec<[Vec<SequenceId>; 2]> = together.iter().chain(&rest).map(queries).collect();
+        assert_eq!(all, [[vec![0], vec![2]], [vec![3], vec![1]]]);
+        let lengths = [80, 20, 30, 41];
+        let batch = self::batch(job(store(lengths.into_iter()), Some(store([9, 8, 7].into_iter()))));
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4));
+        let all: Vec<[Vec<SequenceId>; 2]> = together.iter().chain(&rest).map(queries).collect();
+        assert_eq!(all, [[vec![0], vec![3, 1]], [vec![2], vec![]]]);
+    }
+
     #[test]
     fn tasks_have_the_pairs_of_their_runs() {
-        let batch = batch(job(store([30, 33, 9].into_iter()), Some(store((1..50).rev()))));
-        let variant = Variant {
-            cooperation: Cooperation::Subgroup,
-            numbers: Numbers::Halves,
-            lanes: 4,
-            columns: 4,
-            workgroup: 16,
-            codes: 16,
-            affine: true,
-            passes: true,
-            split: false,
+        let batch = batch(job(store([30, 20, 9].into_iter()), Some(store((1..50).rev()))));
+        let variant = variant(4, 4);
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant);
+        assert_eq!((together.len(), rest.len()), (1, 1));
+        let of = |runs: &[Run]| {
+            let mut parts = vec![bytemuck::Zeroable::zeroed()];
+            (tasks(runs, &batch.band, &variant, 8, |query| 100 + query, |query| query as i32, &mut parts), parts)
         };
-        let (pairs, rest) = paired_runs(single_runs(&batch), &batch.band, 0.2);
-        assert_eq!((pairs.len(), rest.len()), (1, 1));
-        let of = |runs: &[Run]| tasks(runs, &batch.band, &variant, 8, |query| 100 + query, |query| query as i32);
-        let (two, one) = (of(&pairs), of(&rest));
-        assert_eq!((two.len(), one.len()), (7, 7));
-        assert_eq!((two[0].symbols, two[0].end_words, two[0].floors), ([33, 30], [101, 100], [1, 0]));
-        assert_eq!((two[0].columns, two[0].words, two[6].words, two[6].count), (48, 13, 1, 1));
-        assert_eq!((one[0].symbols, one[0].columns, one[0].floors), ([9, 0], 16, [2, i32::MAX]));
-        assert!(two.iter().all(|task| task.pairs_begin == [49 + task.first, task.first]));
+        let (two, parts) = of(&together);
+        assert_eq!(two.len(), 7);
+        let task =
+            |first: u32, count: u32, words: u32| Task { parts_begin: 1, passes: 2, first, count, before: first, words };
+        assert_eq!((two[0], two[6]), (task(0, 8, 13), task(48, 1, 1)));
+        let part = |query: u32, symbols: u32, first_word: u32, state: u32| Part {
+            end_word: 100 + query,
+            symbols,
+            columns: 32,
+            first_word,
+            pairs_begin: 49 * query,
+            floor: query as i32,
+            state,
+        };
+        let expected = [(0, 30, 0, 3), (1, 20, 0, 3), (0, 30, 4, 5), (1, 20, 4, 5)];
+        assert_eq!(parts[1..], expected.map(|(query, symbols, word, state)| part(query, symbols, word, state)));
+        let (one, parts) = of(&rest);
+        assert_eq!((one.len(), one[0].passes, parts.len()), (7, 1, 3));
+        assert_eq!(parts[1], Part { columns: 16, ..part(2, 9, 0, 7) });
+        assert_eq!(parts[2].state, 0);
     }
 }

@@ -1,7 +1,8 @@
 //! Local scores on a GPU: batches for the `sw_tile` kernels.
 //!
-//! A batch is cut into runs of one query, or of two that are computed together in halves, and these go to the sizes of the kernel
-//! that suit them. Pairs whose scores halves do not hold are computed again in words.
+//! A batch is cut into runs, each of a query alone, or of queries that are computed side by side in halves, for which the sizes of
+//! the kernel are chosen that suit them. Pairs whose scores halves do not hold are computed again in words; of targets so long that
+//! everything would wait for them the passes are computed side by side.
 
 mod plan;
 mod shape;
@@ -207,7 +208,7 @@ fn some_pairs(batch: &Batch, pairs: &[u32]) -> (Band, Vec<Run>, Vec<usize>) {
     for of_query in all.chunk_by(|one, other| one.0 == other.0) {
         let begin = end;
         end += of_query.len() as u32;
-        runs.push(Run { queries: [Some(of_query[0].0), None], pairs_begin: [begin, 0], targets: begin..end });
+        runs.push(Run::alone(of_query[0].0, begin, begin..end));
     }
     let band = Band {
         queries: Arc::clone(&band.queries),

@@ -1,22 +1,25 @@
 //! A batch as dispatches of the kernels for local scores.
 
-use super::shape::{Tiles, Ways, by_variant};
+use super::shape::{Tiles, Ways, cheapest};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{Cooperation, Numbers};
-use crate::pairs::kernels::sw_tile::{ENTRY_BYTES, Params, Task, Variant};
+use crate::pairs::kernels::sw_tile::{Params, Part, Task, VECTOR_BYTES, Variant};
 use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{Band, Want};
 use crate::seq::SequenceId;
 
-/// Padding for which it still pays to compute two queries together, as a part of the longer one.
-const MOST_PADDING: f64 = 0.25;
 /// Rows for which a workgroup should use a profile, if there are targets enough.
 const PROFILE_ROWS: u32 = 2048;
 /// Targets that a team has one after the other at most.
 const MOST_TURNS: u32 = 16;
-/// Cells of a dispatch at most where tasks are no longer drawn by ticket.
+/// Cells of dispatches at most that are handed to the driver at once where tasks are no longer drawn by ticket.
 const ROUND_CELLS: u64 = 500_000_000_000;
+/// Rows of a block, where a pass is divided, and blocks at most of one whose rows may be as many as they are.
+const BLOCK_ROWS: u64 = 1024;
+const MOST_BLOCKS: u32 = 64;
+/// Workgroups of a dispatch, in every implementation.
+const MOST_WORKGROUPS: u32 = 65_535;
 
 /// What bounds dispatches.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +37,8 @@ pub(super) struct Limits {
 pub(super) struct Dispatch {
     pub params: Params,
     pub workgroups: u32,
+    /// Whether the driver gets it, and those before it, by themselves.
+    pub ends_round: bool,
 }
 
 /// Dispatches of one program.
@@ -47,6 +52,7 @@ pub(super) struct Launch {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
     pub tasks: Vec<Task>,
+    pub parts: Vec<Part>,
     pub launches: Vec<Launch>,
     /// Pairs that are computed in halves.
     pub halved: u64,
@@ -73,36 +79,59 @@ impl Plan {
         query_end_word: impl Fn(SequenceId) -> u32,
     ) -> Result<Plan> {
         let Problem { band, runs, pairs, lists } = problem;
-        let (together, alone) =
-            if ways.halves { tile_tasks::paired_runs(runs, band, MOST_PADDING) } else { (Vec::new(), runs) };
-        let alone_numbers = if ways.halves_alone { Numbers::Halves } else { Numbers::Words };
-        let mut plan = Plan::default();
+        // One part that nobody has: buffers are never empty.
+        let mut plan = Plan { parts: vec![bytemuck::Zeroable::zeroed()], ..Plan::default() };
         let floor = |query: SequenceId| match &band.want {
             Want::AtLeast(floors) => floors.least(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32,
             _ => i32::MIN,
         };
-        for (numbers, runs) in [(Numbers::Halves, together), (alone_numbers, alone)] {
-            if runs.is_empty() {
-                continue;
-            }
-            if numbers == Numbers::Halves {
+        let choose = |cooperation, numbers, runs: &[Run]| {
+            let variants = tiles.variants(&gpu.description, &band.scoring, (cooperation, numbers));
+            let variant = cheapest(&variants, runs, band);
+            variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
+        };
+        let mut alone = runs;
+        let mut chosen = Vec::new();
+        if ways.halves && !alone.is_empty() {
+            let variant = choose(Cooperation::Subgroup, Numbers::Halves, &alone)?;
+            let (together, rest) = tile_tasks::chained_runs(alone, band, &variant);
+            chosen.push((variant, together));
+            alone = rest;
+        }
+        if !alone.is_empty() {
+            let (cooperation, numbers) = match ways.halves_alone {
+                true => (Cooperation::Subgroup, Numbers::Halves),
+                false => (ways.cooperation, Numbers::Words),
+            };
+            chosen.push((choose(cooperation, numbers, &alone)?, alone));
+        }
+        let most_rows = tiles.shape.most_rows;
+        for (variant, runs) in chosen {
+            let is_halves = variant.numbers == Numbers::Halves;
+            if is_halves {
                 plan.halved += runs.iter().map(Run::pairs).sum::<u64>();
             }
-            let cooperation = if numbers == Numbers::Halves { Cooperation::Subgroup } else { ways.cooperation };
-            let variants = tiles.variants(&gpu.description, &band.scoring, (cooperation, numbers));
-            if variants.is_empty() {
-                return Err(gpu.unsuited("its workgroups have too little memory for a profile"));
-            }
-            for (variant, runs) in by_variant(runs, band, &variants) {
-                let sizes = Sizes::new(variant, &runs, band, limits, tiles.shape.most_rows)
+            // What halves do not hold is always listed.
+            let floor = |query| if is_halves { floor(query).min(2048) } else { floor(query) };
+            let of_rows = |run: Run| {
+                let most = most_rows / u64::from(run.passes(band, &variant).max(1));
+                run.divided(band, most)
+            };
+            let (long, others): (Vec<Run>, Vec<Run>) =
+                runs.into_iter().map(of_rows).map(|[long, rest]| (long, rest)).unzip();
+            for (runs, may_be_ticketed) in [(long, false), (others, true)] {
+                let runs: Vec<Run> = runs.into_iter().filter(|run| !run.targets.is_empty()).collect();
+                if runs.is_empty() {
+                    continue;
+                }
+                let sizes = Sizes::new(variant, &runs, band, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
                     .map_err(|message| gpu.unsuited(message))?;
-                // What halves do not hold is always listed.
-                let floor = |query| if numbers == Numbers::Halves { floor(query).min(2048) } else { floor(query) };
-                let targets = sizes.slot_targets;
-                let tasks = tile_tasks::tasks(&runs, band, &sizes.variant, targets, &query_end_word, floor);
                 let begin = plan.tasks.len() as u32;
+                let targets = sizes.slot_targets;
+                let tasks =
+                    tile_tasks::tasks(&runs, band, &sizes.variant, targets, &query_end_word, floor, &mut plan.parts);
                 plan.tasks.extend(tasks);
-                plan.scratch_bytes = plan.scratch_bytes.max(sizes.slots * sizes.slot_entries * ENTRY_BYTES);
+                plan.scratch_bytes = plan.scratch_bytes.max(sizes.slots * sizes.slot_vectors * VECTOR_BYTES);
                 let dispatches = sizes.dispatches(begin, plan.tasks.len() as u32);
                 plan.launches.push(Launch { variant: sizes.variant, dispatches });
             }
@@ -128,18 +157,27 @@ struct Sizes {
     variant: Variant,
     slot_targets: u32,
     slot_rows: u32,
-    slot_entries: u64,
+    slot_vectors: u64,
+    /// Tasks at a time: workgroups that draw them by ticket, or that many with a workgroup for each of their passes.
     slots: u64,
-    /// Passes and words of rows of a dispatch; `None` where tasks are drawn by ticket.
-    step: Option<(u32, u32)>,
+    /// Words of rows of a block; `None` where tasks are drawn by ticket.
+    block_words: Option<u32>,
     passes: u32,
     words: u32,
+    kept_passes: u32,
 }
 
 impl Sizes {
-    fn new(variant: Variant, runs: &[Run], band: &Band, limits: Limits, most_rows: u64) -> Result<Self, String> {
+    fn new(
+        variant: Variant,
+        runs: &[Run],
+        band: &Band,
+        limits: Limits,
+        block_rows: u64,
+        may_be_ticketed: bool,
+    ) -> Result<Self, String> {
         let words = runs.iter().map(|run| band.longest(run.targets.clone())).max().unwrap_or(0).div_ceil(4).max(1);
-        let passes = runs.iter().map(|run| variant.passes_of(run.symbols(band))).max().unwrap_or(1);
+        let passes = runs.iter().map(|run| run.passes(band, &variant)).max().unwrap_or(1).max(1);
         let targets: u64 = runs.iter().map(|run| run.targets.len() as u64).sum();
         let variant = Variant { passes: passes > 1, ..variant };
         let teams = variant.teams();
@@ -155,78 +193,81 @@ impl Sizes {
         };
         // By ticket one workgroup may do everything.
         let all_loops = |turns: u32| count(turns) * u64::from(passes) * pass_loops(turns);
-        let rows = u64::from(words) * 4;
-        let is_ticketed =
-            u64::from(passes) * rows <= most_rows && limits.loops.is_none_or(|most| all_loops(wanted) <= most);
-        let turns = if is_ticketed { wanted } else { 1 };
-        let by_loops = |least: u64, each: u64| limits.loops.map_or(u64::MAX, |most| most.saturating_sub(least) / each);
-        let pass_step = (most_rows / rows).min(by_loops(0, pass_loops(1)));
-        let word_step = (most_rows / 4).max(1).min(by_loops(variant.pass_iterations(1), variant.step_iterations()));
-        let step = match (is_ticketed, pass_step) {
-            (true, _) => None,
-            (false, 0) if word_step == 0 => return Err("the driver ends loops as long as these sequences".into()),
-            (false, 0) => Some((1, word_step.min(words.into()) as u32)),
-            (false, step) => Some((step.min(passes.into()) as u32, words)),
+        let is_ticketed = may_be_ticketed && limits.loops.is_none_or(|most| all_loops(wanted) <= most);
+        let block_words = if is_ticketed {
+            None
+        } else {
+            let by_loops = limits
+                .loops
+                .map_or(u64::MAX, |most| most.saturating_sub(variant.pass_iterations(1)) / variant.step_iterations());
+            let block = (block_rows / 4).max(words.div_ceil(MOST_BLOCKS).into()).max(1).min(by_loops);
+            if block == 0 {
+                return Err("the driver ends loops as long as these sequences".into());
+            }
+            Some(block.min(words.into()) as u32)
         };
-        let variant = Variant { split: step.is_some_and(|(_, step)| step < words), ..variant };
+        let variant = Variant { split: block_words.is_some_and(|block| block < words), ..variant };
+        // A pass ends so many diagonals after it began.
+        let kept_passes = if variant.split { passes.min(words.div_ceil(block_words.unwrap_or(words))) } else { 1 };
         let of_turns = |turns: u32| {
             let slot_targets = teams * turns;
-            let slot_entries = variant.slot_entries(slot_targets, words);
-            let by_memory = limits.scratch_bytes / (ENTRY_BYTES * slot_entries.max(1));
-            let mut slots = if slot_entries == 0 { limits.slots } else { by_memory.min(limits.slots) };
-            if let Some((passes, words)) = step {
-                let cells = u64::from(passes * variant.pass_columns()) * u64::from(words) * 4 * u64::from(teams);
-                slots = slots.min((ROUND_CELLS / cells.max(1)).max(1));
+            let slot_vectors = variant.slot_vectors(slot_targets, words, kept_passes);
+            let by_memory = limits.scratch_bytes / (VECTOR_BYTES * slot_vectors.max(1));
+            let mut slots = if slot_vectors == 0 { limits.slots } else { by_memory.min(limits.slots) };
+            if let Some(block) = block_words {
+                slots = slots.min((ROUND_CELLS / Self::diagonal_cells(&variant, passes, block).max(1)).max(1));
+                slots = slots.min((MOST_WORKGROUPS / passes).max(1).into());
             }
             let slot_rows = if variant.passes { words * 4 } else { 0 };
-            Sizes { variant, slot_targets, slot_rows, slot_entries, slots, step, passes, words }
+            Sizes { variant, slot_targets, slot_rows, slot_vectors, slots, block_words, passes, words, kept_passes }
         };
-        let sizes = of_turns(turns);
-        let sizes = if sizes.slots < limits.slots && turns > 1 { of_turns(1) } else { sizes };
+        let sizes = of_turns(if is_ticketed { wanted } else { 1 });
+        let sizes = if sizes.slots < limits.slots && is_ticketed { of_turns(1) } else { sizes };
         if sizes.slots == 0 {
-            let bytes = sizes.slot_entries * ENTRY_BYTES;
+            let bytes = sizes.slot_vectors * VECTOR_BYTES;
             return Err(format!("{bytes} bytes of scratch exceed {}", limits.scratch_bytes));
         }
         let slots = sizes.slots.min(count(sizes.slot_targets / teams));
         Ok(Sizes { slots, ..sizes })
     }
 
+    /// Cells of a task at most in a dispatch that does a block of each of its passes.
+    fn diagonal_cells(variant: &Variant, passes: u32, block_words: u32) -> u64 {
+        let pass = u64::from(variant.pass_columns()) * u64::from(block_words) * 4;
+        pass * u64::from(passes) * u64::from(variant.teams()) * variant.queries() as u64
+    }
+
     /// The dispatches of tasks from `begin` on: one that draws all of them by ticket; or rounds of as many tasks as there are
-    /// slots, some passes, or some rows of a pass, at a time.
+    /// slots, a diagonal of blocks of rows of their passes after the other.
     fn dispatches(&self, begin: u32, end: u32) -> Vec<Dispatch> {
         let params = Params {
             task_begin: begin,
             task_end: end,
-            pass_end: self.passes,
-            word_end: self.words,
             ticketed: 1,
+            passes: 1,
+            kept_passes: self.kept_passes,
+            block_words: self.words,
             slot_rows: self.slot_rows,
             slot_targets: if self.slot_rows > 0 { self.slot_targets } else { 0 },
-            slot_entries: self.slot_entries as u32,
+            slot_vectors: self.slot_vectors as u32,
             ..bytemuck::Zeroable::zeroed()
         };
-        let Some((pass_step, word_step)) = self.step else {
-            return vec![Dispatch { params, workgroups: self.slots.min(u64::from(end - begin)) as u32 }];
+        let Some(block_words) = self.block_words else {
+            let workgroups = self.slots.min(u64::from(end - begin)) as u32;
+            return vec![Dispatch { params, workgroups, ends_round: false }];
         };
         let mut all = Vec::new();
+        let mut cells = 0;
         for task_begin in (begin..end).step_by(self.slots.max(1) as usize) {
             let task_end = end.min(task_begin + self.slots as u32);
-            for pass_begin in (0..self.passes).step_by(pass_step as usize) {
-                let pass_end = self.passes.min(pass_begin + pass_step);
-                for word_begin in (0..self.words).step_by(word_step as usize) {
-                    let word_end = self.words.min(word_begin + word_step);
-                    let params = Params {
-                        task_begin,
-                        task_end,
-                        pass_begin,
-                        pass_end,
-                        word_begin,
-                        word_end,
-                        ticketed: 0,
-                        ..params
-                    };
-                    all.push(Dispatch { params, workgroups: task_end - task_begin });
-                }
+            let tasks = task_end - task_begin;
+            for diagonal in 0..self.passes + self.words.div_ceil(block_words) - 1 {
+                let passes = self.passes;
+                let params = Params { task_begin, task_end, ticketed: 0, passes, diagonal, block_words, ..params };
+                cells += u64::from(tasks) * Self::diagonal_cells(&self.variant, passes, block_words);
+                let ends_round = cells >= ROUND_CELLS;
+                cells = if ends_round { 0 } else { cells };
+                all.push(Dispatch { params, workgroups: tasks * passes, ends_round });
             }
         }
         all

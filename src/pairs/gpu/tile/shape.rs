@@ -10,17 +10,43 @@ use crate::score::Scoring;
 
 /// Lanes of a pair that are tried, and columns of a lane.
 pub const LANES: [u32; 4] = [4, 8, 16, 32];
-/// Columns of a lane that are tried. All leave 4 over 8, so that the profile has no padding but that of its rows.
-pub const COLUMNS: [u32; 3] = [12, 20, 28];
-/// What a row costs a lane beside its cells, in cells.
-const ROW_CELLS: f64 = 4.0;
-/// How much longer a row takes where two teams load from the same banks.
-const CONFLICTS: f64 = 1.15;
+/// Columns of a lane that are tried.
+pub const COLUMNS: [u32; 4] = [12, 20, 24, 28];
 /// Share of pairs that halves do not hold from which on words are faster: these pairs are computed twice.
 const MOST_SATURATED: f64 = 0.2;
 /// How that share follows what batches show, and how it fades where none shows it.
 const SATURATED_MEMORY: f64 = 0.5;
 const SATURATED_FADING: f64 = 0.9;
+
+/// What a row costs a lane with so many columns (of halves: for two queries): its time on an H200, in units that are the same for
+/// all of them.
+fn row_cost(numbers: Numbers, columns: u32) -> f64 {
+    // Rates per lane of a device full of pairs.
+    let rate = match (numbers, columns) {
+        (Numbers::Words, ..=8) => 2.1,
+        (Numbers::Words, ..=16) => 2.3,
+        (Numbers::Words, ..=20) => 2.95,
+        (Numbers::Words, _) => 3.1,
+        (Numbers::Halves, ..=8) => 2.8,
+        (Numbers::Halves, ..=16) => 4.1,
+        (Numbers::Halves, ..=20) => 4.3,
+        (Numbers::Halves, ..=24) => 4.45,
+        (Numbers::Halves, _) => 4.2,
+    };
+    f64::from(columns) / rate
+}
+
+/// How much longer a row takes in a form of so many lanes: few have more borders between passes, and of many the profile leaves
+/// no room for workgroups that compute while another one makes its next.
+fn lanes_cost(lanes: u32, passes: u32) -> f64 {
+    match (lanes, passes) {
+        (..=4, _) => 1.05,
+        (..=8, _) | (..=16, ..=1) => 1.0,
+        (..=16, _) => 1.2,
+        (_, ..=1) => 1.04,
+        _ => 1.25,
+    }
+}
 
 /// Sizes of the kernels for local scores, as far as they are fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,14 +59,15 @@ pub struct TileShape {
     pub columns: Option<u32>,
     /// Halves are used unasked, where scores fit and two queries can be put together.
     pub halves: bool,
-    /// Rows that a workgroup goes down in one dispatch at most, if a pair has more.
+    /// Rows of all passes that a team goes down one after the other at most; where there are more, a pair's passes are computed side
+    /// by side.
     pub most_rows: u64,
 }
 
 impl Default for TileShape {
     fn default() -> Self {
-        // A fraction of a second.
-        TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 19 }
+        // A tenth of a second on an H200, where other pairs keep it busy too.
+        TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 16 }
     }
 }
 
@@ -154,26 +181,21 @@ impl Tiles {
     }
 }
 
-/// What a run costs in a variant, in cells: rows of padding, columns of padding, and what a row costs beside its cells.
-fn cost(variant: &Variant, run: &Run, band: &Band) -> f64 {
-    let middle = run.targets.start + run.targets.len() as u32 / 2;
-    let rows = f64::from(band.order.get(middle as usize).map_or(0, |&target| band.targets.length(target)));
-    let steps = rows + 4.0 * (1 + variant.delay_steps()) as f64;
-    let lanes = f64::from(variant.passes_of(run.symbols(band)) * variant.lanes);
-    let conflicts = if variant.lanes < 8 { CONFLICTS } else { 1.0 };
-    lanes * steps * (f64::from(variant.columns) + ROW_CELLS) * conflicts
+/// What runs cost in a variant: rows and columns of padding, and what a row costs beside its cells.
+fn cost(variant: &Variant, runs: &[Run], band: &Band) -> f64 {
+    let row = row_cost(variant.numbers, variant.columns);
+    let lanes_and_steps = |run: &Run| {
+        let middle = run.targets.start + run.targets.len() as u32 / 2;
+        let rows = f64::from(band.order.get(middle as usize).map_or(0, |&target| band.targets.length(target)));
+        let steps = rows + 4.0 * (1 + variant.delay_steps()) as f64;
+        let passes = run.passes(band, variant);
+        lanes_cost(variant.lanes, passes) * f64::from(passes * variant.lanes) * steps * run.targets.len() as f64
+    };
+    row * runs.iter().map(lanes_and_steps).sum::<f64>()
 }
 
-/// Runs by the variant that suits each best.
-pub(super) fn by_variant(runs: Vec<Run>, band: &Band, variants: &[Variant]) -> Vec<(Variant, Vec<Run>)> {
-    let mut all: Vec<(Variant, Vec<Run>)> = variants.iter().map(|&variant| (variant, Vec::new())).collect();
-    for run in runs {
-        let costs = all.iter().map(|(variant, _)| cost(variant, &run, band));
-        let best = costs.enumerate().min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(place, _)| place);
-        if let Some(place) = best {
-            all[place].1.push(run);
-        }
-    }
-    all.retain(|(_, runs)| !runs.is_empty());
-    all
+/// The variant in which all runs together cost the least. One for all: each has an end, at which few workgroups are at work.
+pub(super) fn cheapest(variants: &[Variant], runs: &[Run], band: &Band) -> Option<Variant> {
+    let costs = variants.iter().map(|variant| (variant, cost(variant, runs, band)));
+    costs.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(variant, _)| *variant)
 }

@@ -10,7 +10,7 @@ use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
 use crate::pairs::Band;
 use crate::pairs::gpu::resident::Resident;
-use crate::pairs::gpu::upload::Uploads;
+use crate::pairs::gpu::upload::{self, Uploads};
 use crate::pairs::kernels::sw_tile::{self, OUTPUT_HEADER_WORDS, STATUS_DONE};
 
 /// Listed pairs that travel back at once; more are fetched in a second copy.
@@ -19,6 +19,7 @@ const FIRST_LISTED: u64 = 1 << 16;
 /// Buffers of a batch, and what of it is in flight.
 pub(in crate::pairs::gpu) struct Flight {
     uploads: Uploads,
+    parts: GrowingBuffer,
     output: GrowingBuffer,
     staging: GrowingBuffer,
     clock: Clock,
@@ -60,6 +61,7 @@ impl Flight {
     pub(super) fn new(gpu: &Gpu) -> Self {
         Flight {
             uploads: Uploads::default(),
+            parts: GrowingBuffer::default(),
             output: GrowingBuffer::default(),
             staging: GrowingBuffer::default(),
             clock: Clock::new(gpu),
@@ -70,6 +72,7 @@ impl Flight {
     /// Gives the memory of its buffers back; it holds no batch.
     pub(super) fn release(&mut self) {
         self.uploads = Uploads::default();
+        self.parts = GrowingBuffer::default();
         self.output = GrowingBuffer::default();
         self.staging = GrowingBuffer::default();
         self.in_flight = None;
@@ -77,7 +80,7 @@ impl Flight {
 
     /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not wait.
     pub(super) fn start(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
-        let Plan { tasks, launches, halved, .. } = &work.plan;
+        let Plan { tasks, parts, launches, halved, .. } = &work.plan;
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let before_scores = OUTPUT_HEADER_WORDS + tasks.len() as u64;
         let before_list = before_scores + work.pairs;
@@ -94,7 +97,8 @@ impl Flight {
         let output = self.output.reserve(gpu, "output", 4 * output_words, storage)?.clone();
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
-        let own = [("scratch", work.scratch), ("out", &output)];
+        let parts = upload::fill(gpu, &mut self.parts, "parts", storage, bytemuck::cast_slice(parts))?;
+        let own = [("scratch", work.scratch), ("out", &output), ("parts", &parts)];
         let bind = |program| uploaded.bind(gpu, program, work.queries, work.targets, &own);
         let groups: Vec<wgpu::BindGroup> = work.programs.iter().map(bind).collect::<Result<_>>()?;
 
@@ -113,8 +117,8 @@ impl Flight {
                 pass.dispatch_workgroups(dispatch.workgroups, 1, 1);
                 drop(pass);
                 index += 1;
-                // One by one, as each may last as long as a driver allows.
-                if dispatch.params.ticketed == 0 && index < count {
+                // By themselves, as together they may last as long as a driver allows.
+                if dispatch.ends_round && index < count {
                     let done = std::mem::replace(&mut encoder, gpu.device.create_command_encoder(&Default::default()));
                     gpu.queue.submit([done.finish()]);
                 }
