@@ -3,7 +3,7 @@
 use pairwave::clustal::kernels::layout as clustal_layout;
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
 use pairwave::edit::kernels::myers::{self, Cooperation};
-use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Merging, Program, Step, Sweep, of_kind};
+use pairwave::gpu::kernels::{Access, Family, KERNELS, Kernel, Kind, Merging, Packing, Program, Step, Sweep, of_kind};
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
@@ -132,10 +132,10 @@ fn params() {
     );
 }
 
-fn tile(cooperation: Cooperation, numbers: Numbers) -> naga::Module {
+fn tile(cooperation: Cooperation, packing: Packing) -> naga::Module {
     let variant = sw_tile::Variant {
         cooperation,
-        numbers,
+        packing,
         lanes: 4,
         columns: 8,
         workgroup: 16,
@@ -147,9 +147,14 @@ fn tile(cooperation: Cooperation, numbers: Numbers) -> naga::Module {
     parsed(&variant.source().expect("its parts are there"))
 }
 
-fn tiles() -> [naga::Module; 3] {
+fn tiles() -> [naga::Module; 4] {
     let (subgroup, workgroup) = (Cooperation::Subgroup, Cooperation::Workgroup);
-    [tile(subgroup, Numbers::Words), tile(subgroup, Numbers::Halves), tile(workgroup, Numbers::Words)]
+    [
+        tile(subgroup, Packing::One),
+        tile(subgroup, Packing::Queries),
+        tile(subgroup, Packing::Targets),
+        tile(workgroup, Packing::One),
+    ]
 }
 
 #[test]
@@ -169,7 +174,7 @@ fn structures_of_tiles() {
             first,
             next,
             slot_rows,
-            slot_targets,
+            slot_borders,
             slot_vectors,
             values_begin,
             list_begin,

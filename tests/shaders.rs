@@ -4,7 +4,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
 use pairwave::edit::kernels::myers::{self, Cooperation};
-use pairwave::gpu::kernels::{KERNELS, Kernel, Program, Sweep};
+use pairwave::gpu::kernels::{KERNELS, Kernel, Packing, Program, Sweep};
 use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
@@ -104,8 +104,13 @@ fn matrices() -> Vec<matrix::Variant> {
 fn tiles() -> Vec<sw_tile::Variant> {
     let mut all = Vec::new();
     let (subgroup, workgroup) = (Cooperation::Subgroup, Cooperation::Workgroup);
-    let kernels = [(subgroup, Numbers::Words), (subgroup, Numbers::Halves), (workgroup, Numbers::Words)];
-    for (cooperation, numbers) in kernels {
+    let kernels = [
+        (subgroup, Packing::One),
+        (subgroup, Packing::Queries),
+        (subgroup, Packing::Targets),
+        (workgroup, Packing::One),
+    ];
+    for (cooperation, packing) in kernels {
         for (lanes, columns, workgroup) in
             [(4, 4, 16), (4, 28, 256), (8, 12, 16), (8, 20, 256), (16, 20, 256), (32, 8, 64)]
         {
@@ -119,7 +124,7 @@ fn tiles() -> Vec<sw_tile::Variant> {
                 ] {
                     let sizes = sw_tile::Variant {
                         cooperation,
-                        numbers,
+                        packing,
                         lanes,
                         columns,
                         workgroup,

@@ -1,7 +1,8 @@
 // Local scores of queries against targets, each pair over LANES lanes: a lane keeps COLUMNS columns in registers, the target's
 // symbols stream through them, and a lane is one row behind its left neighbour, so that the border between them has arrived by
-// one exchange a row. More than LANES * COLUMNS columns come in passes. In halves two queries are computed together; when one has
-// no more columns, another takes its place, so that a pass is of parts of any two queries.
+// one exchange a row. More than LANES * COLUMNS columns come in passes. In halves two pairs are computed together: of two queries with
+// one target, where another query takes the place of one that has no more columns, so that a pass is of parts of any two queries;
+// or of one query with two targets.
 // Recurrence: with g = H - first, the only form of H that is kept (first, next: costs of a gap's symbols; the table holds
 //             s + first, so that g + table is H + s)
 //               t = max(0, g[i-1,j-1] + table[b[i],a[j]])        H = max(t, F[i,j], E[i,j])        g = H - first
@@ -9,7 +10,7 @@
 //             and under linear gaps E[i,j+1] = F[i+1,j] = g. The score is the greatest t, as a best alignment ends with a match.
 // Layout:     profile[code * ROW_LOADS + load * LANES + lane] holds what a code scores in the load-th LOAD columns of a lane: lanes
 //             that load at once do so from banks side by side, whatever codes they have.
-//             scratch of a slot, if there are passes: for each of `slot_targets` targets the border that leaves a pass, an entry
+//             scratch of a slot, if there are passes: for each of `slot_borders` targets (or two that are computed together) the border that leaves a pass, an entry
 //             (g and E) a row, `slot_rows` of them, two a vector; then, if rows come in parts (SPLIT), for each invocation its
 //             columns (h and F), its corner and its best, a vector each.
 //             out.data: a status word a task; from values_begin on a score a pair; from list_begin on (pair, score) of those that
@@ -33,9 +34,9 @@ struct Params {
     // Costs of a gap's first symbol and of each further one.
     first: i32,
     next: i32,
-    // Of scratch: rows of a target, targets of a slot, vectors of a slot.
+    // Of scratch: rows of a border, borders of a slot, vectors of a slot.
     slot_rows: u32,
-    slot_targets: u32,
+    slot_borders: u32,
     slot_vectors: u32,
     // Of out.data.
     values_begin: u32,
@@ -109,6 +110,19 @@ const LOADS: u32 = COLUMNS / LOAD;
 var<workgroup> profile: array<V, CODES * ROW_LOADS>;
 var<workgroup> wg_task: u32;
 
+// Four symbols of the target, or of both: 0 where they have no more. (Words before the first wrap around, which is beyond every
+// end.)
+fn target_words_at(begin_words: vec2<u32>, counts: vec2<u32>, word: u32) -> vec2<u32> {
+    var found = vec2<u32>(0u);
+    if (word < counts.x) {
+        found.x = target_words[begin_words.x + word];
+    }
+    if (TARGETS == 2u && word < counts.y) {
+        found.y = target_words[begin_words.y + word];
+    }
+    return found;
+}
+
 // A part of a pass.
 fn part_of(task: Task, pass_index: u32, which: u32) -> Part {
     var part = Part();
@@ -146,13 +160,13 @@ fn make_profile(one: Part, two: Part, t: u32) {
     workgroupBarrier();
 }
 
-// A pass of one pair (of halves: two) over `lane` and its neighbours: the greatest t of the lane's columns. Of the target `count`
-// words of rows from `begin_word` on. `first_border`: where their border is in scratch; of the left one the bits of `left_mask`
-// enter, and the right one is written if `has_right`. `kept`: where what this invocation keeps is, which it finds there if it
-// `goes_on`. To be called by all invocations that exchange, with as many `steps` of four rows.
+// A pass of one pair (of halves: two) over `lane` and its neighbours: the greatest t of the lane's columns. Of the target (of two:
+// of each) `counts` words of rows from `begin_words` on. `first_border`: where their border is in scratch; of the left one the bits
+// of `left_mask` enter, and the right one is written if `has_right`. `kept`: where what this invocation keeps is, which it finds
+// there if it `goes_on`. To be called by all invocations that exchange, with as many `steps` of four rows.
 fn scan(
-    begin_word: u32,
-    count: u32,
+    begin_words: vec2<u32>,
+    counts: vec2<u32>,
     first_border: u32,
     left_mask: i32,
     has_right: bool,
@@ -163,6 +177,7 @@ fn scan(
 ) -> S {
     let opening = number(-params.first);
     let extension = number(-params.next);
+    let count = max(counts.x, counts.y);
     var h: array<S, COLUMNS>;
     var f: array<S, COLUMNS>;
     for (var c = 0u; c < COLUMNS; c++) {
@@ -188,15 +203,8 @@ fn scan(
     // Lane l is l rows behind: that many words, and the rest in symbols.
     let behind = (lane + 3u) / 4u;
     let shift = 8u * ((0u - lane) & 3u);
-    // Rows before the first wrap around, which is beyond every end.
-    var near = 0u;
-    if (0u - behind < count) {
-        near = target_words[begin_word - behind];
-    }
-    var ahead = 0u;
-    if (1u - behind < count) {
-        ahead = target_words[begin_word + 1u - behind];
-    }
+    var near = target_words_at(begin_words, counts, 0u - behind);
+    var ahead = target_words_at(begin_words, counts, 1u - behind);
     let enters = PASSES && lane == 0u && left_mask != 0;
     let leaves = PASSES && lane == LANES - 1u && has_right;
     // The borders of four rows: of the first lane those that enter, the next row's first; of the last lane those that have left,
@@ -211,14 +219,10 @@ fn scan(
     }
     var sent = outside;
     for (var step = 0u; step < steps; step++) {
-        var far = 0u;
-        let far_word = step + 2u - behind;
-        if (far_word < count) {
-            far = target_words[begin_word + far_word];
-        }
+        let far = target_words_at(begin_words, counts, step + 2u - behind);
         var symbols = near;
         if (shift > 0u) {
-            symbols = (near >> shift) | (ahead << (32u - shift));
+            symbols = (near >> vec2<u32>(shift)) | (ahead << vec2<u32>(32u - shift));
         }
         near = ahead;
         ahead = far;
@@ -236,14 +240,14 @@ fn scan(
             }
             let row = step * 4u + k - lane;
             if (!SPLIT || row < 4u * count) {
-                let profile_row = ((symbols >> (8u * k)) & 255u) * ROW_LOADS + lane;
+                let profile_rows = ((symbols >> vec2<u32>(8u * k)) & vec2<u32>(255u)) * ROW_LOADS + lane;
                 let entering = unpacked(left);
                 var diagonal = corner;
                 var g = g_of(entering);
                 var e = e_of(entering);
                 corner = g;
                 for (var load = 0u; load < LOADS; load++) {
-                    let scores = profile[profile_row + load * LANES];
+                    let scores = loaded(profile_rows + load * LANES);
                     for (var q = 0u; q < LOAD; q++) {
                         let c = load * LOAD + q;
                         let t = floored(diagonal, column_of(scores, q));
@@ -335,6 +339,17 @@ fn goes_right(part: Part) -> bool {
     return (part.state & (THERE | LAST)) == THERE;
 }
 
+// First word and number of words of a target's rows, as far as they lie in a range; none of spare teams.
+fn own_rows(task: Task, index: u32, word_begin: u32, word_end: u32) -> vec2<u32> {
+    if (index >= task.count) {
+        return vec2<u32>(0u);
+    }
+    let own = targets[task.first + index];
+    let words = (own.symbols + 3u) / 4u;
+    let begin = min(word_begin, words);
+    return vec2<u32>(own.end_word - words + begin, min(word_end, words) - begin);
+}
+
 // Does the tasks of a workgroup; `place`: of the invocation among those of the workgroup, such that those that exchange lie side by
 // side.
 fn run_tasks(workgroup: u32, place: u32, t: u32) {
@@ -344,7 +359,7 @@ fn run_tasks(workgroup: u32, place: u32, t: u32) {
     let is_ticketed = params.ticketed != 0u;
     let slot = select(workgroup / params.passes, workgroup, is_ticketed);
     let slot_begin = slot * params.slot_vectors;
-    let kept_begin = slot_begin + params.slot_targets * (params.slot_rows / 2u);
+    let kept_begin = slot_begin + params.slot_borders * (params.slot_rows / 2u);
     loop {
         // Next task: by ticket (any workgroup may take any task; nobody waits), or the one that this slot owns.
         if (t == 0u) {
@@ -358,7 +373,7 @@ fn run_tasks(workgroup: u32, place: u32, t: u32) {
             break;
         }
         let task = tasks[task_index];
-        let turns = (task.count + teams - 1u) / teams;
+        let turns = (task.count + teams * TARGETS - 1u) / (teams * TARGETS);
         var pass_begin = 0u;
         var pass_end = task.passes;
         var word_begin = 0u;
@@ -382,20 +397,30 @@ fn run_tasks(workgroup: u32, place: u32, t: u32) {
             let has_right = goes_right(one) || goes_right(two);
             let kept = kept_begin + (pass_index % params.kept_passes * WG + place) * (COLUMNS + 1u);
             for (var turn = 0u; turn < turns; turn++) {
-                let index = turn * teams + team;
-                let b = targets[task.first + min(index, task.count - 1u)];
-                // Spare teams have an empty target.
-                let words = select(0u, (b.symbols + 3u) / 4u, index < task.count);
-                let own_begin = min(word_begin, words);
-                let count = min(word_end, words) - own_begin;
+                let place_of_slot = turn * teams + team;
+                let index = place_of_slot * TARGETS;
+                let a = own_rows(task, index, word_begin, word_end);
+                var b = vec2<u32>(0u);
+                if (TARGETS == 2u) {
+                    b = own_rows(task, index + 1u, word_begin, word_end);
+                }
+                let counts = vec2<u32>(a.y, b.y);
+                let count = max(a.y, b.y);
                 let steps = common_steps(count, word_end - word_begin) + (LANES + 2u) / 4u;
-                let border = slot_begin + index * (params.slot_rows / 2u) + 2u * own_begin;
+                let border = slot_begin + place_of_slot * (params.slot_rows / 2u) + 2u * word_begin;
                 let lane_best = scan(
-                    b.end_word - words + own_begin, count, border, left_mask, has_right, kept, word_begin > 0u, lane, steps);
+                    vec2<u32>(a.x, b.x), counts, border, left_mask, has_right, kept, word_begin > 0u, lane, steps);
                 let best = highest(lane_best, lane);
-                if (lane == LANES - 1u && index < task.count && word_end >= task.words) {
-                    keep(one, task.before + index, best.x);
-                    keep(two, task.before + index, best.y);
+                if (lane == LANES - 1u && word_end >= task.words) {
+                    if (index < task.count) {
+                        keep(one, task.before + index, best.x);
+                    }
+                    if (TARGETS == 2u && index + 1u < task.count) {
+                        keep(one, task.before + index + 1u, best.y);
+                    }
+                    if (QUERIES == 2u && index < task.count) {
+                        keep(two, task.before + index, best.y);
+                    }
                 }
             }
         }

@@ -1,75 +1,31 @@
-// Numbers of a tile: halves, of two queries side by side. Multiples of 1/2048 between -1 and 1 are exact.
+// Numbers of a tile: halves, of two queries and one target.
 
-alias S = vec2<f16>;
-// Scores of LOAD columns.
+#import tile_half_numbers
+
+// Scores of LOAD columns, of one query beside the other's.
 alias V = vec4<f16>;
-// What goes from column to column: H less a gap's first symbol, and E.
-alias B = vec4<f16>;
+alias L = V;
 
 const LOAD: u32 = 2u;
-// Queries that are computed together.
+// Queries and targets that are computed together.
 const QUERIES: u32 = 2u;
-const S_ZERO: S = vec2<f16>(0.0h);
-
-fn number(value: i32) -> S {
-    return vec2<f16>(f16(f32(value) / 2048.0));
-}
-
-// The scores of the two queries; 2048 is 2048 or more.
-fn rounded(value: S) -> vec2<i32> {
-    return vec2<i32>(vec2<f32>(value) * 2048.0);
-}
-
-// The sum, but at least 0 (and at most 1).
-fn floored(a: S, b: S) -> S {
-    return saturate(a + b);
-}
-
-// The greater, where b is at most 1 above a: an addition that clamps runs beside the comparisons of the other maxima.
-fn later_max(a: S, b: S) -> S {
-    return a + saturate(b - a);
-}
-
-fn B_of(g: S, e: S) -> B {
-    return vec4<f16>(g, e);
-}
-
-fn g_of(border: B) -> S {
-    return border.xy;
-}
-
-fn e_of(border: B) -> S {
-    return border.zw;
-}
-
-// As words: shuffles of halves are not to be had everywhere, nor bitcasts. Exact, for all are halves.
-fn packed(border: B) -> vec2<i32> {
-    let g = pack2x16float(vec2<f32>(border.xy));
-    let e = pack2x16float(vec2<f32>(border.zw));
-    return vec2<i32>(bitcast<i32>(g), bitcast<i32>(e));
-}
-
-fn unpacked(words: vec2<i32>) -> B {
-    let g = unpack2x16float(bitcast<u32>(words.x));
-    let e = unpack2x16float(bitcast<u32>(words.y));
-    return vec4<f16>(vec2<f16>(g), vec2<f16>(e));
-}
+const TARGETS: u32 = 1u;
 
 // The bits of a packed border that are the first query's, the second's.
 fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, 65535, first) | select(0, -65536, second);
 }
 
-fn column_of(scores: V, c: u32) -> S {
+// What the profile has in a load.
+fn loaded(places: vec2<u32>) -> L {
+    return profile[places.x];
+}
+
+fn column_of(scores: L, c: u32) -> S {
     if (c == 0u) {
         return scores.xy;
     }
     return scores.zw;
-}
-
-// What padding scores is far below all others, and -2048 enough.
-fn score_of(row: u32, symbol: u32) -> f16 {
-    return f16(f32(max(table[row + symbol], -2048)) / 2048.0);
 }
 
 // Scores of a code, whose row of the table begins at `row`, against LOAD symbols of both queries: the load-th of their words.

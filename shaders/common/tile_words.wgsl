@@ -3,12 +3,14 @@
 alias S = i32;
 // Scores of LOAD columns.
 alias V = vec4<i32>;
+alias L = V;
 // What goes from column to column: H less a gap's first symbol, and E.
 alias B = vec2<i32>;
 
 const LOAD: u32 = 4u;
-// Queries that are computed together.
+// Queries and targets that are computed together.
 const QUERIES: u32 = 1u;
+const TARGETS: u32 = 1u;
 const S_ZERO: S = 0;
 
 fn number(value: i32) -> S {
@@ -55,7 +57,12 @@ fn border_mask(first: bool, second: bool) -> i32 {
     return select(0, -1, first);
 }
 
-fn column_of(scores: V, c: u32) -> S {
+// What the profile has in a load.
+fn loaded(places: vec2<u32>) -> L {
+    return profile[places.x];
+}
+
+fn column_of(scores: L, c: u32) -> S {
     return scores[c];
 }
 

@@ -41,6 +41,8 @@ const PARTS: &[(&str, &str)] = &[
     part!("striped_symbols"),
     part!("striped_trace"),
     part!("tile"),
+    part!("tile_half_numbers"),
+    part!("tile_half_targets"),
     part!("tile_halves"),
     part!("tile_words"),
 ];

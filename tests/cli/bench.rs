@@ -55,7 +55,7 @@ fn every_shape_of_a_tile_is_measured() {
     for row in &rows {
         assert_eq!((row["experiment"].as_str(), row["pairs"].as_str()), ("tiles", "64"), "{row:?}");
         let lacks = !support::adapter().adapter.features().contains(wgpu::Features::SHADER_F16);
-        assert!(row["status"] == "measured" || (lacks && row["kernel"] == "sw_tile_half"), "{row:?}");
+        assert!(row["status"] == "measured" || (lacks && row["kernel"].starts_with("sw_tile_half")), "{row:?}");
         assert!(row["status"] != "measured" || row["pairs_per_second"].parse::<f64>().is_ok_and(|rate| rate > 0.0));
     }
 }

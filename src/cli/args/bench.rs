@@ -86,7 +86,7 @@ Examples:
   How fast genes are scored, as numbers for another program:
     pairwave bench kernels --lengths 1500 --work scores --format csv
   Which lanes and columns score proteins fastest, in words and in halves:
-    pairwave bench tiles --gaps affine --kernel sw_tile,sw_tile_half
+    pairwave bench tiles --gaps affine --kernel sw_tile,sw_tile_half,sw_tile_half_targets
   How fast reads of 150 symbols are found in their candidate regions:
     pairwave bench edit --lengths 150
   How fast two sequences of 100,000 symbols are aligned:

@@ -106,6 +106,17 @@ pub enum Merging {
     Cross,
 }
 
+/// What a lane computes together in local scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Packing {
+    /// One pair, in words.
+    One,
+    /// Two queries against a target, in halves.
+    Queries,
+    /// A query against two targets, in halves.
+    Targets,
+}
+
 /// Which kernel it is, as its host half knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -115,8 +126,8 @@ pub enum Kind {
     Scan(Scan),
     /// `nw_walk`, by `matrix`: the walk back over what a scan leaves.
     Walk,
-    /// One for local scores, by `sw_tile`: how the lanes of a pair exchange, and what it holds scores in.
-    Tile(Cooperation, Numbers),
+    /// One for local scores, by `sw_tile`: how the lanes of a pair exchange, and what is computed together.
+    Tile(Cooperation, Packing),
     /// One for distances, by `myers`: how it divides a pair.
     Edit(Cooperation),
     /// `sw_striped_score`, by `striped`.
@@ -301,7 +312,7 @@ pub static KERNELS: &[Kernel] = &[
     ),
     Kernel::plain(
         shader!("sw_tile"),
-        Kind::Tile(Cooperation::Subgroup, Numbers::Words),
+        Kind::Tile(Cooperation::Subgroup, Packing::One),
         binding::TILE,
         "smith_waterman",
         "local scores, one pair over some lanes of a subgroup, columns in registers, shuffles",
@@ -309,7 +320,7 @@ pub static KERNELS: &[Kernel] = &[
     .with_subgroups(),
     Kernel::plain(
         shader!("sw_tile_half"),
-        Kind::Tile(Cooperation::Subgroup, Numbers::Halves),
+        Kind::Tile(Cooperation::Subgroup, Packing::Queries),
         binding::TILE,
         "smith_waterman",
         "sw_tile in packed half floats, two queries against a target at a time, for scores below 2048",
@@ -317,8 +328,17 @@ pub static KERNELS: &[Kernel] = &[
     .with_subgroups()
     .with_halves(),
     Kernel::plain(
+        shader!("sw_tile_half_targets"),
+        Kind::Tile(Cooperation::Subgroup, Packing::Targets),
+        binding::TILE,
+        "smith_waterman",
+        "sw_tile in packed half floats, a query against two targets at a time, for scores below 2048",
+    )
+    .with_subgroups()
+    .with_halves(),
+    Kernel::plain(
         shader!("sw_tile_workgroup"),
-        Kind::Tile(Cooperation::Workgroup, Numbers::Words),
+        Kind::Tile(Cooperation::Workgroup, Packing::One),
         binding::TILE,
         "smith_waterman",
         "sw_tile without subgroup operations, through workgroup memory",

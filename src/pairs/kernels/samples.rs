@@ -2,7 +2,7 @@
 
 use super::layout::Ends;
 use super::{matrix, nw_slice, sw_tile};
-use crate::gpu::kernels::{Cooperation, Kind, Numbers, Program, Scan};
+use crate::gpu::kernels::{Cooperation, Kind, Packing, Program, Scan};
 
 fn matrix_of(scan: Scan) -> matrix::Variant {
     matrix::Variant {
@@ -20,10 +20,10 @@ fn matrix_of(scan: Scan) -> matrix::Variant {
     }
 }
 
-fn tile_of(cooperation: Cooperation, numbers: Numbers) -> sw_tile::Variant {
+fn tile_of(cooperation: Cooperation, packing: Packing) -> sw_tile::Variant {
     sw_tile::Variant {
         cooperation,
-        numbers,
+        packing,
         lanes: 4,
         columns: 12,
         workgroup: 16,
@@ -43,7 +43,7 @@ pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
         }
         Kind::Scan(scan) => vec![Box::new(matrix_of(scan))],
         Kind::Walk => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],
-        Kind::Tile(cooperation, numbers) => vec![Box::new(tile_of(cooperation, numbers))],
+        Kind::Tile(cooperation, packing) => vec![Box::new(tile_of(cooperation, packing))],
         _ => Vec::new(),
     }
 }

@@ -1,8 +1,8 @@
-//! Host half of `sw_tile`, `sw_tile_half` and `sw_tile_workgroup`: sizes, structures that they share, and what their numbers hold.
+//! Host half of `sw_tile`, `sw_tile_half`, `sw_tile_half_targets` and `sw_tile_workgroup`: sizes, structures that they share, and what their numbers hold.
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::kernels::{Cooperation, Kernel, Kind, Numbers, Program, of_kind};
+use crate::gpu::kernels::{Cooperation, Kernel, Kind, Packing, Program, of_kind};
 use crate::gpu::source::Constants;
 use crate::score::Scoring;
 
@@ -32,8 +32,8 @@ pub const STATUS_DONE: u32 = 1;
 pub struct Variant {
     /// How the lanes of a pair exchange.
     pub cooperation: Cooperation,
-    /// What scores are held in; in halves those of two queries.
-    pub numbers: Numbers,
+    /// What is computed together.
+    pub packing: Packing,
     /// Lanes of a pair, a power of two from 4 on.
     pub lanes: u32,
     /// Columns that a lane keeps in registers; a multiple of 4.
@@ -52,7 +52,7 @@ pub struct Variant {
 
 impl Program for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Tile(self.cooperation, self.numbers))
+        of_kind(Kind::Tile(self.cooperation, self.packing))
     }
 
     fn constants(&self) -> Constants {
@@ -74,9 +74,10 @@ impl Program for Variant {
 impl Variant {
     /// Columns whose scores come in one load, and its bytes.
     const fn load(&self) -> (u32, u32) {
-        match self.numbers {
-            Numbers::Words => (4, 16),
-            Numbers::Halves => (2, 8),
+        match self.packing {
+            Packing::One => (4, 16),
+            Packing::Queries => (2, 8),
+            Packing::Targets => (4, 8),
         }
     }
 
@@ -104,23 +105,30 @@ impl Variant {
         query_symbols.div_ceil(self.pass_columns()).max(1)
     }
 
-    /// Pairs (in halves: twice as many) that a workgroup computes at a time.
+    /// Groups of lanes in a workgroup, each with a pair, or with two.
     pub const fn teams(&self) -> u32 {
         self.workgroup / self.lanes
     }
 
     /// Queries that are computed together.
     pub const fn queries(&self) -> usize {
-        match self.numbers {
-            Numbers::Words => 1,
-            Numbers::Halves => 2,
-        }
+        if matches!(self.packing, Packing::Queries) { 2 } else { 1 }
     }
 
-    /// Vectors of scratch that a slot takes for so many targets at a time of so many words of rows at most, and to keep the columns
+    /// Targets that are computed together.
+    pub const fn targets(&self) -> u32 {
+        if matches!(self.packing, Packing::Targets) { 2 } else { 1 }
+    }
+
+    /// Whether scores are held in halves.
+    pub const fn is_halves(&self) -> bool {
+        !matches!(self.packing, Packing::One)
+    }
+
+    /// Vectors of scratch that a slot takes for so many borders at a time of so many words of rows at most, and to keep the columns
     /// of so many passes if rows come in parts.
-    pub fn slot_vectors(&self, targets: u32, words: u32, kept_passes: u32) -> u64 {
-        let borders = if self.passes { u64::from(targets) * u64::from(words) * 2 } else { 0 };
+    pub fn slot_vectors(&self, borders: u32, words: u32, kept_passes: u32) -> u64 {
+        let borders = if self.passes { u64::from(borders) * u64::from(words) * 2 } else { 0 };
         let kept = u64::from(kept_passes) * u64::from(self.workgroup) * u64::from(self.columns + 1);
         borders + if self.split { kept } else { 0 }
     }
@@ -197,10 +205,10 @@ pub struct Params {
     pub first: i32,
     /// Cost of each further one.
     pub next: i32,
-    /// Rows that a target has in scratch.
+    /// Rows that a border has in scratch.
     pub slot_rows: u32,
-    /// Targets that a slot has.
-    pub slot_targets: u32,
+    /// Borders that a slot has: of a target, or of two that are computed together.
+    pub slot_borders: u32,
     /// Vectors that a slot has.
     pub slot_vectors: u32,
     /// Index of the first score in `out.data`.
@@ -255,10 +263,10 @@ pub struct Part {
 mod tests {
     use super::*;
 
-    fn variant(numbers: Numbers, lanes: u32, columns: u32, codes: u32) -> Variant {
+    fn variant(packing: Packing, lanes: u32, columns: u32, codes: u32) -> Variant {
         Variant {
             cooperation: Cooperation::Subgroup,
-            numbers,
+            packing,
             lanes,
             columns,
             workgroup: 64,
@@ -273,10 +281,10 @@ mod tests {
     /// whatever their codes, those of several pairs too if their codes are consecutive.
     #[test]
     fn lanes_load_from_different_banks() {
-        for numbers in [Numbers::Words, Numbers::Halves] {
+        for packing in [Packing::One, Packing::Queries, Packing::Targets] {
             for columns in (4..=32).step_by(4) {
                 for lanes in [4, 8, 16, 32] {
-                    let variant = variant(numbers, lanes, columns, 28);
+                    let variant = variant(packing, lanes, columns, 28);
                     let at_once = 128 / variant.load().1;
                     let any_codes = |t: u32| t * 5 % 28;
                     let codes_of_pairs = |t: u32| 3 + t / lanes;
@@ -299,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_query_of_nothing_has_a_pass() {
-        let variant = variant(Numbers::Words, 8, 20, 16);
+        let variant = variant(Packing::One, 8, 20, 16);
         assert_eq!([0, 1, 160, 161, 480].map(|symbols| variant.passes_of(symbols)), [1, 1, 1, 2, 3]);
         assert_eq!((variant.teams(), variant.slot_vectors(9, 9, 1)), (8, 0));
     }

@@ -82,14 +82,12 @@ pub fn single_runs(batch: &Batch) -> Vec<Run> {
     blocks.map(run).collect()
 }
 
-/// How full the second chain has to be, so that it pays to compute it beside the first.
-const LEAST_FILL: f64 = 0.4;
 /// Runs that are looked at for one that fits.
 const MOST_LOOKED_AT: usize = 64;
 
-/// Puts runs of one query together: one, and beside it those that fill as many passes. As far as they have targets in common: of
-/// other targets they are left. Gives those put together, and those that are left.
-pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant) -> (Vec<Run>, Vec<Run>) {
+/// Puts runs of one query together: one, and beside it those that fill as many passes, or at least that part of them. As far as they
+/// have targets in common: of other targets they are left. Gives those put together, and those that are left.
+pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant, least_fill: f64) -> (Vec<Run>, Vec<Run>) {
     let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.passes(band, variant), run)).collect();
     all.sort_by_key(|(passes, run)| (Reverse(*passes), run.targets.start));
     // Where to look for one that is not taken.
@@ -124,7 +122,7 @@ pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant) -> (Vec<R
             members.push(place);
             (common, gap) = (both, gap - all[place].0);
         }
-        if f64::from(passes - gap) < LEAST_FILL * f64::from(*passes) {
+        if f64::from(passes - gap) < least_fill * f64::from(*passes) {
             members[1..].iter().for_each(|&place| next[place] = place);
             rest.push(run.clone());
             continue;
@@ -204,7 +202,7 @@ pub fn tasks(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::kernels::{Cooperation, Numbers};
+    use crate::gpu::kernels::{Cooperation, Packing};
     use crate::pairs::plan::Job;
     use crate::pairs::{Block, Want};
     use crate::score::Scoring;
@@ -250,7 +248,7 @@ mod tests {
     fn variant(lanes: u32, columns: u32) -> Variant {
         Variant {
             cooperation: Cooperation::Subgroup,
-            numbers: Numbers::Halves,
+            packing: Packing::Queries,
             lanes,
             columns,
             workgroup: 16,
@@ -269,7 +267,7 @@ mod tests {
             let singles = single_runs(&batch);
             check(&batch, &singles);
             for columns in [4, 8, 24] {
-                let (together, rest) = chained_runs(singles.clone(), &batch.band, &variant(4, columns));
+                let (together, rest) = chained_runs(singles.clone(), &batch.band, &variant(4, columns), 0.4);
                 check(&batch, &[&together[..], &rest[..]].concat());
                 assert!(together.iter().all(|run| !run.chains[1].is_empty()));
                 assert!(rest.iter().all(|run| run.links().count() == 1));
@@ -295,13 +293,13 @@ mod tests {
     fn short_queries_fill_what_a_long_one_needs() {
         let lengths = [80, 20, 64, 41];
         let batch = batch(job(store(lengths.into_iter()), Some(store([9, 8, 7].into_iter()))));
-        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4));
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4), 0.4);
         let queries = |run: &Run| run.chains.each_ref().map(|chain| chain.iter().map(|link| link.query).collect());
         let all: Vec<[Vec<SequenceId>; 2]> = together.iter().chain(&rest).map(queries).collect();
         assert_eq!(all, [[vec![0], vec![2]], [vec![3], vec![1]]]);
         let lengths = [80, 20, 30, 41];
         let batch = self::batch(job(store(lengths.into_iter()), Some(store([9, 8, 7].into_iter()))));
-        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4));
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4), 0.4);
         let all: Vec<[Vec<SequenceId>; 2]> = together.iter().chain(&rest).map(queries).collect();
         assert_eq!(all, [[vec![0], vec![3, 1]], [vec![2], vec![]]]);
     }
@@ -310,7 +308,7 @@ mod tests {
     fn tasks_have_the_pairs_of_their_runs() {
         let batch = batch(job(store([30, 20, 9].into_iter()), Some(store((1..50).rev()))));
         let variant = variant(4, 4);
-        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant);
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant, 0.4);
         assert_eq!((together.len(), rest.len()), (1, 1));
         let of = |runs: &[Run]| {
             let mut parts = vec![bytemuck::Zeroable::zeroed()];

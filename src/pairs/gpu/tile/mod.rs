@@ -22,6 +22,7 @@ use super::resident::Resident;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::Site;
+use crate::gpu::kernels::Packing;
 use crate::pairs::kernels::sw_tile::{self, SATURATED};
 use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{Band, Batch, Hit, Report, Want};
@@ -138,7 +139,7 @@ impl PairsHost {
                 let pairs: Vec<u32> = saturated.iter().map(|&at| scores[at].0).collect();
                 tracing::trace!(pairs = pairs.len(), "computed again in words");
                 let (again, runs, order) = some_pairs(batch, &pairs);
-                let ways = Ways { halves: false, halves_alone: false, ..chosen.ways };
+                let ways = Ways { halves: false, alone: Packing::One, ..chosen.ways };
                 let problem = Problem { band: &again, runs, pairs: pairs.len() as u64, lists: false };
                 self.launch_tiles(&mut slot.again, ways, problem, stores, true)?;
                 let outcome = slot.again.finish(&self.gpu, limit)?;

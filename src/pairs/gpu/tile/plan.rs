@@ -3,7 +3,7 @@
 use super::shape::{Tiles, Ways, cheapest};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
-use crate::gpu::kernels::{Cooperation, Numbers};
+use crate::gpu::kernels::{Cooperation, Packing};
 use crate::pairs::kernels::sw_tile::{Params, Part, Task, VECTOR_BYTES, Variant};
 use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{Band, Want};
@@ -85,29 +85,26 @@ impl Plan {
             Want::AtLeast(floors) => floors.least(query).clamp(i32::MIN.into(), i32::MAX.into()) as i32,
             _ => i32::MIN,
         };
-        let choose = |cooperation, numbers, runs: &[Run]| {
-            let variants = tiles.variants(&gpu.description, &band.scoring, (cooperation, numbers));
+        let choose = |cooperation, packing, runs: &[Run]| {
+            let variants = tiles.variants(&gpu.description, &band.scoring, (cooperation, packing));
             let variant = cheapest(&variants, runs, band);
             variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
         };
         let mut alone = runs;
         let mut chosen = Vec::new();
         if ways.halves && !alone.is_empty() {
-            let variant = choose(Cooperation::Subgroup, Numbers::Halves, &alone)?;
-            let (together, rest) = tile_tasks::chained_runs(alone, band, &variant);
+            let variant = choose(Cooperation::Subgroup, Packing::Queries, &alone)?;
+            let (together, rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
             chosen.push((variant, together));
             alone = rest;
         }
         if !alone.is_empty() {
-            let (cooperation, numbers) = match ways.halves_alone {
-                true => (Cooperation::Subgroup, Numbers::Halves),
-                false => (ways.cooperation, Numbers::Words),
-            };
-            chosen.push((choose(cooperation, numbers, &alone)?, alone));
+            let cooperation = if ways.alone == Packing::One { ways.cooperation } else { Cooperation::Subgroup };
+            chosen.push((choose(cooperation, ways.alone, &alone)?, alone));
         }
         let most_rows = tiles.shape.most_rows;
         for (variant, runs) in chosen {
-            let is_halves = variant.numbers == Numbers::Halves;
+            let is_halves = variant.is_halves();
             if is_halves {
                 plan.halved += runs.iter().map(Run::pairs).sum::<u64>();
             }
@@ -127,7 +124,7 @@ impl Plan {
                 let sizes = Sizes::new(variant, &runs, band, limits, most_rows.min(BLOCK_ROWS), may_be_ticketed)
                     .map_err(|message| gpu.unsuited(message))?;
                 let begin = plan.tasks.len() as u32;
-                let targets = sizes.slot_targets;
+                let targets = sizes.slot_borders * variant.targets();
                 let tasks =
                     tile_tasks::tasks(&runs, band, &sizes.variant, targets, &query_end_word, floor, &mut plan.parts);
                 plan.tasks.extend(tasks);
@@ -155,7 +152,7 @@ impl Plan {
 /// How the runs of one variant are divided.
 struct Sizes {
     variant: Variant,
-    slot_targets: u32,
+    slot_borders: u32,
     slot_rows: u32,
     slot_vectors: u64,
     /// Tasks at a time: workgroups that draw them by ticket, or that many with a workgroup for each of their passes.
@@ -180,16 +177,16 @@ impl Sizes {
         let passes = runs.iter().map(|run| run.passes(band, &variant)).max().unwrap_or(1).max(1);
         let targets: u64 = runs.iter().map(|run| run.targets.len() as u64).sum();
         let variant = Variant { passes: passes > 1, ..variant };
-        let teams = variant.teams();
+        let at_once = variant.teams() * variant.targets();
         // As few tasks as have a profile each for a while, but enough for all workgroups.
-        let turns_for_all = targets / (u64::from(teams) * limits.slots).max(1);
+        let turns_for_all = targets / (u64::from(at_once) * limits.slots).max(1);
         let wanted =
             (PROFILE_ROWS / (4 * words)).min(turns_for_all.try_into().unwrap_or(u32::MAX)).clamp(1, MOST_TURNS);
         let pass_loops = |turns: u32| {
             variant.pass_iterations(turns) + u64::from(turns) * u64::from(words) * variant.step_iterations()
         };
         let count = |turns: u32| -> u64 {
-            runs.iter().map(|run| u64::from((run.targets.len() as u32).div_ceil(teams * turns))).sum()
+            runs.iter().map(|run| u64::from((run.targets.len() as u32).div_ceil(at_once * turns))).sum()
         };
         // By ticket one workgroup may do everything.
         let all_loops = |turns: u32| count(turns) * u64::from(passes) * pass_loops(turns);
@@ -210,8 +207,8 @@ impl Sizes {
         // A pass ends so many diagonals after it began.
         let kept_passes = if variant.split { passes.min(words.div_ceil(block_words.unwrap_or(words))) } else { 1 };
         let of_turns = |turns: u32| {
-            let slot_targets = teams * turns;
-            let slot_vectors = variant.slot_vectors(slot_targets, words, kept_passes);
+            let slot_borders = variant.teams() * turns;
+            let slot_vectors = variant.slot_vectors(slot_borders, words, kept_passes);
             let by_memory = limits.scratch_bytes / (VECTOR_BYTES * slot_vectors.max(1));
             let mut slots = if slot_vectors == 0 { limits.slots } else { by_memory.min(limits.slots) };
             if let Some(block) = block_words {
@@ -219,7 +216,7 @@ impl Sizes {
                 slots = slots.min((MOST_WORKGROUPS / passes).max(1).into());
             }
             let slot_rows = if variant.passes { words * 4 } else { 0 };
-            Sizes { variant, slot_targets, slot_rows, slot_vectors, slots, block_words, passes, words, kept_passes }
+            Sizes { variant, slot_borders, slot_rows, slot_vectors, slots, block_words, passes, words, kept_passes }
         };
         let sizes = of_turns(if is_ticketed { wanted } else { 1 });
         let sizes = if sizes.slots < limits.slots && is_ticketed { of_turns(1) } else { sizes };
@@ -227,14 +224,15 @@ impl Sizes {
             let bytes = sizes.slot_vectors * VECTOR_BYTES;
             return Err(format!("{bytes} bytes of scratch exceed {}", limits.scratch_bytes));
         }
-        let slots = sizes.slots.min(count(sizes.slot_targets / teams));
+        let slots = sizes.slots.min(count(sizes.slot_borders / variant.teams()));
         Ok(Sizes { slots, ..sizes })
     }
 
     /// Cells of a task at most in a dispatch that does a block of each of its passes.
     fn diagonal_cells(variant: &Variant, passes: u32, block_words: u32) -> u64 {
         let pass = u64::from(variant.pass_columns()) * u64::from(block_words) * 4;
-        pass * u64::from(passes) * u64::from(variant.teams()) * variant.queries() as u64
+        let pairs = u64::from(variant.teams() * variant.targets()) * variant.queries() as u64;
+        pass * u64::from(passes) * pairs
     }
 
     /// The dispatches of tasks from `begin` on: one that draws all of them by ticket; or rounds of as many tasks as there are
@@ -248,7 +246,7 @@ impl Sizes {
             kept_passes: self.kept_passes,
             block_words: self.words,
             slot_rows: self.slot_rows,
-            slot_targets: if self.slot_rows > 0 { self.slot_targets } else { 0 },
+            slot_borders: if self.slot_rows > 0 { self.slot_borders } else { 0 },
             slot_vectors: self.slot_vectors as u32,
             ..bytemuck::Zeroable::zeroed()
         };

@@ -2,7 +2,7 @@
 
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::Gpu;
-use crate::gpu::kernels::{Cooperation, Kernel, Kind, Numbers, of_kind};
+use crate::gpu::kernels::{Cooperation, Kernel, Kind, Packing, of_kind};
 use crate::pairs::kernels::sw_tile::{self, Variant};
 use crate::pairs::kernels::tile_tasks::Run;
 use crate::pairs::{Band, Batch};
@@ -20,18 +20,22 @@ const SATURATED_FADING: f64 = 0.9;
 
 /// What a row costs a lane with so many columns (of halves: for two queries): its time on an H200, in units that are the same for
 /// all of them.
-fn row_cost(numbers: Numbers, columns: u32) -> f64 {
+fn row_cost(packing: Packing, columns: u32) -> f64 {
     // Rates per lane of a device full of pairs.
-    let rate = match (numbers, columns) {
-        (Numbers::Words, ..=8) => 2.1,
-        (Numbers::Words, ..=16) => 2.3,
-        (Numbers::Words, ..=20) => 2.95,
-        (Numbers::Words, _) => 3.1,
-        (Numbers::Halves, ..=8) => 2.8,
-        (Numbers::Halves, ..=16) => 4.1,
-        (Numbers::Halves, ..=20) => 4.3,
-        (Numbers::Halves, ..=24) => 4.45,
-        (Numbers::Halves, _) => 4.2,
+    let rate = match (packing, columns) {
+        (Packing::One, ..=8) => 2.1,
+        (Packing::One, ..=16) => 2.3,
+        (Packing::One, ..=20) => 2.95,
+        (Packing::One, _) => 3.1,
+        (Packing::Queries, ..=8) => 2.8,
+        (Packing::Queries, ..=16) => 4.1,
+        (Packing::Queries, ..=20) => 4.3,
+        (Packing::Queries, ..=24) => 4.45,
+        (Packing::Queries, _) => 4.2,
+        (Packing::Targets, ..=8) => 2.3,
+        (Packing::Targets, ..=16) => 3.3,
+        (Packing::Targets, ..=20) => 3.5,
+        (Packing::Targets, _) => 3.6,
     };
     f64::from(columns) / rate
 }
@@ -89,8 +93,19 @@ pub(in crate::pairs::gpu) struct Ways {
     pub cooperation: Cooperation,
     /// Queries that go together are computed in halves.
     pub halves: bool,
-    /// All others are, too.
-    pub halves_alone: bool,
+    /// How all others are computed.
+    pub alone: Packing,
+}
+
+impl Ways {
+    /// How much of a query others have to fill, so that they are computed beside it: all in one, or each alone.
+    pub(super) fn least_fill(self) -> f64 {
+        match self.alone {
+            Packing::One => 0.4,
+            Packing::Queries => 0.0,
+            Packing::Targets => 0.65,
+        }
+    }
 }
 
 /// What is known of local scores on a device.
@@ -120,25 +135,25 @@ impl Tiles {
             let is_there = gpu.device.features().contains(of_kind(kind).features);
             // Less than the fewest lanes share no pair.
             is_there
-                && (kind == Kind::Tile(Cooperation::Workgroup, Numbers::Words)
+                && (kind == Kind::Tile(Cooperation::Workgroup, Packing::One)
                     || gpu.description.subgroup_sizes[0] >= LANES[0])
         };
-        let of_kind = |cooperation, numbers| can(Kind::Tile(cooperation, numbers)).then_some((cooperation, numbers));
+        let there = |cooperation, packing| can(Kind::Tile(cooperation, packing)).then_some((cooperation, packing));
         if let Some(kernel) = kernel {
-            let Kind::Tile(cooperation, numbers) = kernel.kind else { return None };
-            let (cooperation, numbers) = of_kind(cooperation, numbers)?;
-            let halves = numbers == Numbers::Halves && symbols_fit;
-            return Some(Ways { cooperation, halves, halves_alone: halves });
+            let Kind::Tile(cooperation, packing) = kernel.kind else { return None };
+            let (cooperation, packing) = there(cooperation, packing)?;
+            let alone = if symbols_fit { packing } else { Packing::One };
+            return Some(Ways { cooperation, halves: alone == Packing::Queries, alone });
         }
-        let (cooperation, _) = of_kind(Cooperation::Subgroup, Numbers::Words)
-            .or_else(|| of_kind(Cooperation::Workgroup, Numbers::Words))?;
-        let has_halves = self.shape.halves && symbols_fit && of_kind(Cooperation::Subgroup, Numbers::Halves).is_some();
+        let (cooperation, _) =
+            there(Cooperation::Subgroup, Packing::One).or_else(|| there(Cooperation::Workgroup, Packing::One))?;
+        let has_halves = self.shape.halves && symbols_fit && there(Cooperation::Subgroup, Packing::Queries).is_some();
         let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated < MOST_SATURATED);
         if !halves {
             // Some day other pairs come.
             self.saturated *= SATURATED_FADING;
         }
-        Some(Ways { cooperation, halves, halves_alone: false })
+        Some(Ways { cooperation, halves, alone: if halves { Packing::Targets } else { Packing::One } })
     }
 
     /// Learns how many of so many pairs halves did not hold.
@@ -152,9 +167,9 @@ impl Tiles {
         &self,
         adapter: &AdapterDescription,
         scoring: &Scoring,
-        way: (Cooperation, Numbers),
+        way: (Cooperation, Packing),
     ) -> Vec<Variant> {
-        let (cooperation, numbers) = way;
+        let (cooperation, packing) = way;
         let [least, most] = adapter.subgroup_sizes;
         let by_subgroups = cooperation == Cooperation::Subgroup;
         let workgroup = if by_subgroups { self.shape.workgroup.max(most) } else { self.shape.workgroup };
@@ -164,7 +179,7 @@ impl Tiles {
         let sizes = lanes.iter().flat_map(|&lanes| columns.iter().map(move |&columns| (lanes, columns)));
         let variant = |(lanes, columns)| Variant {
             cooperation,
-            numbers,
+            packing,
             lanes,
             columns,
             workgroup,
@@ -183,7 +198,7 @@ impl Tiles {
 
 /// What runs cost in a variant: rows and columns of padding, and what a row costs beside its cells.
 fn cost(variant: &Variant, runs: &[Run], band: &Band) -> f64 {
-    let row = row_cost(variant.numbers, variant.columns);
+    let row = row_cost(variant.packing, variant.columns);
     let lanes_and_steps = |run: &Run| {
         let middle = run.targets.start + run.targets.len() as u32 / 2;
         let rows = f64::from(band.order.get(middle as usize).map_or(0, |&target| band.targets.length(target)));

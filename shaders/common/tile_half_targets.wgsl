@@ -1,0 +1,37 @@
+// Numbers of a tile: halves, of one query and two targets.
+
+#import tile_half_numbers
+
+// Scores of LOAD columns.
+alias V = vec4<f16>;
+// The same against both targets' symbols.
+struct L {
+    one: V,
+    two: V,
+}
+
+const LOAD: u32 = 4u;
+// Queries and targets that are computed together.
+const QUERIES: u32 = 1u;
+const TARGETS: u32 = 2u;
+
+// The bits of a packed border that are the query's: all, of both targets.
+fn border_mask(first: bool, second: bool) -> i32 {
+    return select(0, -1, first);
+}
+
+// What the profile has in a load.
+fn loaded(places: vec2<u32>) -> L {
+    return L(profile[places.x], profile[places.y]);
+}
+
+fn column_of(scores: L, c: u32) -> S {
+    return vec2<f16>(scores.one[c], scores.two[c]);
+}
+
+// Scores of a code, whose row of the table begins at `row`, against LOAD symbols of the first query.
+fn scores_of(row: u32, symbols: vec2<u32>, load: u32) -> V {
+    let a = symbols.x;
+    return vec4<f16>(
+        score_of(row, a & 255u), score_of(row, (a >> 8u) & 255u), score_of(row, (a >> 16u) & 255u), score_of(row, a >> 24u));
+}
