@@ -1,0 +1,66 @@
+//! Scores that other exact programs print, of the proteins in `assets/proteins`: parasail in three modes, and the search of
+//! ssearch36. `scripts/compare` compares more of them.
+
+use std::collections::HashMap;
+
+use pairwave::score::{EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
+use pairwave::seq::{Alphabet, Code};
+use pairwave::trace::{Hint, Workspace, traceback};
+
+/// Codes by the first word of the header.
+fn proteins() -> HashMap<String, Vec<Code>> {
+    let mut all = HashMap::new();
+    for file in ["queries", "subjects"] {
+        let path = format!("{}/assets/proteins/{file}.fasta", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        for record in text.split('>').skip(1) {
+            let (header, sequence) = record.split_once('\n').unwrap();
+            let letters = sequence.bytes().filter(u8::is_ascii_alphabetic);
+            let codes = letters.map(|letter| Alphabet::Protein.encode(letter).unwrap()).collect();
+            all.insert(header.split_whitespace().next().unwrap().to_owned(), codes);
+        }
+    }
+    all
+}
+
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())
+}
+
+fn scoring(matrix: &str, open: i32, extend: i32, mode: Mode, end_gaps: EndGaps) -> Scoring {
+    let matrix = SubstitutionMatrix::built_in(matrix).unwrap();
+    let gaps = Gaps::from_blast(open, extend);
+    Scoring { mode, ..Scoring::matrix(Alphabet::Protein, &matrix, gaps, end_gaps).unwrap() }
+}
+
+#[test]
+fn scores_of_parasail() {
+    let (proteins, mut workspace, mut compared) = (proteins(), Workspace::new(), 0);
+    for row in rows(include_str!("printed/parasail.tsv")) {
+        let number = |at: usize| row[at].parse::<i32>().unwrap();
+        let modes = [(Mode::Local, EndGaps::Charged), (Mode::Global, EndGaps::Charged), (Mode::Global, EndGaps::Free)];
+        for (at, (mode, end_gaps)) in modes.into_iter().enumerate() {
+            let scoring = scoring(row[0], number(1), number(2), mode, end_gaps);
+            let (query, target) = (&proteins[row[3]], &proteins[row[4]]);
+            let answer = traceback(query, target, &scoring, Hint::NONE, &mut workspace).unwrap();
+            // Parasail's overlaps have a symbol at least; ours may be empty, which scores 0.
+            let least = if end_gaps == EndGaps::Free { 0 } else { i64::MIN };
+            assert_eq!(answer.score, i64::from(number(5 + at)).max(least), "{row:?} {mode:?} {end_gaps:?}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 3 * 375);
+}
+
+#[test]
+fn scores_of_ssearch36() {
+    let (proteins, mut workspace, mut compared) = (proteins(), Workspace::new(), 0);
+    let scoring = scoring("BLOSUM62", 11, 1, Mode::Local, EndGaps::Charged);
+    for row in rows(include_str!("printed/ssearch36.tsv")) {
+        let (query, target) = (&proteins[row[0]], &proteins[row[1]]);
+        let answer = traceback(query, target, &scoring, Hint::NONE, &mut workspace).unwrap();
+        assert_eq!(answer.score, row[2].parse::<i64>().unwrap(), "{row:?}");
+        compared += 1;
+    }
+    assert_eq!(compared, 186);
+}
