@@ -89,6 +89,9 @@ fn traced(batch: &Batch, report: &Report) -> Result<(), String> {
     if !spans.is_empty() && spans.len() != report.hits.len() {
         return Err(format!("{} alignments for {} results", spans.len(), report.hits.len()));
     }
+    if !report.ends.is_empty() && report.ends.len() != report.hits.len() {
+        return Err(format!("{} ends of alignments for {} results", report.ends.len(), report.hits.len()));
+    }
     let band = &batch.band;
     for (hit, span) in report.hits.iter().zip(spans) {
         let Some((first, runs)) = *span else { continue };

@@ -11,6 +11,7 @@ use crate::alignment::{Cigar, packed};
 use crate::engine::{self, Portion, Reported, Work};
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
+use crate::trace::EndRegion;
 
 /// Scores and alignments of pairs of whole sequences.
 #[derive(Debug, Clone, Copy)]
@@ -194,6 +195,8 @@ pub struct Report {
     pub hits: Vec<Hit>,
     /// Alignments of some of the hits, where the engine traced them.
     pub traced: Traced,
+    /// Where the local alignments of the hits end, in their order, if the engine knows; else empty.
+    pub ends: Vec<EndRegion>,
     /// Indices of the blocks that the engine did not finish; another engine has to.
     pub unfinished: Vec<usize>,
     /// Time that the device was busy with the kernel, where it can be told.

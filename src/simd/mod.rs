@@ -12,12 +12,14 @@ mod lines;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod portable;
+mod skew;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
 
 pub use level::Level;
 pub(crate) use level::{Kernel, LaneElement, Simd};
 pub(crate) use lines::Lines;
+pub(crate) use skew::{Skew, SkewBuffers};
 
 use crate::score::difference::{Element, STEPS};
 use crate::seq::Code;

@@ -1,29 +1,49 @@
 //! The production traceback of local alignments: where the canonical one ends, where it begins, and, by the global
 //! traceback, what lies between.
 //!
-//! The end is found by `forward`, a sweep over all rows that keeps one of them (Smith and Waterman 1981, with Gotoh's
-//! states of 1982); the beginning by `backward`, a sweep from the end over the reversed prefixes that keeps to the
-//! cells from which the score can still be reached. Both take memory in proportion to the target's length. Between the
-//! two places lies a global alignment of known score, for which the global traceback needs a narrow band only.
+//! An engine that computes the score may know in which few cells the alignment ends ([`EndRegion`]). From these, `anchored`
+//! sweeps the reversed prefixes in narrow lanes, over the cells from which the score can still be reached, and `reach`
+//! follows the alignments with the score along the values that it leaves: to the end, and through the few diagonals that
+//! they visit, which are the band of the global traceback between both places.
 //!
-//! A score that is known leaves little of the matrix where sequences are similar; where it leaves much, `striped` finds both
-//! places in narrow lanes. It finds the beginning as the end of the reversed prefixes: as the end is the first cell that has
-//! the score, every alignment within the prefixes that has it ends there, so that the reversed ones all begin where these
-//! do, and the first cell in which one ends has the fewest symbols of the query, and then of the target.
+//! Otherwise the end comes first. It is found by `forward`, a sweep over all rows that keeps one of them (Smith and Waterman
+//! 1981, with Gotoh's states of 1982), or by `striped` in narrow lanes where the score leaves much of the matrix. From this
+//! one cell `anchored` goes on.
+//!
+//! What `anchored` leaves is bounded by a budget. Where that is not enough, or numbers are not, the beginning is found by
+//! `backward`, which keeps to the same cells, or as the end of the reversed prefixes by `striped`: as the end is the first
+//! cell that has the score, every alignment within the prefixes that has it ends there, so that the reversed ones all begin
+//! where these do, and the first cell in which one ends has the fewest symbols of the query, and then of the target. These
+//! take memory in proportion to the target's length, and the global traceback the band that a score leaves.
 
+mod anchored;
 mod backward;
 mod forward;
+mod reach;
 mod striped;
 
-use std::ops::{Add, Sub};
+use std::ops::{Add, Range, Sub};
 
+use self::anchored::{Anchor, Gains, Swept, Values};
+use self::reach::Frontiers;
 use self::striped::Found;
+use super::band::Band;
 use super::traceback::global;
 use super::{Hint, Workspace};
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Scoring};
 use crate::seq::Code;
+use crate::simd::{LaneElement, Level};
+
+/// Where a pair's canonical alignment ends: one of these symbols of the query is its last one, and one of these of the target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EndRegion {
+    /// Symbols of the query, counted from 0.
+    pub query: Range<u32>,
+    /// Symbols of the target.
+    pub target: Range<u32>,
+}
 
 /// An integer that holds a score: 32 bits, which vectors hold more of, or 64 bits.
 trait Number: Copy + Ord + Default + From<i32> + Into<i64> + Add<Output = Self> + Sub<Output = Self> {}
@@ -40,6 +60,10 @@ pub(super) struct Buffers {
     anchored_32: backward::Row<i32>,
     anchored_64: backward::Row<i64>,
     stripes: striped::Buffers,
+    gains: Gains,
+    values_16: Values<i16>,
+    values_32: Values<i32>,
+    frontiers: Frontiers,
     /// The prefixes of both sequences, turned round.
     reversed: [Vec<Code>; 2],
 }
@@ -50,7 +74,7 @@ const FORWARD_COST: u64 = 6;
 const BACKWARD_COST: u64 = 20;
 
 /// The canonical local alignment of two sequences (the rule is in [`crate::trace`]). `scoring.end_gaps` is of no
-/// account: a local alignment has none.
+/// account: a local alignment has none. `within`, if it is known: where the alignment ends.
 ///
 /// # Errors
 /// [`Error::Internal`] if the alignment has not the score or the matches of `hint`.
@@ -59,8 +83,14 @@ pub(super) fn traceback(
     target: &[Code],
     scoring: &Scoring,
     hint: Hint,
+    within: Option<&EndRegion>,
     workspace: &mut Workspace,
 ) -> Result<Alignment> {
+    if let (Some(score @ 1..), Some(region)) = (hint.score, within)
+        && let Some(place) = place(query, target, scoring, score, region, workspace)
+    {
+        return between(query, target, scoring, Hint { score: Some(score), ..hint }, place, workspace);
+    }
     let wrong = |found: String| Err(Error::Internal(format!("the traceback found {found}")));
     let end = match hint.score {
         // The empty alignment; there is nothing to look for.
@@ -77,11 +107,37 @@ pub(super) fn traceback(
             Some(hinted) => wrong(format!("no columns, the engine {hinted} matches")),
         };
     };
-    let (query, target) = (&query[..end.query], &target[..end.target]);
-    let Some((from_query, from_target)) = find_begin(query, target, scoring, score, workspace) else {
-        return wrong(format!("no beginning of a local alignment with score {score}"));
-    };
+    let last = |symbols: usize| symbols as u32 - 1..symbols as u32;
+    let region = EndRegion { query: last(end.query), target: last(end.target) };
+    let place = place(query, target, scoring, score, &region, workspace).or_else(|| {
+        let (query, target) = (&query[..end.query], &target[..end.target]);
+        let (from_query, from_target) = find_begin(query, target, scoring, score, workspace)?;
+        Some(Place { query: from_query..end.query, target: from_target..end.target, band: None })
+    });
+    match place {
+        Some(place) => between(query, target, scoring, Hint { score: Some(score), ..hint }, place, workspace),
+        None => wrong(format!("no beginning of a local alignment with score {score}")),
+    }
+}
 
+/// The parts that the canonical alignment is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    query: Range<usize>,
+    target: Range<usize>,
+    /// The diagonals that its alignments with the score visit, if they are known.
+    band: Option<Band>,
+}
+
+/// The canonical global alignment of two parts.
+fn between(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    hint: Hint,
+    place: Place,
+    workspace: &mut Workspace,
+) -> Result<Alignment> {
     let charged;
     let scoring = match scoring.end_gaps {
         EndGaps::Charged => scoring,
@@ -90,10 +146,82 @@ pub(super) fn traceback(
             &charged
         }
     };
-    let hint = Hint { score: Some(score), matches: hint.matches };
-    let between = global(&query[from_query..], &target[from_target..], scoring, hint, workspace)?;
     let position = |symbols: usize| u32::try_from(symbols).expect("a sequence of fewer than 2^32 symbols");
-    Ok(Alignment { query_start: position(from_query), target_start: position(from_target), ..between })
+    let (query_start, target_start) = (position(place.query.start), position(place.target.start));
+    let between = global(&query[place.query], &target[place.target], scoring, hint, place.band, workspace)?;
+    Ok(Alignment { query_start, target_start, ..between })
+}
+
+/// Of an alignment with this score, which is the greatest, and above 0: where it begins and ends, and by which diagonals it
+/// goes. None if that takes more memory than there is to be, or there is no such alignment.
+fn place(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    score: i64,
+    region: &EndRegion,
+    workspace: &mut Workspace,
+) -> Option<Place> {
+    let (level, most_bytes) = (workspace.level, workspace.budget_bytes());
+    let Buffers { gains, values_16, values_32, frontiers, reversed, .. } = &mut workspace.local;
+    let before = |sequence: &[Code], ends: &Range<u32>| (ends.end as usize).min(sequence.len());
+    let (i, j) = (before(query, &region.query), before(target, &region.target));
+    let ends = [i.checked_sub(region.query.start as usize)?, j.checked_sub(region.target.start as usize)?];
+    if ends.contains(&0) {
+        return None;
+    }
+    for (turned, sequence) in reversed.iter_mut().zip([&query[..i], &target[..j]]) {
+        turned.clear();
+        turned.extend(sequence.iter().rev());
+    }
+    let [query, target] = &*reversed;
+    let at = Anchor { query, target, ends, score, scoring };
+    gains.set(&at);
+    match place_in(&at, gains, values_16, frontiers, most_bytes, level) {
+        Err(Swept::TooNarrow) => place_in(&at, gains, values_32, frontiers, most_bytes, level),
+        found => found,
+    }
+    .ok()
+    .flatten()
+}
+
+/// Beginnings from which ends are looked for; an alignment has one, or few.
+const MOST_BEGINS: usize = 16;
+
+/// The same in numbers of one width.
+fn place_in<E: LaneElement>(
+    at: &Anchor,
+    gains: &Gains,
+    values: &mut Values<E>,
+    frontiers: &mut Frontiers,
+    most_bytes: usize,
+    level: Level,
+) -> std::result::Result<Option<Place>, Swept> {
+    let swept = anchored::sweep(at, gains, values, most_bytes, level);
+    if swept != Swept::Done || values.begins.len() > MOST_BEGINS {
+        return Err(swept);
+    }
+    // The fewest symbols of the query first, then of the target.
+    let mut begins = std::mem::take(&mut values.begins);
+    begins.sort_unstable();
+    let mut best: Option<([usize; 2], reach::Reached)> = None;
+    for &begin in &begins {
+        if let Some(reached) = reach::follow(at, gains, values, begin, frontiers)
+            && best.is_none_or(|(_, best)| reached.end > best.end)
+        {
+            best = Some((begin, reached));
+        }
+        if at.ends == [1, 1] && best.is_some() {
+            break;
+        }
+    }
+    values.begins = begins;
+    let (m, n) = (at.query.len(), at.target.len());
+    Ok(best.map(|([row, column], reached)| Place {
+        query: m - 1 - row..m - reached.end[0],
+        target: n - 1 - column..n - reached.end[1],
+        band: Some(Band { low: reached.diagonals[0], high: reached.diagonals[1] }),
+    }))
 }
 
 /// The cell where the canonical alignment ends; none if it is empty. `enough` is the greatest score, if it is known.
@@ -226,7 +354,7 @@ mod tests {
         let right = smith_waterman::align(&query, &target, &scoring);
         let mut workspace = Workspace::default();
         let mut error = |score: Option<i64>, matches: Option<u64>| {
-            let found = traceback(&query, &target, &scoring, Hint { score, matches }, &mut workspace);
+            let found = traceback(&query, &target, &scoring, Hint { score, matches }, None, &mut workspace);
             found.expect_err("the hint is wrong").to_string()
         };
         assert!(error(Some(right.score + 1), None).contains("found local score 0, the engine"));

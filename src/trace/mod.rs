@@ -35,4 +35,5 @@ pub mod traceback;
 mod walk;
 mod wavefront;
 
-pub use traceback::{Hint, Workspace, traceback};
+pub use local::EndRegion;
+pub use traceback::{Hint, Workspace, traceback, traceback_from};

@@ -4,7 +4,7 @@
 //! back over them, `walk`'s. Here the band and the width of the numbers are chosen.
 
 use super::band::{Band, ScoreRange, ScoresBy};
-use super::local;
+use super::local::{self, EndRegion};
 use super::sweep::{Ends, Sweep};
 use super::walk::{Tracer, Walk};
 use super::wavefront::{Cell, Costs, Directions, Geometry, Symbols, TABLE_SIDE, Value, Wave};
@@ -52,7 +52,8 @@ impl Workspace {
         Self::with_budget(Self::DEFAULT_BUDGET_BYTES)
     }
 
-    /// A workspace that keeps at most about so many bytes of directions at once. Any number is enough; less is slower.
+    /// A workspace that keeps at most about so many bytes of directions at once, and, to find where a local alignment begins,
+    /// of values. Any number is enough; less is slower.
     pub fn with_budget(budget_bytes: usize) -> Self {
         Workspace {
             budget_bytes,
@@ -63,6 +64,11 @@ impl Workspace {
             wave_64: Wave::default(),
             local: local::Buffers::default(),
         }
+    }
+
+    /// Bytes of directions, or of values, that are kept at once.
+    pub(super) fn budget_bytes(&self) -> usize {
+        self.budget_bytes
     }
 
     /// Computes with these instructions. Changes no result.
@@ -92,24 +98,44 @@ pub fn traceback(
     hint: Hint,
     workspace: &mut Workspace,
 ) -> Result<Alignment> {
+    traceback_from(query, target, scoring, hint, None, workspace)
+}
+
+/// The same where it may be known in which cells a local alignment ends. With the score that saves most of the work.
+///
+/// # Errors
+/// As [`traceback()`].
+pub fn traceback_from(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    hint: Hint,
+    region: Option<&EndRegion>,
+    workspace: &mut Workspace,
+) -> Result<Alignment> {
     match scoring.mode {
-        Mode::Global => global(query, target, scoring, hint, workspace),
-        Mode::Local => fits_the_table(scoring).and_then(|()| local::traceback(query, target, scoring, hint, workspace)),
+        Mode::Global => global(query, target, scoring, hint, None, workspace),
+        Mode::Local => {
+            fits_the_table(scoring)?;
+            local::traceback(query, target, scoring, hint, region, workspace)
+        }
     }
 }
 
-/// The canonical global alignment of two sequences, whatever the mode.
+/// The canonical global alignment of two sequences, whatever the mode. `within`, if it is known: a band that holds every
+/// alignment of the score in `hint`.
 pub(super) fn global(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     hint: Hint,
+    within: Option<Band>,
     workspace: &mut Workspace,
 ) -> Result<Alignment> {
     let (alignment, matches) = if query.is_empty() || target.is_empty() {
         (one_is_empty(query.len(), target.len(), scoring), 0)
     } else {
-        let pair = Pair::new(query, target, scoring, hint);
+        let pair = Pair { within, ..Pair::new(query, target, scoring, hint) };
         if pair.scores() == ScoresBy::Table {
             fits_the_table(scoring)?;
         }
@@ -168,6 +194,8 @@ struct Pair<'a> {
     target: &'a [Code],
     scoring: &'a Scoring,
     hint: Hint,
+    /// A band that holds all alignments of the hint's score, if one is known.
+    within: Option<Band>,
     range: ScoreRange,
     weight: i128,
 }
@@ -176,7 +204,7 @@ impl<'a> Pair<'a> {
     fn new(query: &'a [Code], target: &'a [Code], scoring: &'a Scoring, hint: Hint) -> Self {
         let range = ScoreRange::of(&scoring.substitution, query, target);
         let weight = query.len().min(target.len()) as i128 + 1;
-        Pair { query, target, scoring, hint, range, weight }
+        Pair { query, target, scoring, hint, within: None, range, weight }
     }
 
     /// A bound on every packed, offset value that a path inside the matrices has, with an opening to spare: diagonal
@@ -240,7 +268,10 @@ impl<'a> Pair<'a> {
         let costs = self.costs::<T>();
         let (m, n) = (self.query.len(), self.target.len());
         if self.hint.score.is_some() {
-            let band = self.range.band(m, n, self.scoring, self.hint);
+            let mut band = self.range.band(m, n, self.scoring, self.hint);
+            if let Some(within) = self.within {
+                band = Band { low: band.low.max(within.low), high: band.high.min(within.high) };
+            }
             return self.align_within(band, &costs, workspace, wave);
         }
         // Without a score, a band for similar sequences comes first. What it finds is some alignment's score, hence at

@@ -1,10 +1,12 @@
 //! The production traceback against the textbook.
 
 use pairwave::alignment::verify_alignment;
+use pairwave::pairs::cpu::{self, Form};
 use pairwave::pairs::oracle::smith_waterman;
 use pairwave::score::{Gaps, Scoring};
 use pairwave::seq::{Alphabet, Code};
-use pairwave::trace::{Hint, Workspace, traceback};
+use pairwave::simd::Level;
+use pairwave::trace::{EndRegion, Hint, Workspace, traceback, traceback_from};
 use proptest::prelude::*;
 
 use super::*;
@@ -22,6 +24,44 @@ fn check(query: &[Code], target: &[Code], scoring: &Scoring) -> Result<(), Strin
         if rescored != answer.score {
             return Err(context(format!("rescored {rescored}")));
         }
+    }
+    from_regions(query, target, scoring, &expected)
+}
+
+/// Traces a pair from where it may end: the cell, more of them, all of them, and what the score's kernels say, whichever is
+/// the query; with little memory, and with all instructions there are.
+fn from_regions(
+    query: &[Code],
+    target: &[Code],
+    scoring: &Scoring,
+    expected: &smith_waterman::ReferenceLocalAlignment,
+) -> Result<(), String> {
+    let hint = Hint { score: Some(expected.score), matches: None };
+    let (i, j) = (expected.query.end as u32, expected.target.end as u32);
+    let region = |more: u32| EndRegion {
+        query: i.saturating_sub(1 + more)..(i + more / 3).min(query.len() as u32),
+        target: j.saturating_sub(1 + more / 2)..(j + more).min(target.len() as u32),
+    };
+    let mut regions = vec![region(0), region(1), region(7), region(40), region(1000)];
+    for form in [Form::Targets, Form::Rows] {
+        for level in Level::available() {
+            let mut workspace = cpu::Workspace::with(level, form);
+            let targets: Vec<&[Code]> = vec![target, query, target];
+            let ends = cpu::ends(query, &targets, scoring, &mut workspace).map_err(|error| error.to_string())?;
+            regions.extend([ends[0].clone(), ends[2].clone()]);
+            let cell = |ends: &EndRegion| ends.query.contains(&(i - 1)) && ends.target.contains(&(j - 1));
+            if expected.score > 0 && !(cell(&ends[0]) && cell(&ends[2])) {
+                return Err(format!("{form:?} {level:?}: an alignment that ends at {i}, {j}, not in {:?}", ends[0]));
+            }
+        }
+    }
+    let levels = Level::available();
+    for (count, region) in regions.iter().enumerate() {
+        let budget = [1 << 26, 3000, 200][count % 3];
+        let mut workspace = Workspace::with_budget(budget).with_level(levels[count % levels.len()]);
+        let context = |error: String| format!("{region:?}, {budget} bytes: {error}");
+        let answer = traceback_from(query, target, scoring, hint, Some(region), &mut workspace);
+        judge(&answer.map_err(|error| context(error.to_string()))?, expected).map_err(context)?;
     }
     Ok(())
 }

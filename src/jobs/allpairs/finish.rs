@@ -13,10 +13,13 @@ use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::blocks::BlockSink;
 use crate::jobs::blocks::source::Begun;
-use crate::pairs::{Hit, Pairs, Report, plan};
+use crate::pairs::{Hit, Pairs, Report, cpu, plan};
 use crate::score::{AlignmentCounts, IdentityFilter};
-use crate::seq::SequenceId;
-use crate::trace::{Hint, Workspace, traceback};
+use crate::seq::{Code, SequenceId};
+use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
+
+/// Targets of a query for which a thread finds at once where alignments end.
+pub(in crate::jobs) const MOST_TOGETHER: usize = 128;
 
 /// Turns an engine's result into the caller's.
 pub(in crate::jobs) struct Aligner<'a> {
@@ -74,15 +77,18 @@ impl<'a> Aligner<'a> {
     /// What comes of a report, in no particular order, and how many pairs were aligned for it; those that the engine did not
     /// trace on the threads of the pool.
     pub(in crate::jobs) fn results(&self, report: Report, pool: &rayon::ThreadPool) -> Result<(Vec<PairResult>, u64)> {
-        let Report { hits, traced, .. } = report;
+        let Report { hits, traced, mut ends, .. } = report;
         if self.job.score_only {
             let enough = hits.iter().filter(|hit| self.scores_enough(hit));
             return Ok((enough.map(|hit| self.scored(hit)).collect(), 0));
         }
         let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
         let aligned = open.len() as u64;
+        if ends.is_empty() && self.job.is_local() && !self.job.check {
+            ends = self.ends(&hits, &open, pool)?;
+        }
         let align = |workspace: &mut Workspace, &place: &usize| {
-            self.align(&hits[place], traced.cigar(place), workspace).transpose()
+            self.align(&hits[place], traced.cigar(place), ends.get(place), workspace).transpose()
         };
         let is_traced = |&place: &usize| traced.spans.get(place).is_some_and(Option::is_some);
         let results: Result<Vec<PairResult>> = if open.len() <= FEW_RESULTS && open.iter().all(is_traced) {
@@ -96,8 +102,37 @@ impl<'a> Aligner<'a> {
         Ok((results?, aligned))
     }
 
+    /// Where the alignments of the hits at these places end, of which an engine sent scores only: one for each hit.
+    fn ends(&self, hits: &[Hit], open: &[usize], pool: &rayon::ThreadPool) -> Result<Vec<EndRegion>> {
+        let (queries, targets) = (&self.planned.queries, self.planned.targets());
+        let oriented = |&place: &usize| (self.orient(&hits[place]), place);
+        let mut pairs: Vec<((SequenceId, SequenceId), usize)> = open.iter().map(oriented).collect();
+        pairs.sort_unstable();
+        let groups: Vec<_> = pairs.chunk_by(|a, b| a.0.0 == b.0.0).flat_map(|of| of.chunks(MOST_TOGETHER)).collect();
+        let found = |workspace: &mut cpu::Workspace, group: &&[((SequenceId, SequenceId), usize)]| {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let symbols: Vec<&[Code]> = group.iter().map(|((_, target), _)| targets.codes(*target)).collect();
+            cpu::ends(queries.codes(group[0].0.0), &symbols, &self.job.scoring, workspace)
+        };
+        let found: Result<Vec<Vec<EndRegion>>> =
+            pool.install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect());
+        let mut ends = vec![EndRegion::default(); hits.len()];
+        for ((_, place), end) in pairs.iter().zip(found?.into_iter().flatten()) {
+            ends[*place] = end;
+        }
+        Ok(ends)
+    }
+
     /// The alignment of a pair, traced back here unless the engine did; `None` if it has not the identity asked for.
-    fn align(&self, hit: &Hit, traced: Option<Cigar>, workspace: &mut Workspace) -> Result<Option<PairResult>> {
+    fn align(
+        &self,
+        hit: &Hit,
+        traced: Option<Cigar>,
+        end: Option<&EndRegion>,
+        workspace: &mut Workspace,
+    ) -> Result<Option<PairResult>> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
@@ -111,7 +146,7 @@ impl<'a> Aligner<'a> {
                 // A local traceback that is told the score ends there; checked, it looks for a greater one.
                 let score = (!(job.is_local() && job.check)).then_some(hit.score);
                 // Fails if the engine's score or matches are not what the traceback finds.
-                traceback(a, b, &job.scoring, Hint { score, matches: hit.matches }, workspace)?
+                traceback_from(a, b, &job.scoring, Hint { score, matches: hit.matches }, end, workspace)?
             }
         };
         let counts = alignment.cigar.counts();

@@ -12,13 +12,14 @@ use super::{Search, SearchHit};
 use crate::alignment::{Alignment, verify_alignment};
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
+use crate::jobs::allpairs::finish::MOST_TOGETHER;
 use crate::output::Range32;
 use crate::output::columns::Columns;
-use crate::pairs::Hit;
+use crate::pairs::{Hit, cpu};
 use crate::score::AlignmentCounts;
 use crate::score::statistics::Statistics;
-use crate::seq::{SequenceId, SequenceStore};
-use crate::trace::{Hint, Workspace, traceback};
+use crate::seq::{Code, SequenceId, SequenceStore};
+use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
 
 /// Hits that are traced together, of one query or of several: enough for all threads, and few in memory.
 const WINDOW: usize = 1 << 12;
@@ -116,11 +117,13 @@ impl Tracer<'_> {
             if !self.job.score_only {
                 summary.aligned += pairs.len() as u64;
             }
-            let hit = |workspace: &mut Workspace, &(place, query, pair): &(usize, SequenceId, Candidate)| {
-                self.hit(query, &pair, workspace).map(|hit| hit.map(|hit| (place, hit)))
+            let ends = self.ends(&pairs)?;
+            let hit = |workspace: &mut Workspace,
+                       (at, &(place, query, pair)): (usize, &(usize, SequenceId, Candidate))| {
+                self.hit(query, &pair, ends.get(at), workspace).map(|hit| hit.map(|hit| (place, hit)))
             };
             let hits: Result<Vec<Option<(usize, SearchHit)>>> =
-                self.pool.install(|| pairs.par_iter().map_init(Workspace::default, hit).collect());
+                self.pool.install(|| pairs.par_iter().enumerate().map_init(Workspace::default, hit).collect());
             hits?.into_iter().flatten().for_each(|(place, hit)| window[place].take(hit, most));
         }
         let hits: Vec<SearchHit> = window.into_iter().flat_map(|open| open.hits).collect();
@@ -131,8 +134,48 @@ impl Tracer<'_> {
         Ok(())
     }
 
+    /// Where the alignments of these pairs end, if that helps to trace them: their scores tell nothing of it.
+    fn ends(&self, pairs: &[(usize, SequenceId, Candidate)]) -> Result<Vec<EndRegion>> {
+        let job = self.job;
+        if job.score_only || !job.is_local() || job.check {
+            return Ok(Vec::new());
+        }
+        let same = |a: &(usize, SequenceId, Candidate), b: &(usize, SequenceId, Candidate)| {
+            (a.1, a.2.strand) == (b.1, b.2.strand)
+        };
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        order.sort_by_key(|&at| (pairs[at].1, pairs[at].2.strand));
+        let groups: Vec<&[usize]> =
+            order.chunk_by(|&a, &b| same(&pairs[a], &pairs[b])).flat_map(|of| of.chunks(MOST_TOGETHER)).collect();
+        let found = |workspace: &mut cpu::Workspace, group: &&[usize]| {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let (_, query, first) = pairs[group[0]];
+            let opened: Result<Vec<_>> = group.iter().map(|&at| self.chunks.opened(pairs[at].2.chunk)).collect();
+            let opened = opened?;
+            let subjects: Vec<&[Code]> =
+                group.iter().zip(&opened).map(|(&at, chunk)| chunk.store.codes(pairs[at].2.subject)).collect();
+            let row = job.strands().query(query, first.strand);
+            cpu::ends(self.queries.codes(row), &subjects, &job.scoring, workspace)
+        };
+        let found: Result<Vec<Vec<EndRegion>>> =
+            self.pool.install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect());
+        let mut ends = vec![EndRegion::default(); pairs.len()];
+        for (&at, end) in order.iter().zip(found?.into_iter().flatten()) {
+            ends[at] = end;
+        }
+        Ok(ends)
+    }
+
     /// A pair as a hit; `None` if its alignment does not pass.
-    fn hit(&self, query: SequenceId, pair: &Candidate, workspace: &mut Workspace) -> Result<Option<SearchHit>> {
+    fn hit(
+        &self,
+        query: SequenceId,
+        pair: &Candidate,
+        end: Option<&EndRegion>,
+        workspace: &mut Workspace,
+    ) -> Result<Option<SearchHit>> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
@@ -155,7 +198,7 @@ impl Tracer<'_> {
         if job.score_only {
             return Ok(Some(hit));
         }
-        let alignment = self.align(&hit, workspace)?;
+        let alignment = self.align(&hit, end, workspace)?;
         hit.counts = alignment.cigar.counts();
         hit.identity = job.definition.identity(&hit.counts, m, n);
         let cover = || {
@@ -171,14 +214,14 @@ impl Tracer<'_> {
     }
 
     /// The canonical alignment of a pair.
-    fn align(&self, hit: &SearchHit, workspace: &mut Workspace) -> Result<Alignment> {
+    fn align(&self, hit: &SearchHit, end: Option<&EndRegion>, workspace: &mut Workspace) -> Result<Alignment> {
         let (job, scoring) = (self.job, &*self.job.scoring);
         let row = job.strands().query(hit.query, hit.strand);
         let (a, b) = (self.queries.codes(row), hit.subjects.codes(hit.subject));
         // A local traceback that is told the score ends there; checked, it looks for a greater one.
         let score = (!(job.is_local() && job.check)).then_some(hit.score);
         // Fails if the engine's score is not what the traceback finds.
-        let alignment = traceback(a, b, scoring, Hint { score, matches: None }, workspace)?;
+        let alignment = traceback_from(a, b, scoring, Hint { score, matches: None }, end, workspace)?;
         if job.check {
             let rescored = verify_alignment(&alignment, a, b, scoring)?;
             if rescored != hit.score {

@@ -2,12 +2,14 @@
 //! that hold their scores.
 
 use super::group::{Group, GroupBuffers, GroupTask, codes_of};
+use super::local::{Best, Span};
 use super::skew::{PairBuffers, PairTask};
 use crate::error::{Error, Result};
 use crate::pairs::{Band, Batch, Block, Hit};
-use crate::score::{DifferenceScoring, LocalScoring, Mode, offset};
+use crate::score::{DifferenceScoring, LocalScoring, Mode, Scoring, offset};
 use crate::seq::{Code, SequenceId};
 use crate::simd::{LaneElement, Level, MAX_LANES};
+use crate::trace::EndRegion;
 
 /// What is in a vector's lanes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,11 +72,35 @@ impl Default for Workspace {
 /// # Errors
 /// As [`run_block`].
 pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    let mut hits = Vec::new();
+    Ok(run_with_ends(batch, workspace)?.0)
+}
+
+/// The same, with where local alignments end if a traceback follows: one for each hit, else none.
+///
+/// # Errors
+/// As [`run_block`].
+pub(super) fn run_with_ends(batch: &Batch, workspace: &mut Workspace) -> Result<(Vec<Hit>, Vec<EndRegion>)> {
+    let (mut hits, mut ends) = (Vec::new(), Vec::new());
     for block in &batch.blocks {
-        hits.append(&mut run_block(&batch.band, block, workspace)?);
+        let (mut of_block, mut their_ends) = block_with_ends(&batch.band, block, workspace)?;
+        hits.append(&mut of_block);
+        ends.append(&mut their_ends);
     }
-    Ok(hits)
+    Ok((hits, ends))
+}
+
+/// Where the canonical local alignments of a query with targets end: of those that score more than 0.
+///
+/// # Errors
+/// [`Error::Internal`] if no number format holds the scores.
+pub fn ends(
+    query: &[Code],
+    targets: &[&[Code]],
+    scoring: &Scoring,
+    workspace: &mut Workspace,
+) -> Result<Vec<EndRegion>> {
+    let found = locals(query, targets, scoring, true, workspace)?;
+    Ok(found.into_iter().zip(targets).map(|(found, target)| found.end(query, target, false)).collect())
 }
 
 /// Computes all pairs of a block on this thread: the score of every pair, or of every one that may reach the identity
@@ -86,14 +112,19 @@ pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
 /// # Errors
 /// [`Error::Internal`] if no number format holds the scores.
 pub fn run_block(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    let Workspace { plan, buffers } = workspace;
+    Ok(block_with_ends(band, block, workspace)?.0)
+}
+
+fn block_with_ends(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<(Vec<Hit>, Vec<EndRegion>)> {
     match band.scoring.mode {
         Mode::Global => {
+            let Workspace { plan, buffers } = workspace;
             let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
             let hits = widths.into_iter().find_map(|width| width.run(band, block, *plan));
-            hits.ok_or_else(|| Error::Internal("scores that do not fit 64 bits".into()))
+            let hits = hits.ok_or_else(|| Error::Internal("scores that do not fit 64 bits".into()))?;
+            Ok((hits, Vec::new()))
         }
-        Mode::Local => run_local(band, block, *plan, buffers),
+        Mode::Local => run_local(band, block, workspace),
     }
 }
 
@@ -137,56 +168,119 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
     }
 }
 
+/// A local score, and about where the cells that have it are.
+#[derive(Debug, Clone, Copy)]
+struct LocalBest {
+    score: i64,
+    query: Span,
+    target: Span,
+}
+
+impl LocalBest {
+    /// Where the canonical alignment ends; `is_turned`: of the target with the query.
+    fn end(&self, query: &[Code], target: &[Code], is_turned: bool) -> EndRegion {
+        let (query, target) = ((self.query, query.len() as u32), (self.target, target.len() as u32));
+        let ((first, m), (second, n)) = if is_turned { (target, query) } else { (query, target) };
+        // With the shortest beginning of its query, and any of the target's.
+        EndRegion { query: first.start..first.first_end.min(m), target: second.start..second.end.min(n) }
+    }
+}
+
 /// Local scores in one width.
 trait Locals {
-    /// Scores of a query against those targets that have none yet, where the width holds them.
-    fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]);
+    /// Scores of a query against those targets that have none yet, where the width holds them; with places of the best
+    /// cells if `places`.
+    fn run(
+        &mut self,
+        pairs: (&[Code], &[&[Code]]),
+        scoring: &Scoring,
+        plan: Plan,
+        places: bool,
+        found: &mut [Option<LocalBest>],
+    );
 }
 
 impl<E: LaneElement> Locals for WidthBuffers<E> {
-    fn run(&mut self, band: &Band, plan: Plan, query: &[Code], ids: &[SequenceId], scores: &mut [Option<i64>]) {
-        let Some(form) = LocalScoring::<E>::new(&band.scoring) else { return };
-        let open: Vec<usize> = (0..ids.len()).filter(|&place| scores[place].is_none()).collect();
-        let targets: Vec<&[Code]> = open.iter().map(|&place| band.targets.codes(ids[place])).collect();
+    fn run(
+        &mut self,
+        (query, all): (&[Code], &[&[Code]]),
+        scoring: &Scoring,
+        plan: Plan,
+        places: bool,
+        found: &mut [Option<LocalBest>],
+    ) {
+        let Some(form) = LocalScoring::<E>::new(scoring) else { return };
+        let open: Vec<usize> = (0..all.len()).filter(|&place| found[place].is_none()).collect();
+        let targets: Vec<&[Code]> = open.iter().map(|&place| all[place]).collect();
         let codes = &codes_of(query);
-        plan.share_out(query, &targets, E::lanes(plan.level), |fill, places| {
-            let mut values = [form.zero(); MAX_LANES];
+        plan.share_out(query, &targets, E::lanes(plan.level), |fill, of| {
+            let none = Best { value: form.zero(), ..Best::default() };
+            let mut bests = [none; MAX_LANES];
+            let mut is_turned = false;
             match fill {
                 LaneFill::Together(targets) => {
                     let (group, buffers) = (Group::new(targets), &mut self.group);
-                    let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut values };
-                    plan.level.run(task);
+                    if places {
+                        let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut bests };
+                        plan.level.run(task);
+                    } else {
+                        let values = &mut [form.zero(); MAX_LANES];
+                        plan.level.run(GroupTask { form: &form, query, codes, group, buffers, values: &mut *values });
+                        bests.iter_mut().zip(values).for_each(|(best, value)| best.value = *value);
+                    }
                 }
                 LaneFill::Alone { rows, columns } => {
+                    is_turned = std::ptr::eq(rows, query);
                     let (codes, buffers) = (&codes_of(columns), &mut self.pair);
-                    let value = &mut values[0];
+                    let value = &mut bests[0];
                     plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
                 }
             }
-            places.iter().zip(values).for_each(|(&place, value)| scores[open[place]] = form.decode(value));
+            for (&place, Best { value, rows, columns }) in of.iter().zip(bests) {
+                let (query, target) = if is_turned { (rows, columns) } else { (columns, rows) };
+                found[open[place]] = form.decode(value).map(|score| LocalBest { score, query, target });
+            }
         });
     }
 }
 
-/// Local scores: every target in 8 bits, those whose scores these do not hold again in 16, and so on.
-fn run_local(band: &Band, block: &Block, plan: Plan, buffers: &mut AllBuffers) -> Result<Vec<Hit>> {
-    let query = band.queries.codes(block.query);
-    let ids = targets_of(band, block);
-    let mut scores = vec![None; ids.len()];
+/// Local scores of a query: every target in 8 bits, those whose scores these do not hold again in 16, and so on.
+fn locals(
+    query: &[Code],
+    targets: &[&[Code]],
+    scoring: &Scoring,
+    places: bool,
+    workspace: &mut Workspace,
+) -> Result<Vec<LocalBest>> {
+    let Workspace { plan, buffers } = workspace;
+    let mut found = vec![None; targets.len()];
     let widths: [&mut dyn Locals; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
     for width in widths {
-        if scores.contains(&None) {
-            width.run(band, plan, query, ids, &mut scores);
+        if found.iter().any(Option::is_none) {
+            width.run((query, targets), scoring, *plan, places, &mut found);
         }
     }
-    let mut hits = Vec::new();
-    for (&target, score) in ids.iter().zip(scores) {
-        let score = score.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))?;
-        if band.want.keeps(block.query, score, None, (query.len() as u32, band.targets.length(target))) {
-            hits.push(Hit { query: block.query, target, score, matches: None });
+    let found: Option<Vec<LocalBest>> = found.into_iter().collect();
+    found.ok_or_else(|| Error::Internal("local scores that do not fit 64 bits".into()))
+}
+
+/// Local scores of a block.
+fn run_local(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<(Vec<Hit>, Vec<EndRegion>)> {
+    let query = band.queries.codes(block.query);
+    let ids = targets_of(band, block);
+    let targets = symbols_of(band, ids);
+    let traced = band.want.has_alignments();
+    let found = locals(query, &targets, &band.scoring, traced, workspace)?;
+    let (mut hits, mut ends) = (Vec::new(), Vec::new());
+    for ((&target, symbols), best) in ids.iter().zip(&targets).zip(found) {
+        if band.want.keeps(block.query, best.score, None, (query.len() as u32, symbols.len() as u32)) {
+            hits.push(Hit { query: block.query, target, score: best.score, matches: None });
+            if traced {
+                ends.push(best.end(query, symbols, band.earlier_is_query && target < block.query));
+            }
         }
     }
-    Ok(hits)
+    Ok((hits, ends))
 }
 
 /// Numbers of a block's targets.

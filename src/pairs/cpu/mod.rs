@@ -25,7 +25,7 @@ use crate::pairs::Pairs;
 use crate::score::Mode;
 use crate::trace::{self, Hint, traceback};
 
-pub use compute::{Form, Workspace};
+pub use compute::{Form, Workspace, ends};
 
 /// One thread of the CPU as an engine for pairs.
 pub type CpuWorker = ThreadEngine<Pairs>;
@@ -67,20 +67,20 @@ impl CpuKind for Pairs {
 
     fn compute(batch: &Batch, scratch: &mut Scratch, interrupt: &AtomicBool) -> Result<Report> {
         let begin = Instant::now();
-        let hits = compute::run(batch, &mut scratch.compute)?;
+        let (hits, ends) = compute::run_with_ends(batch, &mut scratch.compute)?;
         let kernel_time = Some(begin.elapsed());
         let traced = match &mut scratch.trace {
             Some(workspace) => trace_hits(batch, &hits, workspace, interrupt)?,
             None => Traced::default(),
         };
-        Ok(Report { hits, traced, kernel_time, ..Report::default() })
+        Ok(Report { hits, traced, ends, kernel_time, ..Report::default() })
     }
 }
 
 /// Alignments of the hits. The same as [`crate::jobs::allpairs`] makes of hits without one.
 fn trace_hits(batch: &Batch, hits: &[Hit], workspace: &mut trace::Workspace, interrupt: &AtomicBool) -> Result<Traced> {
     let band = &batch.band;
-    // A local alignment has to say where it lies, which runs alone do not: the job traces it.
+    // A local alignment has to say where it lies, which runs alone do not: the job traces it, from its end.
     if !band.want.has_alignments() || band.scoring.mode == Mode::Local {
         return Ok(Traced::default());
     }

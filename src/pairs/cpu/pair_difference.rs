@@ -3,10 +3,10 @@
 //! Operations on a vector of cells: those of [`super::difference`], two to move dh (and f) down a row, and in 8 bits
 //! with 64 lanes 7 blends for the scores.
 
-use super::skew::{PairBuffers, PairTask, Skew, Strips};
+use super::skew::{PairBuffers, PairTask, Strips};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
-use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
+use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
 
 impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, i64> {
     type Output = ();
