@@ -1,28 +1,25 @@
 //! `pairwave mpi`.
 
 mod foresee;
+mod ledger;
+mod machine;
 
 use super::merge::PutTogether;
 use super::{Task, absolute, on_job};
 use crate::cli::blocks::BlockCommand;
-use crate::cli::device::DeviceChoice;
 use crate::cli::mpi::{BlockSize, Mpi as Options, essence};
-use crate::cli::progress::{Progress, gcups};
-use crate::cli::runner::run_of;
+use crate::cli::progress::Progress;
 use crate::cli::{interrupt, log};
-use indicatif::HumanCount;
+use ledger::{Ledger, words};
+use machine::{machine, settle};
 use pairwave::cluster::mpi::Mpi;
-use pairwave::cluster::ranks::{
-    Book, Finished, LEAD, Leader, Led, Member, Offer, Results, Share, Wire, Work, follow, lead, share, stand_by,
-};
-use pairwave::cluster::{Claim, Claimed, Digest, Directory, Event, Manifest, PartState, dispatch, host};
-use pairwave::gpu::adapter::{Device, choose, memory_budget};
+use pairwave::cluster::ranks::{LEAD, Leader, Offer, Results, Wire, Work, follow, lead, stand_by};
+use pairwave::cluster::{Claim, Claimed, Digest, Directory, Manifest, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
-use pairwave::jobs::{Job, Progress as _, Run};
+use pairwave::jobs::{Job, Run};
 use pairwave::output::Output;
 use pairwave::{Error, Result};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::fs;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -99,74 +96,6 @@ impl Task for Ranks<'_> {
             (_, false) => other(options, wire, command).map(|()| true),
         }
     }
-}
-
-/// What a rank computes on.
-fn machine<C: BlockCommand>(command: &C) -> Result<(Run, Offer)> {
-    let mut run = run_of(command.compute(), command.family())?;
-    if command.compute().devices.contains(&DeviceChoice::Auto) {
-        // All that there are: they are dealt out.
-        run.devices = choose(&["all".to_owned()])?;
-        run.devices.retain(|device| matches!(device, Device::Adapter(_)));
-    }
-    let gpus = run.devices.iter().filter_map(name_of).collect();
-    Ok((run, Offer::of(gpus)))
-}
-
-/// What tells a GPU apart; `None` of the CPU.
-fn name_of(device: &Device) -> Option<String> {
-    match device {
-        Device::Cpu => None,
-        Device::Adapter(found) if found.description.pci_bus_id.is_empty() => Some(found.description.label.clone()),
-        Device::Adapter(found) => Some(found.description.pci_bus_id.clone()),
-    }
-}
-
-/// Takes a rank's share of its machine. Says in words what that is.
-fn take(run: &mut Run, share: &Share) -> String {
-    let users = |device: &Device| {
-        let name = name_of(device)?;
-        share.gpus.iter().find(|(gpu, _)| *gpu == name).map(|(_, users)| *users as u64)
-    };
-    run.devices.retain(|device| matches!(device, Device::Cpu) || users(device).is_some());
-    let budgets = run.devices.iter().filter_map(|device| match device {
-        Device::Adapter(found) => {
-            users(device).filter(|&users| users > 1).map(|users| memory_budget(found, None) / users)
-        }
-        Device::Cpu => None,
-    });
-    if let Some(least) = budgets.min() {
-        run.memory = Some(run.memory.map_or(least, |memory| memory.min(least)));
-    }
-    if run.threads == 0 {
-        run.threads = share.threads;
-    }
-    let mut words: Vec<String> = run
-        .devices
-        .iter()
-        .filter_map(|device| match device {
-            Device::Cpu => None,
-            Device::Adapter(found) => Some(found.description.label.clone()),
-        })
-        .collect();
-    words.push(format!("{} CPU {}", run.threads, if run.threads == 1 { "thread" } else { "threads" }));
-    words.join(", ")
-}
-
-/// What all ranks of a machine do together: each gets its share.
-fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>, gpus: Option<usize>) -> Result<(Run, Member)> {
-    // Who has nothing to offer meets the others all the same.
-    let (run, offer) = match machine {
-        Ok((run, offer)) => (Ok(run), offer),
-        Err(error) => (Err(error), Offer::default()),
-    };
-    let given = serde_json::to_vec(&offer).map_err(broken)?;
-    let (place, all) = wire.neighbours(given);
-    let offers: Vec<Offer> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
-    let mut run = run?;
-    let devices = take(&mut run, &share(place, &offers, gpus));
-    tracing::debug!(host = host(), place, devices, "this rank computes on");
-    Ok((run, Member { host: host(), devices }))
 }
 
 fn broken(error: serde_json::Error) -> Error {
@@ -327,7 +256,7 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
         return Err(one_input());
     }
     let files = command.files();
-    [files.output, files.stats].into_iter().flatten().try_for_each(Output::check)?;
+    [files.output, files.stats, files.picture].into_iter().flatten().try_for_each(Output::check)?;
     let work = absolute(&options.work)?;
     let is_there = work.join("manifest.json").exists();
     if is_there && !options.resume {
@@ -407,60 +336,4 @@ fn see_all(directory: &Directory) -> Result<()> {
             checked => return checked,
         }
     }
-}
-
-/// Writes what comes, and tells how far it is.
-struct Ledger<'a, J> {
-    directory: &'a Directory,
-    progress: Progress,
-    seen: PhantomData<fn(&J)>,
-}
-
-impl<J: Divisible> Book for Ledger<'_, J> {
-    fn joined(&mut self, rank: dispatch::Rank, member: &Member) {
-        tracing::debug!("rank {rank} on {} has {}", member.host, member.devices);
-    }
-
-    fn finished(&mut self, _rank: dispatch::Rank, finished: Finished) -> Result<()> {
-        let Finished { block, rows, seconds, part } = finished;
-        if let Some(part) = part {
-            self.directory.put::<J>(block, &part)?;
-        }
-        self.directory.note(Event::Finished { block, seconds, rows });
-        let block = &self.directory.manifest().blocks[block];
-        self.progress.advance(block.pairs, block.cells);
-        Ok(())
-    }
-
-    fn failed(&mut self, _rank: dispatch::Rank, block: usize, error: &str) {
-        self.directory.note(Event::Failed { block, error: error.to_owned() });
-    }
-}
-
-/// What was done, for people.
-fn words(led: &Led, directory: &Directory, done: &[bool], seconds: f64, again: bool) -> Vec<String> {
-    let blocks = directory.manifest().blocks.iter().zip(done).filter(|(_, done)| !**done).map(|(block, _)| block);
-    let (pairs, cells) = blocks.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs, cells + block.cells));
-    let machines: BTreeSet<&str> = led.members.values().map(|(member, _)| member.host.as_str()).collect();
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let mut lines = vec![format!(
-        "{} on {}: {}{} pairs in {seconds:.3} s: {} pairs/s, {}",
-        plural(led.members.len(), "rank"),
-        plural(machines.len(), "machine"),
-        if again { "the last " } else { "" },
-        HumanCount(pairs),
-        HumanCount((pairs as f64 / seconds.max(1e-6)).round() as u64),
-        gcups(cells as f64 / seconds.max(1e-6)),
-    )];
-    for (rank, (member, speed)) in &led.members {
-        let speed = speed.map_or_else(|| "no block".to_owned(), |speed| gcups(speed as f64));
-        tracing::debug!("rank {rank} on {}: {speed}, {}", member.host, member.devices);
-    }
-    if led.tally.failures > 0 {
-        lines.push(format!(
-            "{} on some rank, and were computed elsewhere",
-            plural(led.tally.failures as usize, "failure")
-        ));
-    }
-    lines
 }

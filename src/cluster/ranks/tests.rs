@@ -1,174 +1,20 @@
 //! Ranks that are threads of this process, with a job whose rows are known.
 
+mod cubes;
+
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use self::cubes::{Cubes, Flaws};
 use super::wire::mock::threads;
 use super::*;
 use crate::cluster::dispatch::Rules;
 use crate::cluster::{Directory, Manifest, PartState};
 use crate::error::{Error, Result};
-use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, NextBlock};
-use crate::jobs::{Job, Run, Summary};
-
-/// What is wrong with a rank.
-#[derive(Debug, Clone, Default)]
-struct Flaws {
-    /// Units that it cannot compute.
-    failing: BTreeSet<u64>,
-    /// It has no room for this unit.
-    full_at: Option<u64>,
-    /// It panics at this unit.
-    panics_at: Option<u64>,
-    /// It is interrupted after so many blocks.
-    interrupted_after: Option<usize>,
-    /// What a unit takes.
-    pause: Duration,
-    /// How often it looks for a block before it is done with the last.
-    patience: u32,
-}
-
-/// Three rows a unit.
-struct Cubes {
-    units: u64,
-    flaws: Flaws,
-    computed: AtomicUsize,
-    /// Times that its engine began.
-    runs: AtomicUsize,
-    interrupt: Arc<AtomicBool>,
-}
-
-impl Cubes {
-    fn new(units: u64, flaws: Flaws) -> Self {
-        Cubes { units, flaws, computed: AtomicUsize::new(0), runs: AtomicUsize::new(0), interrupt: Arc::default() }
-    }
-
-    fn rows(units: Range<u64>) -> Vec<u64> {
-        units.flat_map(|unit| [unit, unit * unit, unit * unit * unit]).collect()
-    }
-
-    fn compute(&self, unit: u64, run: &Run) -> Result<Vec<u64>> {
-        let flaws = &self.flaws;
-        assert!(flaws.panics_at != Some(unit), "as it was told");
-        if flaws.full_at == Some(unit) {
-            return Err(Error::io("blocks", ErrorKind::StorageFull.into()));
-        }
-        if flaws.failing.contains(&unit) {
-            return Err(Error::Device { device: "mock".into(), message: format!("unit {unit} is too much") });
-        }
-        std::thread::sleep(flaws.pause);
-        if run.interrupt.load(Ordering::SeqCst) {
-            return Err(Error::Interrupted);
-        }
-        Ok(Self::rows(unit..unit + 1))
-    }
-}
-
-impl Job for Cubes {
-    type Row = u64;
-    type Summary = Summary;
-    type Engines = ();
-
-    fn validate(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn run(&self, _run: &Run, mut rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
-        rows(&Self::rows(0..self.units))?;
-        Ok(Summary::default())
-    }
-
-    fn run_on(&self, (): (), run: &Run, rows: impl FnMut(&[u64]) -> Result<()>) -> Result<Summary> {
-        self.run(run, rows)
-    }
-}
-
-impl Divisible for Cubes {
-    type Session = ();
-
-    fn cut(&self, cells: u64) -> Result<Vec<Block>> {
-        let begins = (0..self.units).step_by(cells.max(1) as usize);
-        let block = |begin: u64| {
-            let units = begin..(begin + cells.max(1)).min(self.units);
-            let pairs = 3 * (units.end - units.start);
-            Block { units, targets: None, pairs, cells: pairs }
-        };
-        Ok(begins.map(block).collect())
-    }
-
-    fn session(&self, _run: &Run) -> Result<()> {
-        Ok(())
-    }
-
-    fn session_on(&self, (): (), run: &Run) -> Result<()> {
-        self.session(run)
-    }
-
-    fn run_blocks(&self, blocks: &[Block], (): &mut (), run: &Run, sink: &mut dyn BlockSink<u64>) -> Result<Summary> {
-        for block in blocks {
-            for unit in block.units.clone() {
-                sink.rows(&self.compute(unit, run)?)?;
-            }
-            sink.end()?;
-            let computed = self.computed.fetch_add(1, Ordering::SeqCst) + 1;
-            if self.flaws.interrupted_after == Some(computed) {
-                self.interrupt.store(true, Ordering::SeqCst);
-            }
-        }
-        Ok(Summary::default())
-    }
-
-    /// An engine that begins a block before it is done with the one before it, for which it waits a while.
-    fn run_source(
-        &self,
-        source: &Arc<dyn BlockSource>,
-        (): &mut (),
-        run: &Run,
-        sink: &mut dyn BlockSink<u64>,
-    ) -> Result<Summary> {
-        self.runs.fetch_add(1, Ordering::SeqCst);
-        let mut open: Option<Block> = None;
-        let mut looked = 0;
-        loop {
-            match source.next() {
-                NextBlock::Block(block) => {
-                    looked = 0;
-                    if let Some(before) = open.replace(block) {
-                        self.run_blocks(&[before], &mut (), run, sink)?;
-                    }
-                }
-                NextBlock::Nothing if open.is_some() && looked < self.flaws.patience => {
-                    looked += 1;
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                NextBlock::Nothing | NextBlock::End => {
-                    let Some(last) = open.take() else { return Ok(Summary::default()) };
-                    self.run_blocks(&[last], &mut (), run, sink)?;
-                }
-            }
-        }
-    }
-
-    fn part_bytes(&self, block: &Block) -> u64 {
-        8 * block.pairs
-    }
-
-    fn encode(row: &u64, bytes: &mut Vec<u8>) {
-        bytes.extend(row.to_le_bytes());
-    }
-
-    fn decode(bytes: &mut &[u8]) -> Option<u64> {
-        let (row, rest) = bytes.split_first_chunk()?;
-        *bytes = rest;
-        Some(u64::from_le_bytes(*row))
-    }
-
-    fn join(&self, _rows: &mut Vec<u64>) {}
-}
+use crate::jobs::Run;
+use crate::jobs::blocks::Divisible;
 
 /// Writes what comes, and remembers what failed.
 struct Written<'a> {

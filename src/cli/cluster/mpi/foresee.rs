@@ -1,6 +1,7 @@
 //! `pairwave mpi --dry-run`.
 
-use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, broken, machine, one_input, settle};
+use super::machine::{machine, settle};
+use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, broken, one_input};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::cluster::foreseen::{Devices, foreseen};
 use crate::cli::pages;

@@ -1,0 +1,67 @@
+//! What rank 0 writes down while a job runs, and says when it has ended.
+
+use crate::cli::progress::{Progress, gcups};
+use indicatif::HumanCount;
+use pairwave::Result;
+use pairwave::cluster::ranks::{Book, Finished, Led, Member};
+use pairwave::cluster::{Directory, Event, dispatch};
+use pairwave::jobs::Progress as _;
+use pairwave::jobs::blocks::Divisible;
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+
+/// Writes what comes, and tells how far it is.
+pub(super) struct Ledger<'a, J> {
+    pub directory: &'a Directory,
+    pub progress: Progress,
+    pub seen: PhantomData<fn(&J)>,
+}
+
+impl<J: Divisible> Book for Ledger<'_, J> {
+    fn joined(&mut self, rank: dispatch::Rank, member: &Member) {
+        tracing::debug!("rank {rank} on {} has {}", member.host, member.devices);
+    }
+
+    fn finished(&mut self, _rank: dispatch::Rank, finished: Finished) -> Result<()> {
+        let Finished { block, rows, seconds, part } = finished;
+        if let Some(part) = part {
+            self.directory.put::<J>(block, &part)?;
+        }
+        self.directory.note(Event::Finished { block, seconds, rows });
+        let block = &self.directory.manifest().blocks[block];
+        self.progress.advance(block.pairs, block.cells);
+        Ok(())
+    }
+
+    fn failed(&mut self, _rank: dispatch::Rank, block: usize, error: &str) {
+        self.directory.note(Event::Failed { block, error: error.to_owned() });
+    }
+}
+
+/// What was done, for people.
+pub(super) fn words(led: &Led, directory: &Directory, done: &[bool], seconds: f64, again: bool) -> Vec<String> {
+    let blocks = directory.manifest().blocks.iter().zip(done).filter(|(_, done)| !**done).map(|(block, _)| block);
+    let (pairs, cells) = blocks.fold((0, 0), |(pairs, cells), block| (pairs + block.pairs, cells + block.cells));
+    let machines: BTreeSet<&str> = led.members.values().map(|(member, _)| member.host.as_str()).collect();
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let mut lines = vec![format!(
+        "{} on {}: {}{} pairs in {seconds:.3} s: {} pairs/s, {}",
+        plural(led.members.len(), "rank"),
+        plural(machines.len(), "machine"),
+        if again { "the last " } else { "" },
+        HumanCount(pairs),
+        HumanCount((pairs as f64 / seconds.max(1e-6)).round() as u64),
+        gcups(cells as f64 / seconds.max(1e-6)),
+    )];
+    for (rank, (member, speed)) in &led.members {
+        let speed = speed.map_or_else(|| "no block".to_owned(), |speed| gcups(speed as f64));
+        tracing::debug!("rank {rank} on {}: {speed}, {}", member.host, member.devices);
+    }
+    if led.tally.failures > 0 {
+        lines.push(format!(
+            "{} on some rank, and were computed elsewhere",
+            plural(led.tally.failures as usize, "failure")
+        ));
+    }
+    lines
+}

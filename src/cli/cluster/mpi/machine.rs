@@ -1,0 +1,80 @@
+//! What a rank computes on: its share of its machine.
+
+use super::broken;
+use crate::cli::blocks::BlockCommand;
+use crate::cli::device::DeviceChoice;
+use crate::cli::runner::run_of;
+use pairwave::Result;
+use pairwave::cluster::host;
+use pairwave::cluster::mpi::Mpi;
+use pairwave::cluster::ranks::{Member, Offer, Share, Wire, share};
+use pairwave::gpu::adapter::{Device, choose, memory_budget};
+use pairwave::jobs::Run;
+
+/// What a rank computes on.
+pub(super) fn machine<C: BlockCommand>(command: &C) -> Result<(Run, Offer)> {
+    let mut run = run_of(command.compute(), command.family())?;
+    if command.compute().devices.contains(&DeviceChoice::Auto) {
+        // All that there are: they are dealt out.
+        run.devices = choose(&["all".to_owned()])?;
+        run.devices.retain(|device| matches!(device, Device::Adapter(_)));
+    }
+    let gpus = run.devices.iter().filter_map(name_of).collect();
+    Ok((run, Offer::of(gpus)))
+}
+
+/// What tells a GPU apart; `None` of the CPU.
+fn name_of(device: &Device) -> Option<String> {
+    match device {
+        Device::Cpu => None,
+        Device::Adapter(found) if found.description.pci_bus_id.is_empty() => Some(found.description.label.clone()),
+        Device::Adapter(found) => Some(found.description.pci_bus_id.clone()),
+    }
+}
+
+/// Takes a rank's share of its machine. Says in words what that is.
+fn take(run: &mut Run, share: &Share) -> String {
+    let users = |device: &Device| {
+        let name = name_of(device)?;
+        share.gpus.iter().find(|(gpu, _)| *gpu == name).map(|(_, users)| *users as u64)
+    };
+    run.devices.retain(|device| matches!(device, Device::Cpu) || users(device).is_some());
+    let budgets = run.devices.iter().filter_map(|device| match device {
+        Device::Adapter(found) => {
+            users(device).filter(|&users| users > 1).map(|users| memory_budget(found, None) / users)
+        }
+        Device::Cpu => None,
+    });
+    if let Some(least) = budgets.min() {
+        run.memory = Some(run.memory.map_or(least, |memory| memory.min(least)));
+    }
+    if run.threads == 0 {
+        run.threads = share.threads;
+    }
+    let mut words: Vec<String> = run
+        .devices
+        .iter()
+        .filter_map(|device| match device {
+            Device::Cpu => None,
+            Device::Adapter(found) => Some(found.description.label.clone()),
+        })
+        .collect();
+    words.push(format!("{} CPU {}", run.threads, if run.threads == 1 { "thread" } else { "threads" }));
+    words.join(", ")
+}
+
+/// What all ranks of a machine do together: each gets its share.
+pub(super) fn settle(wire: &mut Mpi, machine: Result<(Run, Offer)>, gpus: Option<usize>) -> Result<(Run, Member)> {
+    // Who has nothing to offer meets the others all the same.
+    let (run, offer) = match machine {
+        Ok((run, offer)) => (Ok(run), offer),
+        Err(error) => (Err(error), Offer::default()),
+    };
+    let given = serde_json::to_vec(&offer).map_err(broken)?;
+    let (place, all) = wire.neighbours(given);
+    let offers: Vec<Offer> = all.iter().map(|one| serde_json::from_slice(one).unwrap_or_default()).collect();
+    let mut run = run?;
+    let devices = take(&mut run, &share(place, &offers, gpus));
+    tracing::debug!(host = host(), place, devices, "this rank computes on");
+    Ok((run, Member { host: host(), devices }))
+}
