@@ -13,7 +13,7 @@
 
 mod blocks;
 pub(super) mod finish;
-mod row;
+pub(super) mod row;
 
 pub(super) use self::blocks::part_of;
 
@@ -23,6 +23,7 @@ use std::time::Instant;
 use self::finish::{Aligner, Finisher};
 use super::blocks::source::Begun;
 use super::blocks::{BlockSink, Whole};
+use super::check::{check_scores, not_scored};
 use super::edit_filter::{self, EditFilter, Prefiltered};
 use super::{Job, Run, Summary};
 use crate::alignment::Alignment;
@@ -37,7 +38,7 @@ use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
 use crate::pairs::plan::{self, PlannedBand};
 use crate::pairs::{Floors, Pairs, Want};
 use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Scoring};
-use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands};
+use crate::seq::{SequenceId, SequenceStore, Strand, StrandOf, Strands};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
 const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
@@ -300,39 +301,18 @@ impl Job for AllPairs {
         if let Some(wrong) = self.min_identity.filter(|identity| !(0.0..=1.0).contains(identity)) {
             return Err(Error::usage_value("min_identity", wrong, "identities are fractions from 0 to 1"));
         }
-        let gaps = self.scoring.gaps;
-        if gaps.next < 0 || gaps.first < gaps.next {
-            return Err(Error::usage_of(
-                "gaps",
-                format!("{gaps:?}: the first symbol must cost no less than the next, and that not less than 0"),
-            ));
-        }
         if self.score_only && self.min_identity.is_some() {
             return Err(Error::usage_of(
                 "score_only",
                 "scores alone have no identity: leave out either this or `min_identity`",
             ));
         }
-        if self.is_local() && self.definition == IdentityDefinition::Mbl {
-            return Err(Error::usage_value(
-                "definition",
-                self.definition.number(),
-                "it compares whole sequences, and a local alignment leaves parts of them out",
-            ));
+        check_scores(&self.scoring, self.definition, self.strand)?;
+        if let Some(why) = not_scored(&self.scoring, self.queries.alphabet()) {
+            return Err(Error::usage_of("queries", why));
         }
-        if self.scoring.alphabet == Alphabet::Bytes {
-            return Err(Error::usage_of("scoring", "there are no scores for bytes, only distances"));
-        }
-        if self.strand != Strand::Forward && self.scoring.alphabet != Alphabet::Dna {
-            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
-        }
-        let scored = self.scoring.alphabet;
-        let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the scores are for {scored:?}");
-        if self.queries.alphabet() != scored {
-            return Err(Error::usage_of("queries", wrong(self.queries.alphabet())));
-        }
-        if self.targets().alphabet() != scored {
-            return Err(Error::usage_of("against", wrong(self.targets().alphabet())));
+        if let Some(why) = not_scored(&self.scoring, self.targets().alphabet()) {
+            return Err(Error::usage_of("against", why));
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ pub mod allpairs;
 pub mod bench;
 #[doc(hidden)]
 pub mod blocks;
+mod check;
 #[doc(hidden)]
 pub mod devices;
 pub mod edit;
