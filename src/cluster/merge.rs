@@ -63,7 +63,8 @@ impl Directory {
             let mut part: Rows<J> = self.rows(number).or_else(|error| self.put_aside::<J, _>(number, error))?;
             loop {
                 let next = part.next_rows().or_else(|error| self.put_aside::<J, _>(number, error))?;
-                let Some(some) = next else { break };
+                let Some(mut some) = next else { break };
+                job.resolve(&mut some)?;
                 if is_part {
                     unit.extend(some);
                 } else {

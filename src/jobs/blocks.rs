@@ -7,7 +7,7 @@ mod due;
 pub(in crate::jobs) mod source;
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,7 @@ pub(super) use self::due::Due;
 pub use self::source::{BlockSource, Listed, NextBlock};
 use super::{Job, Run, Summary};
 use crate::error::{Error, Result};
+use crate::seq::{Alphabet, SequenceStore};
 
 /// A part of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +83,13 @@ pub fn check(blocks: &[Block], units: u64, targets: u32) -> Result<()> {
     }
 }
 
+/// Where sequences of a row are that came from bytes, until they are found ([`Divisible::resolve`]).
+pub(in crate::jobs) fn nowhere() -> Arc<SequenceStore> {
+    static NOWHERE: LazyLock<Arc<SequenceStore>> =
+        LazyLock::new(|| Arc::new(SequenceStore::builder(Alphabet::Bytes).build()));
+    Arc::clone(&NOWHERE)
+}
+
 /// A job that can be cut.
 pub trait Divisible: Job<Summary = Summary> + Sized {
     /// What lasts from block to block: engines, and what is known of their speed.
@@ -142,6 +150,14 @@ pub trait Divisible: Job<Summary = Summary> + Sized {
 
     /// Takes a row from the front; `None` if the bytes are none.
     fn decode(bytes: &mut &[u8]) -> Option<Self::Row>;
+
+    /// Adds to rows what their bytes leave out because the job's input has it: sequences. Rows come in order.
+    ///
+    /// # Errors
+    /// As reading the input; [`Error::Internal`] for rows that are not of this job.
+    fn resolve(&self, _rows: &mut [Self::Row]) -> Result<()> {
+        Ok(())
+    }
 
     /// Rows of one unit whose targets were in several blocks, in the order of these, become those of the whole job: what is
     /// selected among all of them is selected here.

@@ -62,7 +62,7 @@ fn every_kind_comes_back() {
                 let of = PairDistances { kind, check, ..PairDistances::new(Arc::clone(&sequences)) };
                 let job = DistanceRows::new(of.clone());
                 let (expected, summary) = run_on(&job, mocks(), &two_threads()).expect("the job ends");
-                check_codec::<DistanceRows>(&expected, &mut random);
+                check_codec(&job, &expected, &mut random);
                 let distances = whole(&of);
                 assert_eq!(gathered(&job, &expected), distances, "{alphabet:?} {kind:?}");
                 for cells in [1, summary.cells / 9, u64::MAX] {

@@ -61,7 +61,7 @@ fn rows_of_blocks_are_those_of_the_job() {
         let job = PhyloAlignment { strand, ..job(set) };
         let (expected, summary) = run_on_all(&job);
         assert_eq!(expected.len(), 12);
-        check_codec::<PhyloAlignment>(&expected, &mut random);
+        check_codec(&job, &expected, &mut random);
         for cells in [0, summary.cells / 9, summary.cells / 3, u64::MAX] {
             let session = || job.session_on(cpu(2), &two_threads()).expect("it begins");
             let blocks = check_blocks(&job, &expected, cells, &two_threads(), &mut random, session);

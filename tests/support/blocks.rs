@@ -11,21 +11,23 @@ use pairwave::jobs::{Run, Summary};
 use super::random::Rng;
 
 /// Rows of each block that was heard of, through bytes and back.
-struct Kept<J: Divisible> {
+struct Kept<'a, J: Divisible> {
+    job: &'a J,
     blocks: Vec<Vec<J::Row>>,
     open: Vec<J::Row>,
 }
 
-impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<J> {
+impl<J: Divisible<Row: Debug + PartialEq>> BlockSink<J::Row> for Kept<'_, J> {
     fn rows(&mut self, rows: &[J::Row]) -> Result<()> {
         assert!(!rows.is_empty(), "rows come in slices that hold some");
         let mut bytes = Vec::new();
         rows.iter().for_each(|row| J::encode(row, &mut bytes));
         let mut left = &bytes[..];
         for row in rows {
-            let read = J::decode(&mut left).expect("a row that was written");
-            assert_eq!(read, *row, "a row that was written");
-            self.open.push(read);
+            let mut read = [J::decode(&mut left).expect("a row that was written")];
+            self.job.resolve(&mut read).expect("it is of this job");
+            assert_eq!(read[0], *row, "a row that was written");
+            self.open.extend(read);
         }
         assert!(left.is_empty() && J::decode(&mut left).is_none(), "bytes are left");
         Ok(())
@@ -95,7 +97,7 @@ pub(crate) fn check_blocks<J: Divisible<Row: Debug + PartialEq>>(
     while !order.is_empty() {
         let some: Vec<usize> = order.drain(..(1 + rng.below(5usize)).min(order.len())).collect();
         let own: Vec<Block> = some.iter().map(|&place| blocks[place].clone()).collect();
-        let mut kept = Kept::<J> { blocks: Vec::new(), open: Vec::new() };
+        let mut kept = Kept { job, blocks: Vec::new(), open: Vec::new() };
         let session = &mut sessions[rng.below(2usize)];
         let summary = match rng.below(2u32) {
             0 => job.run_blocks(&own, session, run, &mut kept).expect("blocks are computed"),

@@ -1,12 +1,14 @@
 //! A pair's result as bytes.
 
+use std::borrow::Cow;
+
 use super::PairResult;
 use crate::alignment::Alignment;
 use crate::jobs::blocks::bytes::{
     push, push_cigar, push_float, push_signed, take, take_byte, take_cigar, take_float, take_signed, take_u32,
 };
 use crate::score::AlignmentCounts;
-use crate::seq::StrandOf;
+use crate::seq::{SequenceId, StrandOf};
 
 /// What is there, in the first byte.
 const MINUS: u8 = 1;
@@ -17,13 +19,38 @@ const PLACED: u8 = 4;
 const COUNTED: u8 = 8;
 const IDENTITY: u8 = 16;
 
+/// What is written of a result, with the numbers of its two sequences.
+pub(in crate::jobs) struct Parts<'a> {
+    pub query: SequenceId,
+    pub target: u64,
+    pub strand: StrandOf,
+    pub score: i64,
+    pub alignment: Option<Cow<'a, Alignment>>,
+    pub counts: AlignmentCounts,
+    pub identity: f64,
+}
+
+impl<'a> From<&'a PairResult> for Parts<'a> {
+    fn from(row: &'a PairResult) -> Self {
+        let &PairResult { query, target, strand, score, counts, identity, ref alignment } = row;
+        let alignment = alignment.as_ref().map(Cow::Borrowed);
+        Parts { query, target: target.into(), strand, score, alignment, counts, identity }
+    }
+}
+
 /// Numbers of columns as they follow from an alignment.
 fn counts_of(alignment: Option<&Alignment>) -> AlignmentCounts {
     alignment.map_or_else(AlignmentCounts::default, |alignment| alignment.cigar.counts())
 }
 
-pub(super) fn encode(row: &PairResult, bytes: &mut Vec<u8>) {
-    let alignment = row.alignment.as_ref();
+/// Adds a row in bytes.
+pub(in crate::jobs) fn encode(row: &PairResult, bytes: &mut Vec<u8>) {
+    encode_parts(&row.into(), bytes);
+}
+
+/// Adds a result in bytes.
+pub(in crate::jobs) fn encode_parts(row: &Parts<'_>, bytes: &mut Vec<u8>) {
+    let alignment = row.alignment.as_deref();
     let place = |alignment: &&Alignment| (alignment.score, alignment.query_start, alignment.target_start);
     let placed = alignment.filter(|alignment| place(alignment) != (row.score, 0, 0));
     let is_counted = row.counts != counts_of(alignment);
@@ -37,7 +64,7 @@ pub(super) fn encode(row: &PairResult, bytes: &mut Vec<u8>) {
             | flag(has_identity, IDENTITY),
     );
     push(bytes, row.query.into());
-    push(bytes, row.target.into());
+    push(bytes, row.target);
     push_signed(bytes, row.score);
     if let Some(alignment) = alignment {
         push_cigar(bytes, &alignment.cigar);
@@ -57,13 +84,21 @@ pub(super) fn encode(row: &PairResult, bytes: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn decode(bytes: &mut &[u8]) -> Option<PairResult> {
+/// Takes what [`encode`] added.
+pub(in crate::jobs) fn decode(bytes: &mut &[u8]) -> Option<PairResult> {
+    let Parts { query, target, strand, score, alignment, counts, identity } = decode_parts(bytes)?;
+    let target = SequenceId::try_from(target).ok()?;
+    Some(PairResult { query, target, strand, score, alignment: alignment.map(Cow::into_owned), counts, identity })
+}
+
+/// Takes what [`encode_parts`] added.
+pub(in crate::jobs) fn decode_parts(bytes: &mut &[u8]) -> Option<Parts<'static>> {
     let flags = take_byte(bytes)?;
     let has = |flag: u8| flags & flag != 0;
     if flags >= IDENTITY << 1 || has(PLACED) && !has(ALIGNED) {
         return None;
     }
-    let (query, target, score) = (take_u32(bytes)?, take_u32(bytes)?, take_signed(bytes)?);
+    let (query, target, score) = (take_u32(bytes)?, take(bytes)?, take_signed(bytes)?);
     let mut alignment = match has(ALIGNED) {
         true => Some(Alignment::whole(score, take_cigar(bytes)?)),
         false => None,
@@ -85,7 +120,8 @@ pub(super) fn decode(bytes: &mut &[u8]) -> Option<PairResult> {
     };
     let identity = if has(IDENTITY) { take_float(bytes)? } else { 0.0 };
     let strand = if has(MINUS) { StrandOf::Minus } else { StrandOf::Plus };
-    Some(PairResult { query, target, strand, score, alignment, counts, identity })
+    let alignment = alignment.map(Cow::Owned);
+    Some(Parts { query, target, strand, score, alignment, counts, identity })
 }
 
 #[cfg(test)]

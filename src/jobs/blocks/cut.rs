@@ -62,8 +62,45 @@ fn cut_within(
     blocks
 }
 
+/// Blocks of units that come one after the other, of which nobody knows how many there are.
+#[derive(Debug)]
+pub struct Growing {
+    blocks: Vec<Block>,
+    cells: u64,
+    most_pairs: u64,
+}
+
+impl Growing {
+    /// A block ends with the unit with which it has so many cells. Its pairs do not matter.
+    pub fn new(cells: u64) -> Self {
+        Growing { blocks: Vec::new(), cells, most_pairs: u64::MAX }
+    }
+
+    /// The same where each pair may be a row.
+    pub fn of_rows(cells: u64) -> Self {
+        Growing { most_pairs: MOST_PAIRS, ..Self::new(cells) }
+    }
+
+    /// The next unit.
+    pub fn add(&mut self, unit: u64, pairs: u64, cells: u64) {
+        let is_open = |block: &&mut Block| block.cells < self.cells && block.pairs < self.most_pairs;
+        match self.blocks.last_mut().filter(is_open) {
+            Some(block) => {
+                block.units.end = unit + 1;
+                (block.pairs, block.cells) = (block.pairs + pairs, block.cells.saturating_add(cells));
+            }
+            None => self.blocks.push(Block { units: unit..unit + 1, targets: None, pairs, cells }),
+        }
+    }
+
+    /// All blocks.
+    pub fn blocks(self) -> Vec<Block> {
+        self.blocks
+    }
+}
+
 /// The number, or the greatest that there is.
-fn at_most(cells: u128) -> u64 {
+pub(in crate::jobs) fn at_most(cells: u128) -> u64 {
     u64::try_from(cells).unwrap_or(u64::MAX)
 }
 
@@ -140,6 +177,18 @@ mod tests {
         assert_eq!(cut(0, 5, |_| (1, 1), none), []);
         let nothing = Block { units: 0..3, targets: None, pairs: 3, cells: 0 };
         assert_eq!(cut(3, 5, |_| (1, 0), none), [nothing]);
+    }
+
+    #[test]
+    fn blocks_grow_until_they_are_full() {
+        let units = |blocks: Vec<Block>| blocks.into_iter().map(|block| (block.units, block.pairs, block.cells));
+        let mut growing = Growing::new(10);
+        (0..5).for_each(|unit| growing.add(unit, 2, [4, 6, 30, 1, 2][unit as usize]));
+        assert!(units(growing.blocks()).eq([(0..2, 4, 10), (2..3, 2, 30), (3..5, 4, 3)]));
+        let mut growing = Growing { most_pairs: 3, ..Growing::of_rows(1_000) };
+        (7..12).for_each(|unit| growing.add(unit, 2, 1));
+        assert!(units(growing.blocks()).eq([(7..9, 4, 2), (9..11, 4, 2), (11..12, 2, 1)]));
+        assert_eq!(Growing::of_rows(1).blocks(), []);
     }
 
     #[test]

@@ -101,6 +101,11 @@ pub(in crate::jobs) trait Bander<W: Work>: Send {
 
     /// The next band; `None` when there are none of the blocks that were begun.
     fn next(&mut self) -> Option<Planned<W>>;
+
+    /// Whether there will be no more bands, of no block: some input could not be read.
+    fn has_failed(&self) -> bool {
+        false
+    }
 }
 
 /// The bands of blocks that come from a source.
@@ -129,6 +134,10 @@ impl<W: Work, B: Bander<W>> BandSource<W> for BlockBands<B> {
                 return Upcoming::Band(planned);
             }
             take_off(&self.coming, std::mem::take(&mut self.left));
+            if self.bander.has_failed() {
+                // What was planned before is computed, and its blocks are finished.
+                return Upcoming::End;
+            }
             match self.source.next() {
                 NextBlock::Block(block) => {
                     self.left = block.cells;
@@ -182,6 +191,11 @@ impl<T> Begun<T> {
     /// Looks at the first that is open, and may change it.
     pub(in crate::jobs) fn first<R>(&self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
         lock(&self.0).open.front_mut().map(look)
+    }
+
+    /// Looks at the first of those that are open that is so, and may change it.
+    pub(in crate::jobs) fn find<R>(&self, is_so: impl Fn(&T) -> bool, look: impl FnOnce(&mut T) -> R) -> Option<R> {
+        lock(&self.0).open.iter_mut().find(|one| is_so(one)).map(look)
     }
 
     /// Takes the first that is open if it is so.

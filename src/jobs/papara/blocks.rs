@@ -10,6 +10,7 @@ use crate::engine::owner::EngineSet;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
+use crate::jobs::blocks::cut::Growing;
 use crate::jobs::blocks::source::Begun;
 use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Due, Listed, check};
 use crate::jobs::{Job, Run, Summary, engines};
@@ -40,20 +41,13 @@ impl Divisible for PhyloAlignment {
         let mut source = Source::open(self)?;
         let edges = self.reference.tree.edges.len() as u64 * u64::from(self.strands().copies());
         let symbol = edges.saturating_mul(self.reference.sites().into());
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut growing = Growing::new(cells);
         while let Some(chunk) = source.next()? {
             for (number, &length) in chunk.numbers().zip(chunk.store.lengths()) {
-                let own = symbol.saturating_mul(length.into());
-                match blocks.last_mut().filter(|block| block.cells < cells) {
-                    Some(block) => {
-                        block.units.end = number + 1;
-                        (block.pairs, block.cells) = (block.pairs + edges, block.cells.saturating_add(own));
-                    }
-                    None => blocks.push(Block { units: number..number + 1, targets: None, pairs: edges, cells: own }),
-                }
+                growing.add(number, edges, symbol.saturating_mul(length.into()));
             }
         }
-        Ok(blocks)
+        Ok(growing.blocks())
     }
 
     fn session(&self, run: &Run) -> Result<Session> {
