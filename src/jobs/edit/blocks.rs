@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::gpu::kernels::Family;
 use crate::jobs::allpairs::part_of;
 use crate::jobs::blocks::bytes::{push, push_cigar, take_byte, take_cigar, take_u32};
-use crate::jobs::blocks::cut::{Grid, cut};
+use crate::jobs::blocks::cut::{Grid, at_most, cut};
 use crate::jobs::blocks::source::{Bander, Begun, run_by_lists};
 use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Listed, check};
 use crate::jobs::{Job, Run, Summary, engines};
@@ -39,8 +39,8 @@ pub struct Session {
 }
 
 impl EditDistances {
-    /// Candidates that no block's border may separate, of which pairs are selected together: those of a pattern, and what is given
-    /// between them.
+    /// Candidates of which pairs are selected together: those of a pattern, and what is given between them. Where a border of
+    /// blocks separates them, they are selected from once more when their rows are joined.
     fn groups(&self, candidates: &[Candidate]) -> Vec<Range<u32>> {
         let all = 0..candidates.len() as u32;
         if self.max_hits.is_none() {
@@ -62,32 +62,49 @@ impl EditDistances {
     fn cut_candidates(&self, candidates: &[Candidate], cells: u64) -> Vec<Block> {
         let groups = self.groups(candidates);
         let copies = u64::from(self.strands().copies());
-        let size = |group: u64| {
-            let own = &candidates[groups[group as usize].start as usize..groups[group as usize].end as usize];
+        let size_of = |own: &Range<u32>| {
+            let own = &candidates[own.start as usize..own.end as usize];
             let cells =
                 |one: &Candidate| u128::from(self.patterns.length(one.pattern)) * u128::from(one.region.symbols());
             (own.len() as u64 * copies, own.iter().map(cells).sum::<u128>() * u128::from(copies))
         };
-        let whole = |group: u64, _: u64| {
-            let (pairs, cells) = size(group);
-            vec![Block {
-                units: group..group + 1,
-                targets: None,
-                pairs,
-                cells: u64::try_from(cells).unwrap_or(u64::MAX),
-            }]
+        let size = |group: u64| size_of(&groups[group as usize]);
+        let split = |group: u64, pieces: u64| {
+            let all = groups[group as usize].clone();
+            let most = at_most(size(group).1 / u128::from(pieces) + 1);
+            let own = |candidate: u64| {
+                let one = all.start + candidate as u32;
+                size_of(&(one..one + 1))
+            };
+            // One that is much alone stays whole.
+            let single = |candidate: u64, _: u64| {
+                let (pairs, cells) = own(candidate);
+                vec![Block { units: candidate..candidate + 1, targets: None, pairs, cells: at_most(cells) }]
+            };
+            let parts = cut(all.len() as u64, most, own, single);
+            let is_whole = parts.len() < 2;
+            let block = |part: Block| {
+                let some = all.start + part.units.start as u32..all.start + part.units.end as u32;
+                Block { units: group..group + 1, targets: (!is_whole).then_some(some), ..part }
+            };
+            parts.into_iter().map(block).collect()
         };
-        let blocks = cut(groups.len() as u64, cells, size, whole);
-        let units = |range: &Range<u64>| {
-            u64::from(groups[range.start as usize].start)..u64::from(groups[range.end as usize - 1].end)
+        let blocks = cut(groups.len() as u64, cells, size, split);
+        let units = |block: &Block| {
+            let start = u64::from(groups[block.units.start as usize].start);
+            match block.targets {
+                // Of a group in several blocks, the first candidate stands for all.
+                Some(_) => start..start + 1,
+                None => start..u64::from(groups[block.units.end as usize - 1].end),
+            }
         };
-        blocks.into_iter().map(|block| Block { units: units(&block.units), ..block }).collect()
+        blocks.into_iter().map(|block| Block { units: units(&block), ..block }).collect()
     }
 
     /// Units and targets of which there may be blocks.
     fn units(&self) -> (u64, u32) {
         match &self.against {
-            Against::Candidates(_, candidates) => (candidates.len() as u64, 0),
+            Against::Candidates(_, candidates) => (candidates.len() as u64, candidates.len() as u32),
             Against::Later | Against::Texts(_) => (self.patterns.len() as u64, self.texts().len() as u32),
         }
     }
@@ -115,8 +132,11 @@ impl EditDistances {
         let begin = Instant::now();
         let Session { pool, feeding, patterns, engine_set } = session;
         let engine_set = self.opened(engine_set, feeding, run)?;
-        let mut ranges: Vec<Range<u32>> =
-            blocks.iter().map(|block| block.units.start as u32..block.units.end as u32).collect();
+        let own = |block: &Block| match &block.targets {
+            Some(some) => some.clone(),
+            None => block.units.start as u32..block.units.end as u32,
+        };
+        let mut ranges: Vec<Range<u32>> = blocks.iter().map(own).collect();
         let mut own = self.clone();
         if let Against::Candidates(texts, candidates) = &self.against {
             // Those of the blocks alone, one block after the other.
@@ -130,12 +150,8 @@ impl EditDistances {
         }
         let mut job = own.job_of(Arc::clone(patterns));
         let copies = self.strands().copies();
-        let parts = ranges.into_iter().zip(blocks);
-        let parts = parts.map(|(range, block)| {
-            let targets = block.targets.clone();
-            Part { queries: range.start * copies..range.end * copies, targets }
-        });
-        job.parts = Some(parts.collect());
+        let part = |range: Range<u32>| Part { queries: range.start * copies..range.end * copies, targets: None };
+        job.parts = Some(ranges.into_iter().map(part).collect());
         let summary = own.compute(job, engine_set, (pool, feeding), run, sink)?;
         Ok(Summary { seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
@@ -168,7 +184,8 @@ impl Bander<Edit> for PatternBands {
 impl Divisible for EditDistances {
     type Session = Session;
 
-    /// Units are patterns, or candidates where these were given. Those of a pattern stay together if only some are handed over.
+    /// Units are patterns, or candidates where these were given. If only some of a pattern's are handed over, these stay together, or
+    /// are parts of one unit.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
         if let Against::Candidates(_, candidates) = &self.against {
@@ -282,7 +299,13 @@ impl Divisible for EditDistances {
     fn join(&self, rows: &mut Vec<EditResult>) {
         let Some(most) = self.max_hits else { return };
         let mut found: Vec<Found> = rows.iter().map(|row| Found { distance: row.distance, end: row.end }).collect();
-        keep_least(&mut found, most, 0..rows.len() as u32);
+        // Candidates of several patterns may be mixed.
+        let pattern = |row: u32| rows[row as usize].pattern;
+        let mut order: Vec<u32> = (0..rows.len() as u32).collect();
+        order.sort_by_key(|&row| pattern(row));
+        for group in order.chunk_by(|&one, &other| pattern(one) == pattern(other)) {
+            keep_least(&mut found, most, group.iter().copied());
+        }
         let mut kept = found.iter();
         rows.retain(|_| kept.next().is_some_and(|one| one.is_some()));
     }
