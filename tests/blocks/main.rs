@@ -8,3 +8,4 @@ mod edits;
 mod engines;
 mod pairs;
 mod reads;
+mod searches;

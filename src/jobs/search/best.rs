@@ -12,7 +12,7 @@ pub(super) struct Candidate {
     /// Place of the subject in the input.
     pub record: u64,
     pub strand: StrandOf,
-    /// Where the subject is: its chunk, and its number there.
+    /// Where the subject is: the number of its chunk, and its own there.
     pub chunk: u32,
     pub subject: SequenceId,
 }

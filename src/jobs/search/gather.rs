@@ -1,17 +1,19 @@
 //! Scores become lists of the best, and these the hits of one query after the other.
 
 use std::cmp::Reverse;
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::SearchHit;
-use super::best::{Best, Candidate};
+use super::bands::Batch;
+use super::best::Candidate;
 use super::tracing::Tracer;
 use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
+use crate::jobs::blocks::BlockSink;
+use crate::jobs::blocks::source::Begun;
 use crate::pairs::{Floors, Pairs};
 use crate::seq::SequenceId;
 
@@ -19,30 +21,23 @@ use crate::seq::SequenceId;
 pub(super) struct Gatherer<'a> {
     tracer: Tracer<'a>,
     floors: &'a Floors,
-    /// Batches of queries that are not handed over, the first with the pairs that are left of it.
-    batches: VecDeque<(Range<SequenceId>, u64)>,
-    /// Of each sequence of the queries.
-    best: Vec<Best>,
+    /// Batches of queries that are not handed over.
+    batches: Begun<Batch>,
     /// Pairs of each band.
     bands: Ordered<u64>,
-    rows: &'a mut dyn FnMut(&[SearchHit]) -> Result<()>,
+    sink: &'a mut dyn BlockSink<SearchHit>,
     summary: Summary,
 }
 
 impl<'a> Gatherer<'a> {
-    /// The batches are all queries, strands counted.
+    /// Of batches that are begun before there are any results of them.
     pub(super) fn new(
         tracer: Tracer<'a>,
         floors: &'a Floors,
-        batches: Vec<Range<SequenceId>>,
-        rows: &'a mut dyn FnMut(&[SearchHit]) -> Result<()>,
+        batches: Begun<Batch>,
+        sink: &'a mut dyn BlockSink<SearchHit>,
     ) -> Self {
-        let subjects = tracer.job.subjects.size().sequences;
-        let pairs = |batch: &Range<SequenceId>| batch.len() as u64 * subjects;
-        let batches: VecDeque<_> = batches.into_iter().map(|batch| (batch.clone(), pairs(&batch))).collect();
-        let summary = Summary { pairs: batches.iter().map(|(_, pairs)| pairs).sum(), ..Summary::default() };
-        let best = (0..tracer.job.queries.len()).map(|_| Best::default()).collect();
-        Gatherer { tracer, floors, batches, best, bands: Ordered::new(), rows, summary }
+        Gatherer { tracer, floors, batches, bands: Ordered::new(), sink, summary: Summary::default() }
     }
 
     /// How far bands may be planned ahead.
@@ -52,50 +47,67 @@ impl<'a> Gatherer<'a> {
 
     /// Takes what engines found.
     pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
-        let (chunk, subjects) = self.tracer.chunks.of_store(&outcome.batch.band.targets)?;
-        let (strands, most) = (self.tracer.job.strands(), self.tracer.job.most_kept());
-        for hit in outcome.report.hits {
-            if hit.score < self.floors.least(hit.query)
-                || !self.tracer.is_significant(&hit, subjects.store.length(hit.target))
-            {
-                continue;
-            }
-            let (query, strand) = strands.of(hit.query);
-            let (record, subject) = (subjects.record(hit.target), hit.target);
-            let pair = Candidate { score: Reverse(hit.score), record, strand, chunk, subject };
-            if let Some(floor) = self.best[query as usize].add(pair, most) {
-                let first = hit.query - hit.query % strands.copies();
-                (first..first + strands.copies()).for_each(|query| self.floors.raise(query, floor));
-            }
+        if !outcome.report.hits.is_empty() {
+            self.keep_best(&outcome)?;
         }
         let begin = || outcome.band.pairs;
         self.bands.add(&outcome.band, outcome.pairs, begin, |_| Ok(0))?;
         while let Some((queries, pairs)) = self.bands.complete() {
+            self.hand_over()?;
             self.count(queries, pairs)?;
         }
-        Ok(())
+        self.hand_over()
+    }
+
+    /// Puts hits into the lists of their batch. What one list leaves out for its floor, no other one needs: in some of the subjects
+    /// there are as many that score more as a query may have in all.
+    fn keep_best(&mut self, outcome: &Outcome<Pairs>) -> Result<()> {
+        let (tracer, floors) = (&self.tracer, self.floors);
+        let (chunk, subjects) = tracer.chunks.of_store(&outcome.batch.band.targets)?;
+        let (strands, most) = (tracer.job.strands(), tracer.job.most_kept());
+        let first = outcome.band.queries.start;
+        let is_own = |batch: &Batch| batch.queries.contains(&first) && batch.chunks.contains(&chunk);
+        let keep = |batch: &mut Batch| {
+            for hit in &outcome.report.hits {
+                if hit.score < floors.least(hit.query) || !tracer.is_significant(hit, subjects.store.length(hit.target))
+                {
+                    continue;
+                }
+                let (query, strand) = strands.of(hit.query);
+                let (record, subject) = (subjects.record(hit.target), hit.target);
+                let pair = Candidate { score: Reverse(hit.score), record, strand, chunk, subject };
+                let place = query - batch.queries.start / strands.copies();
+                if let Some(floor) = batch.best[place as usize].add(pair, most) {
+                    let first = hit.query - hit.query % strands.copies();
+                    (first..first + strands.copies()).for_each(|query| floors.raise(query, floor));
+                }
+            }
+        };
+        let kept = self.batches.find(is_own, keep);
+        kept.ok_or_else(|| Error::Internal(format!("a result of queries from {first} on, which nobody searches for")))
     }
 
     /// So many pairs of these queries are done, which are of the batch that is next.
     fn count(&mut self, queries: Range<SequenceId>, pairs: u64) -> Result<()> {
-        let batch = self.batches.front_mut().filter(|(batch, _)| batch.start <= queries.start);
-        let left = batch.and_then(|(_, left)| {
-            *left = left.checked_sub(pairs)?;
-            Some(*left)
+        let took = self.batches.first(|batch| {
+            let is_own = batch.queries.start <= queries.start && queries.end <= batch.queries.end;
+            batch.left = batch.left.checked_sub(pairs).filter(|_| is_own)?;
+            Some(())
         });
-        match left {
-            None => Err(Error::Internal(format!("a band of queries {queries:?} is of another batch"))),
-            Some(0) => self.hand_over(),
-            Some(_) => Ok(()),
-        }
+        took.flatten().ok_or_else(|| Error::Internal(format!("a band of queries {queries:?} is of another batch")))
     }
 
-    /// Hands over the hits of the batch that is next, and of those after it that have no pairs.
-    fn hand_over(&mut self) -> Result<()> {
-        while let Some((batch, _)) = self.batches.pop_front_if(|(_, left)| *left == 0) {
-            let queries = self.tracer.job.strands().sequences(batch);
-            let best = queries.map(|query| (query, std::mem::take(&mut self.best[query as usize])));
-            self.tracer.hand_over(best, self.rows, &mut self.summary)?;
+    /// Hands over the hits of batches that are done, in their order.
+    pub(super) fn hand_over(&mut self) -> Result<()> {
+        let (tracer, sink) = (&self.tracer, &mut self.sink);
+        while let Some(batch) = self.batches.end_if(|batch| batch.left == 0) {
+            let queries = tracer.job.strands().sequences(batch.queries);
+            let handed = tracer.hand_over(queries.zip(batch.best), &mut |hits| sink.rows(hits), &mut self.summary);
+            tracer.chunks.release(&batch.chunks);
+            handed?;
+            if batch.is_last {
+                sink.end()?;
+            }
         }
         Ok(())
     }
@@ -104,8 +116,11 @@ impl<'a> Gatherer<'a> {
     pub(super) fn end(mut self) -> Result<Summary> {
         self.hand_over()?;
         self.bands.end()?;
-        match self.batches.front() {
-            None => Ok(self.summary),
+        match self.batches.first(|batch| (batch.queries.clone(), batch.left)) {
+            None => {
+                let (pairs, cells) = self.batches.totals();
+                Ok(Summary { pairs, cells, ..self.summary })
+            }
             Some((queries, left)) => Err(Error::Internal(format!("queries {queries:?} are short of {left} pairs"))),
         }
     }

@@ -20,25 +20,25 @@
 //! Of nucleotides both strands of the query can be compared ([`Search::strand`]): of the two results of a pair that are hits the
 //! one that scores more is reported, the forward one if they score the same. (BLAST reports each.)
 
+mod bands;
 mod best;
+mod blocks;
 mod chunks;
 mod gather;
+mod row;
 mod tracing;
 
-use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
-use self::chunks::Chunks;
-use self::gather::Gatherer;
+use self::blocks::Session;
+use super::check::{check_scores, not_scored};
 use super::{Job, Run, Summary};
 use crate::alignment::Alignment;
-use crate::engine::owner::{self, Control, EngineSet};
+use crate::engine::owner::EngineSet;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
-use crate::pairs::{Floors, Pairs, Want, plan};
+use crate::pairs::{Floors, Pairs, Want};
 use crate::score::statistics::{DatabaseSize, Significance, Statistics};
 use crate::score::{AlignmentCounts, IdentityDefinition, Mode, Scoring};
 use crate::seq::{Alphabet, SequenceId, SequenceStore, Strand, StrandOf, Strands, Subjects};
@@ -48,18 +48,8 @@ pub const MAX_EVALUE: f64 = 10.0;
 /// Hits of a query, if nothing else is said; BLAST's.
 pub const MAX_HITS: usize = 500;
 
-/// Packed bytes of a chunk at most: so many that a band keeps devices busy, and few beside the memory of a computer.
-const CHUNK_BYTES: u64 = 256 << 20;
-/// The same at least, however small an engine's memory is.
-const LEAST_CHUNK_BYTES: u64 = 64 << 10;
-/// The same at least where more would do: less is not worth a band of its own.
-const BATCH_CHUNK_BYTES: u64 = 2 << 20;
 /// Bytes of hits that are kept of all queries that are searched at once.
 const KEPT_BYTES: u64 = 1 << 30;
-/// Pairs of a band: of few of them anything is kept.
-const BAND_PAIRS: u64 = 1 << 26;
-/// Batches of all engines in a band: several, so that the next band begins before the last one ends.
-const BATCHES_A_BAND: u64 = 4;
 
 /// A search.
 #[derive(Debug, Clone)]
@@ -103,6 +93,8 @@ pub struct SearchHit {
     pub subjects: Arc<SequenceStore>,
     /// The subject there.
     pub subject: SequenceId,
+    /// Its number among all subjects by falling length, from 0.
+    pub place: u64,
     /// Its place in the input, from 0.
     pub record: u64,
     /// The query's strand.
@@ -184,28 +176,12 @@ impl Search {
         self.max_hits.saturating_mul(self.strands().copies() as usize)
     }
 
-    /// Queries that are searched at once: so many that what is kept of them fits in memory. Strands are counted.
-    fn batches(&self) -> Vec<Range<SequenceId>> {
+    /// Queries that are searched at once: so many that what is kept of them fits in memory.
+    fn at_once(&self) -> SequenceId {
         let copies = self.strands().copies();
         let pairs = self.subjects.size().sequences.saturating_mul(copies.into());
         let bytes = pairs.min(self.most_kept() as u64).max(1).saturating_mul(size_of::<best::Candidate>() as u64);
-        let count = (KEPT_BYTES / bytes).clamp(1, u64::from(SequenceId::MAX / copies)) as SequenceId;
-        let all = self.queries.len() as SequenceId;
-        let begins = (0..all).step_by(count as usize);
-        begins.map(|begin| begin * copies..all.min(begin.saturating_add(count)) * copies).collect()
-    }
-
-    /// Packed bytes of a chunk that suit these engines: few enough that two chunks fit beside each other on every device, and that
-    /// a batch of an engine has all queries together. So those of one length come together, and of very long subjects, each of
-    /// which takes a while whatever is computed beside it, all pairs are computed at the same time.
-    fn suiting_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, batches: &[Range<SequenceId>], at_once: u64) -> u64 {
-        let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
-        let most = room.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
-        let copies = self.strands().copies();
-        let first = batches.first().map_or(0..0, |batch| batch.start / copies..batch.end / copies);
-        let lengths = &self.queries.lengths()[first.start as usize..first.end as usize];
-        let symbols = lengths.iter().map(|&length| u64::from(length)).sum::<u64>() * u64::from(copies);
-        (at_once / symbols.max(1)).max(BATCH_CHUNK_BYTES).min(most)
+        (KEPT_BYTES / bytes).clamp(1, u64::from(SequenceId::MAX / copies)) as SequenceId
     }
 
     /// The least score of a query that can be reported.
@@ -219,51 +195,6 @@ impl Search {
             floor = floor.max(least);
         }
         floor
-    }
-
-    /// Searches on engines that may outlive it.
-    fn run_set(
-        &self,
-        engine_set: &mut EngineSet<Pairs>,
-        pool: &Arc<rayon::ThreadPool>,
-        run: &Run,
-        rows: &mut dyn FnMut(&[SearchHit]) -> Result<()>,
-    ) -> Result<Summary> {
-        let begin = Instant::now();
-        let (cells, strands, statistics) = (self.cells(), self.strands(), self.statistics());
-        let queries = strands.store(&self.queries);
-        let floor = |&length: &u32| self.floor(length, statistics.as_ref());
-        let floors: Arc<Floors> = Arc::new(queries.lengths().iter().map(floor).collect());
-        let job = plan::Job {
-            queries: Arc::clone(&queries),
-            against: None,
-            scoring: Arc::clone(&self.scoring),
-            want: Want::AtLeast(Arc::clone(&floors)),
-            strands,
-            parts: None,
-        };
-        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
-        let batches = self.batches();
-        let chunk_bytes = self.chunk_bytes.unwrap_or_else(|| self.suiting_chunk_bytes(engine_set, &batches, at_once));
-        let chunks = Arc::new(Chunks::new(&self.subjects, chunk_bytes));
-        let bands = chunks.bands(job, batches.clone(), at_once.saturating_mul(BATCHES_A_BAND), BAND_PAIRS);
-        let tracer =
-            tracing::Tracer { job: self, queries, statistics, chunks: &chunks, pool, interrupt: &run.interrupt };
-        let mut gatherer = Gatherer::new(tracer, &floors, batches, rows);
-        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: gatherer.ahead(), ..run.control() };
-        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
-            run.progress.advance(outcome.pairs, outcome.cells);
-            gatherer.take(outcome)
-        })?;
-        chunks.check()?;
-        let mut summary = gatherer.end()?;
-        summary.cells = cells;
-        summary.seconds = begin.elapsed().as_secs_f64();
-        summary.imbalance = ran.imbalance;
-        summary.engines = ran.engines;
-        summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
-        Ok(summary)
     }
 }
 
@@ -310,45 +241,24 @@ impl Job for Search {
                  `min_query_cover`",
             ));
         }
-        if self.is_local() && self.definition == IdentityDefinition::Mbl {
-            return Err(Error::usage_value(
-                "definition",
-                self.definition.number(),
-                "it compares whole sequences, and a local alignment leaves parts of them out",
-            ));
+        check_scores(&self.scoring, self.definition, self.strand)?;
+        if let Some(why) = not_scored(&self.scoring, self.queries.alphabet()) {
+            return Err(Error::usage_of("queries", why));
         }
-        let gaps = self.scoring.gaps;
-        if gaps.next < 0 || gaps.first < gaps.next {
-            return Err(Error::usage_of(
-                "gaps",
-                format!("{gaps:?}: the first symbol must cost no less than the next, and that not less than 0"),
-            ));
-        }
-        let scored = self.scoring.alphabet;
-        if scored == Alphabet::Bytes {
-            return Err(Error::usage_of("scoring", "there are no scores for bytes, only distances"));
-        }
-        if self.strand != Strand::Forward && scored != Alphabet::Dna {
-            return Err(Error::usage_of("strand", "only DNA and RNA have a reverse one"));
-        }
-        let wrong = |read: Alphabet| format!("these are {read:?} sequences, but the scores are for {scored:?}");
-        if self.queries.alphabet() != scored {
-            return Err(Error::usage_of("queries", wrong(self.queries.alphabet())));
-        }
-        if self.subjects.alphabet() != scored {
-            return Err(Error::usage_of("subjects", wrong(self.subjects.alphabet())));
+        if let Some(why) = not_scored(&self.scoring, self.subjects.alphabet()) {
+            return Err(Error::usage_of("subjects", why));
         }
         Ok(())
     }
 
     /// Rows come query by query, the best hit of each first; all of a query's come at once.
-    fn run(&self, run: &Run, mut rows: impl FnMut(&[SearchHit]) -> Result<()>) -> Result<Summary> {
+    fn run(&self, run: &Run, rows: impl FnMut(&[SearchHit]) -> Result<()>) -> Result<Summary> {
         self.validate()?;
         run.check_kernel(family_of(self.scoring.mode))?;
         let pool = thread_pool(run.threads)?;
         let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
         let engines = super::engines::open_for(run, pool.current_num_threads(), (&self.scoring, &want), self.cells())?;
-        self.run_set(&mut EngineSet::for_once(engines), &pool, run, &mut rows)
+        self.search_all(Session::new(self, pool, Some(EngineSet::for_once(engines))), run, rows)
     }
 
     /// Tracebacks are made on threads of the CPU. If the engines fail, so many CPU workers take over.
@@ -356,9 +266,10 @@ impl Job for Search {
         &self,
         engines: Self::Engines,
         run: &Run,
-        mut rows: impl FnMut(&[SearchHit]) -> Result<()>,
+        rows: impl FnMut(&[SearchHit]) -> Result<()>,
     ) -> Result<Summary> {
         self.validate()?;
-        self.run_set(&mut EngineSet::for_once(engines), &thread_pool(run.threads)?, run, &mut rows)
+        let pool = thread_pool(run.threads)?;
+        self.search_all(Session::new(self, pool, Some(EngineSet::for_once(engines))), run, rows)
     }
 }

@@ -181,12 +181,14 @@ impl Tracer<'_> {
         }
         let (job, score) = (self.job, pair.score.0);
         let chunk = self.chunks.opened(pair.chunk)?;
+        let place = chunk.place(pair.subject);
         let (m, n) = (job.queries.length(query), chunk.store.length(pair.subject));
         let significance = |statistics: &Statistics| statistics.significance(score, m, n, &job.database_size());
         let mut hit = SearchHit {
             query,
             subjects: chunk.store,
             subject: pair.subject,
+            place,
             record: pair.record,
             strand: pair.strand,
             score,

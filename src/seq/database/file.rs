@@ -109,6 +109,10 @@ impl DatabaseFile {
         }
         let sums = self.foot.sums();
         let blocks = range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES);
+        // Single sequences are read one after the other, mostly of blocks that are known: no thread has to be woken for that.
+        if blocks.clone().all(|block| self.checked[block as usize].load(Ordering::Relaxed)) {
+            return Ok(());
+        }
         blocks.into_par_iter().try_for_each(|block| {
             // Whoever finds it checked needs to know no more than that.
             let checked = &self.checked[block as usize];

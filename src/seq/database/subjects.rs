@@ -156,6 +156,11 @@ impl Subjects {
         *self.lengths.last().unwrap_or(&0)..=*self.lengths.first().unwrap_or(&0)
     }
 
+    /// The length of each, falling.
+    pub(crate) fn each_length(&self) -> &[u32] {
+        &self.lengths
+    }
+
     /// Bytes of the database file; `None` if a file of sequences was read.
     pub fn file_bytes(&self) -> Option<u64> {
         match &self.source {
@@ -167,8 +172,16 @@ impl Subjects {
     /// Cuts the order by falling length into ranges whose sequences take at most so many bytes packed, and are at most
     /// so many that ids can count them; of one that takes more there is a range of its own.
     pub fn ranges(&self, at_most_bytes: u64) -> Vec<Range<u64>> {
-        let (mut ranges, mut start, mut bytes) = (Vec::new(), 0, 0);
-        for (at, &length) in (0..).zip(&self.lengths) {
+        self.ranges_of(0..self.size.sequences, at_most_bytes)
+    }
+
+    /// The same of a part of that order.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub(crate) fn ranges_of(&self, part: Range<u64>, at_most_bytes: u64) -> Vec<Range<u64>> {
+        let (mut ranges, mut start, mut bytes) = (Vec::new(), part.start, 0);
+        for (at, &length) in (part.start..).zip(&self.lengths[part.start as usize..part.end as usize]) {
             let more = packed(length);
             if at > start && (bytes + more > at_most_bytes.min(MOST_BYTES) || at - start >= MOST_SEQUENCES) {
                 ranges.push(start..at);
@@ -176,13 +189,13 @@ impl Subjects {
             }
             bytes += more;
         }
-        if start < self.size.sequences {
-            ranges.push(start..self.size.sequences);
+        if start < part.end {
+            ranges.push(start..part.end);
         }
         ranges
     }
 
-    /// The sequences of one of those ranges.
+    /// The sequences of a range of that order. Of a database, only what holds these is read.
     ///
     /// # Errors
     /// [`Error::Input`] if that part of a database is damaged.
@@ -200,10 +213,10 @@ impl Subjects {
             Source::File(file) => {
                 let lengths = self.lengths[start..end].to_vec();
                 let codes = self.packed_before(start)..self.packed_before(end);
-                (Arc::new(file.store(range.clone(), lengths, codes)?), file.records(range)?.into())
+                (Arc::new(file.store(range.clone(), lengths, codes)?), file.records(range.clone())?.into())
             }
         };
-        Ok(SubjectChunk { store, records })
+        Ok(SubjectChunk { first: range.start, store, records })
     }
 
     /// Goes through all sequences in the order of their records.
@@ -276,6 +289,7 @@ const MOST_SEQUENCES: u64 = u32::MAX as u64;
 pub struct SubjectChunk {
     /// The sequences, with their descriptions.
     pub store: Arc<SequenceStore>,
+    first: u64,
     records: Arc<[u64]>,
 }
 
@@ -283,6 +297,11 @@ impl SubjectChunk {
     /// The place of a sequence's record in the input, from 0.
     pub fn record(&self, id: SequenceId) -> u64 {
         self.records[id as usize]
+    }
+
+    /// The number of a sequence in the order by falling length, from 0.
+    pub fn place(&self, id: SequenceId) -> u64 {
+        self.first + u64::from(id)
     }
 }
 
@@ -361,6 +380,7 @@ mod tests {
                 for id in 0..chunk.store.len() as SequenceId {
                     let record = chunk.record(id);
                     prop_assert_eq!(chunk.store.codes(id), store.codes(record as SequenceId));
+                    prop_assert_eq!(chunk.place(id), seen.len() as u64);
                     prop_assert_eq!(chunk.store.name(id), store.name(record as SequenceId));
                     seen.push((std::cmp::Reverse(chunk.store.length(id)), record));
                 }

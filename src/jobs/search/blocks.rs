@@ -1,0 +1,326 @@
+//! A search in blocks: of queries, and of one that alone is too much some of the subjects, in their order by falling length. What a
+//! score means is the same in every block: it is told by the size of the whole database.
+
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::bands::{Batch, SearchBands};
+use super::chunks::Chunks;
+use super::gather::Gatherer;
+use super::row;
+use super::tracing::Tracer;
+use super::{Search, SearchHit};
+use crate::engine::owner::{self, Control, EngineSet};
+use crate::engine::{Engine, thread_pool};
+use crate::error::{Error, Result};
+use crate::jobs::blocks::cut::{at_most, cut};
+use crate::jobs::blocks::source::{Begun, BlockBands};
+use crate::jobs::blocks::{self, Block, BlockSink, BlockSource, Divisible, Listed, Whole};
+use crate::jobs::{Job, Run, Summary, engines};
+use crate::pairs::cpu::workers;
+use crate::pairs::kernels::family_of;
+use crate::pairs::{Floors, Pairs, Want, plan};
+use crate::score::statistics::Statistics;
+use crate::seq::SequenceStore;
+
+/// Packed bytes of a chunk at most: so many that a band keeps devices busy, and few beside the memory of a computer.
+const CHUNK_BYTES: u64 = 256 << 20;
+/// The same at least, however small an engine's memory is.
+const LEAST_CHUNK_BYTES: u64 = 64 << 10;
+/// The same at least where more would do: less is not worth a band of its own.
+const BATCH_CHUNK_BYTES: u64 = 2 << 20;
+/// Pairs of a band: of few of them anything is kept.
+const BAND_PAIRS: u64 = 1 << 26;
+/// Batches of all engines in a band: several, so that the next band begins before the last one ends.
+const BATCHES_A_BAND: u64 = 4;
+
+/// What lasts from block to block.
+pub struct Session {
+    /// The strands of the queries.
+    queries: Arc<SequenceStore>,
+    statistics: Option<Statistics>,
+    /// The least score of each that can be reported.
+    least: Vec<i64>,
+    pool: Arc<rayon::ThreadPool>,
+    /// Opened with the first block.
+    engine_set: Option<EngineSet<Pairs>>,
+    /// `None` until it is known what engines there are.
+    chunks: Option<Arc<Chunks>>,
+}
+
+impl Session {
+    pub(super) fn new(job: &Search, pool: Arc<rayon::ThreadPool>, engine_set: Option<EngineSet<Pairs>>) -> Self {
+        let (queries, statistics) = (job.strands().store(&job.queries), job.statistics());
+        let least = queries.lengths().iter().map(|&length| job.floor(length, statistics.as_ref())).collect();
+        Session { queries, statistics, least, pool, engine_set, chunks: None }
+    }
+}
+
+impl Search {
+    /// Pairs of a query with so many subjects, and cells with so many symbols of theirs; of all strands.
+    fn size_of(&self, query: u64, (sequences, symbols): (u64, u64)) -> (u64, u128) {
+        let copies = self.strands().copies();
+        let length = self.queries.length(query as u32);
+        (sequences * u64::from(copies), u128::from(length) * u128::from(symbols) * u128::from(copies))
+    }
+
+    /// Everything.
+    fn whole(&self) -> Block {
+        let queries = self.queries.len() as u64;
+        let pairs = queries.saturating_mul(self.size_of_subjects().0).saturating_mul(self.strands().copies().into());
+        Block { units: 0..queries, targets: None, pairs, cells: self.cells() }
+    }
+
+    fn size_of_subjects(&self) -> (u64, u64) {
+        let size = self.subjects.size();
+        (size.sequences, size.symbols)
+    }
+}
+
+impl Search {
+    /// Packed bytes of a chunk that suit these engines and blocks of so many cells: few enough that two chunks fit beside each other
+    /// on every device, and that a batch of an engine, of `at_once` cells, has all queries together. So those of one length come
+    /// together, and of very long subjects, each of which takes a while whatever is computed beside it, all pairs are computed
+    /// at the same time.
+    fn suiting_chunk_bytes(&self, engine_set: &EngineSet<Pairs>, at_once: u64, cells: u64) -> u64 {
+        let room = engine_set.engines().map(|engine| engine.capacity().store_bytes / 2).min().unwrap_or(u64::MAX);
+        let most = room.clamp(LEAST_CHUNK_BYTES, CHUNK_BYTES);
+        let query_symbols = cells / self.subjects.size().symbols.max(1);
+        (at_once / query_symbols.max(1)).max(BATCH_CHUNK_BYTES).min(most)
+    }
+
+    /// Searches by blocks.
+    fn search(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<SearchHit>,
+    ) -> Result<Summary> {
+        let begin = Instant::now();
+        let Session { queries, statistics, least, pool, engine_set, chunks } = session;
+        let floors: Arc<Floors> = Arc::new(least.iter().copied().collect());
+        let job = plan::Job {
+            queries: Arc::clone(queries),
+            against: None,
+            scoring: Arc::clone(&self.scoring),
+            want: Want::AtLeast(Arc::clone(&floors)),
+            strands: self.strands(),
+            parts: None,
+        };
+        let engine_set = match engine_set {
+            Some(engine_set) => engine_set,
+            None => {
+                let wanted = (&self.scoring, &job.want);
+                // What is measured of a device has to pay for the whole job.
+                let opened = engines::open_for(run, pool.current_num_threads(), wanted, self.cells())?;
+                engine_set.insert(EngineSet::new(opened))
+            }
+        };
+        let at_once: u64 = engine_set.engines().fold(1, |sum, engine| engine.usual_cells().saturating_add(sum));
+        let chunks = &*chunks.get_or_insert_with(|| {
+            let cells = source.coming().load(Ordering::Relaxed);
+            let suiting = || self.suiting_chunk_bytes(engine_set, at_once, cells);
+            Arc::new(Chunks::new(&self.subjects, self.chunk_bytes.unwrap_or_else(suiting)))
+        });
+        let begun = Begun::<Batch>::default();
+        let bands = SearchBands {
+            job,
+            subjects: Arc::clone(&self.subjects),
+            chunks: Arc::clone(chunks),
+            begun: begun.clone(),
+            at_once: self.at_once(),
+            cells: at_once.saturating_mul(BATCHES_A_BAND),
+            pairs: BAND_PAIRS,
+            left: VecDeque::new(),
+            open: None,
+        };
+        let (queries, statistics) = (Arc::clone(queries), *statistics);
+        let tracer = Tracer { job: self, queries, statistics, chunks, pool, interrupt: &run.interrupt };
+        let mut gatherer = Gatherer::new(tracer, &floors, begun.clone(), sink);
+        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
+        let known = source.coming().load(Ordering::Relaxed);
+        let (ahead, coming) = (gatherer.ahead(), source.coming());
+        let control = Control { ahead, coming, is_open_ended: true, ..run.control() };
+        let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, bands), known, &control, |outcome| {
+            run.progress.advance(outcome.pairs, outcome.cells);
+            gatherer.take(outcome)
+        });
+        let ended = ran.and_then(|ran| {
+            gatherer.hand_over()?;
+            chunks.check()?;
+            Ok((ran, gatherer.end()?))
+        });
+        // What an error left, whatever it was.
+        while let Some(batch) = begun.end_if(|_| true) {
+            chunks.release(&batch.chunks);
+        }
+        let (ran, summary) = ended?;
+        let kernel_seconds = ran.engines.iter().map(|engine| engine.kernel_seconds).sum();
+        let (seconds, imbalance, engines) = (begin.elapsed().as_secs_f64(), ran.imbalance, ran.engines);
+        Ok(Summary { seconds, kernel_seconds, imbalance, engines, ..summary })
+    }
+
+    /// Searches for everything, and closes the engines of the session, each as soon as it has no more to do.
+    pub(super) fn search_all(
+        &self,
+        mut session: Session,
+        run: &Run,
+        rows: impl FnMut(&[SearchHit]) -> Result<()>,
+    ) -> Result<Summary> {
+        let source: Arc<dyn BlockSource> = Listed::new(&[self.whole()]);
+        self.search(&source, &mut session, run, &mut Whole(rows))
+    }
+}
+
+/// Symbols of the subjects before each, and of all.
+fn symbols_before(lengths: &[u32]) -> Vec<u64> {
+    let sums = lengths.iter().scan(0, |sum, &length| {
+        *sum += u64::from(length);
+        Some(*sum)
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+/// Cuts subjects into so many ranges of about as many symbols, or as many as there are; `before`: symbols before each, and of all.
+fn ranges(before: &[u64], pieces: u64) -> Vec<Range<u32>> {
+    let (subjects, all) = (before.len() - 1, before[before.len() - 1]);
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    for piece in 1..=pieces.min(subjects as u64) {
+        let goal = (u128::from(all) * u128::from(piece) / u128::from(pieces.min(subjects as u64))) as u64;
+        // The border that is nearest to the goal.
+        let next = before.partition_point(|&sum| sum < goal).min(subjects);
+        let is_nearer = next > 0 && goal - before[next - 1] < before[next].saturating_sub(goal);
+        let end = if piece == pieces.min(subjects as u64) { subjects } else { next - usize::from(is_nearer) };
+        if end > start {
+            ranges.push(start as u32..end as u32);
+            start = end;
+        }
+    }
+    ranges
+}
+
+impl Divisible for Search {
+    type Session = Session;
+
+    fn cut(&self, cells: u64) -> Result<Vec<Block>> {
+        self.validate()?;
+        let all = self.size_of_subjects();
+        if all.0 > u64::from(u32::MAX) {
+            let message = format!("{} sequences are more than a search in blocks counts: cut the database", all.0);
+            return Err(Error::usage_of("subjects", message));
+        }
+        let before = symbols_before(self.subjects.each_length());
+        let split = |query: u64, pieces: u64| {
+            let parts = ranges(&before, pieces);
+            let is_whole = parts.len() < 2;
+            let block = |part: Range<u32>| {
+                let symbols = before[part.end as usize] - before[part.start as usize];
+                let (pairs, cells) = self.size_of(query, (part.len() as u64, symbols));
+                let targets = (!is_whole).then_some(part);
+                Block { units: query..query + 1, targets, pairs, cells: at_most(cells) }
+            };
+            parts.into_iter().map(block).collect()
+        };
+        Ok(cut(self.queries.len() as u64, cells, |query| self.size_of(query, all), split))
+    }
+
+    fn session(&self, run: &Run) -> Result<Session> {
+        self.validate()?;
+        run.check_kernel(family_of(self.scoring.mode))?;
+        Ok(Session::new(self, thread_pool(run.threads)?, None))
+    }
+
+    fn session_on(&self, engines: Vec<Box<dyn Engine<Pairs>>>, run: &Run) -> Result<Session> {
+        self.validate()?;
+        Ok(Session::new(self, thread_pool(run.threads)?, Some(EngineSet::new(engines))))
+    }
+
+    fn run_blocks(
+        &self,
+        blocks: &[Block],
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<SearchHit>,
+    ) -> Result<Summary> {
+        let subjects = u32::try_from(self.size_of_subjects().0).unwrap_or(u32::MAX);
+        blocks::check(blocks, self.queries.len() as u64, subjects)?;
+        let source: Arc<dyn BlockSource> = Listed::new(blocks);
+        self.run_source(&source, session, run, sink)
+    }
+
+    fn run_source(
+        &self,
+        source: &Arc<dyn BlockSource>,
+        session: &mut Session,
+        run: &Run,
+        sink: &mut dyn BlockSink<SearchHit>,
+    ) -> Result<Summary> {
+        self.search(source, session, run, sink)
+    }
+
+    fn part_bytes(&self, block: &Block) -> u64 {
+        let copies = u64::from(self.strands().copies());
+        let most = (block.units.end - block.units.start).saturating_mul(self.max_hits as u64);
+        // Numbers of a hit, and of an alignment of relatives a run for every ten symbols or so, of two bytes.
+        let columns = if self.score_only { 0 } else { 20 + block.mean_length() / 5 };
+        (block.pairs / copies).min(most).saturating_mul(35 + columns)
+    }
+
+    fn encode(row: &SearchHit, bytes: &mut Vec<u8>) {
+        row::encode(row, bytes);
+    }
+
+    fn decode(bytes: &mut &[u8]) -> Option<SearchHit> {
+        row::decode(bytes)
+    }
+
+    fn resolve(&self, rows: &mut [SearchHit]) -> Result<()> {
+        row::resolve(self, rows)
+    }
+
+    /// A subject is in one block, of which it has one hit at most: the best of all are among the best of each.
+    fn join(&self, rows: &mut Vec<SearchHit>) {
+        rows.sort_by_key(|hit| (Reverse(hit.score), hit.record));
+        rows.truncate(self.max_hits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn subjects_are_cut_at_the_nearest_border() {
+        let before = symbols_before(&[50, 30, 10, 10, 0]);
+        assert_eq!(before, [0, 50, 80, 90, 100, 100]);
+        assert_eq!(ranges(&before, 1), [0..5]);
+        assert_eq!(ranges(&before, 2), [0..1, 1..5]);
+        assert_eq!(ranges(&before, 3), [0..1, 1..2, 2..5]);
+        assert_eq!(ranges(&symbols_before(&[]), 3), []);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_subject_is_in_one_range(lengths in prop::collection::vec(0..90u32, 0..40), pieces in 1..60u64) {
+            let before = symbols_before(&lengths);
+            let ranges = ranges(&before, pieces);
+            prop_assert!(ranges.len() as u64 <= pieces);
+            let all: Vec<u32> = ranges.iter().flat_map(Clone::clone).collect();
+            prop_assert_eq!(all, (0..lengths.len() as u32).collect::<Vec<_>>());
+            prop_assert!(ranges.iter().all(|range| !range.is_empty()));
+            let longest = u64::from(lengths.iter().copied().max().unwrap_or(0));
+            let most = before[lengths.len()] / pieces.min(lengths.len().max(1) as u64) + longest + 1;
+            let symbols = |range: &Range<u32>| before[range.end as usize] - before[range.start as usize];
+            prop_assert!(ranges.iter().all(|range| symbols(range) <= most), "{ranges:?} of {before:?}");
+        }
+    }
+}
