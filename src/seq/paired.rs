@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::alphabet::Alphabet;
 use super::input::Input;
-use super::reader::{self, ReadOptions, Recorder, Records, input_error};
+use super::reader::{self, AlphabetChoice, ReadOptions, Recorder, Records, input_error};
 use super::store::{SequenceId, SequenceStore};
 use crate::error::{Error, Place, Result};
 
@@ -50,6 +50,16 @@ pub struct PairedChunks {
     ready: Option<PairedChunk>,
     next: u64,
     is_at_end: bool,
+    /// How it was opened.
+    paths: [String; 2],
+    degap: bool,
+    aside: Option<Box<Aside>>,
+}
+
+/// The same files, read once more, up to some chunk.
+struct Aside {
+    chunks: PairedChunks,
+    last: Option<PairedChunk>,
 }
 
 impl std::fmt::Debug for PairedChunks {
@@ -77,8 +87,18 @@ impl PairedChunks {
         let sides = [Side::open(a, options)?, Side::open(b, options)?];
         let alphabet = Alphabet::Protein;
         let (most_pairs, most_symbols) = (most_pairs.max(1), most_symbols.max(1));
-        let mut chunks =
-            PairedChunks { sides, alphabet, most_pairs, most_symbols, ready: None, next: 0, is_at_end: false };
+        let mut chunks = PairedChunks {
+            sides,
+            alphabet,
+            most_pairs,
+            most_symbols,
+            ready: None,
+            next: 0,
+            is_at_end: false,
+            paths: paths.map(str::to_owned),
+            degap: options.degap,
+            aside: None,
+        };
         chunks.fill()?;
         let [a, b] = &mut chunks.sides;
         let [queries, targets] = reader::settle([&mut a.recorder, &mut b.recorder], options)?;
@@ -118,6 +138,41 @@ impl PairedChunks {
         self.fill()?;
         let [queries, targets] = self.sides.each_mut().map(|side| side.recorder.take().0);
         Ok(self.chunk(queries, targets))
+    }
+
+    /// The same files from their begin.
+    ///
+    /// # Errors
+    /// As [`PairedChunks::open`]; [`Error::Usage`] for standard input, which is gone.
+    pub fn again(&self) -> Result<Self> {
+        let paths = self.paths.each_ref().map(String::as_str);
+        if paths.contains(&"-") {
+            return Err(Error::usage_of("queries", "standard input can be read once only: name a file"));
+        }
+        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(self.alphabet), degap: self.degap };
+        PairedChunks::open(paths, &options, self.most_pairs, self.most_symbols)
+    }
+
+    /// The chunk that has a pair, by its number; `None` if there are not so many. [`PairedChunks::next`] goes on as if nobody had
+    /// asked: the files are read once more, from their begin whenever an earlier pair is asked for than before.
+    ///
+    /// # Errors
+    /// As [`PairedChunks::again`] and [`PairedChunks::next`].
+    pub fn at(&mut self, number: u64) -> Result<Option<PairedChunk>> {
+        let is_behind = |aside: &Aside| aside.last.as_ref().is_none_or(|last| number < last.first);
+        let aside = match self.aside.take().filter(|aside| !is_behind(aside)) {
+            Some(aside) => aside,
+            None => {
+                let mut chunks = self.again()?;
+                let last = chunks.next()?;
+                Box::new(Aside { chunks, last })
+            }
+        };
+        let Aside { chunks, last } = &mut **self.aside.insert(aside);
+        while last.as_ref().is_some_and(|last| last.first + last.queries.len() as u64 <= number) {
+            *last = chunks.next()?;
+        }
+        Ok(last.clone())
     }
 
     fn chunk(&mut self, queries: SequenceStore, targets: SequenceStore) -> Option<PairedChunk> {
@@ -205,7 +260,7 @@ fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seq::{AlphabetChoice, read_files};
+    use crate::seq::read_files;
     use std::io::Write;
 
     fn file(text: &str) -> tempfile::NamedTempFile {
@@ -246,6 +301,26 @@ mod tests {
         for most in [(1, u64::MAX), (2, u64::MAX), (3, 1), (3, 7), (4, 10)] {
             assert_eq!(pairs(texts, most).unwrap(), all, "{most:?}");
         }
+    }
+
+    #[test]
+    fn any_pair_is_found_as_often_as_it_is_asked_for() {
+        let files = [">a\nACGU\n>b\nN\n>c\nGATTACA\n", ">x\nAC\n>y\nTTT\n>z\nG\n"].map(file);
+        let paths = files.each_ref().map(|file| file.path().to_str().unwrap());
+        let mut chunks = PairedChunks::open(paths, &ReadOptions::default(), 2, u64::MAX).unwrap();
+        let mut all = Vec::new();
+        let mut again = chunks.again().unwrap();
+        while let Some(chunk) = again.next().unwrap() {
+            all.push(chunk);
+        }
+        for number in [2, 0, 1, 1, 2, 3, 9, 0, 2] {
+            let expected = all.iter().find(|chunk| (chunk.first..chunk.first + 2).contains(&number) && number < 3);
+            assert_eq!(chunks.at(number).unwrap().as_ref(), expected, "pair {number}");
+        }
+        assert_eq!(chunks.next().unwrap().as_ref(), Some(&all[0]), "who reads on is not disturbed");
+        chunks.at(2).unwrap();
+        assert_eq!(chunks.next().unwrap().as_ref(), Some(&all[1]));
+        assert_eq!(chunks.next().unwrap(), None);
     }
 
     #[test]

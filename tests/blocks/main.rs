@@ -6,6 +6,7 @@ mod support;
 mod distances;
 mod edits;
 mod engines;
+mod listed;
 mod pairs;
 mod reads;
 mod searches;

@@ -9,6 +9,8 @@ use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
 use crate::jobs::allpairs::finish::{Aligner, keep_better_strands};
+use crate::jobs::blocks::BlockSink;
+use crate::jobs::blocks::source::Begun;
 use crate::jobs::{PairResult, Summary};
 use crate::pairs::Pairs;
 
@@ -17,21 +19,30 @@ const MOST_BYTES: u64 = 1 << 28;
 const MOST_CHUNKS: usize = 8;
 
 /// Aligns pairs and hands their rows over.
-pub(super) struct Finisher<'a, S> {
+pub(super) struct Finisher<'a> {
     chunks: &'a Chunks,
     pool: &'a rayon::ThreadPool,
     interrupt: &'a AtomicBool,
-    rows: S,
+    sink: &'a mut dyn BlockSink<PairRow>,
+    /// Pairs of the list that are left of the block that is due, and of those after it.
+    blocks: Begun<u64>,
     bands: Ordered<Vec<PairResult>>,
     /// The band whose turn it is.
     next: usize,
     summary: Summary,
 }
 
-impl<'a, S: FnMut(&[PairRow]) -> Result<()>> Finisher<'a, S> {
-    pub(super) fn new(chunks: &'a Chunks, pool: &'a rayon::ThreadPool, interrupt: &'a AtomicBool, rows: S) -> Self {
+impl<'a> Finisher<'a> {
+    /// Of blocks that are begun before their chunks come.
+    pub(super) fn new(
+        chunks: &'a Chunks,
+        blocks: Begun<u64>,
+        pool: &'a rayon::ThreadPool,
+        interrupt: &'a AtomicBool,
+        sink: &'a mut dyn BlockSink<PairRow>,
+    ) -> Self {
         let bands = Ordered::with_limits(MOST_BYTES, MOST_CHUNKS);
-        Finisher { chunks, pool, interrupt, rows, bands, next: 0, summary: Summary::default() }
+        Finisher { chunks, pool, interrupt, sink, blocks, bands, next: 0, summary: Summary::default() }
     }
 
     /// How far chunks may be read ahead.
@@ -61,14 +72,33 @@ impl<'a, S: FnMut(&[PairRow]) -> Result<()>> Finisher<'a, S> {
             self.next += 1;
             let rows = rows(&chunk, results)?;
             self.summary.written += rows.len() as u64;
-            (self.rows)(&rows)?;
+            self.end_blocks()?;
+            self.sink.rows(&rows)?;
+            let pairs = rows.len() as u64;
+            // Where there are no blocks, nobody has to be told.
+            let took = self.blocks.first(|left| left.checked_sub(pairs).map(|rest| *left = rest));
+            if took == Some(None) {
+                return Err(Error::Internal(format!("the chunk of pair {} is in several blocks", chunk.first)));
+            }
+        }
+        self.end_blocks()
+    }
+
+    /// Ends the blocks of which nothing is left.
+    fn end_blocks(&mut self) -> Result<()> {
+        while self.blocks.end_if(|left| *left == 0).is_some() {
+            self.sink.end()?;
         }
         Ok(())
     }
 
-    pub(super) fn end(self) -> Result<Summary> {
+    pub(super) fn end(mut self) -> Result<Summary> {
+        self.end_blocks()?;
         self.bands.end()?;
-        Ok(self.summary)
+        match self.blocks.first(|left| *left) {
+            None => Ok(self.summary),
+            Some(left) => Err(Error::Internal(format!("a block is short of {left} pairs"))),
+        }
     }
 }
 

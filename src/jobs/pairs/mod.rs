@@ -5,18 +5,23 @@
 //! and a few of them are on their way at once, so that what is in memory does not grow with their number. Scores and
 //! alignments are those of [`AllPairs`], on the same engines.
 
+mod blocks;
 mod finish;
+mod row;
 mod source;
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use self::finish::Finisher;
-use self::source::Planner;
+use self::source::{Chunks, Planner, sets_of};
 use super::allpairs::{AllPairs, PairResult};
+use super::blocks::source::Begun;
+use super::blocks::{BlockSink, Whole};
 use super::edit_filter::EditFilter;
 use super::{Job, Run, Summary, engines};
 use crate::engine::owner::{self, Control, EngineSet};
+use crate::engine::queue::BandSource;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::pairs::cpu::workers;
@@ -151,8 +156,7 @@ impl PairList {
                 (cells.fold(0, u64::saturating_add), chunks.is_at_end())
             }
         };
-        let copies = Strands { strand: self.strand, later: false }.copies();
-        Ok((cells.saturating_mul(u64::from(copies)), is_all))
+        Ok((cells.saturating_mul(u64::from(self.strands().copies())), is_all))
     }
 
     /// The pairs of these sets as a job of all of them, which says how each is computed.
@@ -172,6 +176,20 @@ impl PairList {
         }
     }
 
+    /// The strands of each query that are aligned.
+    fn strands(&self) -> Strands {
+        Strands { strand: self.strand, later: false }
+    }
+
+    /// Opens engines for all pairs, as far as is known how many there are.
+    fn open(&self, run: &Run, pool: &rayon::ThreadPool) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+        let (cells, is_all) = self.cells_so_far()?;
+        let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };
+        let want = if self.score_only { Want::Scores } else { Want::Alignments };
+        engines::open_for(run, pool.current_num_threads(), (&self.scoring, &want), cells)
+    }
+
+    /// Computes all pairs.
     fn finish_on(
         &self,
         engine_set: &mut EngineSet<Pairs>,
@@ -179,12 +197,25 @@ impl PairList {
         run: &Run,
         rows: impl FnMut(&[PairRow]) -> Result<()>,
     ) -> Result<Summary> {
+        let (planner, chunks) = Planner::new(self, sets_of(self));
+        let run_all = (pool, run, run.control());
+        self.compute(engine_set, (planner, 0), (&chunks, Begun::default()), run_all, &mut Whole(rows))
+    }
+
+    /// Computes bands, whose chunks are there, of blocks that are begun before; there may be none.
+    fn compute(
+        &self,
+        engine_set: &mut EngineSet<Pairs>,
+        (bands, cells): (impl BandSource<Pairs> + 'static, u64),
+        (chunks, begun): (&Chunks, Begun<u64>),
+        (pool, run, control): (&Arc<rayon::ThreadPool>, &Run, Control),
+        sink: &mut dyn BlockSink<PairRow>,
+    ) -> Result<Summary> {
         let begin = Instant::now();
-        let (planner, chunks) = Planner::new(self);
-        let mut finisher = Finisher::new(&chunks, pool, &run.interrupt, rows);
+        let mut finisher = Finisher::new(chunks, begun, pool, &run.interrupt, sink);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: finisher.ahead(), is_open_ended: true, ..run.control() };
-        let ran = owner::run_set(engine_set, reserve, planner, 0, &control, |outcome| {
+        let control = Control { ahead: finisher.ahead(), is_open_ended: true, ..control };
+        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)
         })?;
@@ -234,10 +265,7 @@ impl Job for PairList {
         self.validate()?;
         run.check_kernel(family_of(self.scoring.mode))?;
         let pool = thread_pool(run.threads)?;
-        let (cells, is_all) = self.cells_so_far()?;
-        let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };
-        let want = if self.score_only { Want::Scores } else { Want::Alignments };
-        let engines = engines::open_for(run, pool.current_num_threads(), (&self.scoring, &want), cells)?;
+        let engines = self.open(run, &pool)?;
         self.finish_on(&mut EngineSet::for_once(engines), &pool, run, rows)
     }
 

@@ -1,0 +1,124 @@
+//! Listed pairs in blocks, and files that are read in step.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use pairwave::engine::Engine;
+use pairwave::jobs::blocks::{Block, Divisible, Whole};
+use pairwave::jobs::{PairList, PairRow, PairSource};
+use pairwave::pairs::Pairs;
+use pairwave::score::{Mode, Scoring};
+use pairwave::seq::{Alphabet, PairedChunks, ReadOptions, SequenceStore, Strand};
+
+use crate::support::blocks::check_blocks;
+use crate::support::codec::check_codec;
+use crate::support::{Rng, gpu_checked, mixed_store, rng, run_on, two_threads};
+
+fn cpu() -> Box<dyn Engine<Pairs>> {
+    Box::new(crate::support::cpu())
+}
+
+fn sets(rng: &mut Rng, alphabet: Alphabet) -> [Arc<SequenceStore>; 2] {
+    [31, 47].map(|step| {
+        let lengths: Vec<usize> = (0..40).map(|index| 1 + index * step % 70).collect();
+        mixed_store(rng, alphabet, &lengths)
+    })
+}
+
+/// Pairs in any order, some of them twice.
+fn listed(rng: &mut Rng, [queries, targets]: &[Arc<SequenceStore>; 2]) -> PairSource {
+    let pairs = (0..90).map(|_| (rng.below(40u32), rng.below(6u32))).collect();
+    PairSource::Listed { queries: Arc::clone(queries), targets: Arc::clone(targets), pairs }
+}
+
+fn whole(job: &PairList) -> Vec<PairRow> {
+    run_on(job, vec![cpu()], &two_threads()).expect("the job ends").0
+}
+
+#[test]
+fn listed_pairs_in_blocks() {
+    let mut rng = rng(0x1157);
+    let run = two_threads();
+    let local = Scoring { mode: Mode::Local, ..Scoring::truong() };
+    for (scoring, strand) in
+        [(Scoring::truong(), Strand::Both), (local, Strand::Reverse), (Scoring::protein(), Strand::Forward)]
+    {
+        let sets = sets(&mut rng, scoring.alphabet);
+        let all = PairList { strand, check: true, ..PairList::new(listed(&mut rng, &sets), Arc::new(scoring)) };
+        let scored = PairList { score_only: true, check: false, chunk_pairs: 7, ..all.clone() };
+        for job in [all, scored] {
+            let expected = whole(&job);
+            check_codec(&job, &expected, &mut rng);
+            let cells = job.cells().expect("it makes sense").expect("it is known");
+            for cells in [u64::MAX, cells / 3, cells / 20, 1] {
+                let engines = || vec![cpu(), Box::new(gpu_checked())];
+                let session = || job.session_on(engines(), &run).expect("a session");
+                let blocks = check_blocks(&job, &expected, cells, &run, &mut rng, session);
+                assert!((cells == u64::MAX) == (blocks.len() == 1), "{blocks:?}");
+            }
+            let opened = || job.session(&run).expect("a session");
+            check_blocks(&job, &expected, cells / 4, &run, &mut rng, opened);
+        }
+    }
+}
+
+fn file(store: &SequenceStore) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+    for id in 0..store.len() as u32 {
+        writeln!(file, ">{}\n{}", store.name(id), store.letters(id)).expect("it can be written");
+    }
+    file
+}
+
+#[test]
+fn files_in_step_are_read_up_to_each_block() {
+    let mut rng = rng(0x1158);
+    let run = two_threads();
+    let sets = sets(&mut rng, Alphabet::Dna);
+    let files = sets.each_ref().map(|set| file(set));
+    let paths = files.each_ref().map(|file| file.path().to_str().expect("text"));
+    let open = |most| {
+        let chunks = PairedChunks::open(paths, &ReadOptions::default(), most, u64::MAX).expect("they can be read");
+        PairList::new(PairSource::in_step(chunks), Arc::new(Scoring::truong()))
+    };
+    for most in [1, 7, 100] {
+        let expected = whole(&open(most));
+        assert_eq!(expected.len(), 40);
+        let job = open(most);
+        for cells in [u64::MAX, 9_000, 1] {
+            let session = || job.session_on(vec![cpu()], &run).expect("a session");
+            let blocks = check_blocks(&job, &expected, cells, &run, &mut rng, session);
+            assert_eq!(blocks.last().map(|block| block.units.end), Some(40));
+        }
+        check_codec(&job, &expected, &mut rng);
+        // The files were read by others; who reads them in step finds all.
+        assert_eq!(whole(&job), expected);
+    }
+}
+
+#[test]
+fn pairs_that_are_not_there_are_told() {
+    let mut rng = rng(0x1159);
+    let run = two_threads();
+    let sets = sets(&mut rng, Alphabet::Dna);
+    let block = |units| Block { units, targets: None, pairs: 0, cells: 0 };
+    let refused = |job: &PairList, units| {
+        let mut session = job.session_on(vec![cpu()], &run).expect("a session");
+        let mut rows = 0;
+        let mut sink = Whole(|some: &[PairRow]| {
+            rows += some.len();
+            Ok(())
+        });
+        let error = job.run_blocks(&[block(0..5), block(units)], &mut session, &run, &mut sink).expect_err("refused");
+        assert_eq!(error.exit_code(), 2, "{error}");
+        (rows, error.to_string())
+    };
+    let job = PairList::new(listed(&mut rng, &sets), Arc::new(Scoring::truong()));
+    assert!(refused(&job, 80..91).1.contains("is not of this job"));
+    let files = sets.each_ref().map(|set| file(set));
+    let paths = files.each_ref().map(|file| file.path().to_str().expect("text"));
+    let chunks = PairedChunks::open(paths, &ReadOptions::default(), 8, u64::MAX).expect("they can be read");
+    let job = PairList { source: PairSource::in_step(chunks), ..job };
+    let (rows, message) = refused(&job, 38..41);
+    assert!(rows >= 5 && message.contains("there is no pair with the number 40"), "{rows}: {message}");
+}
