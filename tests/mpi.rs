@@ -97,12 +97,16 @@ fn ranks_write_what_one_process_writes() {
     let case = Case::new(24, 60, 1);
     let tiny = "assets/papara/tiny";
     let [tree, rows, reads] = ["ref.nwk", "ref.fasta", "reads.fasta"].map(|name| format!("{tiny}/{name}"));
-    let jobs: [&[&str]; 10] = [
+    let proteins = ["queries", "subjects"].map(|name| format!("assets/proteins/{name}.fasta"));
+    let jobs: [&[&str]; 13] = [
         &["allpairs", &case.input, "--min-identity", "0.8", "--edit-filter", "on"],
         &["allpairs", &case.input, "--max-hits", "2", "--strand", "both"],
         &["allpairs", &case.input, "--format", "phylip"],
         &["allpairs", &case.input, "--mode", "local", "--format", "paf"],
         &["edit", &case.input, &case.input],
+        &["search", &proteins[0], &proteins[1], "--outfmt", "7", "-k", "2"],
+        &["search", &case.input, &case.input, "--format", "jsonl", "--id", "0.8"],
+        &["pairs", &case.input, &case.input, "--strand", "both"],
         &["papara", "-t", &tree, "-s", &rows, "-q", &reads],
         &["dist", &case.input],
         &["dist", &case.input, "--distance", "edit", "--format", "tsv"],

@@ -57,6 +57,8 @@ impl Plan {
         }
         let directory = match args.job {
             BlockJob::Allpairs(args) => args.output,
+            BlockJob::Search(args) => args.output,
+            BlockJob::Pairs(args) => args.output,
             BlockJob::Edit(args) => args.output,
             BlockJob::Papara(args) => args.output,
             BlockJob::Msa(args) => args.output,
@@ -79,7 +81,8 @@ impl Plan {
 
 /// The command line of the job in that of its plan: from the job's name on, and without the options of the plan.
 fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
-    const WITH_VALUE: [&str; 5] = ["--block-seconds", "--block-cells", "--max-blocks", "--speed", "--output"];
+    // '--out' is what searches call the output, too.
+    const WITH_VALUE: [&str; 6] = ["--block-seconds", "--block-cells", "--max-blocks", "--speed", "--output", "--out"];
     const ALONE: [&str; 5] = ["--dry-run", "--quiet", "--verbose", "-v", "-o"];
     let mut words = typed.iter().map(|word| {
         word.to_str().ok_or_else(|| Error::usage(format!("{}: a plan can hold UTF-8 only", word.display())))
@@ -299,6 +302,10 @@ mod tests {
         ] {
             assert_eq!(arguments(line), job, "{line}");
         }
+        assert_eq!(
+            arguments("p plan search a.fa b.fa --out d --outfmt 6"),
+            ["search", "a.fa", "b.fa", "--outfmt", "6"]
+        );
         assert_eq!(arguments("p plan allpairs -o d -- -o --speed"), ["allpairs", "--", "-o", "--speed"]);
     }
 

@@ -47,6 +47,8 @@ pub(super) trait Task {
 pub(super) fn on_job<T: Task>(arguments: &[String], task: T) -> Result<T::Output> {
     match job_of(arguments)? {
         Action::AllPairs(command) => task.on(*command),
+        Action::Search(command) => task.on(*command),
+        Action::Pairs(command) => task.on(*command),
         Action::Edit(command) => task.on(*command),
         Action::Papara(command) => task.on(*command),
         Action::Msa(command) => task.on(*command),

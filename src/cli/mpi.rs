@@ -57,6 +57,8 @@ impl Mpi {
         let gpus = args.gpus_per_rank.as_deref().map(gpus).transpose()?;
         let output = match args.job {
             MpiJob::Allpairs(job) => job.output,
+            MpiJob::Search(job) => job.output,
+            MpiJob::Pairs(job) => job.output,
             MpiJob::Edit(job) => job.output,
             MpiJob::Papara(job) if job.checkpoint.is_some() => {
                 return Err(Error::usage(
@@ -127,7 +129,7 @@ fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
 /// A job's command line without who computes, and where to: what may differ when it goes on.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "as above"))]
 pub(super) fn essence(arguments: &[String]) -> Vec<&str> {
-    const WITH_VALUE: [&str; 5] = ["--device", "--memory", "--threads", "--stats", "--kernel"];
+    const WITH_VALUE: [&str; 6] = ["--device", "--memory", "--threads", "--num-threads", "--stats", "--kernel"];
     let (mut kept, mut words) = (Vec::new(), arguments.iter());
     while let Some(word) = words.next() {
         if word == "--" {

@@ -1,5 +1,6 @@
 //! `pairwave pairs`: the job, from valid options to the library and back.
 
+use super::blocks::{BlockCommand, RowSink};
 use super::chance;
 use super::common::{Compute, check_strand};
 use super::progress::summary_lines;
@@ -50,6 +51,15 @@ pub(super) enum Listing {
 }
 
 impl Listing {
+    /// The files beside A, to be changed.
+    fn paths_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let both = match self {
+            Listing::InStep(b) => [Some(b), None],
+            Listing::Listed { b, list } => [b.as_mut(), Some(list)],
+        };
+        both.into_iter().flatten()
+    }
+
     /// The files beside A.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         let both = match self {
@@ -133,26 +143,14 @@ impl JobCommand for PairsJob {
         Ok(Sequences { source, queries, targets, scoring, pool })
     }
 
-    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
-        let Sequences { source, queries, targets, scoring, pool } = input;
-        chance::warn_of_stores(&scoring, &queries, &targets);
-        let job = PairList {
-            strand: self.strand,
-            definition: self.identity,
-            score_only: self.score_only || !self.format.needs_alignment() && !self.compute.check,
-            check: self.compute.check,
-            ..PairList::new(source, Arc::new(scoring.clone()))
-        };
-        let context = Context { queries, targets, scoring, identity: self.identity };
-        let mut writer = output::open_listed(&self.format, context, output)?;
-        writer.begin()?;
-        match job.cells()? {
-            Some(cells) => runner.show_progress(cells),
-            None => runner.show_progress_pairs(),
-        }
-        let summary = job.run(&runner.run, |rows| write(&mut *writer, rows, &pool))?;
-        writer.finish()?;
-        Ok(summary)
+    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+        self.deliver(input, runner, output, |job, runner, rows| {
+            match job.cells()? {
+                Some(cells) => runner.show_progress(cells),
+                None => runner.show_progress_pairs(),
+            }
+            job.run(&runner.run, rows)
+        })
     }
 
     fn stats(summary: &Summary) -> impl Serialize {
@@ -161,6 +159,49 @@ impl JobCommand for PairsJob {
 
     fn lines(&self, summary: &Summary) -> Vec<String> {
         summary_lines(summary, false)
+    }
+}
+
+impl BlockCommand for PairsJob {
+    type Job = PairList;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        let matrix = self.scoring.matrix_file();
+        std::iter::once(&mut self.a).chain(self.listing.paths_mut()).chain(matrix).collect()
+    }
+
+    fn set_command_line(&mut self, line: String) {
+        if let Format::Sam { command } = &mut self.format {
+            *command = line;
+        }
+    }
+
+    fn job(&self, input: &Sequences) -> Result<PairList> {
+        Ok(PairList {
+            strand: self.strand,
+            definition: self.identity,
+            score_only: self.score_only || !self.format.needs_alignment() && !self.compute.check,
+            check: self.compute.check,
+            ..PairList::new(input.source.clone(), Arc::new(input.scoring.clone()))
+        })
+    }
+
+    fn deliver(
+        &self,
+        input: Sequences,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&PairList, &mut Runner, RowSink<'_, PairList>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        let job = self.job(&input)?;
+        let Sequences { queries, targets, scoring, pool, .. } = input;
+        chance::warn_of_stores(&scoring, &queries, &targets);
+        let context = Context { queries, targets, scoring, identity: self.identity };
+        let mut writer = output::open_listed(&self.format, context, output)?;
+        writer.begin()?;
+        let summary = source(&job, &mut runner, &mut |rows| write(&mut *writer, rows, &pool))?;
+        writer.finish()?;
+        Ok(summary)
     }
 }
 

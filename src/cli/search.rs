@@ -1,27 +1,20 @@
-//! `pairwave search`: what is valid, and from there to the library and back.
+//! `pairwave search`: what is valid.
+
+mod hits;
+mod run;
 
 use super::args::*;
-use super::chance;
 use super::common::{Compute, check_others, check_stats, check_strand, compute, output};
 use super::long::command_line;
-use super::progress::summary_lines;
-use super::runner::{Files, JobCommand, Runner};
 use super::scoring::ScoringChoice;
-use pairwave::gpu::kernels::Family;
-use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{self, Job, Run, SearchHit, Summary};
-use pairwave::output::search::{self as written, SearchContext, SearchFormat};
-use pairwave::output::{Field, Output, SEARCH_FIELDS};
-use pairwave::pairs::kernels::family_of;
-use pairwave::score::{EndGaps, IdentityDefinition, Mode, Scoring, Statistics};
+use pairwave::output::search::SearchFormat;
+use pairwave::output::{Field, SEARCH_FIELDS};
+use pairwave::score::{EndGaps, Mode, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, SequenceId, SequenceStore, Strand, Subjects, read_described};
+use pairwave::seq::{Alphabet, Strand};
 use pairwave::{Error, Result};
-use serde::Serialize;
-use std::fs::File;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 /// The scheme of nucleotides, if no other is named.
 const OF_NUCLEOTIDES: &str = "blastn";
@@ -47,6 +40,8 @@ pub(super) struct Search {
     /// Where to write a page.
     pub report: Option<PathBuf>,
     pub compute: Compute,
+    /// What results say of how the program was called.
+    command: String,
 }
 
 /// Which hits are written.
@@ -118,6 +113,7 @@ impl TryFrom<SearchArgs> for Search {
             stats,
             report,
             compute,
+            command: command_line(),
         })
     }
 }
@@ -222,7 +218,7 @@ fn format(args: &SearchArgs, mode: Mode) -> Result<FormatChoice> {
 
 impl FormatChoice {
     /// The format, of hits that have E-values or not, and of sequences that have strands or not.
-    fn resolve(&self, score_only: bool, has_evalues: bool, has_strands: bool) -> Result<SearchFormat> {
+    fn resolve(&self, score_only: bool, has_evalues: bool, has_strands: bool, command: &str) -> Result<SearchFormat> {
         let fields = |defaults: Vec<&'static Field>| match &self.fields {
             Some(fields) => match fields.iter().find(|field| !has_evalues && field.needs_significance()) {
                 Some(field) => Err(Error::usage(format!(
@@ -249,151 +245,7 @@ impl FormatChoice {
             }
             SearchFormatName::Blast0 => SearchFormat::Blast0,
             SearchFormatName::Paf => SearchFormat::Paf,
-            SearchFormatName::Sam => SearchFormat::Sam { command: command_line() },
+            SearchFormatName::Sam => SearchFormat::Sam { command: command.to_owned() },
         })
-    }
-}
-
-/// What `pairwave search` reads.
-pub(super) struct Sequences {
-    queries: Arc<SequenceStore>,
-    subjects: Arc<Subjects>,
-    scoring: Scoring,
-    statistics: Option<Statistics>,
-    format: SearchFormat,
-}
-
-impl JobCommand for Search {
-    type Input = Sequences;
-    type Summary = Summary;
-    const FAMILY: Family = Family::Pairs;
-
-    fn family(&self) -> Family {
-        family_of(self.scoring[0].mode())
-    }
-
-    fn compute(&self) -> &Compute {
-        &self.compute
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: self.report.as_deref() }
-    }
-
-    fn read(&self, _run: &Run) -> Result<Sequences> {
-        if self.queries != "-" {
-            // A misspelt name is found out before a large database is read.
-            File::open(&self.queries).map_err(|source| Error::io(Path::new(&self.queries), source))?;
-        }
-        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
-        let subjects = Arc::new(Subjects::open(&self.db, &options)?);
-        let alphabet = subjects.alphabet();
-        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: self.degap };
-        let queries = Arc::new(read_described(&self.queries, &options)?);
-        let scoring = resolved(&self.scoring, alphabet)?;
-        check_strand(self.strand.unwrap_or_default(), alphabet)?;
-        let statistics = (self.mode == Mode::Local).then(|| Statistics::of(&scoring)).flatten();
-        let has_strands = alphabet == Alphabet::Dna && self.strand != Some(Strand::Forward);
-        let format = self.format.resolve(self.selection.score_only, statistics.is_some(), has_strands)?;
-        if statistics.is_none() && self.mode == Mode::Local {
-            if self.selection.evalue.is_some() {
-                return Err(Error::usage(
-                    "--evalue: no parameters are known for these scores and gap costs; use --min-score",
-                ));
-            }
-            tracing::warn!(
-                "no parameters are known for these scores and gap costs: hits have scores, but neither bits nor \
-                 E-values; --min-score selects"
-            );
-            let some = subjects.ranges(chance::ENOUGH).into_iter().next().map(|range| subjects.chunk(range));
-            if let Some(some) = some.transpose()? {
-                chance::warn_of_stores(&scoring, &queries, &some.store);
-            }
-        }
-        Ok(Sequences { queries, subjects, scoring, statistics, format })
-    }
-
-    fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Summary> {
-        let Sequences { queries, subjects, scoring, statistics, format } = input;
-        let SearchSelection { evalue, min_score, max_hits, min_identity, query_cover, score_only } = self.selection;
-        let usual = jobs::Search::new(Arc::clone(&queries), subjects, Arc::new(scoring.clone()));
-        let has_filters = min_identity.is_some() || query_cover.is_some();
-        let job = jobs::Search {
-            strand: self.strand.unwrap_or(usual.strand),
-            max_evalue: evalue.or(usual.max_evalue),
-            min_score,
-            min_identity,
-            min_query_cover: query_cover,
-            max_hits: max_hits.map_or(usual.max_hits, NonZeroUsize::get),
-            score_only: score_only
-                || !(format.needs_alignment() || has_filters || self.compute.check || self.report.is_some()),
-            check: self.compute.check,
-            ..usual
-        };
-        let context = SearchContext {
-            queries: Arc::clone(&queries),
-            scoring,
-            identity: IdentityDefinition::default(),
-            statistics,
-            database: file_name(&self.db),
-            size: job.database_size(),
-        };
-        let mut writers = Vec::new();
-        if let Some(page) = runner.picture.take() {
-            let title = format!("{} in {}", file_name(&self.queries), context.database);
-            writers.push(written::open(&SearchFormat::Report { title }, context.clone(), page)?);
-        }
-        writers.push(written::open(&format, context, output)?);
-        writers.iter_mut().try_for_each(|writer| writer.begin())?;
-        let mut write = |query: SequenceId, hits: &[written::SearchHit<'_>]| {
-            writers.iter_mut().try_for_each(|writer| writer.write(query, hits))
-        };
-        let all = queries.len() as SequenceId;
-        let mut next = 0;
-        runner.show_progress(job.cells());
-        let summary = job.run(&runner.run, |hits| {
-            for of_query in hits.chunk_by(|one, other| one.query == other.query) {
-                let query = of_query[0].query;
-                // Queries without a hit.
-                (next..query).try_for_each(|query| write(query, &[]))?;
-                let shown: Vec<written::SearchHit<'_>> = of_query.iter().map(shown).collect();
-                write(query, &shown)?;
-                next = query + 1;
-            }
-            Ok(())
-        })?;
-        (next..all).try_for_each(|query| write(query, &[]))?;
-        writers.into_iter().try_for_each(|writer| writer.finish())?;
-        Ok(summary)
-    }
-
-    fn stats(summary: &Summary) -> impl Serialize {
-        JobStats::of(summary)
-    }
-
-    fn lines(&self, summary: &Summary) -> Vec<String> {
-        summary_lines(summary, false)
-    }
-}
-
-/// A file's name without its folder.
-fn file_name(path: &str) -> String {
-    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into())
-}
-
-/// A hit as writers take it.
-fn shown(hit: &SearchHit) -> written::SearchHit<'_> {
-    let alignment = hit.alignment.as_ref();
-    written::SearchHit {
-        subjects: &hit.subjects,
-        subject: hit.subject,
-        record: hit.record,
-        strand: hit.strand,
-        score: hit.score,
-        alignment: alignment.map(|alignment| &alignment.cigar),
-        query_start: alignment.map_or(0, |alignment| alignment.query_start),
-        target_start: alignment.map_or(0, |alignment| alignment.target_start),
-        counts: alignment.is_some().then_some(hit.counts),
-        significance: hit.significance,
     }
 }

@@ -115,6 +115,116 @@ fn other_jobs_in_blocks_write_what_they_write_at_once() {
     assert!(plan(&["msa", GENES, "--report", "r.html"]).contains("--report: what is written"));
 }
 
+/// Searches and listed pairs, in every format: what a query has in several blocks is put together, and queries that found nothing are
+/// named where the format names them.
+#[test]
+fn searches_and_listed_pairs_in_blocks_are_written_as_at_once() {
+    let folder = folder();
+    let [queries, subjects] = ["queries", "subjects"].map(|name| format!("assets/proteins/{name}.fasta"));
+    let db = path(&folder, "subjects.pwdb");
+    runs(&["makedb", &subjects, "-o", &db]);
+    let list: String = ["w1\tw2", "w3\tw1", "w1\tw2"].map(|line| format!("{line}\n")).concat();
+    let names: Vec<String> = fs::read_to_string(WINDOWS)
+        .expect("it is there")
+        .lines()
+        .filter_map(|line| line.strip_prefix('>')?.split_whitespace().next().map(str::to_owned))
+        .collect();
+    let list = list.replace("w1", &names[0]).replace("w2", &names[1]).replace("w3", &names[2]);
+    let list = file(&folder, "list.tsv", list);
+    let jobs: [(&[&str], &str, bool); 12] = [
+        (&["search", &queries, &db], "100K", true),
+        (&["search", &queries, &db, "-k", "1", "--outfmt", "6"], "1M", false),
+        (&["search", &queries, &db, "--evalue", "1e-90", "--outfmt", "7"], "200K", false),
+        (&["search", &queries, &subjects, "-k", "3", "--outfmt", "0"], "300K", true),
+        (&["search", &queries, &subjects, "--id", "0.6", "--query-cover", "0.5", "--format", "jsonl"], "500K", false),
+        (&["search", &queries, &db, "--mode", "global", "--min-score", "0", "--format", "paf"], "500K", false),
+        (&["search", WINDOWS, GENES, "-k", "2", "--format", "sam"], "1M", false),
+        (
+            &["search", WINDOWS, GENES, "--strand", "both", "--match", "5", "--mismatch", "-7", "--score-only"],
+            "3M",
+            false,
+        ),
+        (&["pairs", GENES, GENES, "--strand", "both"], "8M", false),
+        (&["pairs", GENES, GENES, "--format", "sam"], "4M", false),
+        (&["pairs", WINDOWS, "--pairs", &list, "--mode", "local", "--format", "text"], "1", false),
+        (&["pairs", GENES, GENES, "--score-only", "--format", "jsonl"], "1", false),
+    ];
+    for (number, (job, cells, has_page)) in jobs.iter().enumerate() {
+        let work = planned(&folder, &format!("work{number}"), cells, job);
+        assert!(blocks_of(&work) > 2, "{job:?}");
+        runs(&["run", &work, "--share", "1/2", "--device", "cpu"]);
+        runs(&["run", &work, "--device", "cpu"]);
+        let files =
+            |which: &str| [path(&folder, &format!("{which}{number}")), path(&folder, &format!("{which}{number}.html"))];
+        let (whole, merged) = (files("whole"), files("merged"));
+        let page = |path: &str| if *has_page { vec!["--report".to_owned(), path.to_owned()] } else { Vec::new() };
+        runs(&[job, &["-o", &whole[0], "--device", "cpu"][..], &words(&page(&whole[1]))].concat());
+        runs(&[&["merge", &work, "-o", &merged[0]][..], &words(&page(&merged[1]))].concat());
+        // Files in a header are those that were typed.
+        let text = |path: &str| {
+            let bytes = fs::read(path).expect("it is there");
+            let text = String::from_utf8(bytes).expect("text");
+            text.lines().filter(|line| !line.starts_with("@PG")).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        assert!(text(&whole[0]) == text(&merged[0]) && text(&whole[0]).lines().count() > 2, "{job:?}");
+        assert!(!has_page || text(&whole[1]) == text(&merged[1]), "{job:?}");
+    }
+    let scored = planned(&folder, "scored", "300K", &["search", &queries, &db, "--fields", "query,target,score"]);
+    runs(&["run", &scored, "--device", "cpu"]);
+    let page = path(&folder, "page.html");
+    assert!(refused(&["merge", &scored, "--report", &page]).contains("--report shows alignments, but these blocks"));
+    assert!(!Path::new(&page).exists());
+    assert!(refused(&["merge", &path(&folder, "work8"), "--report", &page]).contains("the job is 'pairs'"));
+    let plan = |job: &[&str]| refused(&[&["plan"], job, &["--dry-run"]].concat());
+    assert!(plan(&["search", &queries, &db, "--report", "r.html"]).contains("--report: what is written"));
+    assert!(plan(&["search", &queries, &db, "-p", "3"]).contains("--threads: who computes"));
+    assert!(plan(&["pairs", "-", GENES]).contains("standard input can be read once"));
+    // A database is an input as others are.
+    let mut bytes = fs::read(&db).expect("it is there");
+    bytes.push(0);
+    fs::write(&db, bytes).expect("it can be written");
+    assert!(refused(&["run", &path(&folder, "work0"), "--block", "99"]).contains("block 99"));
+    assert!(refused(&["merge", &path(&folder, "work0")]).contains("subjects.pwdb: it is not what it was"));
+}
+
+/// Of a database with a part that is damaged, blocks that need it fail, all others are computed, and the process says so.
+#[test]
+fn a_block_that_fails_is_named_and_the_others_are_computed() {
+    let folder = folder();
+    let mut random = fastrand::Rng::with_seed(17);
+    let mut protein = || {
+        (0..600_000)
+            .map(|_| random.choice(b"ACDEFGHIKLMNPQRSTVWY".iter()).copied().unwrap_or(b'A') as char)
+            .collect::<String>()
+    };
+    let subjects: Vec<String> = (0..20).map(|_| protein()).collect();
+    let text: String =
+        subjects.iter().enumerate().map(|(number, letters)| format!(">s{number}\n{letters}\n")).collect();
+    let input = file(&folder, "subjects.fa", text);
+    let queries = file(&folder, "queries.fa", format!(">q\n{}\n", &subjects[2][..12]));
+    let db = path(&folder, "subjects.pwdb");
+    runs(&["makedb", &input, "-o", &db]);
+    // Of 12 MB the second 4 MiB.
+    let mut bytes = fs::read(&db).expect("it is there");
+    bytes[6_000_000] ^= 1;
+    fs::write(&db, bytes).expect("it can be written");
+    // Four blocks of 3 MB each.
+    let job = ["search", &queries, &db, "--evalue", "1e9", "-k", "2"];
+    let work = planned(&folder, "work", "36M", &job);
+    assert_eq!(blocks_of(&work), 4);
+    let run = pairwave(&["run", &work, "--device", "cpu"]).assert().code(2);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(said.contains("block 1 failed") && said.contains("failed: 1") && said.contains("subjects.pwdb"), "{said}");
+    let status = pairwave(&["run", &work, "--status"]).assert().success();
+    let status = String::from_utf8_lossy(&status.get_output().stdout).into_owned();
+    assert!(status.contains("done      2: 0, 3") && status.contains("block 1 failed on"), "{status}");
+    let run = pairwave(&["run", &work, "--block", "2", "--device", "cpu"]).assert().code(2);
+    let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    assert!(said.contains("block 2 failed"), "{said}");
+    pairwave(&["run", &work, "--block", "3", "--device", "cpu"]).assert().success();
+    assert!(refused(&["merge", &work]).contains("2 of 4 blocks are not done; missing: 1-2"));
+}
+
 #[test]
 fn what_is_damaged_missing_or_claimed_is_named() {
     let folder = folder();

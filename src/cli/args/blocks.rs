@@ -3,7 +3,9 @@
 use clap::{Arg, Subcommand, ValueHint};
 use std::path::PathBuf;
 
-use super::{AllPairsArgs, ComputeArgs, DistArgs, EditArgs, MsaArgs, OUTPUT, PaparaArgs, TreeArgs};
+use super::{
+    AllPairsArgs, ComputeArgs, DistArgs, EditArgs, MsaArgs, OUTPUT, PairsArgs, PaparaArgs, SearchArgs, TreeArgs,
+};
 
 const BLOCKS: &str = "Blocks";
 
@@ -52,6 +54,12 @@ pub(crate) enum BlockJob {
     #[command(mut_args(of_plan), override_usage = "pairwave plan allpairs [OPTIONS] <SEQS> [OTHER] -o <DIRECTORY>")]
     #[command(after_long_help = "")]
     Allpairs(Box<AllPairsArgs>),
+    #[command(mut_args(of_plan), override_usage = "pairwave plan search [OPTIONS] <QUERIES> <DB> -o <DIRECTORY>")]
+    #[command(after_long_help = "")]
+    Search(Box<SearchArgs>),
+    #[command(mut_args(of_plan), override_usage = "pairwave plan pairs [OPTIONS] <A> [B] -o <DIRECTORY>")]
+    #[command(after_long_help = "")]
+    Pairs(Box<PairsArgs>),
     #[command(mut_args(of_plan), override_usage = "pairwave plan edit [OPTIONS] <PATTERNS> [TEXTS] -o <DIRECTORY>")]
     #[command(after_long_help = "")]
     Edit(Box<EditArgs>),
@@ -167,7 +175,7 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub distmat_out: Option<PathBuf>,
 
-    /// Of msa: write a page for people to this file
+    /// Of search and msa: write a page for people to this file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 

@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-use super::{AllPairsArgs, DistArgs, EditArgs, MsaArgs, PaparaArgs, TreeArgs};
+use super::{AllPairsArgs, DistArgs, EditArgs, MsaArgs, PairsArgs, PaparaArgs, SearchArgs, TreeArgs};
 
 const RANKS: &str = "Ranks";
 
@@ -89,6 +89,12 @@ pub(crate) enum MpiJob {
     #[command(override_usage = "mpirun -n <RANKS> pairwave mpi allpairs [OPTIONS] <SEQS> [OTHER] -o <FILE>")]
     #[command(after_long_help = "")]
     Allpairs(Box<AllPairsArgs>),
+    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi search [OPTIONS] <QUERIES> <DB> -o <FILE>")]
+    #[command(after_long_help = "")]
+    Search(Box<SearchArgs>),
+    #[command(override_usage = "mpirun -n <RANKS> pairwave mpi pairs [OPTIONS] <A> [B] -o <FILE>")]
+    #[command(after_long_help = "")]
+    Pairs(Box<PairsArgs>),
     #[command(
         override_usage = "mpirun -n <RANKS> pairwave mpi edit [OPTIONS] <PATTERNS> [TEXTS] -o <FILE>",
         after_long_help = ""

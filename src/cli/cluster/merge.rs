@@ -16,7 +16,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Files beside the results, by the jobs that write them.
-const OF_JOBS: [(&str, &str); 5] = [
+const OF_JOBS: [(&str, &str); 6] = [
+    ("search", "--report"),
     ("papara", "--table"),
     ("papara", "--tree-out"),
     ("msa", "--guidetree-out"),

@@ -1,0 +1,170 @@
+//! `pairwave search`: from valid options to the library and back.
+
+use super::hits::{HitWriter, file_name};
+use super::{Search, SearchSelection, resolved};
+use crate::cli::blocks::{BlockCommand, RowSink};
+use crate::cli::chance;
+use crate::cli::common::{Compute, check_strand};
+use crate::cli::progress::summary_lines;
+use crate::cli::runner::{Files, JobCommand, Runner};
+use pairwave::gpu::kernels::Family;
+use pairwave::jobs::stats::JobStats;
+use pairwave::jobs::{self, Job, Run, Summary};
+use pairwave::output::Output;
+use pairwave::output::search::{SearchContext, SearchFormat};
+use pairwave::pairs::kernels::family_of;
+use pairwave::score::{IdentityDefinition, Mode, Scoring, Statistics};
+use pairwave::seq::reader::AlphabetChoice;
+use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Strand, Subjects, read_described};
+use pairwave::{Error, Result};
+use serde::Serialize;
+use std::fs::File;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What `pairwave search` reads.
+pub(in crate::cli) struct Sequences {
+    queries: Arc<SequenceStore>,
+    subjects: Arc<Subjects>,
+    scoring: Scoring,
+    statistics: Option<Statistics>,
+    format: SearchFormat,
+}
+
+impl Search {
+    /// Warns where scores tell nothing of chance.
+    fn warn(&self, input: &Sequences) -> Result<()> {
+        if input.statistics.is_some() || self.mode != Mode::Local {
+            return Ok(());
+        }
+        tracing::warn!(
+            "no parameters are known for these scores and gap costs: hits have scores, but neither bits nor E-values; \
+             --min-score selects"
+        );
+        let some = input.subjects.ranges(chance::ENOUGH).into_iter().next().map(|range| input.subjects.chunk(range));
+        if let Some(some) = some.transpose()? {
+            chance::warn_of_stores(&input.scoring, &input.queries, &some.store);
+        }
+        Ok(())
+    }
+}
+
+impl JobCommand for Search {
+    type Input = Sequences;
+    type Summary = Summary;
+    const FAMILY: Family = Family::Pairs;
+
+    fn family(&self) -> Family {
+        family_of(self.scoring[0].mode())
+    }
+
+    fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files { output: self.output.as_deref(), stats: self.stats.as_deref(), picture: self.report.as_deref() }
+    }
+
+    fn read(&self, _run: &Run) -> Result<Sequences> {
+        if self.queries != "-" {
+            // A misspelt name is found out before a large database is read.
+            File::open(&self.queries).map_err(|source| Error::io(Path::new(&self.queries), source))?;
+        }
+        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
+        let subjects = Arc::new(Subjects::open(&self.db, &options)?);
+        let alphabet = subjects.alphabet();
+        let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: self.degap };
+        let queries = Arc::new(read_described(&self.queries, &options)?);
+        let scoring = resolved(&self.scoring, alphabet)?;
+        check_strand(self.strand.unwrap_or_default(), alphabet)?;
+        let statistics = (self.mode == Mode::Local).then(|| Statistics::of(&scoring)).flatten();
+        let has_strands = alphabet == Alphabet::Dna && self.strand != Some(Strand::Forward);
+        let score_only = self.selection.score_only;
+        let format = self.format.resolve(score_only, statistics.is_some(), has_strands, &self.command)?;
+        if statistics.is_none() && self.selection.evalue.is_some() {
+            return Err(Error::usage(
+                "--evalue: no parameters are known for these scores and gap costs; use --min-score",
+            ));
+        }
+        Ok(Sequences { queries, subjects, scoring, statistics, format })
+    }
+
+    fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
+        self.deliver(input, runner, output, |job, runner, rows| {
+            runner.show_progress(job.cells());
+            job.run(&runner.run, rows)
+        })
+    }
+
+    fn stats(summary: &Summary) -> impl Serialize {
+        JobStats::of(summary)
+    }
+
+    fn lines(&self, summary: &Summary) -> Vec<String> {
+        summary_lines(summary, false)
+    }
+}
+
+impl BlockCommand for Search {
+    type Job = jobs::Search;
+
+    fn inputs(&mut self) -> Vec<&mut String> {
+        // Both have the same matrix, if one is given.
+        let matrices = self.scoring.iter_mut().filter_map(|scoring| scoring.matrix_file());
+        [&mut self.queries, &mut self.db].into_iter().chain(matrices).collect()
+    }
+
+    fn other_output(&self) -> Option<&'static str> {
+        self.report.as_ref().map(|_| "--report")
+    }
+
+    fn set_command_line(&mut self, line: String) {
+        self.command = line;
+    }
+
+    fn job(&self, input: &Sequences) -> Result<jobs::Search> {
+        let SearchSelection { evalue, min_score, max_hits, min_identity, query_cover, score_only } = self.selection;
+        let (queries, scoring) = (Arc::clone(&input.queries), Arc::new(input.scoring.clone()));
+        let usual = jobs::Search::new(queries, Arc::clone(&input.subjects), scoring);
+        let has_filters = min_identity.is_some() || query_cover.is_some();
+        let needs_alignment = input.format.needs_alignment() || has_filters || self.report.is_some();
+        Ok(jobs::Search {
+            strand: self.strand.unwrap_or(usual.strand),
+            max_evalue: evalue.or(usual.max_evalue),
+            min_score,
+            min_identity,
+            min_query_cover: query_cover,
+            max_hits: max_hits.map_or(usual.max_hits, NonZeroUsize::get),
+            score_only: score_only || !(needs_alignment || self.compute.check),
+            check: self.compute.check,
+            ..usual
+        })
+    }
+
+    fn deliver(
+        &self,
+        input: Sequences,
+        mut runner: Runner,
+        output: Output,
+        source: impl FnOnce(&jobs::Search, &mut Runner, RowSink<'_, jobs::Search>) -> Result<Summary>,
+    ) -> Result<Summary> {
+        self.warn(&input)?;
+        let job = self.job(&input)?;
+        let context = SearchContext {
+            queries: input.queries,
+            scoring: input.scoring,
+            identity: IdentityDefinition::default(),
+            statistics: input.statistics,
+            database: file_name(&self.db),
+            size: job.database_size(),
+        };
+        let title = format!("{} in {}", file_name(&self.queries), context.database);
+        let page = runner.picture.take().map(|page| (SearchFormat::Report { title }, page));
+        let mut writer = HitWriter::begin(context, page, (input.format, output))?;
+        let summary = source(&job, &mut runner, &mut |hits| writer.take(hits))?;
+        writer.finish()?;
+        Ok(summary)
+    }
+}
