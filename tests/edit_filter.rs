@@ -55,6 +55,12 @@ fn run(job: &AllPairs, edit_filter: EditFilter, device: Device) -> (Vec<PairResu
     (results, summary.expect("the job ends well"))
 }
 
+/// Pairs that were told by their edit distances or q-grams, or those of all others.
+fn told(summary: &Summary, by_distance: bool) -> u64 {
+    let is_so = |name: &str| name.ends_with("(edit distances)") == by_distance;
+    summary.engines.iter().filter(|engine| is_so(&engine.name)).map(|engine| engine.pairs).sum()
+}
+
 #[test]
 fn the_same_pairs_are_written_with_and_without() {
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), end_gaps: EndGaps::Free, ..Scoring::truong() };
@@ -64,7 +70,7 @@ fn the_same_pairs_are_written_with_and_without() {
         (Alphabet::Dna, false, affine),
         (Alphabet::Protein, true, Scoring::protein()),
     ];
-    let (mut prefiltered, mut less) = (0, 0);
+    let (mut prefiltered, mut less, mut by_grams) = (0, 0, 0);
     for (index, (alphabet, bare, scoring)) in cases.into_iter().enumerate() {
         let store = families(0x51E7E + index as u64, alphabet, bare);
         for definition in IdentityDefinition::ALL {
@@ -83,15 +89,13 @@ fn the_same_pairs_are_written_with_and_without() {
                 if pairwave::score::edit_filter(definition, identity, &scoring).is_some() {
                     prefiltered += 1;
                     assert!(summary.engines[0].name.ends_with("(edit distances)"), "{:?}", summary.engines);
-                    assert_eq!(summary.engines[0].pairs, summary.pairs);
-                    if definition != IdentityDefinition::InnerColumns {
-                        let (on_cpu, summary) = run(&job, EditFilter::On, Device::Cpu);
-                        assert_eq!(on_cpu, plain, "{alphabet:?} {definition:?} {identity} on the CPU");
-                        assert_eq!(summary.engines[0].name, "cpu (edit distances)");
-                    }
-                    less += usize::from(
-                        summary.engines[1..].iter().map(|engine| engine.pairs).sum::<u64>() < summary.pairs / 4,
-                    );
+                    assert_eq!(told(&summary, true), summary.pairs);
+                    let (on_cpu, summary) = run(&job, EditFilter::On, Device::Cpu);
+                    assert_eq!(on_cpu, plain, "{alphabet:?} {definition:?} {identity} on the CPU");
+                    assert_eq!(summary.engines[0].name, "cpu (edit distances)");
+                    less += usize::from(told(&summary, false) < summary.pairs / 4);
+                    by_grams +=
+                        usize::from(summary.engines.iter().any(|engine| engine.name == "q-grams (edit distances)"));
                 } else {
                     assert!(!summary.engines[0].name.ends_with("(edit distances)"));
                 }
@@ -99,6 +103,7 @@ fn the_same_pairs_are_written_with_and_without() {
         }
     }
     assert!(prefiltered > 30 && less > prefiltered / 2, "{less} of {prefiltered}");
+    assert!(by_grams > 5, "{by_grams} of {prefiltered}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub mod kernels;
 pub mod mock;
 pub mod oracle;
 pub mod plan;
+pub mod qgrams;
 pub mod trace;
 pub mod work;
 

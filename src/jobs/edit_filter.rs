@@ -1,5 +1,6 @@
 //! Pairs that cannot reach an identity, found by their edit distances before anything is scored.
 
+mod by_grams;
 mod source;
 
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use self::by_grams::ByGrams;
 use super::engines::{edit_filter_devices, open_edit_on};
 use super::{AllPairs, Run};
 use crate::edit::plan::{Against, EditJob};
@@ -167,16 +169,23 @@ fn select_within(
     let edit = edit_job(job, scheme);
     let begin = Instant::now();
     let cells = edit.cells();
-    let control = Control { pool: Some(Arc::clone(pool)), ..run.control() };
+    // How much of its cells a band keeps, nobody knows before it is planned.
+    let control = Control { pool: Some(Arc::clone(pool)), is_open_ended: true, ..run.control() };
     let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
     let mut selected = Vec::new();
     let mut overflowed = false;
     let mut told = (0, 0);
-    let (planning, mut bands) = (Arc::clone(pool), edit.bands(BAND_PAIRS));
-    let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
+    let by_grams = ByGrams::new(pool);
+    let (planning, leaving_out, mut bands) = (Arc::clone(pool), by_grams.clone(), edit.bands(BAND_PAIRS));
+    let bands = std::iter::from_fn(move || {
+        let planned = planning.install(|| bands.next());
+        planned.map(|planned| leaving_out.leave_out(planned).0)
+    });
     let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
-        run.progress.advance(outcome.pairs, outcome.cells);
-        told = (told.0 + outcome.pairs, told.1 + outcome.cells);
+        let (pairs, cells) = by_grams.untold();
+        let (pairs, cells) = (pairs + outcome.pairs, cells + outcome.cells);
+        run.progress.advance(pairs, cells);
+        told = (told.0 + pairs, told.1 + cells);
         for part in pool.install(|| select(&outcome, is_triangle)) {
             selected.extend(part);
         }
@@ -188,6 +197,7 @@ fn select_within(
     match ran {
         Ok(ran) => {
             pool.install(|| selected.par_sort_unstable());
+            let ran = by_grams.add_to(ran);
             Ok(Prefiltered { selection: Some(Arc::new(selected)), ran, seconds: seconds(), told })
         }
         Err(_) if overflowed => Ok(Prefiltered { selection: None, ran: Ran::default(), seconds: seconds(), told }),

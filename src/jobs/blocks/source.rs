@@ -198,6 +198,11 @@ impl<T> Begun<T> {
         lock(&self.0).open.iter_mut().find(|one| is_so(one)).map(look)
     }
 
+    /// Looks at the last that is open, and may change it.
+    pub(in crate::jobs) fn last<R>(&self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
+        lock(&self.0).open.back_mut().map(look)
+    }
+
     /// Takes the first that is open if it is so.
     pub(in crate::jobs) fn end_if(&self, is_so: impl FnOnce(&T) -> bool) -> Option<T> {
         let mut state = lock(&self.0);

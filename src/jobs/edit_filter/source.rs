@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::by_grams::ByGrams;
 use super::{BAND_PAIRS, Filter, KeepAll, MOST_SELECTED, Prefiltered, edit_job, select};
 use crate::edit::Edit;
 use crate::edit::plan::{EditBands, EditJob};
@@ -58,8 +59,14 @@ impl Filter {
         let edit = edit_job(&plan::Job { parts: None, ..whole.clone() }, self.scheme.clone());
         let begun = Begun::default();
         let nothing = EditJob { parts: Some(Arc::default()), ..edit.clone() };
-        let bander =
-            Bands { edit, bands: nothing.bands(BAND_PAIRS), begun: begun.clone(), pool: Arc::clone(&self.pool) };
+        let by_grams = ByGrams::new(&self.pool);
+        let bander = Bands {
+            edit,
+            bands: nothing.bands(BAND_PAIRS),
+            begun: begun.clone(),
+            pool: Arc::clone(&self.pool),
+            by_grams: by_grams.clone(),
+        };
         let mut bands: Ordered<(u64, Vec<(u32, u32)>)> = Ordered::new();
         let control = Control {
             ahead: bands.ahead(),
@@ -73,7 +80,8 @@ impl Filter {
         let is_triangle = whole.against.is_none();
         let source = BlockBands::new(source, bander);
         let ran = owner::run_set(engine_set, reserve, source, known, &control, |outcome| {
-            run.progress.advance(outcome.pairs, outcome.cells);
+            let (pairs, cells) = by_grams.untold();
+            run.progress.advance(pairs + outcome.pairs, cells + outcome.cells);
             let found = self.pool.install(|| select(&outcome, is_triangle));
             bands.add(
                 &outcome.band,
@@ -100,7 +108,7 @@ impl Filter {
         take_through(&begun, &mut through);
         self.go_on(through, done)?;
         match begun.first(|open| open.left) {
-            None => Ok(ran),
+            None => Ok(by_grams.add_to(ran)),
             Some(left) => Err(Error::Internal(format!("a block is short of {left} edit distances"))),
         }
     }
@@ -166,6 +174,7 @@ struct Bands {
     bands: EditBands,
     begun: Begun<Open>,
     pool: Arc<rayon::ThreadPool>,
+    by_grams: ByGrams,
 }
 
 impl Bander<Edit> for Bands {
@@ -180,7 +189,11 @@ impl Bander<Edit> for Bands {
 
     fn next(&mut self) -> Option<Planned<Edit>> {
         let bands = &mut self.bands;
-        self.pool.install(|| bands.next())
+        let planned = self.pool.install(|| bands.next())?;
+        let (planned, left_out) = self.by_grams.leave_out(planned);
+        // Bands are of the block that was begun last: the others have no more.
+        self.begun.last(|open| open.left -= left_out.pairs);
+        Some(planned)
     }
 }
 

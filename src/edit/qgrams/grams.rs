@@ -1,0 +1,190 @@
+//! Windows of q symbols as numbers, and as rows of an index.
+
+use std::ops::RangeInclusive;
+
+use crate::score::Equality;
+use crate::seq::{Alphabet, Code};
+
+/// A symbol of a text that equals several letters makes several q-grams. Of a window with more readings than these, all q-grams
+/// are taken to be there.
+const MOST_READINGS: usize = 256;
+/// Rows of an index for each symbol of the longest text, at least: so few are shared by chance.
+const ROWS_A_SYMBOL: usize = 4;
+/// Different q-grams for each symbol of the longest text, at least.
+const GRAMS_A_SYMBOL: usize = 8;
+/// Symbols of a q-gram.
+const SYMBOLS: RangeInclusive<usize> = 2..=12;
+/// Of a code that is no letter.
+const NO_LETTER: u8 = u8::MAX;
+/// Spreads numbers over rows (Knuth's multiplicative hashing).
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Letters are codes that equal themselves and no other letter. What else there is, such as ambiguous nucleotides, equals some
+/// of them in a text, and any of them in a pattern.
+#[derive(Debug, Clone)]
+pub(super) struct Letters {
+    /// Number of each letter.
+    numbers: Vec<u8>,
+    /// Numbers of the letters that a code equals.
+    readings: Vec<Vec<u8>>,
+    /// Bits of a number.
+    bits: u32,
+    /// Letters that sequences are mostly made of.
+    common: usize,
+}
+
+impl Letters {
+    pub(super) fn new(equality: &Equality) -> Self {
+        let codes = || 1..equality.alphabet().size();
+        let equal = |a: usize, b: usize| equality.is_match(a as Code, b as Code);
+        // Of codes that equal each other, the one that equals fewest.
+        let mut by_few: Vec<usize> = codes().filter(|&code| equal(code, code)).collect();
+        by_few.sort_by_key(|&code| codes().filter(|&other| equal(code, other)).count());
+        let mut letters: Vec<usize> = Vec::new();
+        for code in by_few {
+            if letters.len() < usize::from(NO_LETTER) && !letters.iter().any(|&letter| equal(letter, code)) {
+                letters.push(code);
+            }
+        }
+        let mut numbers = vec![NO_LETTER; 256];
+        letters.iter().enumerate().for_each(|(number, &code)| numbers[code] = number as u8);
+        let of =
+            |code: usize| (0..letters.len()).filter(|&number| equal(letters[number], code)).map(|n| n as u8).collect();
+        let readings = (0..256).map(|code| if codes().contains(&code) { of(code) } else { Vec::new() }).collect();
+        let most = if equality.alphabet() == Alphabet::Dna { 4 } else { 20 };
+        let bits = usize::BITS - letters.len().saturating_sub(1).leading_zeros();
+        Letters { numbers, readings, bits: bits.max(1), common: letters.len().clamp(2, most) }
+    }
+}
+
+/// The q-grams for texts of some length.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grams<'a> {
+    letters: &'a Letters,
+    /// Symbols of a q-gram.
+    pub q: usize,
+    /// Binary digits of a row.
+    row_bits: u32,
+}
+
+impl<'a> Grams<'a> {
+    /// For texts of at most so many symbols.
+    pub(super) fn new(letters: &'a Letters, longest: usize) -> Self {
+        let longest = longest.max(1);
+        let enough = |&q: &usize| letters.common.saturating_pow(q as u32) >= GRAMS_A_SYMBOL * longest;
+        let q = SYMBOLS.clone().find(enough).unwrap_or(*SYMBOLS.end()).min((u64::BITS / letters.bits) as usize);
+        let row_bits = (ROWS_A_SYMBOL * longest).next_power_of_two().trailing_zeros().max(1);
+        Grams { letters, q, row_bits }
+    }
+
+    /// Number of rows.
+    pub(super) fn rows(&self) -> usize {
+        1 << self.row_bits
+    }
+
+    fn row(&self, gram: u64) -> u32 {
+        (gram.wrapping_mul(SPREAD) >> (u64::BITS - self.row_bits)) as u32
+    }
+
+    fn go_on(&self, gram: u64, number: u8) -> u64 {
+        let all = u64::MAX >> (u64::BITS - self.letters.bits * self.q as u32);
+        (gram << self.letters.bits | u64::from(number)) & all
+    }
+
+    /// The row of every window of a pattern; [`Grams::rows`] for one with a symbol that is no letter.
+    pub(super) fn of_pattern(&self, codes: &[Code], rows: &mut Vec<u32>) {
+        rows.clear();
+        let (mut gram, mut letters) = (0, 0);
+        for (at, &code) in codes.iter().enumerate() {
+            let number = self.letters.numbers[usize::from(code)];
+            letters = if number == NO_LETTER { 0 } else { letters + 1 };
+            gram = self.go_on(gram, if number == NO_LETTER { 0 } else { number });
+            if at + 1 >= self.q {
+                rows.push(if letters >= self.q { self.row(gram) } else { self.rows() as u32 });
+            }
+        }
+    }
+
+    /// Tells `row` of those of every window of a text. False if some window may be any q-gram.
+    pub(super) fn of_text(&self, codes: &[Code], mut row: impl FnMut(u32)) -> bool {
+        let (mut gram, mut letters) = (0, 0);
+        let (mut readings, mut longer) = (Vec::new(), Vec::new());
+        for (at, &code) in codes.iter().enumerate() {
+            let number = self.letters.numbers[usize::from(code)];
+            letters = if number == NO_LETTER { 0 } else { letters + 1 };
+            gram = self.go_on(gram, if number == NO_LETTER { 0 } else { number });
+            if letters >= self.q {
+                row(self.row(gram));
+            } else if at + 1 >= self.q {
+                readings.clear();
+                readings.push(0);
+                for &code in &codes[at + 1 - self.q..=at] {
+                    let own = &self.letters.readings[usize::from(code)];
+                    if readings.len() * own.len() > MOST_READINGS {
+                        return false;
+                    }
+                    longer.clear();
+                    longer.extend(
+                        readings.iter().flat_map(|&gram| own.iter().map(move |&number| self.go_on(gram, number))),
+                    );
+                    std::mem::swap(&mut readings, &mut longer);
+                }
+                readings.iter().for_each(|&gram| row(self.row(gram)));
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::Ambiguity;
+
+    fn codes(letters: &str) -> Vec<Code> {
+        letters.bytes().map(|letter| Alphabet::Dna.encode(letter).unwrap()).collect()
+    }
+
+    #[test]
+    fn ambiguous_symbols_are_read_as_all_that_they_equal() {
+        let letters = Letters::new(&Equality::dna(Ambiguity::Overlap, true));
+        assert_eq!((letters.bits, letters.common), (2, 4));
+        let grams = Grams { letters: &letters, q: 3, row_bits: 20 };
+        let of_pattern = |text: &str| {
+            let mut rows = Vec::new();
+            grams.of_pattern(&codes(text), &mut rows);
+            rows
+        };
+        let of_text = |text: &str| {
+            let mut rows = Vec::new();
+            let told = grams.of_text(&codes(text), |row| rows.push(row));
+            told.then_some(rows)
+        };
+        assert_eq!(of_text("ACGT").unwrap(), of_pattern("ACGT"));
+        let rows = of_text("ACRTT").unwrap();
+        let all = ["ACA", "ACG", "CAT", "CGT", "ATT", "GTT"].map(|gram| of_pattern(gram)[0]);
+        assert_eq!(rows, all);
+        assert_eq!(of_pattern("ACRTTG"), [1 << 20, 1 << 20, 1 << 20, of_pattern("TTG")[0]]);
+        assert_eq!(of_text("NNN").map(|rows| rows.len()), Some(64));
+        let long = Grams { letters: &letters, q: 5, row_bits: 20 };
+        assert!(!long.of_text(&codes("ANNNNNA"), |_| {}));
+        assert!(of_text("AC").unwrap().is_empty() && of_pattern("AC").is_empty());
+        // Where an ambiguous symbol equals nothing, its windows are nowhere.
+        let strict = Letters::new(&Equality::dna(Ambiguity::Mismatch, true));
+        let grams = Grams { letters: &strict, q: 3, row_bits: 20 };
+        let mut rows = 0;
+        assert!(grams.of_text(&codes("ACGRTTT"), |_| rows += 1) && rows == 2);
+    }
+
+    #[test]
+    fn longer_texts_have_longer_grams() {
+        let letters = Letters::new(&Equality::dna(Ambiguity::Overlap, true));
+        let of = |longest| {
+            let grams = Grams::new(&letters, longest);
+            (grams.q, grams.rows())
+        };
+        assert_eq!([of(100), of(1500), of(30_000)], [(5, 512), (7, 8192), (9, 131_072)]);
+        let proteins = Letters::new(&Equality::literal(Alphabet::Protein));
+        assert_eq!((Grams::new(&proteins, 400).q, proteins.common), (3, 20));
+    }
+}

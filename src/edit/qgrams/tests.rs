@@ -1,0 +1,156 @@
+//! What is left out is not within the limit, by the textbook, and is most of what is not.
+
+use super::*;
+use crate::edit::plan::{Against, EditJob};
+use crate::edit::{EditBatch, cpu};
+use crate::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Reach, Scoring, edit_filter};
+use crate::seq::{Alphabet, Code, SequenceStore, Strand, Strands};
+
+/// Families of sequences: whole, cut at either end, with a few ambiguous symbols, and some that are too short to tell.
+fn families(random: &mut fastrand::Rng, alphabet: Alphabet, sequences: usize, longest: usize) -> Arc<SequenceStore> {
+    let mut store = SequenceStore::builder(alphabet);
+    let code = |random: &mut fastrand::Rng| match alphabet {
+        Alphabet::Dna if random.u32(..100) == 0 => random.u8(1..16),
+        Alphabet::Dna => 1 << random.u8(..4),
+        _ => random.u8(1..21),
+    };
+    let mut parent: Vec<Code> = Vec::new();
+    for number in 0..sequences {
+        if number % 12 == 0 {
+            let length = random.usize(longest / 2..longest);
+            parent = (0..length).map(|_| code(random)).collect();
+        }
+        let cut = |random: &mut fastrand::Rng| if random.bool() { 0 } else { random.usize(..parent.len() / 3) };
+        let (from, to) = match random.u8(..3) {
+            0 => (cut(random), parent.len()),
+            1 => (0, parent.len() - cut(random)),
+            _ => (cut(random) / 2, parent.len() - cut(random) / 2),
+        };
+        let apart = [3000, 300, 60, 20][random.usize(..4)];
+        let mut own = Vec::new();
+        for &old in &parent[from..to] {
+            match random.u32(..apart) {
+                0 => {}
+                1 => own.extend([old, code(random)]),
+                2 => own.push(code(random)),
+                _ => own.push(old),
+            }
+        }
+        let unlike = [0, 0, 10, 100][random.usize(..4)];
+        own.extend((0..unlike).map(|_| code(random)));
+        if number % 40 == 7 {
+            own.truncate(random.usize(..12));
+        }
+        if number % 50 == 9 && alphabet == Alphabet::Dna {
+            let at = random.usize(..=own.len());
+            own.splice(at..at, [15; 9]);
+        }
+        store.push(format!("{number}"), &own).unwrap();
+    }
+    Arc::new(store.build())
+}
+
+fn job(patterns: &Arc<SequenceStore>, texts: Option<&Arc<SequenceStore>>, scheme: EditScheme) -> EditJob {
+    let against = texts.map_or(Against::Later, |texts| Against::Texts(Arc::clone(texts)));
+    let strands = Strands { strand: Strand::Forward, later: false };
+    EditJob { patterns: Arc::clone(patterns), against, scheme: Arc::new(scheme), strands, parts: None }
+}
+
+/// Pairs of bands, of the pattern and the text.
+fn pairs((_, band, blocks): &Planned<Edit>) -> Vec<(SequenceId, SequenceId)> {
+    let mut all = Vec::new();
+    for (_, block) in blocks {
+        all.extend(block.places.clone().map(|place| (block.pattern, band.region(place).text)));
+        let cells = block.places.clone().map(|place| u64::from(band.region(place).symbols()));
+        assert_eq!(block.cells, cells.sum::<u64>() * u64::from(band.patterns.length(block.pattern)));
+    }
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn no_pair_within_the_limit_is_left_out() {
+    let seed = 0x96A3;
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let dna = || Equality::dna(Ambiguity::Overlap, true);
+    let reach = Reach { shorter: 1, constant: 7, divisor: 2, rate: Reach::rate_of(0.04) };
+    let overlap =
+        |identity, scoring: &Scoring| edit_filter(IdentityDefinition::InnerColumns, identity, scoring).unwrap();
+    let scheme = |mode, equality, limit| EditScheme { mode, equality, limit };
+    let schemes = [
+        overlap(0.97, &Scoring::dna()),
+        overlap(0.99, &Scoring::dna()),
+        overlap(0.95, &Scoring::truong()),
+        scheme(EditMode::Overlap(reach), dna(), Limit::Distance(6)),
+        scheme(EditMode::Overlap(Reach { rate: Reach::ANY_RATE, ..reach }), dna(), Limit::Rate(0.03)),
+        edit_filter(IdentityDefinition::Shorter, 0.97, &Scoring::dna()).unwrap(),
+        edit_filter(IdentityDefinition::Columns, 0.96, &Scoring::dna()).unwrap(),
+        scheme(EditMode::Global, Equality::dna(Ambiguity::Mismatch, false), Limit::Rate(0.05)),
+        scheme(EditMode::Infix, dna(), Limit::Rate(0.04)),
+        scheme(EditMode::Prefix, Equality::literal(Alphabet::Dna), Limit::Distance(5)),
+        edit_filter(IdentityDefinition::Columns, 0.9, &Scoring::protein()).unwrap(),
+    ];
+    let (mut within, mut beyond, mut left_out) = (0, 0, 0);
+    let mut workspace = cpu::Workspace::default();
+    for scheme in schemes {
+        let alphabet = scheme.equality.alphabet();
+        let texts = families(&mut random, alphabet, 530, 700);
+        for is_triangle in [true, false] {
+            let patterns = if is_triangle { Arc::clone(&texts) } else { families(&mut random, alphabet, 40, 800) };
+            let job = job(&patterns, (!is_triangle).then_some(&texts), scheme.clone());
+            // Some bands, each of a few patterns more than are needed.
+            for planned in job.bands(9_000).take(2) {
+                let blocks: Vec<EditBlock> = planned.2.iter().map(|(_, block)| block.clone()).collect();
+                let batch = EditBatch { band: Arc::clone(&planned.1), blocks };
+                let found = cpu::run(&batch, &mut workspace);
+                let places =
+                    batch.blocks.iter().flat_map(|block| block.places.clone().map(|place| (block.pattern, place)));
+                let all: Vec<_> =
+                    places.map(|(pattern, place)| (pattern, batch.band.region(place).text)).zip(found).collect();
+                let (few, left) = leave_out(planned);
+                left_out += left.pairs;
+                let kept = pairs(&few);
+                assert_eq!((kept.len() as u64 + left.pairs, left.cells > 0), (batch.pairs(), left.pairs > 0));
+                for (pair, found) in all {
+                    if found.is_some() {
+                        within += 1;
+                        let (pattern, text) = (patterns.codes(pair.0), texts.codes(pair.1));
+                        assert!(kept.binary_search(&pair).is_ok(), "{scheme:?} {pair:?}: {pattern:?} {text:?}");
+                    } else {
+                        beyond += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("{within} pairs within, {beyond} beyond, {left_out} left out");
+    assert!(within > 200 && left_out > beyond / 4, "{within} within, {left_out} of {beyond} left out");
+}
+
+#[test]
+fn a_band_keeps_a_pair_and_few_patterns_all() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let store = |random: &mut fastrand::Rng, sequences: usize| {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        for number in 0..sequences {
+            let codes: Vec<Code> = (0..300).map(|_| 1 << random.u8(..4)).collect();
+            store.push(format!("{number}"), &codes).unwrap();
+        }
+        Arc::new(store.build())
+    };
+    let (patterns, texts) = (store(&mut random, 20), store(&mut random, 600));
+    let scheme = edit_filter(IdentityDefinition::InnerColumns, 0.97, &Scoring::dna()).unwrap();
+    let planned = job(&patterns, Some(&texts), scheme.clone()).bands(u64::MAX).next().unwrap();
+    let (few, left) = leave_out(planned);
+    assert_eq!((pairs(&few).len(), left.pairs), (1, 20 * 600 - 1));
+    let some = store(&mut random, FEWEST_PATTERNS - 1);
+    for (patterns, scheme) in [
+        (&some, scheme.clone()),
+        (&patterns, EditScheme { limit: Limit::None, ..scheme.clone() }),
+        (&patterns, edit_filter(IdentityDefinition::InnerColumns, 0.8, &Scoring::dna()).unwrap()),
+    ] {
+        let planned = job(patterns, Some(&texts), scheme).bands(u64::MAX).next().unwrap();
+        assert_eq!(leave_out(planned.clone()).1, LeftOut::default());
+    }
+}
