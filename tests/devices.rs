@@ -55,8 +55,11 @@ fn adapter_called(label: &str) -> FoundAdapter {
 }
 
 fn gpu_called(label: &str) -> GpuEngine {
-    GpuEngine::open(&adapter_called(label), Config { slice: 12, workgroup: 16, cells_per_second: 1e5, speeds: None })
-        .expect("the adapter opens")
+    GpuEngine::open(
+        &adapter_called(label),
+        Config { slice: 12, workgroup: 16, halves: false, cells_per_second: 1e5, ..Config::default() },
+    )
+    .expect("the adapter opens")
 }
 
 /// A GPU that waits in its first submission until all others are there too, and may be destroyed at a later one: with

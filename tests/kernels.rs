@@ -208,6 +208,8 @@ on_every_engine! {
     cpu: cpu(),
     nw_slice_checked: kernel_checked("nw_slice"),
     nw_slice_default: kernel_default("nw_slice"),
+    nw_slice_half_checked: kernel_checked("nw_slice_half"),
+    nw_slice_half_default: kernel_default("nw_slice_half"),
     chosen_by_cost: gpu_default(),
     nw_rows_checked: kernel_checked("nw_rows"),
     nw_rows_default: kernel_default("nw_rows"),

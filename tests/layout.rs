@@ -8,7 +8,7 @@ use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
 use pairwave::pairs::kernels::layout::{Ends, Params, Target, Task};
 use pairwave::pairs::kernels::matrix::{self, Scan, Walk};
-use pairwave::pairs::kernels::{nw_slice, sw_tile};
+use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::posterior::kernels::layout as posterior_layout;
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
@@ -27,6 +27,12 @@ fn slice() -> naga::Module {
             .source()
             .expect("its parts are there"),
     )
+}
+
+fn slice_half() -> naga::Module {
+    let (slice, workgroup, group_words, codes, affine, ends) = (12, 16, 4, 16, true, Ends::Affine);
+    let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
+    parsed(&variant.source().expect("its parts are there"))
 }
 
 fn variant(scan: Scan) -> matrix::Variant {
@@ -60,7 +66,7 @@ fn matrices() -> Vec<naga::Module> {
 /// Every kernel's module, and the walk's.
 fn modules() -> Vec<naga::Module> {
     let mut all = matrices();
-    all.push(slice());
+    all.extend([slice(), slice_half()]);
     assert_eq!(
         all.len(),
         KERNELS.iter().filter(|kernel| kernel.family() == Family::Pairs).count(),
@@ -548,7 +554,8 @@ fn structures_of_profiles() {
 /// A variant of a kernel that declares all of its bindings, and its arenas.
 fn module_of(kind: Kind) -> naga::Module {
     match kind {
-        Kind::Slice => slice(),
+        Kind::Slice(Numbers::Words) => slice(),
+        Kind::Slice(Numbers::Halves) => slice_half(),
         Kind::Scan(scan) => parsed(&variant(scan).source().expect("its parts are there")),
         Kind::Walk => walk(),
         Kind::Tile(cooperation, numbers) => tile(cooperation, numbers),
@@ -639,7 +646,8 @@ fn target() {
 
 #[test]
 fn output_header() {
-    for (module, words) in [(slice(), nw_slice::OUTPUT_HEADER_WORDS), (walk(), matrix::OUTPUT_HEADER_WORDS)] {
+    let of_slice = nw_slice::OUTPUT_HEADER_WORDS;
+    for (module, words) in [(slice(), of_slice), (slice_half(), of_slice), (walk(), matrix::OUTPUT_HEADER_WORDS)] {
         let (members, _) = shader_layout(&module, "Output");
         let data = members.iter().find(|(name, _)| name == "data").expect("the values");
         assert_eq!(data.1 as u64, 4 * words);

@@ -8,11 +8,11 @@ use pairwave::gpu::kernels::{KERNELS, Kernel, Packing, Program, Sweep};
 use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
 use pairwave::long::kernels::striped_trace::{self, Stage};
-use pairwave::pairs::gpu::tune::{SLICES, WORKGROUPS};
+use pairwave::pairs::gpu::tune::{HALF_SLICES, SLICES, WORKGROUPS};
 use pairwave::pairs::gpu::{Config, MatrixShape};
 use pairwave::pairs::kernels::layout::Ends;
 use pairwave::pairs::kernels::matrix::{self, Scan, WALK_WORKGROUP, Walk};
-use pairwave::pairs::kernels::{nw_slice, sw_tile};
+use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::profile::kernels::program as profile;
@@ -45,6 +45,20 @@ fn slices() -> Vec<nw_slice::Variant> {
         for codes in [16, 28] {
             for (affine, ends) in gap_kinds() {
                 all.push(nw_slice::Variant { slice, workgroup, codes, affine, ends });
+            }
+        }
+    }
+    all
+}
+
+/// Sets of constants of `nw_slice_half`: all of what changes the text, with sizes that the host can ask for.
+fn half_slices() -> Vec<nw_slice_half::Variant> {
+    let sizes = HALF_SLICES.iter().flat_map(|&slice| WORKGROUPS.iter().map(move |&workgroup| (slice, workgroup)));
+    let mut all = Vec::new();
+    for (slice, workgroup) in sizes.chain([(12, 16)]) {
+        for (codes, group_words) in [(16, 16), (28, 1)] {
+            for (affine, ends) in gap_kinds() {
+                all.push(nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends });
             }
         }
     }
@@ -315,6 +329,12 @@ fn texts() -> Vec<Text> {
     };
     let matrices = matrices();
     let mut all: Vec<Text> = slices().into_iter().map(of_slice).collect();
+    all.extend(half_slices().into_iter().map(|variant| Text {
+        name: format!("{variant:?}"),
+        source: variant.source().expect("its parts are there"),
+        workgroup: variant.workgroup,
+        workgroup_bytes: variant.workgroup_bytes(),
+    }));
     all.extend(matrices.iter().map(of_matrix));
     // The walk does not see the workgroup: many are the same text.
     let mut seen = std::collections::HashSet::new();

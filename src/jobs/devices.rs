@@ -98,7 +98,7 @@ fn report_one(device: &Device, self_test: bool, bench: bool) -> Result<DeviceRep
                 tests = test_cpu();
             }
             if bench {
-                speeds = bench_engine("cpu", &mut cpu, Mode::Global)?;
+                speeds = bench_engine("cpu", &mut cpu, Mode::Global, Want::Alignments)?;
                 speeds.extend(edit::bench_cpu(&pool)?);
                 speeds.push(phylo::bench_cpu(&pool)?);
             }
@@ -157,9 +157,11 @@ fn test_of(kernel: &str, result: Result<u64>) -> KernelTest {
 }
 
 fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
-    let tests = offered(Family::Pairs).map(|kernel| {
+    let tests = kernels_of(Family::Pairs, found).map(|kernel| {
         let opened = GpuEngine::open(found, Config::for_adapter(found));
-        let result = opened.and_then(|gpu| test_engine(&mut gpu.with_kernel(Some(kernel)), kernel.scan().is_some()));
+        let result = opened.and_then(|gpu| {
+            test_scored(&mut gpu.with_kernel(Some(kernel)), kernel.scan().is_some(), want_of(kernel), &test_scorings())
+        });
         test_of(kernel.stem, result)
     });
     let tests = tests.chain(test_local(found)).chain(edit::test_adapter(found)).chain(long::test_adapter(found));
@@ -171,23 +173,29 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
 fn test_local(found: &FoundAdapter) -> Vec<KernelTest> {
     let test = |kernel: &'static Kernel| {
         let opened = GpuEngine::open(found, Config::for_adapter(found));
-        opened.and_then(|gpu| test_scored(&mut gpu.with_kernel(Some(kernel)), false, &local_scorings()))
+        let engine = |gpu: GpuEngine| gpu.with_kernel(Some(kernel));
+        opened.and_then(|gpu| test_scored(&mut engine(gpu), false, Want::Alignments, &local_scorings()))
     };
-    local_kernels(found).map(|kernel| test_of(kernel.stem, test(kernel))).collect()
+    kernels_of(Family::Local, found).map(|kernel| test_of(kernel.stem, test(kernel))).collect()
 }
 
-/// The kernels for local scores whose features an adapter has.
-fn local_kernels(found: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> {
+/// The kernels of a family whose features an adapter has.
+fn kernels_of(family: Family, found: &FoundAdapter) -> impl Iterator<Item = &'static Kernel> {
     let features = found.adapter.features();
-    offered(Family::Local).filter(move |kernel| features.contains(kernel.features))
+    offered(family).filter(move |kernel| features.contains(kernel.features))
+}
+
+/// What a kernel is to report, matches if it has them.
+fn want_of(kernel: &Kernel) -> Want {
+    if kernel.has_scores_alone() { Want::Scores } else { Want::Alignments }
 }
 
 /// What jobs run on the CPU.
 fn test_cpu() -> Vec<KernelTest> {
     let mut worker = CpuWorker::default();
     vec![
-        test_of("cpu", test_engine(&mut worker, true)),
-        test_of("cpu, local", test_scored(&mut worker, false, &local_scorings())),
+        test_of("cpu", test_scored(&mut worker, true, Want::Alignments, &test_scorings())),
+        test_of("cpu, local", test_scored(&mut worker, false, Want::Alignments, &local_scorings())),
         edit::test_cpu(),
         long::test_cpu(),
         phylo::test_cpu(),
@@ -231,16 +239,12 @@ fn test_store(alphabet: Alphabet) -> SequenceStore {
 }
 
 /// Compares an engine with the oracle, alignments too if it `traces`; the number of pairs compared.
-pub fn test_engine(engine: &mut dyn Engine<Pairs>, traces: bool) -> Result<u64> {
-    test_scored(engine, traces, &test_scorings())
-}
-
-fn test_scored(engine: &mut dyn Engine<Pairs>, traces: bool, scorings: &[Scoring]) -> Result<u64> {
+fn test_scored(engine: &mut dyn Engine<Pairs>, traces: bool, want: Want, scorings: &[Scoring]) -> Result<u64> {
     let mut pairs = 0;
     for scoring in scorings {
         let store = Arc::new(test_store(scoring.alphabet));
         let scoring = Arc::new(scoring.clone());
-        let (queries, want) = (Arc::clone(&store), Want::Alignments);
+        let (queries, want) = (Arc::clone(&store), want.clone());
         let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
         for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
             let blocks = blocks.into_iter().map(|(_, block)| block).collect();
@@ -310,13 +314,14 @@ fn compare(band: &Band, hit: &Hit, traced: Option<Cigar>) -> Result<()> {
 
 fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     let mut speeds = Vec::new();
-    for kernel in offered(Family::Pairs) {
+    for kernel in kernels_of(Family::Pairs, found) {
         let engine = tune::open_tuned(found, &Arc::new(Scoring::truong()), 0, false)?;
-        speeds.extend(bench_engine(kernel.stem, &mut engine.with_kernel(Some(kernel)), Mode::Global)?);
+        let mut engine = engine.with_kernel(Some(kernel));
+        speeds.extend(bench_engine(kernel.stem, &mut engine, Mode::Global, want_of(kernel))?);
     }
-    for kernel in local_kernels(found) {
+    for kernel in kernels_of(Family::Local, found) {
         let mut engine = GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel));
-        speeds.extend(bench_engine(kernel.stem, &mut engine, Mode::Local)?);
+        speeds.extend(bench_engine(kernel.stem, &mut engine, Mode::Local, Want::Alignments)?);
     }
     let pool = thread_pool(0)?;
     speeds.extend(edit::bench_adapter(found, &pool)?);
@@ -327,7 +332,7 @@ fn bench_adapter(found: &FoundAdapter) -> Result<Vec<KernelSpeed>> {
     Ok(speeds)
 }
 
-fn bench_engine(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode) -> Result<Vec<KernelSpeed>> {
+fn bench_engine(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode, want: Want) -> Result<Vec<KernelSpeed>> {
     let linear = Scoring::truong();
     let affine = Scoring { gaps: Gaps::from_blast(10, 1), ..Scoring::truong() };
     let work =
@@ -335,7 +340,7 @@ fn bench_engine(kernel: &str, engine: &mut dyn Engine<Pairs>, mode: Mode) -> Res
     let mut speeds = Vec::new();
     for (work, scoring) in work {
         let scoring = Arc::new(Scoring { mode, ..scoring });
-        let gcups = tune::measure(engine, &scoring, BENCH_SYMBOLS, 0.2)? / 1e9;
+        let gcups = tune::measure(engine, (&scoring, want.clone()), BENCH_SYMBOLS, 0.2)? / 1e9;
         speeds.push(KernelSpeed { kernel: kernel.into(), work, gcups });
     }
     Ok(speeds)

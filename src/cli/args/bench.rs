@@ -102,7 +102,7 @@ Examples:
 pub(crate) enum ExperimentName {
     /// Every kernel and the CPU engine, by length and number of pairs (Truong et al., figures 8 and 9)
     Kernels,
-    /// Slice widths and workgroup sizes of nw_slice (table 4, figure 11)
+    /// Slice widths and workgroup sizes of nw_slice and nw_slice_half (table 4, figure 11)
     Slices,
     /// Shapes of the kernels for local scores, of proteins: lanes and columns of a pair, in words and in halves
     Tiles,

@@ -50,7 +50,7 @@ const NW: [Binding; 6] = [
 /// Arenas come last: nobody knows how many there are.
 pub const ARENAS: Binding = Binding { number: 8, name: "arena", access: Access::WriteEach };
 
-/// Of `nw_slice`.
+/// Of `nw_slice` and `nw_slice_half`.
 pub const SLICE: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out")];
 /// Of the kernels that can store directions.
 pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS];

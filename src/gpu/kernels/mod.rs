@@ -120,8 +120,8 @@ pub enum Packing {
 /// Which kernel it is, as its host half knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// `nw_slice`, by `nw_slice`.
-    Slice,
+    /// One that keeps scores only, by `nw_slice`: what it holds them in.
+    Slice(Numbers),
     /// One that can store directions, by `matrix`: how it goes over the matrix.
     Scan(Scan),
     /// `nw_walk`, by `matrix`: the walk back over what a scan leaves.
@@ -167,7 +167,7 @@ impl Kernel {
     /// What it is for.
     pub const fn family(&self) -> Family {
         match self.kind {
-            Kind::Slice | Kind::Scan(_) | Kind::Walk => Family::Pairs,
+            Kind::Slice(_) | Kind::Scan(_) | Kind::Walk => Family::Pairs,
             Kind::Tile(..) => Family::Local,
             Kind::Edit(_) => Family::Edit,
             Kind::Strips | Kind::Traceback(_) => Family::Long,
@@ -190,6 +190,11 @@ impl Kernel {
             Kind::Scan(scan) => Some(scan),
             _ => None,
         }
+    }
+
+    /// Whether it has scores without matches only.
+    pub const fn has_scores_alone(&self) -> bool {
+        matches!(self.kind, Kind::Slice(Numbers::Halves))
     }
 
     /// How it divides a pair, if it computes distances.
@@ -269,11 +274,19 @@ macro_rules! shader {
 pub static KERNELS: &[Kernel] = &[
     Kernel::plain(
         shader!("nw_slice"),
-        Kind::Slice,
+        Kind::Slice(Numbers::Words),
         binding::SLICE,
         "needleman_wunsch",
         "scores, one pair per invocation, slices of columns in registers (LazyRScan-mNW, Truong et al. 2014)",
     ),
+    Kernel::plain(
+        shader!("nw_slice_half"),
+        Kind::Slice(Numbers::Halves),
+        binding::SLICE,
+        "needleman_wunsch",
+        "nw_slice in packed half floats, two queries against a target at a time, for scores alone",
+    )
+    .with_halves(),
     Kernel::plain(
         shader!("nw_rows"),
         Kind::Scan(Scan::Rows),

@@ -113,6 +113,11 @@ fn one(
         BenchWork::Scores => Want::Scores,
         BenchWork::Alignments => Want::Alignments,
     };
+    if let (BenchWork::Alignments, Contender::Kernel(kernel)) = (work, contender)
+        && kernel.has_scores_alone()
+    {
+        return Err(Error::Unsuited { device: kernel.stem.into(), message: "scores alone".into() });
+    }
     let is_local = matches!(contender, Contender::Kernel(kernel) if kernel.family() == Family::Local);
     let mode = if is_local { Mode::Local } else { Mode::Global };
     let scoring = Arc::new(Scoring { mode, ..Scoring::clone(&gaps.scoring()) });

@@ -40,7 +40,7 @@ pub const SEED: u64 = 0x5eed;
 pub enum Experiment {
     /// Every kernel and the CPU engine, by length and number of pairs (figures 8 and 9).
     Kernels,
-    /// Slice widths and workgroup sizes of `nw_slice` (table 4 and figure 11).
+    /// Slice widths and workgroup sizes of `nw_slice` and `nw_slice_half` (table 4 and figure 11).
     Slices,
     /// Shapes of the kernels for local scores, by length.
     Tiles,

@@ -4,8 +4,9 @@ use super::Config;
 use super::shape::MatrixShape;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::{Candidate, Chooser, Speed, Work};
-use crate::gpu::kernels::{Family, Kernel, Kind, Scan, of_kind, offered};
+use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, Scan, of_kind, offered};
 use crate::pairs::kernels::matrix::Variant;
+use crate::pairs::kernels::nw_slice_half;
 use crate::pairs::plan::cost::{Speeds, host_trace_seconds};
 use crate::pairs::{Batch, Extent, Want};
 
@@ -28,6 +29,9 @@ pub(super) struct Situation<'a> {
     pub features: wgpu::Features,
     /// Columns a slice of `nw_slice`.
     pub slice: u32,
+    /// `nw_slice_half`, if it can compute the batch, and whether it is used unasked.
+    pub half: Option<nw_slice_half::Variant>,
+    pub halves: bool,
     /// Arenas, and quads of one.
     pub arenas: u32,
     pub arena_quads: u64,
@@ -103,12 +107,15 @@ impl Prices {
         let candidates: Vec<Candidate<Way>> =
             choices.iter().map(|choice| self.candidate(situation.batch, choice)).collect();
         let cheapest = self.chooser.cheapest(&candidates);
-        cheapest.map_or_else(|| choice_of(situation, of_kind(Kind::Slice)), |place| choices[place])
+        cheapest.map_or_else(|| choice_of(situation, of_kind(Kind::Slice(Numbers::Words))), |place| choices[place])
     }
 
     /// A batch for a kernel, with the tracing that it leaves to the host, if it can be used so.
     fn possible(&self, situation: &Situation<'_>, kernel: &'static Kernel, aligned: bool) -> Option<Choice> {
         let batch = situation.batch;
+        if is_half(kernel) && !(situation.halves && situation.half.is_some()) {
+            return None;
+        }
         let wants_walk = batch.band.want.has_alignments() && situation.carries_matches;
         if aligned && (kernel.scan().is_none() || !wants_walk) {
             return None;
@@ -147,8 +154,14 @@ fn place(kernel: &Kernel) -> usize {
     offered(Family::Pairs).position(|row| row.stem == kernel.stem).unwrap_or(0)
 }
 
-/// A kernel that was asked for, with its work.
+fn is_half(kernel: &Kernel) -> bool {
+    kernel.kind == Kind::Slice(Numbers::Halves)
+}
+
+/// A kernel that was asked for, with its work; `nw_slice` for `nw_slice_half` where that cannot compute the batch.
 pub(super) fn choice_of(situation: &Situation<'_>, kernel: &'static Kernel) -> Choice {
+    let is_beyond = is_half(kernel) && situation.half.is_none();
+    let kernel = if is_beyond { of_kind(Kind::Slice(Numbers::Words)) } else { kernel };
     let aligned = kernel.scan().is_some() && situation.carries_matches && situation.batch.band.want.has_alignments();
     Choice { kernel, work: work_of(situation, kernel, aligned).unwrap_or_default(), aligned }
 }
@@ -159,10 +172,13 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     let extent = &situation.extent;
     let rows = (extent.target_symbols.max(1) as u64).next_multiple_of(4);
     let Some(scan) = kernel.scan() else {
-        let unit = situation.slice as u64;
+        let half = situation.half.filter(|_| is_half(kernel));
+        let unit = half.map_or(situation.slice, |variant| variant.slice) as u64;
         let padded = |symbols: u32| (symbols.max(1) as u64).next_multiple_of(unit) as f64;
         let chain = padded(extent.query_symbols) * rows as f64;
-        return Some(Work { cells: padded_cells(batch, padded), chain, dispatches: 1.0, ..Work::default() });
+        let of_half = half.map(|variant| nw_slice_half::computed_cells(batch, variant.slice));
+        let cells = of_half.unwrap_or_else(|| padded_cells(batch, padded));
+        return Some(Work { cells, chain, dispatches: 1.0, ..Work::default() });
     };
     let variant = situation.shape.variant(scan, batch, extent, situation.adapter, situation.arenas, aligned);
     let rows_words = (rows / 4) as u32;

@@ -13,8 +13,8 @@ pub(super) struct Dispatch {
 }
 
 /// The dispatches of a batch: one that draws all tasks by ticket; or, if a pair is so long that an invocation would
-/// hold the device too long, or if the device limits loops, rounds of at most `scratch_slots` tasks, a few slices at a
-/// time.
+/// hold the device too long, or if the device limits loops, rounds of as many tasks as `scratch_slots` take at a time, a
+/// few slices at a time.
 pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
     let list = &work.list;
     let tasks = list.tasks.len() as u32;
@@ -25,13 +25,14 @@ pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
     if !is_long && work.loop_budget.is_none() {
         return vec![Dispatch { params: Params { ticketed: 1, ..params }, workgroups: work.scratch_slots }];
     }
-    let slices = list.slices(work.variant.slice);
-    let by_time = nw_slice::LONG_STEP_CELLS / (rows_words as u64 * 4 * work.variant.slice as u64);
+    let slices = list.slices(work.slice);
+    let by_time = nw_slice::LONG_STEP_CELLS / (rows_words as u64 * 4 * work.slice as u64);
     let by_loops = work.loop_budget.map_or(u64::MAX, |budget| nw_slice::slices_within(budget, rows_words));
     let step = by_time.max(1).min(by_loops.max(1)).min(slices as u64) as u32;
     let mut dispatches = Vec::new();
-    for task_begin in (0..tasks).step_by(work.scratch_slots.max(1) as usize) {
-        let task_end = tasks.min(task_begin + work.scratch_slots);
+    let round = work.scratch_slots.max(1) * list.of_slot;
+    for task_begin in (0..tasks).step_by(round as usize) {
+        let task_end = tasks.min(task_begin + round);
         for slice_begin in (0..slices).step_by(step as usize) {
             dispatches.push(Dispatch {
                 params: Params {
@@ -41,7 +42,7 @@ pub(super) fn plan_dispatches(work: &Work<'_>) -> Vec<Dispatch> {
                     slice_end: slices.min(slice_begin + step),
                     ..params
                 },
-                workgroups: task_end - task_begin,
+                workgroups: (task_end - task_begin) / list.of_slot,
             });
         }
     }

@@ -35,7 +35,7 @@ use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::choosing::Work;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::{Family, Kernel, Kind, of_kind};
+use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
 use crate::gpu::pipeline::Pipelines;
 use crate::pairs::Pairs;
@@ -56,10 +56,16 @@ const FIRST_WORDS_A_SYMBOL: [f64; 2] = [0.55, 0.02];
 /// What is chosen per adapter, by measurement ([`tune`]) or by these defaults.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Config {
-    /// Columns a slice.
+    /// Columns a slice of `nw_slice`.
     pub slice: u32,
-    /// Invocations a workgroup.
+    /// Invocations a workgroup of it.
     pub workgroup: u32,
+    /// Columns a slice of `nw_slice_half`.
+    pub half_slice: u32,
+    /// Invocations a workgroup of it.
+    pub half_workgroup: u32,
+    /// `nw_slice_half` is used unasked, where it can be.
+    pub halves: bool,
     /// Cells per second of `nw_slice` measured, or 0.
     pub cells_per_second: f64,
     /// Speeds of all kernels, where they were measured.
@@ -69,14 +75,44 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         // The best on an H200 at gene length: 7.1 TCUPS; 28 and 44 columns stay within 3% of it.
-        Config { slice: 36, workgroup: 64, cells_per_second: 0.0, speeds: None }
+        Config {
+            slice: 36,
+            workgroup: 64,
+            half_slice: 28,
+            half_workgroup: 64,
+            halves: true,
+            cells_per_second: 0.0,
+            speeds: None,
+        }
     }
 }
 
 impl Config {
     /// The defaults for a kind of adapter.
     pub fn for_adapter(found: &FoundAdapter) -> Self {
-        if found.is_software() { Config { slice: 12, workgroup: 16, ..Config::default() } } else { Config::default() }
+        if !found.is_software() {
+            return Config::default();
+        }
+        // Halves are emulated there.
+        let (slice, workgroup) = (12, 16);
+        let (half_slice, half_workgroup, halves) = (slice, workgroup, false);
+        Config { slice, workgroup, half_slice, half_workgroup, halves, ..Config::default() }
+    }
+
+    /// Columns a slice and invocations a workgroup of the kernel that has such numbers.
+    pub fn sizes(&self, numbers: Numbers) -> (u32, u32) {
+        match numbers {
+            Numbers::Words => (self.slice, self.workgroup),
+            Numbers::Halves => (self.half_slice, self.half_workgroup),
+        }
+    }
+
+    /// The same with other sizes of one kernel, whose speed nobody knows yet.
+    pub fn with_sizes(self, numbers: Numbers, (slice, workgroup): (u32, u32)) -> Self {
+        match numbers {
+            Numbers::Words => Config { slice, workgroup, cells_per_second: 0.0, speeds: None, ..self },
+            Numbers::Halves => Config { half_slice: slice, half_workgroup: workgroup, speeds: None, ..self },
+        }
     }
 }
 
@@ -311,6 +347,11 @@ impl GpuKind for Pairs {
         {
             return Err(host.gpu.unsuited(format!("{} has no scores of whole sequences", kernel.stem)));
         }
+        if let Some(kernel) = site.kernel
+            && !host.gpu.device.features().contains(kernel.features)
+        {
+            return Err(host.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
+        }
         let extent = batch.extent();
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
             return Err(host.gpu.unsuited("scores of this length do not fit 32 bits"));
@@ -323,8 +364,11 @@ impl GpuKind for Pairs {
     /// `nw_slice`, which takes most.
     fn otherwise(chosen: Chosen) -> Option<Chosen> {
         let Chosen::Global(chosen) = chosen else { return None };
-        chosen.choice.kernel.scan()?;
-        let choice = Choice { kernel: of_kind(Kind::Slice), aligned: false, ..chosen.choice };
+        let slice = of_kind(Kind::Slice(Numbers::Words));
+        if chosen.choice.kernel.kind == slice.kind {
+            return None;
+        }
+        let choice = Choice { kernel: slice, aligned: false, ..chosen.choice };
         Some(Chosen::Global(ChosenKernel { choice, ..chosen }))
     }
 
@@ -341,10 +385,8 @@ impl GpuKind for Pairs {
         };
         let ChosenKernel { choice, extent, ref scoring, .. } = *chosen;
         let stores = match choice.kernel.kind {
-            Kind::Slice => host.start_slice(site, slice, batch, scoring.clone())?,
-            Kind::Scan(scan) => {
-                host.start_matrix(site, matrix, (choice.kernel, scan), (batch, extent), scoring.clone())?
-            }
+            Kind::Slice(numbers) => host.start_slice(site, slice, batch, numbers, scoring.clone())?,
+            Kind::Scan(scan) => host.start_matrix(site, matrix, scan, (batch, extent), scoring.clone())?,
             _ => return Err(host.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
         };
         chosen.stores = Some(stores);

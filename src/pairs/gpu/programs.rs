@@ -2,13 +2,15 @@
 
 use crate::gpu::kernels::{Kernel, Program};
 use crate::gpu::source::{Constants, Supplied};
-use crate::pairs::kernels::{matrix, nw_slice, sw_tile};
+use crate::pairs::kernels::{matrix, nw_slice, nw_slice_half, sw_tile};
 
 /// A program of the engine for many pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Shader {
     /// `nw_slice`.
     Slice(nw_slice::Variant),
+    /// `nw_slice_half`.
+    SliceHalf(nw_slice_half::Variant),
     /// A kernel that can store directions.
     Matrix(matrix::Variant),
     /// The walk over what it leaves.
@@ -21,6 +23,7 @@ impl Shader {
     fn program(&self) -> &dyn Program {
         match self {
             Shader::Slice(variant) => variant,
+            Shader::SliceHalf(variant) => variant,
             Shader::Matrix(variant) => variant,
             Shader::Walk(variant) => variant,
             Shader::Tile(variant) => variant,

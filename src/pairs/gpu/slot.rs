@@ -12,7 +12,7 @@ use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
-use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
+use crate::pairs::kernels::nw_slice::{self, TaskList};
 use crate::pairs::{Batch, Report, Want};
 use crate::score::OffsetScoring;
 
@@ -24,7 +24,10 @@ pub struct Work<'a> {
     pub batch: &'a Arc<Batch>,
     pub list: TaskList,
     pub scoring: OffsetScoring,
-    pub variant: Variant,
+    /// What diagonal steps add, as the kernel has it.
+    pub table: Vec<i32>,
+    /// Columns a slice.
+    pub slice: u32,
     pub scratch_slots: u32,
     /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
     pub loop_budget: Option<u64>,
@@ -86,8 +89,7 @@ impl Slot {
 
         let dispatches = plan_dispatches(&work);
         let params = dispatches.iter().map(|dispatch| dispatch.params);
-        let table = work.scoring.table();
-        let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, table, params)?;
+        let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, &work.table, params)?;
         let output = self.output.reserve(gpu, "output", output_bytes, storage | wgpu::BufferUsages::COPY_SRC)?.clone();
         let staging = self
             .staging

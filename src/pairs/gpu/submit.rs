@@ -10,11 +10,12 @@ use super::slot::{self, Slot};
 use super::{PairsHost, is_filtered};
 use crate::error::Result;
 use crate::gpu::engine::Site;
-use crate::gpu::kernels::{Kernel, Scan};
+use crate::gpu::kernels::{Kernel, Kind, Numbers, Scan, of_kind};
 use crate::pairs::kernels::layout::Ends;
 use crate::pairs::kernels::matrix::{MatrixTasks, Walk};
 use crate::pairs::kernels::nw_slice::{self, TaskList, Variant};
-use crate::pairs::{Batch, Extent};
+use crate::pairs::kernels::nw_slice_half;
+use crate::pairs::{Batch, Extent, Want};
 use crate::score::OffsetScoring;
 
 impl PairsHost {
@@ -27,6 +28,20 @@ impl PairsHost {
             affine: !scoring.gaps.is_linear(),
             ends: Ends::of(scoring),
         }
+    }
+
+    /// `nw_slice_half` for a batch, if it can compute that: scores alone, none of which grows too much in a slice.
+    fn half_variant(&self, batch: &Batch, scoring: &OffsetScoring) -> Option<nw_slice_half::Variant> {
+        let is_scores = matches!(batch.band.want, Want::Scores | Want::AtLeast(_));
+        let has_halves = self.gpu.device.features().contains(of_kind(Kind::Slice(Numbers::Halves)).features);
+        if !is_scores || !has_halves {
+            return None;
+        }
+        let (slice, workgroup) = self.config.sizes(Numbers::Halves);
+        let group_words = nw_slice_half::group_words(scoring, slice)?;
+        let Variant { codes, affine, ends, .. } = self.variant(batch);
+        let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
+        (variant.workgroup_bytes() <= self.gpu.description.workgroup_memory_bytes).then_some(variant)
     }
 
     /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
@@ -44,6 +59,8 @@ impl PairsHost {
             adapter: &self.gpu.description,
             features: self.gpu.device.features(),
             slice: self.config.slice,
+            half: self.half_variant(batch, scoring),
+            halves: self.config.halves,
             arenas: self.arenas.count(),
             arena_quads: self.arenas.quads(),
             carries_matches: scoring.carries_matches(),
@@ -54,31 +71,45 @@ impl PairsHost {
         }
     }
 
-    /// Hands a batch to `nw_slice`; gives its queries and targets on the device.
+    /// Hands a batch to `nw_slice` or `nw_slice_half`; gives its queries and targets on the device.
     pub(super) fn start_slice(
         &mut self,
         site: &mut Site<'_>,
         slot: &mut Slot,
         batch: &Arc<Batch>,
+        numbers: Numbers,
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
-        let variant = self.variant(batch);
         let [queries, targets] = self.stores.of_batch(&self.gpu, site.residents, batch)?;
-        let list = TaskList::new(batch, variant.workgroup, |id| queries.end_word(&batch.band.queries, id));
-        let slot_bytes = variant.slot_bytes(list.rows_words());
+        let query_end = |id| queries.end_word(&batch.band.queries, id);
+        let half = if numbers == Numbers::Halves { self.half_variant(batch, &scoring) } else { None };
+        let (shader, slice, list, slot_bytes, table) = match half {
+            Some(variant) => {
+                let list = nw_slice_half::tasks(batch, &variant, query_end);
+                let slot_bytes = variant.slot_bytes(list.rows_words());
+                (Shader::SliceHalf(variant), variant.slice, list, slot_bytes, nw_slice_half::table(&scoring))
+            }
+            None => {
+                let variant = self.variant(batch);
+                let list = TaskList::new(batch, variant.workgroup, query_end);
+                let slot_bytes = variant.slot_bytes(list.rows_words());
+                (Shader::Slice(variant), variant.slice, list, slot_bytes, scoring.table().to_vec())
+            }
+        };
         if slot_bytes > self.scratch_budget {
             return Err(self.gpu.unsuited(format!("{slot_bytes} bytes of scratch exceed {}", self.scratch_budget)));
         }
         if self.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
             return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
-        let program = self.pipelines.get(&self.gpu, Shader::Slice(variant))?;
-        let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.tasks.len() as u64, site.sparing)?;
+        let program = self.pipelines.get(&self.gpu, shader)?;
+        let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
         let work = slot::Work {
             batch,
             list,
             scoring,
-            variant,
+            table,
+            slice,
             scratch_slots,
             loop_budget: self.loop_budget,
             program: &program,
@@ -96,13 +127,10 @@ impl PairsHost {
         &mut self,
         site: &mut Site<'_>,
         slot: &mut MatrixSlot,
-        (kernel, scan): (&'static Kernel, Scan),
+        scan: Scan,
         (batch, extent): (&Arc<Batch>, Extent),
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
-        if !self.gpu.device.features().contains(kernel.features) {
-            return Err(self.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
-        }
         let [queries, targets] = self.stores.of_batch(&self.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let wants_walk = batch.band.want.has_alignments() && scoring.carries_matches();
@@ -138,7 +166,7 @@ impl PairsHost {
                     return Err(error);
                 }
                 tracing::warn!("{error}; going on with {} MiB for directions", self.arenas.bytes() >> 20);
-                return self.start_matrix(site, slot, (kernel, scan), (batch, extent), scoring);
+                return self.start_matrix(site, slot, scan, (batch, extent), scoring);
             }
         };
         tracing::trace!(

@@ -1,4 +1,4 @@
-//! Choosing slice width and workgroup size per adapter: a short measurement, kept in the user's cache directory.
+//! Choosing slice widths and workgroup sizes per adapter: a short measurement, kept in the user's cache directory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,15 +11,17 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::{Speed, Trials};
-use crate::gpu::kernels::{Family, Kind, of_kind, offered};
+use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind, offered};
 use crate::pairs::Pairs;
 use crate::pairs::plan::cost::Speeds;
 use crate::pairs::{Band, Batch, Block, Want};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
-/// Slice widths that are tried. All leave 4 over 8, so that profile rows start in different banks.
+/// Slice widths of `nw_slice` that are tried. All leave 4 over 8, so that profile rows start in different banks.
 pub const SLICES: &[u32] = &[12, 20, 28, 36, 44, 52];
+/// Those of `nw_slice_half`, whose rows are padded to an odd number of loads.
+pub const HALF_SLICES: &[u32] = &[20, 24, 28, 36];
 /// Workgroup sizes that are tried.
 pub const WORKGROUPS: &[u32] = &[32, 64, 128];
 /// Seconds that one trial should last: the last workgroups of a batch idle the device for some tens of milliseconds.
@@ -94,14 +96,19 @@ pub fn speed(engine: &mut dyn Engine<Pairs>, batch: &Arc<Batch>) -> Result<f64> 
 }
 
 /// Speed of a configuration, over batches that grow until one lasts long enough to be believed.
-pub fn measure(engine: &mut dyn Engine<Pairs>, scoring: &Arc<Scoring>, length: u32, seconds: f64) -> Result<f64> {
-    measure_until(engine, scoring, length, seconds, &AtomicBool::new(false))
+pub fn measure(
+    engine: &mut dyn Engine<Pairs>,
+    (scoring, want): (&Arc<Scoring>, Want),
+    length: u32,
+    seconds: f64,
+) -> Result<f64> {
+    measure_until(engine, (scoring, want), length, seconds, &AtomicBool::new(false))
 }
 
 /// [`measure`], which ends with [`Error::Interrupted`] after the batch in which the flag is set.
 fn measure_until(
     engine: &mut dyn Engine<Pairs>,
-    scoring: &Arc<Scoring>,
+    (scoring, want): (&Arc<Scoring>, Want),
     length: u32,
     seconds: f64,
     interrupt: &AtomicBool,
@@ -112,7 +119,7 @@ fn measure_until(
             return Err(Error::Interrupted);
         }
         let targets = 512;
-        let batch = random_batch(scoring, queries, targets, length, Want::Alignments);
+        let batch = random_batch(scoring, queries, targets, length, want.clone());
         let now = speed(engine, &batch)?;
         best = best.max(now);
         let lasted = batch.cells() as f64 / now;
@@ -123,34 +130,39 @@ fn measure_until(
     }
 }
 
-/// Measures configurations on one device: every slice width at the middle workgroup size, then the other sizes at the
-/// best width (speed hardly depends on both together). Fastest first.
+/// Measures sizes of the kernel in use, which has such numbers, on one device: every slice width at the middle workgroup size, then
+/// the other sizes at the best width (speed hardly depends on both together). Fastest first.
 ///
 /// # Errors
 /// [`Error::Interrupted`] soon after `interrupt` is set; what the device fails with.
 pub fn sweep(
     engine: &mut GpuEngine,
+    numbers: Numbers,
     scoring: &Arc<Scoring>,
     length: u32,
     interrupt: &AtomicBool,
 ) -> Result<Vec<Trial>> {
     let most = engine.gpu().description.max_workgroup_invocations;
+    let (slices, want) = match numbers {
+        Numbers::Words => (SLICES, Want::Alignments),
+        Numbers::Halves => (HALF_SLICES, Want::Scores),
+    };
     let mut trials: Vec<Trial> = Vec::new();
     let mut attempt = |trials: &mut Vec<Trial>, slice: u32, workgroup: u32| -> Result<()> {
         if workgroup > most {
             return Ok(());
         }
-        engine.configure(Config { slice, workgroup, cells_per_second: 0.0, speeds: None });
-        let cells_per_second = measure_until(engine, scoring, length, TRIAL_SECONDS, interrupt)?;
-        tracing::debug!(slice, workgroup, gcups = cells_per_second / 1e9, "trial");
+        engine.configure(engine.config().with_sizes(numbers, (slice, workgroup)));
+        let cells_per_second = measure_until(engine, (scoring, want.clone()), length, TRIAL_SECONDS, interrupt)?;
+        tracing::debug!(?numbers, slice, workgroup, gcups = cells_per_second / 1e9, "trial");
         trials.push(Trial { slice, workgroup, cells_per_second });
         trials.sort_by(|a, b| b.cells_per_second.total_cmp(&a.cells_per_second));
         Ok(())
     };
-    for &slice in SLICES {
+    for &slice in slices {
         attempt(&mut trials, slice, WORKGROUPS[1])?;
     }
-    let best = trials.first().map_or(SLICES[0], |trial| trial.slice);
+    let best = trials.first().map_or(slices[0], |trial| trial.slice);
     for &workgroup in [&WORKGROUPS[..1], &WORKGROUPS[2..]].concat().iter() {
         attempt(&mut trials, best, workgroup)?;
     }
@@ -250,6 +262,9 @@ fn at_once<T: Send>(tasks: impl Iterator<Item = impl FnOnce() -> T + Send>) -> V
 fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<Speeds> {
     let mut speeds = Speeds::typical(!scoring.gaps.is_linear(), engine.config().cells_per_second);
     for (kernel, row) in offered(Family::Pairs).zip(&mut speeds.0) {
+        if !is_measured(engine, kernel) {
+            continue;
+        }
         engine.use_kernel(Some(kernel));
         for (want, speed) in [(Want::Scores, &mut row.scores), (Want::Alignments, &mut row.aligned)] {
             if kernel.scan().is_none() && matches!(want, Want::Alignments) {
@@ -264,6 +279,11 @@ fn measure_kernels(engine: &mut GpuEngine, scoring: &Arc<Scoring>, interrupt: &A
         }
     }
     Ok(speeds)
+}
+
+/// Whether a kernel's speed is measured: not that of halves where they are not used unasked.
+fn is_measured(engine: &GpuEngine, kernel: &Kernel) -> bool {
+    kernel.kind != Kind::Slice(Numbers::Halves) || engine.config().halves
 }
 
 /// The speed of the kernel in use: from one pair, whose time is that of its chain, then from as many as last long enough.
@@ -306,7 +326,7 @@ fn choose(
     interrupt: &AtomicBool,
 ) -> Result<Config> {
     let begin = Instant::now();
-    engine.use_kernel(Some(of_kind(Kind::Slice)));
+    engine.use_kernel(Some(of_kind(Kind::Slice(Numbers::Words))));
     let config = choose_with_slice(engine, key, scoring, cells, anew, interrupt);
     engine.use_kernel(None);
     tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "configured");
@@ -335,7 +355,7 @@ fn choose_with_slice(
             return Ok(engine.config());
         }
         // How fast it is with the defaults decides how much it is asked at once, and whether to look further.
-        let speed = measure_until(engine, scoring, TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
+        let speed = measure_until(engine, (scoring, Want::Alignments), TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
         let looked = Config { cells_per_second: speed, ..engine.config() };
         if !MEASUREMENT.pay(1.0, MEASUREMENT.seconds, cells as f64 / speed) {
             return Ok(looked);
@@ -343,12 +363,26 @@ fn choose_with_slice(
     }
     let name = engine.gpu().description.name.clone();
     tracing::info!(target: "pairwave::tune", "{name}: measuring slices, workgroups and kernels, some seconds");
-    let trials = sweep(engine, scoring, TRIAL_LENGTH, interrupt)?;
+    let untuned = engine.config();
+    let trials = sweep(engine, Numbers::Words, scoring, TRIAL_LENGTH, interrupt)?;
     let Some(best) = trials.first() else {
-        return Ok(engine.config());
+        return Ok(untuned);
     };
-    let best =
-        Config { slice: best.slice, workgroup: best.workgroup, cells_per_second: best.cells_per_second, speeds: None };
+    let sizes = untuned.with_sizes(Numbers::Words, (best.slice, best.workgroup));
+    let mut best = Config { cells_per_second: best.cells_per_second, ..sizes };
+    let half = of_kind(Kind::Slice(Numbers::Halves));
+    if is_measured(engine, half) {
+        engine.use_kernel(Some(half));
+        match sweep(engine, Numbers::Halves, scoring, TRIAL_LENGTH, interrupt) {
+            Ok(trials) => {
+                let sizes = trials.first().map(|trial| (trial.slice, trial.workgroup));
+                best = sizes.map_or(best, |sizes| best.with_sizes(Numbers::Halves, sizes));
+            }
+            // The device has no halves.
+            Err(Error::Unsuited { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
     engine.configure(best);
     let config = Config { speeds: Some(measure_kernels(engine, scoring, interrupt)?), ..best };
     tracing::info!(

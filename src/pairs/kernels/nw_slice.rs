@@ -1,7 +1,7 @@
 //! Host half of `nw_slice` (LazyRScan-mNW; Truong et al. 2014, section 4.4): configuration, bindings, tasks.
 
 use super::layout::{self, Ends, Task};
-use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
+use crate::gpu::kernels::{Kernel, Kind, Numbers, Program, of_kind};
 use crate::gpu::source::Constants;
 pub use crate::pairs::plan::LONG_PAIR_CELLS;
 use crate::pairs::{Batch, Extent, Want};
@@ -11,10 +11,10 @@ use crate::seq::SequenceId;
 /// Cells that one invocation does in one dispatch of a long pair.
 pub const LONG_STEP_CELLS: u64 = 8_000_000;
 
-/// Slices that fit a number of loop iterations, for targets of `rows_words` words: 5 a word (the word and its 4 rows;
-/// compilers unroll the columns), some dozens a slice, and 5 a word for the last column of free end gaps.
+/// Slices that fit a number of loop iterations, for targets of `rows_words` words: 6 a word (the word, its 4 rows, and in halves a
+/// group of words; compilers unroll the columns), some dozens a slice, and 6 a word for the last column of free end gaps.
 pub fn slices_within(loop_iterations: u64, rows_words: u32) -> u64 {
-    let a_pass = 5 * rows_words as u64;
+    let a_pass = 6 * rows_words as u64;
     loop_iterations.saturating_sub(a_pass + 64) / (a_pass + 128)
 }
 
@@ -39,7 +39,7 @@ pub struct Variant {
 
 impl Program for Variant {
     fn kernel(&self) -> &'static Kernel {
-        of_kind(Kind::Slice)
+        of_kind(Kind::Slice(Numbers::Words))
     }
 
     fn constants(&self) -> Constants {
@@ -79,7 +79,7 @@ impl Variant {
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
 
 /// A batch cut into tasks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct TaskList {
     /// The tasks.
     pub tasks: Vec<Task>,
@@ -87,6 +87,8 @@ pub struct TaskList {
     pub blocks: Vec<u32>,
     /// Pairs in all.
     pub pairs: u64,
+    /// Tasks that a workgroup computes at a time.
+    pub of_slot: u32,
 }
 
 impl TaskList {
@@ -95,7 +97,7 @@ impl TaskList {
     /// `query_end_word` says where a query ends in the buffer that holds it.
     pub fn new(batch: &Batch, workgroup: u32, query_end_word: impl Fn(SequenceId) -> u32) -> Self {
         let band = &batch.band;
-        let mut list = TaskList::default();
+        let mut list = TaskList { tasks: Vec::new(), blocks: Vec::new(), pairs: 0, of_slot: 1 };
         for (block_index, block) in batch.blocks.iter().enumerate() {
             let mut first = block.targets.start;
             while first < block.targets.end {
@@ -123,6 +125,11 @@ impl TaskList {
         list.tasks = by_work.iter().map(|&index| list.tasks[index]).collect();
         list.blocks = by_work.iter().map(|&index| list.blocks[index]).collect();
         list
+    }
+
+    /// What workgroups take one after the other.
+    pub fn slots(&self) -> u64 {
+        self.tasks.len() as u64 / u64::from(self.of_slot)
     }
 
     /// Rows in words of 4 that every slot must hold.

@@ -1,8 +1,8 @@
 //! Some programs of every kernel of the room, whose texts together have all of its parts.
 
 use super::layout::Ends;
-use super::{matrix, nw_slice, sw_tile};
-use crate::gpu::kernels::{Cooperation, Kind, Packing, Program, Scan};
+use super::{matrix, nw_slice, nw_slice_half, sw_tile};
+use crate::gpu::kernels::{Cooperation, Kind, Numbers, Packing, Program, Scan};
 
 fn matrix_of(scan: Scan) -> matrix::Variant {
     matrix::Variant {
@@ -37,9 +37,16 @@ fn tile_of(cooperation: Cooperation, packing: Packing) -> sw_tile::Variant {
 /// Programs of a kernel; none of those of other rooms.
 pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
     match kind {
-        Kind::Slice => {
-            let (codes, affine, ends) = (16, true, Ends::Affine);
-            vec![Box::new(nw_slice::Variant { slice: 12, workgroup: 16, codes, affine, ends })]
+        Kind::Slice(numbers) => {
+            let (slice, workgroup, codes, affine, ends) = (12, 16, 16, true, Ends::Affine);
+            match numbers {
+                Numbers::Words => vec![Box::new(nw_slice::Variant { slice, workgroup, codes, affine, ends })],
+                Numbers::Halves => {
+                    let group_words = 4;
+                    let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
+                    vec![Box::new(variant)]
+                }
+            }
         }
         Kind::Scan(scan) => vec![Box::new(matrix_of(scan))],
         Kind::Walk => vec![Box::new(matrix::Walk(matrix_of(Scan::Rows)))],

@@ -1,0 +1,301 @@
+//! Host half of `nw_slice_half`: where halves hold a slice's values, the scores of diagonal steps, and tasks of two queries.
+//!
+//! # What halves hold
+//!
+//! The kernel holds values of the gap-offset form ([`crate::score::offset`]) relative to that of one cell, the *base* (a, b): the one
+//! before the first row of a group of K rows, in the column before a slice of R. Let o be what opens a gap, s the greatest diagonal step,
+//! or a border's growth a symbol if that is more, and l what the corner is lifted by, where end gaps have an opening of their own.
+//!
+//! - No value of the group is below V\[a,b\] - 2o: from the base one gap leads down and one to the right, and further symbols of a gap are
+//!   free. E and F are at most o lower (and l more, as a corner is lifted after its gaps were opened), a diagonal candidate at most 2o,
+//!   as no step of the kernel's table is below that: a smaller one loses against two gaps wherever it is taken.
+//! - None is above V\[a,b\] + o + l + s max(K, R). A best path to (i, j) enters the group in its top row or left column, and gains s at
+//!   most for every diagonal step from there, nothing else but l once. Through the left column in row r it gains s min(i - r, j - b); and
+//!   V\[r,b\] <= V\[a,b\] + o + l + s (r - a), since that path in turn left column b at or above row a, from where one gap leads to the base.
+//!   The steps together are at most i - a. The top row is the same with rows and columns exchanged.
+//! - What is clamped is the difference of F (or, under linear gaps, of the cell above) and the diagonal candidate. It is at most
+//!   3o + l + s, by the two of these for K = R = 1.
+//!
+//! What a slice leaves to the next is relative to the base of that one, a cell of the same row, so all of this holds for it as well.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::layout::{self, Ends, Task};
+use super::nw_slice::TaskList;
+use super::tile_tasks::block_begins;
+use crate::gpu::kernels::{Kernel, Kind, Numbers, Program, of_kind};
+use crate::gpu::source::Constants;
+use crate::pairs::Batch;
+use crate::score::{OffsetScoring, offset};
+use crate::seq::SequenceId;
+
+/// Integers that halves hold are at most this far from 0.
+const MOST: i64 = 2048;
+/// Words of rows of a group at most: with more, taking a base off costs no less that could be seen.
+const MOST_GROUP_WORDS: u32 = 16;
+
+/// What a pipeline is made for: shader constants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// Columns that an invocation keeps in registers, of two pairs; a multiple of 4.
+    pub slice: u32,
+    /// Invocations a workgroup.
+    pub workgroup: u32,
+    /// Words of four rows whose values have one base.
+    pub group_words: u32,
+    /// Codes of the alphabet.
+    pub codes: u32,
+    /// Affine gaps.
+    pub affine: bool,
+    /// What end gaps cost.
+    pub ends: Ends,
+}
+
+impl Program for Variant {
+    fn kernel(&self) -> &'static Kernel {
+        of_kind(Kind::Slice(Numbers::Halves))
+    }
+
+    fn constants(&self) -> Constants {
+        layout::constants(self.codes, self.affine, self.ends)
+            .number("SLICE", self.slice)
+            .number("STRIDE2", self.stride2())
+            .number("GROUP_WORDS", self.group_words)
+    }
+
+    fn overrides(&self) -> Vec<(&'static str, f64)> {
+        vec![("WG", self.workgroup.into())]
+    }
+}
+
+impl Variant {
+    /// Loads of two columns' scores a profile row. Odd: rows of neighbouring codes then start in different memory banks.
+    const fn stride2(&self) -> u32 {
+        (self.slice / 2) | 1
+    }
+
+    /// Workgroup memory in bytes.
+    pub const fn workgroup_bytes(&self) -> u32 {
+        self.codes * self.stride2() * 8 + 16
+    }
+
+    /// Scratch in bytes of one slot for targets of up to `rows_words * 4` symbols.
+    pub const fn slot_bytes(&self, rows_words: u32) -> u64 {
+        rows_words as u64 * layout::planes(self.affine) as u64 * self.workgroup as u64 * 16
+    }
+}
+
+/// Words of rows that may have one base in slices of so many columns, a power of two: the module's proof in numbers. `None` if halves
+/// do not hold all values of even one word's rows, or if values carry matches.
+pub fn group_words(scoring: &OffsetScoring, slice: u32) -> Option<u32> {
+    let opening = i64::from(scoring.opening());
+    let (edge_opening, edge_step) = (i64::from(scoring.edge_opening()), i64::from(scoring.edge_step()));
+    let steps = scoring.table().iter().map(|&step| i64::from(step)).max().unwrap_or(0);
+    let lift = if scoring.own_ends() { edge_opening.abs() } else { 0 };
+    let step = steps.max(edge_step).max(0);
+    // Borders that neither fall after their first symbol nor cost more there than an inner gap.
+    let are_borders_gaps = opening >= 0 && edge_step >= 0 && edge_opening + edge_step >= -opening;
+    let is_low_enough = 4 * opening + lift <= MOST;
+    let holds = |rows: u32| opening + lift + step * i64::from(rows.max(slice)) <= MOST;
+    if scoring.carries_matches() || !are_borders_gaps || !is_low_enough {
+        return None;
+    }
+    let mut groups = (0..=MOST_GROUP_WORDS.ilog2()).rev().map(|power| 1 << power);
+    groups.find(|words| holds(4 * words))
+}
+
+/// The table of diagonal steps as the kernel takes it: none below two openings.
+pub fn table(scoring: &OffsetScoring) -> Vec<i32> {
+    let least = (-2 * i64::from(scoring.opening())).max(i64::from(offset::NEVER)) as i32;
+    scoring.table().iter().map(|&step| step.max(least)).collect()
+}
+
+/// Two blocks of a batch that are computed together, or one.
+struct Couple {
+    /// Their places in the batch, the longer query's first.
+    blocks: [Option<usize>; 2],
+    /// All of their targets, and what lies between them.
+    targets: Range<u32>,
+}
+
+/// Columns with padding.
+fn padded(symbols: u32, slice: u32) -> u64 {
+    u64::from(symbols.div_ceil(slice).max(1)) * u64::from(slice)
+}
+
+/// Puts blocks of similar queries together, as far as that saves cells.
+fn couples(batch: &Batch, slice: u32) -> Vec<Couple> {
+    let blocks = &batch.blocks;
+    let symbols = |place: usize| batch.band.queries.length(blocks[place].query);
+    let mut order: Vec<usize> = (0..blocks.len()).filter(|&place| !blocks[place].targets.is_empty()).collect();
+    order.sort_by_key(|&place| (Reverse(symbols(place)), blocks[place].targets.start, place));
+    let alone = |place: usize| Couple { blocks: [Some(place), None], targets: blocks[place].targets.clone() };
+    let columns = |place: usize| padded(symbols(place), slice);
+    let mut all = Vec::with_capacity(order.len().div_ceil(2));
+    let mut waiting: Option<usize> = None;
+    for place in order {
+        let Some(first) = waiting.take() else {
+            waiting = Some(place);
+            continue;
+        };
+        let (one, other) = (&blocks[first].targets, &blocks[place].targets);
+        let targets = one.start.min(other.start)..one.end.max(other.end);
+        let apart = columns(first) * one.len() as u64 + columns(place) * other.len() as u64;
+        if columns(first) * (targets.len() as u64) < apart {
+            all.push(Couple { blocks: [Some(first), Some(place)], targets });
+        } else {
+            all.push(alone(first));
+            waiting = Some(place);
+        }
+    }
+    all.extend(waiting.map(alone));
+    all
+}
+
+/// Cells that the kernel computes of a batch in slices of so many columns: padding, and the half of a register that no query has, are
+/// counted.
+pub fn computed_cells(batch: &Batch, slice: u32) -> f64 {
+    let band = &batch.band;
+    let symbols = |place: usize| band.queries.length(batch.blocks[place].query);
+    let of_couple = |couple: &Couple| {
+        let Some(first) = couple.blocks[0] else { return 0.0 };
+        let block = &batch.blocks[first];
+        // As long as the targets of the first.
+        let rows = block.cells as f64 / f64::from(symbols(first).max(1)) / block.pairs() as f64;
+        2.0 * padded(symbols(first), slice) as f64 * rows * couple.targets.len() as f64
+    };
+    couples(batch, slice).iter().map(of_couple).sum()
+}
+
+/// Cuts a batch into tasks of two queries, in two entries each, against at most `workgroup` targets. A query without a second one has
+/// itself beside it, without targets. Tasks with many cells come first.
+/// `query_end_word` says where a query ends in the buffer that holds it.
+pub fn tasks(batch: &Batch, variant: &Variant, query_end_word: impl Fn(SequenceId) -> u32) -> TaskList {
+    let band = &batch.band;
+    let begins = block_begins(batch);
+    let mut all: Vec<[(Task, u32); 2]> = Vec::new();
+    for Couple { blocks, targets } in couples(batch, variant.slice) {
+        for first in targets.clone().step_by(variant.workgroup as usize) {
+            let end = targets.end.min(first + variant.workgroup);
+            let rows_words = band.longest(first..end).div_ceil(4).max(1);
+            let entry = |place: Option<usize>| {
+                let place = place.or(blocks[0])?;
+                let block = &batch.blocks[place];
+                let own = first.max(block.targets.start)..end.min(block.targets.end);
+                let own = if own.is_empty() { first..first } else { own };
+                let task = Task {
+                    query_end_word: query_end_word(block.query),
+                    query_symbols: band.queries.length(block.query),
+                    first: own.start,
+                    count: own.len() as u32,
+                    rows_words,
+                    pairs_begin: (begins[place] + u64::from(own.start.saturating_sub(block.targets.start))) as u32,
+                    ..bytemuck::Zeroable::zeroed()
+                };
+                Some((task, place as u32))
+            };
+            let (Some(one), Some(mut other)) = (entry(blocks[0]), entry(blocks[1])) else { continue };
+            if blocks[1].is_none() {
+                other.0.count = 0;
+            }
+            // Between targets of the one and of the other.
+            if one.0.count + other.0.count > 0 {
+                all.push([one, other]);
+            }
+        }
+    }
+    all.sort_by_key(|[(task, _), _]| Reverse(u64::from(task.query_symbols) * u64::from(task.rows_words)));
+    TaskList {
+        tasks: all.iter().flatten().map(|entry| entry.0).collect(),
+        blocks: all.iter().flatten().map(|entry| entry.1).collect(),
+        pairs: batch.pairs(),
+        of_slot: 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::plan::Job;
+    use crate::pairs::{Block, Want};
+    use crate::score::Scoring;
+    use crate::seq::{Alphabet, SequenceStore, Strands};
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    const VARIANT: Variant =
+        Variant { slice: 12, workgroup: 16, group_words: 4, codes: 16, affine: true, ends: Ends::Charged };
+
+    fn store(lengths: impl Iterator<Item = usize>) -> Arc<SequenceStore> {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        lengths.for_each(|length| store.push("s", &vec![1; length]).unwrap());
+        Arc::new(store.build())
+    }
+
+    fn batch(queries: Arc<SequenceStore>, against: Option<Arc<SequenceStore>>) -> Batch {
+        let (scoring, want) = (Arc::new(Scoring::truong()), Want::Scores);
+        let job = Job { queries, against, scoring, want, strands: Strands::default(), parts: None };
+        let (_, band, blocks) = job.bands(u64::MAX, u64::MAX).next().unwrap();
+        Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() }
+    }
+
+    /// Every pair is in one task, at its index; gives how many targets the workgroups of all tasks go over.
+    fn check(batch: &Batch) -> u64 {
+        let mut expected = HashMap::new();
+        for (place, (Block { targets, .. }, begin)) in batch.blocks.iter().zip(block_begins(batch)).enumerate() {
+            expected.extend(targets.clone().zip(begin..).map(|(target, index)| ((place as u32, target), index)));
+        }
+        let list = tasks(batch, &VARIANT, |query| 1000 + query);
+        assert_eq!((list.pairs, list.of_slot, list.slots()), (batch.pairs(), 2, list.tasks.len() as u64 / 2));
+        let (mut seen, mut gone_over) = (0, 0);
+        for (tasks, blocks) in list.tasks.chunks(2).zip(list.blocks.chunks(2)) {
+            for (task, block) in tasks.iter().zip(blocks) {
+                let query = batch.blocks[*block as usize].query;
+                assert_eq!((task.query_end_word, task.rows_words), (1000 + query, tasks[0].rows_words));
+                assert_eq!(task.query_symbols, batch.band.queries.length(query));
+                for (target, index) in (task.first..task.first + task.count).zip(task.pairs_begin..) {
+                    assert_eq!(expected.get(&(*block, target)), Some(&u64::from(index)), "{task:?}");
+                    assert!(batch.band.targets.length(batch.band.order[target as usize]) <= 4 * task.rows_words);
+                    seen += 1;
+                }
+            }
+            assert!(tasks[0].query_symbols >= tasks[1].query_symbols);
+            let first = tasks.iter().map(|task| task.first).min().unwrap();
+            let end = tasks.iter().map(|task| task.first + task.count).max().unwrap();
+            assert!(first < end && end - first <= VARIANT.workgroup);
+            gone_over += u64::from(end - first);
+        }
+        assert_eq!(seen, expected.len());
+        gone_over
+    }
+
+    #[test]
+    fn every_pair_is_in_one_task() {
+        let lengths = |count: usize| (0..count).map(|index| 40 + index * 7 % 31);
+        for count in [1, 2, 3, 22, 23] {
+            let triangle = batch(store(lengths(count)), None);
+            let gone_over = check(&triangle);
+            assert!(count < 20 || 100 * gone_over < 56 * triangle.pairs(), "{gone_over} of {}", triangle.pairs());
+            let rectangle = batch(store(lengths(count)), Some(store((0..40).rev())));
+            assert_eq!(check(&rectangle), 40 * count.div_ceil(2) as u64);
+        }
+        // Apart, far apart, one within the other, none.
+        let mut odd = batch(store([50, 50, 50, 50, 30, 9, 9, 0].into_iter()), Some(store((0..90).rev())));
+        let ranges = [0..20, 20..41, 60..90, 3..89, 7..9, 0..1, 80..90, 5..5];
+        odd.blocks.iter_mut().zip(ranges).for_each(|(block, targets)| block.targets = targets);
+        check(&odd);
+    }
+
+    #[test]
+    fn queries_that_go_together_cost_half() {
+        let cells = |queries: &[usize], targets: usize| {
+            let batch = batch(store(queries.iter().copied()), Some(store(std::iter::repeat_n(100, targets))));
+            computed_cells(&batch, 20)
+        };
+        assert_eq!(cells(&[100, 100], 30), 2.0 * 100.0 * 100.0 * 30.0);
+        assert_eq!(cells(&[100], 30), cells(&[100, 100], 30));
+        assert_eq!(cells(&[100, 81], 30), cells(&[100, 100], 30));
+        assert_eq!(cells(&[100, 100, 50], 30), cells(&[100, 100], 30) + 2.0 * 60.0 * 100.0 * 30.0);
+    }
+}
