@@ -62,6 +62,11 @@ impl Cigar {
         Cigar { runs: Vec::with_capacity(runs) }
     }
 
+    /// Leaves no column, but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.runs.clear();
+    }
+
     /// Appends `length` columns of one kind; they join the last run if it is of that kind, and 0 columns are none.
     ///
     /// # Panics

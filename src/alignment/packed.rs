@@ -10,6 +10,13 @@ pub const LONGEST_RUN: u32 = (1 << 14) - 1;
 /// The alignment of so many packed runs.
 pub fn unpack(words: &[u32], runs: u32) -> Cigar {
     let mut cigar = Cigar::with_capacity(runs as usize);
+    unpack_into(words, runs, &mut cigar);
+    cigar
+}
+
+/// The same in the memory of another alignment.
+pub(crate) fn unpack_into(words: &[u32], runs: u32, cigar: &mut Cigar) {
+    cigar.clear();
     for index in (0..runs as usize).rev() {
         let run = words[index / 2] >> (16 * (index % 2)) & 0xffff;
         let op = match run & 3 {
@@ -20,7 +27,6 @@ pub fn unpack(words: &[u32], runs: u32) -> Cigar {
         };
         cigar.push(run >> 2, op);
     }
-    cigar
 }
 
 /// Appends an alignment's runs to `words`; gives its first word and its number of packed runs.

@@ -5,7 +5,7 @@ use super::common::{Compute, check_others, check_stats, compute, threads};
 use super::device::DeviceChoice;
 use super::runner::{JobCommand, Runner};
 use super::size;
-use pairwave::jobs::blocks::Divisible;
+use pairwave::jobs::blocks::{BlockSink, Divisible};
 use pairwave::jobs::{Job, Summary};
 use pairwave::output::Output;
 use pairwave::{Error, Result};
@@ -230,8 +230,8 @@ impl TryFrom<MergeArgs> for Merge {
     }
 }
 
-/// Hands over the rows of a job, whoever computes or has computed them.
-pub(super) type RowSink<'a, J> = &'a mut dyn FnMut(&[<J as Job>::Row]) -> Result<()>;
+/// Takes the rows of a job, whoever computes or has computed them.
+pub(super) type RowSink<'a, J> = &'a mut dyn BlockSink<<J as Job>::Row>;
 
 /// A command whose job can be cut: its rows come from the job itself, or from blocks.
 pub(super) trait BlockCommand: JobCommand {

@@ -9,6 +9,7 @@ use pairwave::edit::Region;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{EditDistances, EditResult, Job, Run, Summary};
 use pairwave::output::{self, Context, EDIT_FIELDS, EditDefaults, Edits, Field, Format, Output, Pair, Range32};
@@ -271,7 +272,7 @@ impl JobCommand for Edit {
     fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
         self.deliver(input, runner, output, |job, runner, rows| {
             runner.show_progress(job.cells());
-            job.run(&runner.run, rows)
+            job.run(&runner.run, |some| rows.rows(some))
         })
     }
 
@@ -319,10 +320,11 @@ impl BlockCommand for Edit {
         };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
-        let summary = source(&job, &mut runner, &mut |results| {
+        let mut rows = Whole(|results: &[EditResult]| {
             let pairs: Vec<Pair<'_>> = results.iter().map(pair).collect();
             input.pool.install(|| writer.write_all(&pairs))
-        })?;
+        });
+        let summary = source(&job, &mut runner, &mut rows)?;
         writer.finish()?;
         Ok(summary)
     }

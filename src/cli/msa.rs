@@ -10,6 +10,7 @@ use pairwave::clustal::ClustalCosts;
 use pairwave::clustal::costs::PairGaps;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::msa::{Aligned, DistanceRows, MsaMode, MsaSummary, MultiAlign, PairDistance, TreeMethod};
 use pairwave::jobs::{Job, Run, Summary};
 use pairwave::output::msa::{DistanceFormat, MsaFormat, Renamed, Rows, write, write_distances, write_report};
@@ -606,7 +607,7 @@ impl BlockCommand for MultipleAlign {
     ) -> Result<MsaSummary> {
         let job = self.job(&input)?;
         let mut gathered = job.gather()?;
-        source(&job, &mut runner, &mut |rows| gathered.add(rows))?;
+        source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         self.align(input, Some(Arc::new(gathered.finish()?)), runner, output)
     }
 }

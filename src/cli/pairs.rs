@@ -8,6 +8,7 @@ use super::runner::{Files, JobCommand, Runner};
 use super::scoring::ScoringChoice;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::pairs::{CHUNK_PAIRS, CHUNK_SYMBOLS};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PairList, PairRow, PairSource, Run, Summary};
@@ -149,7 +150,7 @@ impl JobCommand for PairsJob {
                 Some(cells) => runner.show_progress(cells),
                 None => runner.show_progress_pairs(),
             }
-            job.run(&runner.run, rows)
+            job.run(&runner.run, |some| rows.rows(some))
         })
     }
 
@@ -199,7 +200,7 @@ impl BlockCommand for PairsJob {
         let context = Context { queries, targets, scoring, identity: self.identity };
         let mut writer = output::open_listed(&self.format, context, output)?;
         writer.begin()?;
-        let summary = source(&job, &mut runner, &mut |rows| write(&mut *writer, rows, &pool))?;
+        let summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| write(&mut *writer, rows, &pool)))?;
         writer.finish()?;
         Ok(summary)
     }

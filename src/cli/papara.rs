@@ -8,6 +8,7 @@ use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
 use indicatif::HumanCount;
 use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::papara::spool::Spool;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
@@ -259,7 +260,7 @@ impl JobCommand for Papara {
     fn run(&self, reference: Arc<Reference>, runner: Runner, output: Output) -> Result<Summary> {
         self.deliver(reference, runner, output, |job, runner, rows| {
             runner.show_progress_reads();
-            job.run(&runner.run, rows)
+            job.run(&runner.run, |some| rows.rows(some))
         })
     }
 
@@ -329,7 +330,7 @@ impl BlockCommand for Papara {
         let (summary, sink) = match self.spool(&reference)? {
             None => {
                 sink.alignment = Some(PlacedWriter::begin(self.format, rows, None, output)?);
-                let summary = source(&job, &mut runner, &mut |reads| sink.write(reads))?;
+                let summary = source(&job, &mut runner, &mut Whole(|reads: &[_]| sink.write(reads)))?;
                 (summary, sink)
             }
             Some(mut spool) => {
@@ -337,10 +338,11 @@ impl BlockCommand for Papara {
                     block?.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
                 }
                 job.skip = spool.reads();
-                let summary = source(&job, &mut runner, &mut |reads| {
+                let mut spooled = Whole(|reads: &[PhyloResult]| {
                     reads.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
                     spool.append(reads)
-                })?;
+                });
+                let summary = source(&job, &mut runner, &mut spooled)?;
                 sink.alignment = Some(PlacedWriter::begin(self.format, rows, Some(&extent), output)?);
                 spool.blocks().try_for_each(|block| sink.write(&block?))?;
                 (summary, sink)

@@ -7,9 +7,10 @@ use super::options::{AllPairs, Devices};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner, chosen};
 use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::{BlockSink, Encode};
 use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{self, Job, Run, Summary, devices};
-use pairwave::output::{self, Context, Format, Output, Pair};
+use pairwave::jobs::{self, PairResult, Run, Summary, devices};
+use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceStore, read_files};
@@ -61,7 +62,7 @@ impl JobCommand for AllPairs {
     fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
         self.deliver(input, runner, output, |job, runner, rows| {
             runner.show_progress(job.cells());
-            job.run(&runner.run, rows)
+            job.run_to(&runner.run, rows)
         })
     }
 
@@ -120,11 +121,30 @@ impl BlockCommand for AllPairs {
         let context = Context { queries, targets, scoring, identity: self.selection.identity };
         let mut writer = output::open(&self.format, context, output)?;
         writer.begin()?;
-        let summary = source(&job, &mut runner, &mut |results| {
-            results.iter().try_for_each(|result| writer.write(&Pair::from(result)))
-        })?;
+        let summary = source(&job, &mut runner, &mut Written(writer.as_mut()))?;
         writer.finish()?;
         Ok(summary)
+    }
+}
+
+/// Writes rows as pairs.
+struct Written<'a>(&'a mut dyn PairWriter);
+
+impl BlockSink<PairResult> for Written<'_> {
+    fn rows(&mut self, rows: &[PairResult]) -> Result<()> {
+        rows.iter().try_for_each(|row| self.0.write(&Pair::from(row)))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn encoder(&self) -> Option<Arc<dyn Encode<PairResult>>> {
+        self.0.line_maker().map(|lines| Arc::new(lines) as Arc<dyn Encode<PairResult>>)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0.write_lines(bytes)
     }
 }
 

@@ -8,6 +8,7 @@ use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::msa::{DistanceRows, PairDistance, PairDistances, SequenceTree, TreeMethod, TreeSummary};
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{Job, Run, Summary};
@@ -366,7 +367,7 @@ impl BlockCommand for DistanceMatrix {
     ) -> Result<Summary> {
         let job = self.job(&input)?;
         let mut gathered = job.gather()?;
-        let summary = source(&job, &mut runner, &mut |rows| gathered.add(rows))?;
+        let summary = source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         self.write(&gathered.finish()?, &input.sequences()?.names(), output)?;
         Ok(summary)
     }
@@ -395,7 +396,7 @@ impl BlockCommand for TreeMake {
     ) -> Result<TreeSummary> {
         let job = self.job(&input)?;
         let mut gathered = job.gather()?;
-        source(&job, &mut runner, &mut |rows| gathered.add(rows))?;
+        source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         let given = Some(Arc::new(gathered.finish()?));
         let job = SequenceTree { given, ..self.tree_of(input.sequences()?)? };
         write_tree(&job, &runner.run, output)

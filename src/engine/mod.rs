@@ -8,6 +8,8 @@ pub mod owner;
 pub mod patience;
 pub mod pump;
 pub mod queue;
+pub mod settle;
+pub mod shelf;
 pub mod sizing;
 pub mod stats;
 pub mod thread_engine;

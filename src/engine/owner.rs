@@ -10,6 +10,7 @@ use super::ordered::Ahead;
 use super::patience::{GRACE, PATIENCE};
 use super::pump::{self, Message};
 use super::queue::{self, BandInfo, BandSource, Finished, Lease, WorkQueue};
+use super::settle::Settle;
 use super::sizing::Shown;
 use super::stats::{EngineStats, Ran};
 use super::{Batch, Engine, Reported, Work};
@@ -157,8 +158,24 @@ pub fn run_set<W: Work>(
     control: &Control,
     sink: impl FnMut(Outcome<W>) -> Result<()>,
 ) -> Result<Ran> {
+    run_settled(engine_set, reserve, (bands, cells), control, None, sink)
+}
+
+/// As [`run_set`], of reports that are settled on the threads of their engines before `sink` has them.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_settled<W: Work>(
+    engine_set: &mut EngineSet<W>,
+    reserve: impl FnOnce() -> Vec<Box<dyn Engine<W>>>,
+    (bands, cells): (impl BandSource<W> + 'static, u64),
+    control: &Control,
+    settle: Option<Arc<dyn Settle<W>>>,
+    sink: impl FnMut(Outcome<W>) -> Result<()>,
+) -> Result<Ran> {
     let queue = WorkQueue::<W>::new(Box::new(bands), cells, Arc::clone(&control.interrupt), queue::wall_clock());
     let queue = queue.with_ahead(Arc::clone(&control.ahead)).with_coming(Arc::clone(&control.coming));
+    let queue = queue.with_settling(settle);
     let queue = Arc::new(if control.is_open_ended { queue.with_unknown_cells() } else { queue });
     drive(queue, engine_set, reserve, control, sink)
 }

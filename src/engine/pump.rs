@@ -1,4 +1,5 @@
-//! One engine's thread: submit the next, collect the last. It sleeps while the engine computes.
+//! One engine's thread: submit the next, settle and hand over the last, collect one more. It sleeps while the engine
+//! computes.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
@@ -48,7 +49,11 @@ pub fn drive<W: Work>(
     keep: bool,
     sender: &SyncSender<Message<W>>,
 ) {
-    let ended = catch(|| work(index, engine.as_mut(), queue, pool, sender));
+    let helpers = pool.filter(|_| !engine.universal());
+    let mut desk = Desk { queue, helpers, sender, done: None };
+    let ended = catch(|| work(index, engine.as_mut(), pool, &mut desk));
+    // Also of an engine that failed after it: the queue counts the work as done.
+    desk.clear();
     let is_well = matches!(ended, Ok(Ok(())));
     let error = match ended {
         Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
@@ -71,23 +76,46 @@ pub fn drive<W: Work>(
     let _ = sender.send(Message::Gone { engine: index, kept });
 }
 
+/// A report that is on its way to the owner. The engine gets its next batch first, so that it computes while this thread
+/// settles the report.
+struct Desk<'a, W: Work> {
+    queue: &'a WorkQueue<W>,
+    /// Threads to share the settling with.
+    helpers: Option<&'a rayon::ThreadPool>,
+    sender: &'a SyncSender<Message<W>>,
+    done: Option<(Lease<W>, W::Report, Finished)>,
+}
+
+impl<W: Work> Desk<'_, W> {
+    /// Settles what lies here and hands it over.
+    fn clear(&mut self) {
+        if let Some((lease, report, finished)) = self.done.take() {
+            let report = self.queue.settle(&lease, report, self.helpers);
+            // Nobody listens only if the job has ended.
+            let _ = self.sender.send(Message::Done { lease, report, finished });
+        }
+    }
+}
+
 fn work<W: Work>(
     index: usize,
     engine: &mut dyn Engine<W>,
-    queue: &WorkQueue<W>,
     pool: Option<&rayon::ThreadPool>,
-    sender: &SyncSender<Message<W>>,
+    desk: &mut Desk<'_, W>,
 ) -> Result<()> {
+    let (queue, sender) = (desk.queue, desk.sender);
     let mut in_flight: VecDeque<(Ticket, Lease<W>)> = VecDeque::new();
     let mut warned = false;
     loop {
         // Submit the next ...
         let batches = engine.capacity().batches.max(1);
         while in_flight.len() < batches {
-            let lease = match queue.pull(index, engine.capacity(), in_flight.is_empty()) {
+            // Who waits for work has nothing that others wait for.
+            let is_idle = in_flight.is_empty() && desk.done.is_none();
+            let lease = match queue.pull(index, engine.capacity(), is_idle) {
                 Pull::Work(lease) => lease,
                 Pull::Nothing => break,
-                Pull::Finished if in_flight.is_empty() => return Ok(()),
+                Pull::Finished if is_idle => return Ok(()),
                 Pull::Finished => break,
             };
             engine.expect(queue.remaining_for(index));
@@ -103,7 +131,9 @@ fn work<W: Work>(
                 Err(error) => return Err(error),
             }
         }
-        // ... collect the last.
+        // ... hand over the last ...
+        desk.clear();
+        // ... and collect one more.
         let Some((ticket, lease)) = in_flight.pop_front() else { continue };
         let report = queue.watched(index, || engine.collect(ticket))?;
         let checked = match pool {
@@ -119,7 +149,10 @@ fn work<W: Work>(
             let count = report.unfinished().len();
             tracing::warn!("{} left {count} blocks unfinished; the CPU takes them over", engine.name());
         }
-        // Nobody listens only if the job has ended.
-        let _ = sender.send(Message::Done { lease, report, finished });
+        desk.done = Some((lease, report, finished));
+        if !queue.is_settling() {
+            // Nothing is won by keeping it, and where bands are read from a pipe the next one may be long in coming.
+            desk.clear();
+        }
     }
 }

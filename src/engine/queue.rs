@@ -22,6 +22,7 @@ use self::pile::Pile;
 pub use self::source::{BandSource, Upcoming};
 use self::state::{Bands, BoxedSource, State, Taken};
 use super::ordered::Ahead;
+use super::settle::Settle;
 use super::sizing::{LeastWork, Shown, Sizing};
 use super::{Batch, Capacity, Work};
 use crate::seq::SequenceId;
@@ -100,6 +101,7 @@ pub struct WorkQueue<W: Work> {
     changed: Condvar,
     interrupt: Arc<AtomicBool>,
     clock: Clock,
+    settle: Option<Arc<dyn Settle<W>>>,
 }
 
 impl<W: Work> WorkQueue<W> {
@@ -123,7 +125,7 @@ impl<W: Work> WorkQueue<W> {
             stopped: false,
             ahead: Arc::default(),
         };
-        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock }
+        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), interrupt, clock, settle: None }
     }
 
     /// A queue that blocks are added to while it runs ([`WorkQueue::add`]), of about so many cells in all. Engines wait for more
@@ -165,6 +167,24 @@ impl<W: Work> WorkQueue<W> {
     pub fn with_ahead(self, ahead: Arc<Ahead>) -> Self {
         self.lock().ahead = ahead;
         self
+    }
+
+    /// Reports are settled by this, on the threads of their engines.
+    pub fn with_settling(self, settle: Option<Arc<dyn Settle<W>>>) -> Self {
+        WorkQueue { settle, ..self }
+    }
+
+    /// Whether reports are settled.
+    pub fn is_settling(&self) -> bool {
+        self.settle.is_some()
+    }
+
+    /// Settles a report, if the job wants that.
+    pub fn settle(&self, lease: &Lease<W>, report: W::Report, helpers: Option<&rayon::ThreadPool>) -> W::Report {
+        match &self.settle {
+            Some(settle) => settle.settle(&lease.batch, report, helpers),
+            None => report,
+        }
     }
 
     /// Nobody knows what the bands to come hold: only the cells of those that are planned are shared out.

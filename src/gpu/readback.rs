@@ -31,6 +31,14 @@ impl Readback {
         Ok(std::mem::take(&mut self.read(gpu, limit, false)?.copy))
     }
 
+    /// As [`Self::words`], in memory that is there already: the kernel gives it once, not for every batch.
+    pub(crate) fn words_into(self, gpu: &Gpu, limit: Duration, words: &mut Vec<u32>) -> Result<()> {
+        let mapped = self.read(gpu, limit, true)?;
+        words.clear();
+        words.extend_from_slice(&mapped);
+        Ok(())
+    }
+
     /// As [`Self::words`], but `in_place` leaves the words in the mapped buffer.
     pub(crate) fn read(self, gpu: &Gpu, limit: Duration, in_place: bool) -> Result<Words> {
         // From here on the buffer is unmapped whatever happens.

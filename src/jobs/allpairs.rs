@@ -13,7 +13,9 @@
 
 mod blocks;
 pub(super) mod finish;
+mod lines;
 pub(super) mod row;
+pub(super) mod select;
 
 pub(super) use self::blocks::part_of;
 
@@ -22,7 +24,7 @@ use std::time::Instant;
 
 use self::finish::{Aligner, Finisher};
 use super::blocks::source::Begun;
-use super::blocks::{BlockSink, Whole};
+use super::blocks::{BlockSink, Encode, Whole};
 use super::check::{check_scores, not_scored};
 use super::edit_filter::{self, EditFilter, Prefiltered};
 use super::{Job, Run, Summary};
@@ -31,7 +33,7 @@ use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::queue::BandSource;
 use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
-use crate::output::Pair;
+use crate::output::{LineMaker, Pair};
 use crate::pairs::cpu::workers;
 use crate::pairs::kernels::family_of;
 use crate::pairs::plan::selected::{by_parts, selected_bands, selected_cells};
@@ -129,6 +131,13 @@ impl<'a> From<&'a PairResult> for Pair<'a> {
     }
 }
 
+/// Lines of results.
+impl Encode<PairResult> for LineMaker {
+    fn encode(&self, row: &PairResult, bytes: &mut Vec<u8>) -> Result<()> {
+        self.push(&Pair::from(row), bytes)
+    }
+}
+
 impl AllPairs {
     /// All pairs of a store, every one aligned.
     pub fn new(queries: Arc<SequenceStore>, scoring: Arc<Scoring>) -> Self {
@@ -195,6 +204,38 @@ impl AllPairs {
 
     fn is_local(&self) -> bool {
         self.scoring.mode == Mode::Local
+    }
+
+    /// As [`Job::run`]. Where the sink says how rows become bytes, the threads that find a result make them of it.
+    ///
+    /// # Errors
+    /// As [`Job::run`]; what the sink returns.
+    pub fn run_to(&self, run: &Run, sink: &mut dyn BlockSink<PairResult>) -> Result<Summary> {
+        // Before devices are opened and measured, which may take a while.
+        self.validate()?;
+        run.check_kernel(family_of(self.scoring.mode))?;
+        let pool = thread_pool(run.threads)?;
+        let job = self.job();
+        let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
+        let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
+        let engines = super::engines::open(run, pool.current_num_threads(), &job, selection, 1)?;
+        self.finish_on(&job, &mut EngineSet::for_once(engines), prefiltered, &pool, run, sink)
+    }
+
+    /// The same on these engines, as [`Job::run_on`].
+    ///
+    /// # Errors
+    /// As [`AllPairs::run_to`].
+    #[doc(hidden)]
+    pub fn run_on_to(
+        &self,
+        engines: Vec<Box<dyn Engine<Pairs>>>,
+        run: &Run,
+        sink: &mut dyn BlockSink<PairResult>,
+    ) -> Result<Summary> {
+        self.validate()?;
+        let engine_set = &mut EngineSet::for_once(engines);
+        self.finish_on(&self.job(), engine_set, None, &thread_pool(run.threads)?, run, sink)
     }
 
     /// Computes what a pass over edit distances left, or everything. `job` is [`AllPairs::job`], or parts of it, each of which is
@@ -275,7 +316,8 @@ impl AllPairs {
         let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, begun, sink);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
         let control = Control { ahead: finisher.ahead(), ..control };
-        let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
+        let settle = finisher.settle();
+        let ran = owner::run_settled(engine_set, reserve, (bands, cells), &control, settle, |outcome| {
             // Of what was told already, the selected pairs come once more.
             if let Some(told) = &mut told {
                 // A pass that selected too many pairs has told of some, which are computed once more.
@@ -319,15 +361,7 @@ impl Job for AllPairs {
 
     /// Rows come band by band, by query, then by target.
     fn run(&self, run: &Run, rows: impl FnMut(&[PairResult]) -> Result<()>) -> Result<Summary> {
-        // Before devices are opened and measured, which may take a while.
-        self.validate()?;
-        run.check_kernel(family_of(self.scoring.mode))?;
-        let pool = thread_pool(run.threads)?;
-        let job = self.job();
-        let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
-        let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
-        let engines = super::engines::open(run, pool.current_num_threads(), &job, selection, 1)?;
-        self.finish_on(&job, &mut EngineSet::for_once(engines), prefiltered, &pool, run, &mut Whole(rows))
+        self.run_to(run, &mut Whole(rows))
     }
 
     /// Tracebacks of what the engines did not trace are made on threads of the CPU. If they fail, so many CPU workers take
@@ -338,8 +372,6 @@ impl Job for AllPairs {
         run: &Run,
         rows: impl FnMut(&[PairResult]) -> Result<()>,
     ) -> Result<Summary> {
-        self.validate()?;
-        let engine_set = &mut EngineSet::for_once(engines);
-        self.finish_on(&self.job(), engine_set, None, &thread_pool(run.threads)?, run, &mut Whole(rows))
+        self.run_on_to(engines, run, &mut Whole(rows))
     }
 }

@@ -51,6 +51,29 @@ pub trait BlockSink<R> {
     /// # Errors
     /// Ends the run.
     fn end(&mut self) -> Result<()>;
+
+    /// How rows become bytes, if that may be done before their turn and on any thread. Jobs that have use for it then hand
+    /// over bytes, others rows.
+    fn encoder(&self) -> Option<Arc<dyn Encode<R>>> {
+        None
+    }
+
+    /// As [`BlockSink::rows`], of rows in the bytes that the encoder made of them.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn bytes(&mut self, _bytes: &[u8]) -> Result<()> {
+        Err(Error::Internal("bytes where rows were asked for".into()))
+    }
+}
+
+/// Makes bytes of rows.
+pub trait Encode<R>: Send + Sync {
+    /// Appends the bytes of a row, which do not depend on any other.
+    ///
+    /// # Errors
+    /// Ends the run.
+    fn encode(&self, row: &R, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
 /// Rows of a whole job, as if it were one block.

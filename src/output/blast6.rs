@@ -14,12 +14,18 @@ use crate::error::Result;
 use crate::score::Significance;
 use crate::score::statistics::{Bits, Evalue};
 use crate::seq::StrandOf;
+use std::sync::Arc;
 
+#[derive(Clone)]
 pub(super) struct Blast6;
 
 impl Body for Blast6 {
     fn lines(&self) -> Option<&dyn Line> {
         Some(self)
+    }
+
+    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+        Some(Arc::new(self.clone()))
     }
 }
 

@@ -4,7 +4,9 @@ use super::fields::{Facts, Field, Quotes};
 use super::{Body, Context, Line, Output, Pair};
 use crate::error::Result;
 use crate::seq::{SequenceId, SequenceStore};
+use std::sync::Arc;
 
+#[derive(Clone)]
 pub(super) struct JsonLines {
     fields: Vec<&'static Field>,
     /// It was said that there are names that JSON does not have.
@@ -49,6 +51,10 @@ impl Body for JsonLines {
 
     fn lines(&self) -> Option<&dyn Line> {
         Some(self)
+    }
+
+    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+        Some(Arc::new(self.clone()))
     }
 }
 

@@ -188,9 +188,31 @@ pub trait PairWriter: Send {
     fn go_on_with(&mut self, queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>) -> Result<()>;
     /// Writes many pairs, on the threads of the current pool if that pays.
     fn write_all(&mut self, pairs: &[Pair<'_>]) -> Result<()>;
+    /// How a pair becomes a line, with the sets as they are now; `None` of a format in which it takes more than the
+    /// pair, or pages.
+    fn line_maker(&self) -> Option<LineMaker>;
+    /// Writes lines of pairs that [`PairWriter::line_maker`] made.
+    fn write_lines(&mut self, lines: &[u8]) -> Result<()>;
     /// Writes what stands after the last pair and makes the output final. Dropping a writer without this leaves no
     /// file behind.
     fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// Makes lines of pairs, on any thread and in any order.
+#[derive(Clone)]
+pub struct LineMaker {
+    context: Context,
+    line: Arc<dyn Line>,
+}
+
+impl LineMaker {
+    /// Appends the line of a pair.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] of a pair without the alignment that the format needs.
+    pub fn push(&self, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()> {
+        self.line.push(&self.context, pair, out)
+    }
 }
 
 /// An output format with its own options.
@@ -318,6 +340,11 @@ trait Body: Send {
     /// How a pair becomes a line, if it does so by itself.
     fn lines(&self) -> Option<&dyn Line>;
 
+    /// The same for other threads, if lines are so short that those of many pairs may wait for their turn.
+    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+        None
+    }
+
     /// Takes a pair that does not become a line.
     fn pair(&mut self, _context: &Context, _pair: &Pair<'_>, _output: &mut Output) -> Result<()> {
         Err(Error::Internal("a format without lines has to take pairs".into()))
@@ -329,7 +356,7 @@ trait Body: Send {
 }
 
 /// A format of one line a pair.
-trait Line: Sync {
+trait Line: Send + Sync {
     fn push(&self, context: &Context, pair: &Pair<'_>, out: &mut Vec<u8>) -> Result<()>;
 }
 
@@ -379,6 +406,14 @@ impl PairWriter for Writer {
             self.output.pass_on()?;
         }
         Ok(())
+    }
+
+    fn line_maker(&self) -> Option<LineMaker> {
+        Some(LineMaker { context: self.context.clone(), line: self.body.shared_line()? })
+    }
+
+    fn write_lines(&mut self, lines: &[u8]) -> Result<()> {
+        self.output.append(lines)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

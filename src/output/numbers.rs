@@ -29,13 +29,13 @@ pub(super) fn push_units(out: &mut Vec<u8>, units: u64, digits: u32) {
     let unit = 10u64.pow(digits);
     push_unsigned(out, units / unit);
     out.push(b'.');
-    let mut place = unit;
-    let mut rest = units % unit;
-    for _ in 0..digits {
-        place /= 10;
-        out.push(b'0' + (rest / place) as u8);
-        rest %= place;
+    let (mut text, mut rest) = ([b'0'; 9], (units % unit) as u32); // below 10^9
+    let text = &mut text[..digits as usize];
+    for digit in text.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
     }
+    out.extend_from_slice(text);
 }
 
 /// The whole number nearest to `value * 10^digits`, correctly rounded (a tie goes to the even one, as Rust's own

@@ -21,12 +21,18 @@ use super::{Body, Context, Line, Pair};
 use crate::error::{Error, Result};
 use crate::score::{EndGaps, Mode};
 use crate::seq::StrandOf;
+use std::sync::Arc;
 
+#[derive(Clone)]
 pub(super) struct Paf;
 
 impl Body for Paf {
     fn lines(&self) -> Option<&dyn Line> {
         Some(self)
+    }
+
+    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+        Some(Arc::new(self.clone()))
     }
 }
 

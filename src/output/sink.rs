@@ -33,6 +33,15 @@ enum Stream {
     Gzip(Box<GzEncoder<Base>>),
 }
 
+impl Stream {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Stream::Plain(base) => base.write_all(bytes),
+            Stream::Gzip(encoder) => encoder.write_all(bytes),
+        }
+    }
+}
+
 enum Base {
     Standard(Stdout),
     /// Not a regular file (`/dev/null`, a named pipe): nothing to rename.
@@ -110,11 +119,18 @@ impl Output {
         if self.buffer.len() >= BUFFER_BYTES { self.empty() } else { Ok(()) }
     }
 
+    /// Appends many bytes, which are not copied if they are worth a system call.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.buffer.len() + bytes.len() < BUFFER_BYTES {
+            self.buffer.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.empty()?;
+        self.stream.write_all(bytes).map_err(|source| Error::io(&self.name, source))
+    }
+
     fn empty(&mut self) -> Result<()> {
-        let written = match &mut self.stream {
-            Stream::Plain(base) => base.write_all(&self.buffer),
-            Stream::Gzip(encoder) => encoder.write_all(&self.buffer),
-        };
+        let written = self.stream.write_all(&self.buffer);
         self.buffer.clear();
         written.map_err(|source| Error::io(&self.name, source))
     }

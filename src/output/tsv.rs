@@ -3,7 +3,9 @@
 use super::fields::{Facts, Field, Quotes};
 use super::{Body, Context, Line, Output, Pair};
 use crate::error::Result;
+use std::sync::Arc;
 
+#[derive(Clone)]
 pub(super) struct Tsv {
     fields: Vec<&'static Field>,
 }
@@ -24,6 +26,10 @@ impl Body for Tsv {
 
     fn lines(&self) -> Option<&dyn Line> {
         Some(self)
+    }
+
+    fn shared_line(&self) -> Option<Arc<dyn Line>> {
+        Some(Arc::new(self.clone()))
     }
 }
 

@@ -3,19 +3,25 @@
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
+
 use super::{Batch, Hit, Report};
 use crate::alignment::packed;
 use crate::engine::check::finished;
 use crate::score::Mode;
 use crate::seq::SequenceId;
 
+/// Alignments that are worth waking other threads for, and as many as one of them looks at in one go.
+const MANY_ALIGNMENTS: usize = 1 << 13;
+const ALIGNMENTS_A_PIECE: usize = 1 << 9;
+
 /// Checks that a report tells of pairs of the batch, of each at most once and, unless a filter may have dropped some, of
 /// all those in finished blocks; and that traced alignments are as long as their sequences. Takes about a nanosecond a
-/// pair where hits come in the order of the blocks.
+/// pair where hits come in the order of the blocks, and as much a run of an alignment, which threads of `pool` share.
 ///
 /// # Errors
 /// What is wrong.
-pub fn report(batch: &Batch, report: &Report) -> Result<(), String> {
+pub fn report(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let finished = finished(batch.blocks.len(), &report.unfinished)?;
     let blocks = || batch.blocks.iter().zip(&finished).filter(|(_, finished)| **finished).map(|(block, _)| block);
     let hits = &report.hits;
@@ -35,7 +41,7 @@ pub fn report(batch: &Batch, report: &Report) -> Result<(), String> {
     if next.peek().is_some() {
         each_once(batch, &finished, hits)?;
     }
-    traced(batch, report)
+    traced(batch, report, pool)
 }
 
 /// Each hit is of a pair of a finished block, and no other hit is.
@@ -84,7 +90,7 @@ fn each_once(batch: &Batch, finished: &[bool], hits: &[Hit]) -> Result<(), Strin
 }
 
 /// Alignments that were traced lie in the words that came, and cover both sequences with the matches that were reported.
-fn traced(batch: &Batch, report: &Report) -> Result<(), String> {
+fn traced(batch: &Batch, report: &Report, pool: Option<&rayon::ThreadPool>) -> Result<(), String> {
     let (words, spans) = (&report.traced.words, &report.traced.spans);
     if !spans.is_empty() && spans.len() != report.hits.len() {
         return Err(format!("{} alignments for {} results", spans.len(), report.hits.len()));
@@ -93,14 +99,14 @@ fn traced(batch: &Batch, report: &Report) -> Result<(), String> {
         return Err(format!("{} ends of alignments for {} results", report.ends.len(), report.hits.len()));
     }
     let band = &batch.band;
-    for (hit, span) in report.hits.iter().zip(spans) {
-        let Some((first, runs)) = *span else { continue };
+    let is_right = |(hit, span): (&Hit, &Option<(usize, u32)>)| {
+        let Some((first, runs)) = *span else { return Ok(()) };
         let damaged = || Err(format!("the alignment of the pair {}-{} is damaged", hit.query, hit.target));
         let held = words.get(first..).filter(|held| held.len() >= runs.div_ceil(2) as usize);
         let Some(held) = held else { return damaged() };
         if band.scoring.mode == Mode::Local {
             // Covers parts of both.
-            continue;
+            return Ok(());
         }
         let (m, n) = (band.queries.length(hit.query), band.targets.length(hit.target));
         let is_turned = band.earlier_is_query && hit.target < hit.query;
@@ -110,8 +116,15 @@ fn traced(batch: &Batch, report: &Report) -> Result<(), String> {
         if lengths_differ || hit.matches.is_some_and(|expected| expected != matches) {
             return damaged();
         }
+        Ok(())
+    };
+    match pool.filter(|_| spans.len() > MANY_ALIGNMENTS) {
+        Some(pool) => pool.install(|| {
+            let hits = report.hits.par_iter().with_min_len(ALIGNMENTS_A_PIECE);
+            hits.zip(spans.par_iter()).try_for_each(is_right)
+        }),
+        None => report.hits.iter().zip(spans).try_for_each(is_right),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -151,9 +164,9 @@ mod tests {
     fn right_reports_pass_in_any_order() {
         for want in [Want::Scores, Want::Alignments, filter(), floor()] {
             let (batch, mut report) = right(want);
-            super::report(&batch, &report).unwrap();
+            super::report(&batch, &report, None).unwrap();
             report.hits.reverse();
-            super::report(&batch, &report).unwrap();
+            super::report(&batch, &report, None).unwrap();
         }
         let (batch, mut report) = right(Want::Scores);
         let blocks = batch.blocks.clone();
@@ -163,11 +176,11 @@ mod tests {
         };
         report.hits.retain(|hit| !lost(hit));
         report.unfinished = vec![1];
-        super::report(&batch, &report).unwrap();
+        super::report(&batch, &report, None).unwrap();
         report.unfinished = vec![1, 1];
-        super::report(&batch, &report).unwrap_err();
+        super::report(&batch, &report, None).unwrap_err();
         report.unfinished = vec![blocks.len()];
-        super::report(&batch, &report).unwrap_err();
+        super::report(&batch, &report, None).unwrap_err();
     }
 
     #[test]
@@ -177,7 +190,7 @@ mod tests {
             let wrong = |change: &dyn Fn(&mut Vec<Hit>)| {
                 let mut report = good.clone();
                 change(&mut report.hits);
-                super::report(&batch, &report)
+                super::report(&batch, &report, None)
             };
             wrong(&|hits| hits[1] = hits[0]).unwrap_err();
             wrong(&|hits| hits.push(hits[0])).unwrap_err();
@@ -203,13 +216,13 @@ mod tests {
         let (_, band, blocks) = selected_bands(job.clone(), by_parts(&job, pairs), 100).next().unwrap();
         let batch: Batch = Batch { band, blocks: blocks.into_iter().map(|(_, block)| block).collect() };
         let mut report = mock::compute_batch(&batch);
-        super::report(&batch, &report).unwrap();
+        super::report(&batch, &report, None).unwrap();
         report.hits.reverse();
-        super::report(&batch, &report).unwrap();
+        super::report(&batch, &report, None).unwrap();
         report.hits[1] = report.hits[0];
-        super::report(&batch, &report).unwrap_err();
+        super::report(&batch, &report, None).unwrap_err();
         report.hits[1].target = 4;
-        super::report(&batch, &report).unwrap_err();
+        super::report(&batch, &report, None).unwrap_err();
     }
 
     #[test]
@@ -223,8 +236,8 @@ mod tests {
             Some(packed::pack(&best.cigar, &mut words))
         });
         let spans: Vec<Option<(usize, u32)>> = spans.collect();
-        report.traced = Traced { words, spans };
-        super::report(&batch, &report).unwrap();
+        report.traced = Traced { words: words.into(), spans };
+        super::report(&batch, &report, None).unwrap();
         for change in [
             |report: &mut Report| _ = report.traced.words.pop(),
             |report: &mut Report| _ = report.traced.spans.pop(),
@@ -235,7 +248,7 @@ mod tests {
         ] {
             let mut wrong = report.clone();
             change(&mut wrong);
-            super::report(&batch, &wrong).unwrap_err();
+            super::report(&batch, &wrong, None).unwrap_err();
         }
     }
 }

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use super::check;
 use super::floors::Floors;
+use super::lines::Settled;
 use super::plan::{LengthClass, split_block};
 use crate::alignment::{Cigar, packed};
+use crate::engine::shelf::Lent;
 use crate::engine::{self, Portion, Reported, Work};
 use crate::score::{IdentityFilter, Scoring};
 use crate::seq::{SequenceId, SequenceStore};
@@ -45,7 +47,11 @@ impl Work for Pairs {
     }
 
     fn check(batch: &Batch, report: &Report) -> Result<(), String> {
-        check::report(batch, report)
+        check::report(batch, report, None)
+    }
+
+    fn check_on(pool: &rayon::ThreadPool, batch: &Batch, report: &Report) -> Result<(), String> {
+        check::report(batch, report, Some(pool))
     }
 }
 
@@ -197,6 +203,8 @@ pub struct Report {
     pub traced: Traced,
     /// Where the local alignments of the hits end, in their order, if the engine knows; else empty.
     pub ends: Vec<EndRegion>,
+    /// Rows that were made of hits and alignments, which are then gone from here.
+    pub settled: Option<Settled>,
     /// Indices of the blocks that the engine did not finish; another engine has to.
     pub unfinished: Vec<usize>,
     /// Time that the device was busy with the kernel, where it can be told.
@@ -207,7 +215,7 @@ pub struct Report {
 #[derive(Debug, Clone, Default)]
 pub struct Traced {
     /// Runs of all alignments ([`crate::alignment::packed`]).
-    pub words: Vec<u32>,
+    pub words: Lent<u32>,
     /// First word and number of runs of each hit, in the order of [`Report::hits`]; `None` for a hit that was not traced.
     /// Empty if none was.
     pub spans: Vec<Option<(usize, u32)>>,
@@ -218,5 +226,12 @@ impl Traced {
     pub fn cigar(&self, index: usize) -> Option<Cigar> {
         let (first, runs) = (*self.spans.get(index)?)?;
         Some(packed::unpack(&self.words[first..], runs))
+    }
+
+    /// Makes `cigar` the alignment of the hit at this place; false if it was not traced.
+    pub fn read(&self, index: usize, cigar: &mut Cigar) -> bool {
+        let Some((first, runs)) = self.spans.get(index).copied().flatten() else { return false };
+        packed::unpack_into(&self.words[first..], runs, cigar);
+        true
     }
 }

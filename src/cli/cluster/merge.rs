@@ -89,7 +89,7 @@ impl Task for PutTogether<'_> {
         command.deliver(input, Runner::new(run, picture, quiet), output, |job, _, rows| {
             let merged = directory.merge(job, &mut |some| match asked.load(Ordering::Relaxed) {
                 true => Err(Error::Interrupted),
-                false => rows(some),
+                false => rows.rows(some),
             })?;
             found = Some(merged);
             let (pairs, cells, seconds) = (manifest.pairs(), manifest.cells(), begin.elapsed().as_secs_f64());

@@ -8,6 +8,7 @@ use crate::cli::common::{Compute, check_strand};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::gpu::kernels::Family;
+use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::stats::JobStats;
 use pairwave::jobs::{self, Job, Run, Summary};
 use pairwave::output::Output;
@@ -94,7 +95,7 @@ impl JobCommand for Search {
     fn run(&self, input: Sequences, runner: Runner, output: Output) -> Result<Summary> {
         self.deliver(input, runner, output, |job, runner, rows| {
             runner.show_progress(job.cells());
-            job.run(&runner.run, rows)
+            job.run(&runner.run, |some| rows.rows(some))
         })
     }
 
@@ -163,7 +164,7 @@ impl BlockCommand for Search {
         let title = format!("{} in {}", file_name(&self.queries), context.database);
         let page = runner.picture.take().map(|page| (SearchFormat::Report { title }, page));
         let mut writer = HitWriter::begin(context, page, (input.format, output))?;
-        let summary = source(&job, &mut runner, &mut |hits| writer.take(hits))?;
+        let summary = source(&job, &mut runner, &mut Whole(|hits: &[_]| writer.take(hits)))?;
         writer.finish()?;
         Ok(summary)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::finish::keep_best;
+use super::select::keep_best;
 use super::{AllPairs, PairResult, row};
 use crate::engine::owner::{Control, EngineSet};
 use crate::engine::{Engine, thread_pool};

@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::lines::{Gathering, LineSettler, LineWriter};
+use super::select::Selection;
 use super::{AllPairs, FEW_RESULTS, PairResult};
 use crate::alignment::{Alignment, Cigar, verify_alignment};
 use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
+use crate::engine::settle::Settle;
 use crate::error::{Error, Result};
 use crate::jobs::Summary;
 use crate::jobs::blocks::BlockSink;
@@ -22,17 +25,19 @@ use crate::trace::{EndRegion, Hint, Workspace, traceback_from};
 pub(in crate::jobs) const MOST_TOGETHER: usize = 128;
 
 /// Turns an engine's result into the caller's.
-pub(in crate::jobs) struct Aligner<'a> {
-    job: &'a AllPairs,
+#[derive(Clone)]
+pub(in crate::jobs) struct Aligner {
+    pub(super) job: AllPairs,
     /// The queries here are strands of the job's.
-    planned: &'a plan::Job,
+    pub(super) planned: plan::Job,
     filter: Option<Arc<IdentityFilter>>,
-    interrupt: &'a AtomicBool,
+    interrupt: Arc<AtomicBool>,
 }
 
-impl<'a> Aligner<'a> {
-    pub(in crate::jobs) fn new(job: &'a AllPairs, planned: &'a plan::Job, interrupt: &'a AtomicBool) -> Self {
-        Aligner { job, planned, filter: job.filter(), interrupt }
+impl Aligner {
+    pub(in crate::jobs) fn new(job: &AllPairs, planned: &plan::Job, interrupt: &Arc<AtomicBool>) -> Self {
+        let (job, planned, interrupt) = (job.clone(), planned.clone(), Arc::clone(interrupt));
+        Aligner { filter: job.filter(), job, planned, interrupt }
     }
 
     /// In an all-against-all of one store the earlier sequence is the query.
@@ -45,12 +50,12 @@ impl<'a> Aligner<'a> {
     }
 
     /// Whether a pair's score is enough.
-    fn scores_enough(&self, hit: &Hit) -> bool {
+    pub(super) fn scores_enough(&self, hit: &Hit) -> bool {
         self.job.min_score.is_none_or(|least| hit.score >= least)
     }
 
     /// A result without alignment.
-    fn scored(&self, hit: &Hit) -> PairResult {
+    pub(super) fn scored(&self, hit: &Hit) -> PairResult {
         let (row, target) = self.orient(hit);
         let (query, strand) = self.planned.strands.of(row);
         PairResult {
@@ -65,7 +70,7 @@ impl<'a> Aligner<'a> {
     }
 
     /// Engines may keep more pairs than this exact test does; how many are aligned must not depend on the engine.
-    fn may_reach(&self, hit: &Hit) -> bool {
+    pub(super) fn may_reach(&self, hit: &Hit) -> bool {
         if !self.scores_enough(hit) {
             return false;
         }
@@ -84,8 +89,8 @@ impl<'a> Aligner<'a> {
         }
         let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
         let aligned = open.len() as u64;
-        if ends.is_empty() && self.job.is_local() && !self.job.check {
-            ends = self.ends(&hits, &open, pool)?;
+        if ends.is_empty() && self.finds_ends() {
+            ends = self.ends(&hits, &open, Some(pool))?;
         }
         let align = |workspace: &mut Workspace, &place: &usize| {
             self.align(&hits[place], traced.cigar(place), ends.get(place), workspace).transpose()
@@ -102,8 +107,23 @@ impl<'a> Aligner<'a> {
         Ok((results?, aligned))
     }
 
-    /// Where the alignments of the hits at these places end, of which an engine sent scores only: one for each hit.
-    fn ends(&self, hits: &[Hit], open: &[usize], pool: &rayon::ThreadPool) -> Result<Vec<EndRegion>> {
+    /// Whether it pays to find where alignments end before they are traced back. (Checked, the traceback looks itself.)
+    fn finds_ends(&self) -> bool {
+        self.job.is_local() && !self.job.check
+    }
+
+    /// Where alignments end that are to be traced back, of hits of which an engine sent scores only; nothing where that need not
+    /// be known.
+    pub(super) fn missing_ends(&self, hits: &[Hit], pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
+        if !self.finds_ends() {
+            return Ok(Vec::new());
+        }
+        let open: Vec<usize> = (0..hits.len()).filter(|&place| self.may_reach(&hits[place])).collect();
+        self.ends(hits, &open, pool)
+    }
+
+    /// Where the alignments of the hits at these places end: one for each hit. On the threads of the pool, if there is one.
+    fn ends(&self, hits: &[Hit], open: &[usize], pool: Option<&rayon::ThreadPool>) -> Result<Vec<EndRegion>> {
         let (queries, targets) = (&self.planned.queries, self.planned.targets());
         let oriented = |&place: &usize| (self.orient(&hits[place]), place);
         let mut pairs: Vec<((SequenceId, SequenceId), usize)> = open.iter().map(oriented).collect();
@@ -116,8 +136,13 @@ impl<'a> Aligner<'a> {
             let symbols: Vec<&[Code]> = group.iter().map(|((_, target), _)| targets.codes(*target)).collect();
             cpu::ends(queries.codes(group[0].0.0), &symbols, &self.job.scoring, workspace)
         };
-        let found: Result<Vec<Vec<EndRegion>>> =
-            pool.install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect());
+        let found: Result<Vec<Vec<EndRegion>>> = match pool {
+            Some(pool) => pool.install(|| groups.par_iter().map_init(cpu::Workspace::default, found).collect()),
+            None => {
+                let mut workspace = cpu::Workspace::default();
+                groups.iter().map(|group| found(&mut workspace, group)).collect()
+            }
+        };
         let mut ends = vec![EndRegion::default(); hits.len()];
         for ((_, place), end) in pairs.iter().zip(found?.into_iter().flatten()) {
             ends[*place] = end;
@@ -126,7 +151,7 @@ impl<'a> Aligner<'a> {
     }
 
     /// The alignment of a pair, traced back here unless the engine did; `None` if it has not the identity asked for.
-    fn align(
+    pub(super) fn align(
         &self,
         hit: &Hit,
         traced: Option<Cigar>,
@@ -136,7 +161,7 @@ impl<'a> Aligner<'a> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let (job, planned) = (self.job, self.planned);
+        let (job, planned) = (&self.job, &self.planned);
         let (row, target) = self.orient(hit);
         let (query, strand) = planned.strands.of(row);
         let (a, b) = (planned.queries.codes(row), planned.targets().codes(target));
@@ -178,27 +203,39 @@ impl<'a> Aligner<'a> {
     }
 }
 
+/// What came of a band so far.
+#[derive(Default)]
+struct Gathered {
+    /// Pairs that it has.
+    pairs: u64,
+    rows: Vec<PairResult>,
+    lines: Gathering,
+}
+
 /// Traces pairs back, puts bands together and hands them over in order.
 pub(super) struct Finisher<'a> {
-    aligner: Aligner<'a>,
+    aligner: Aligner,
     pool: &'a rayon::ThreadPool,
     sink: &'a mut dyn BlockSink<PairResult>,
+    /// Makes bytes of results where they come up, if the sink takes these.
+    lines: Option<(Arc<LineSettler>, LineWriter)>,
     /// Pairs that are left of the block that is due, and of those after it.
     blocks: Begun<u64>,
-    /// Pairs of each band, and what came of them.
-    bands: Ordered<(u64, Vec<PairResult>)>,
+    bands: Ordered<Gathered>,
     summary: Summary,
 }
 
 impl<'a> Finisher<'a> {
     /// `blocks`: how many pairs each has that are computed.
     pub(super) fn new(
-        aligner: Aligner<'a>,
+        aligner: Aligner,
         pool: &'a rayon::ThreadPool,
         blocks: Begun<u64>,
         sink: &'a mut dyn BlockSink<PairResult>,
     ) -> Self {
-        Finisher { aligner, pool, sink, blocks, bands: Ordered::new(), summary: Summary::default() }
+        let settler = |encoder| (Arc::new(LineSettler::new(aligner.clone(), encoder)), LineWriter::default());
+        let lines = sink.encoder().map(settler);
+        Finisher { aligner, pool, sink, lines, blocks, bands: Ordered::new(), summary: Summary::default() }
     }
 
     /// How far bands may be planned ahead.
@@ -206,37 +243,52 @@ impl<'a> Finisher<'a> {
         self.bands.ahead()
     }
 
+    /// What is done with reports on the threads of their engines.
+    pub(super) fn settle(&self) -> Option<Arc<dyn Settle<Pairs>>> {
+        self.lines.as_ref().map(|(settler, _)| Arc::clone(settler) as Arc<dyn Settle<Pairs>>)
+    }
+
     /// Takes what engines found.
     pub(super) fn take(&mut self, outcome: Outcome<Pairs>) -> Result<()> {
-        let (results, aligned) = self.aligner.results(outcome.report, self.pool)?;
-        self.summary.aligned += aligned;
-        let begin = || (outcome.band.pairs, Vec::new());
-        self.bands.add(&outcome.band, outcome.pairs, begin, |(_, gathered)| {
-            let bytes = results.iter().map(PairResult::bytes).sum();
-            gathered.extend(results);
-            Ok(bytes)
-        })?;
+        let pairs = outcome.band.pairs;
+        if let Some((settler, _)) = &self.lines {
+            let begin = || Gathered { pairs, lines: settler.gathering(), ..Gathered::default() };
+            let settled = settler.settled(outcome.report)?;
+            self.summary.aligned += settled.aligned;
+            self.bands.add(&outcome.band, outcome.pairs, begin, |gathered| gathered.lines.add(settled))?;
+        } else {
+            let begin = || Gathered { pairs, ..Gathered::default() };
+            let (results, aligned) = self.aligner.results(outcome.report, self.pool)?;
+            self.summary.aligned += aligned;
+            self.bands.add(&outcome.band, outcome.pairs, begin, |gathered| {
+                let bytes = results.iter().map(PairResult::bytes).sum();
+                gathered.rows.extend(results);
+                Ok(bytes)
+            })?;
+        }
         self.hand_over()
     }
 
     /// Hands over every complete band whose turn it is.
     fn hand_over(&mut self) -> Result<()> {
-        while let Some((queries, (pairs, mut results))) = self.bands.complete() {
-            results.sort_unstable_by_key(|result| (result.query, result.target, result.strand));
+        while let Some((queries, Gathered { pairs, mut rows, mut lines })) = self.bands.complete() {
             let strands = self.aligner.planned.strands;
-            if strands.copies() > 1 {
-                keep_better_strands(&mut results);
-            }
-            if let Some(most) = self.aligner.job.max_hits {
-                keep_best(&mut results, most, self.aligner.job.is_local());
-            }
+            let selection = Selection::of(&self.aligner.job, strands.copies() > 1);
             let sequences = strands.sequences(queries);
-            debug_assert!(results.iter().all(|result| sequences.contains(&result.query)));
             self.end_blocks()?;
-            if !results.is_empty() {
-                self.sink.rows(&results)?;
+            if let Some((settler, writer)) = &mut self.lines {
+                selection.order(&mut lines.keys, Some(self.pool));
+                debug_assert!(lines.keys.iter().all(|key| sequences.contains(&key.query)));
+                writer.write(settler, &lines, self.pool, self.sink)?;
+                self.summary.written += lines.keys.len() as u64;
+            } else {
+                selection.order(&mut rows, None);
+                debug_assert!(rows.iter().all(|row| sequences.contains(&row.query)));
+                if !rows.is_empty() {
+                    self.sink.rows(&rows)?;
+                }
+                self.summary.written += rows.len() as u64;
             }
-            self.summary.written += results.len() as u64;
             let took = self.blocks.first(|left| left.checked_sub(pairs).map(|rest| *left = rest)).flatten();
             took.ok_or_else(|| Error::Internal(format!("band of {sequences:?} is in several blocks")))?;
         }
@@ -262,35 +314,4 @@ impl<'a> Finisher<'a> {
             Some(left) => Err(Error::Internal(format!("a block is short of {left} pairs"))),
         }
     }
-}
-
-/// Keeps of the two strands of each pair the one that scores more; of equal ones the forward one. `results` are sorted by
-/// query, target and strand.
-pub(in crate::jobs) fn keep_better_strands(results: &mut Vec<PairResult>) {
-    results.dedup_by(|minus, plus| {
-        let is_same = (minus.query, minus.target) == (plus.query, plus.target);
-        if is_same && minus.score > plus.score {
-            std::mem::swap(minus, plus);
-        }
-        is_same
-    });
-}
-
-/// Keeps at most `most` results of each query, in place and in order: the best by identity and then score, or by score
-/// and then identity (a local alignment of few symbols often has an identity of 1). `results` are sorted by query and
-/// target.
-pub(super) fn keep_best(results: &mut Vec<PairResult>, most: usize, score_first: bool) {
-    let mut kept = Vec::with_capacity(results.len());
-    for hits in results.chunk_by_mut(|a, b| a.query == b.query) {
-        // Stable: equal hits stay in the order of their targets.
-        hits.sort_by(|a, b| {
-            let (by_identity, by_score) = (b.identity.total_cmp(&a.identity), b.score.cmp(&a.score));
-            if score_first { by_score.then(by_identity) } else { by_identity.then(by_score) }
-        });
-        let most = most.min(hits.len());
-        let best = &mut hits[..most];
-        best.sort_by_key(|result| result.target);
-        kept.extend(best.iter().cloned());
-    }
-    *results = kept;
 }

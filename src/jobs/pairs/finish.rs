@@ -8,7 +8,8 @@ use super::source::{Chunk, Chunks};
 use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
-use crate::jobs::allpairs::finish::{Aligner, keep_better_strands};
+use crate::jobs::allpairs::finish::Aligner;
+use crate::jobs::allpairs::select::keep_better_strands;
 use crate::jobs::blocks::BlockSink;
 use crate::jobs::blocks::source::Begun;
 use crate::jobs::{PairResult, Summary};
@@ -22,7 +23,7 @@ const MOST_CHUNKS: usize = 8;
 pub(super) struct Finisher<'a> {
     chunks: &'a Chunks,
     pool: &'a rayon::ThreadPool,
-    interrupt: &'a AtomicBool,
+    interrupt: &'a Arc<AtomicBool>,
     sink: &'a mut dyn BlockSink<PairRow>,
     /// Pairs of the list that are left of the block that is due, and of those after it.
     blocks: Begun<u64>,
@@ -38,7 +39,7 @@ impl<'a> Finisher<'a> {
         chunks: &'a Chunks,
         blocks: Begun<u64>,
         pool: &'a rayon::ThreadPool,
-        interrupt: &'a AtomicBool,
+        interrupt: &'a Arc<AtomicBool>,
         sink: &'a mut dyn BlockSink<PairRow>,
     ) -> Self {
         let bands = Ordered::with_limits(MOST_BYTES, MOST_CHUNKS);

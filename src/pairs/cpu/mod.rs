@@ -84,7 +84,7 @@ fn trace_hits(batch: &Batch, hits: &[Hit], workspace: &mut trace::Workspace, int
     if !band.want.has_alignments() || band.scoring.mode == Mode::Local {
         return Ok(Traced::default());
     }
-    let mut traced = Traced { words: Vec::new(), spans: Vec::with_capacity(hits.len()) };
+    let mut traced = Traced { spans: Vec::with_capacity(hits.len()), ..Traced::default() };
     for hit in hits {
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::dispatch::filter_params;
 use super::resident::Resident;
 use super::upload::Uploads;
+use crate::engine::shelf::Shelf;
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
@@ -66,6 +67,8 @@ pub struct MatrixSlot {
     output: GrowingBuffer,
     staging: GrowingBuffer,
     clock: Clock,
+    /// What comes back, which leaves with the report.
+    words: Shelf<u32>,
     in_flight: Option<InFlight>,
 }
 
@@ -84,6 +87,7 @@ impl MatrixSlot {
             output: GrowingBuffer::default(),
             staging: GrowingBuffer::default(),
             clock: Clock::new(gpu),
+            words: Shelf::default(),
             in_flight: None,
         }
     }
@@ -93,6 +97,7 @@ impl MatrixSlot {
         self.uploads = Uploads::default();
         self.output = GrowingBuffer::default();
         self.staging = GrowingBuffer::default();
+        self.words = Shelf::default();
         self.in_flight = None;
     }
 
@@ -153,7 +158,8 @@ impl MatrixSlot {
             return Err(gpu.error("no batch in flight"));
         };
         let InFlight { batch, list, scoring, walk, tag_bits, readback } = flight;
-        let words = readback.words(gpu, limit)?;
+        let mut words = self.words.take();
+        readback.words_into(gpu, limit, &mut words)?;
         let kernel_time = self.clock.elapsed(gpu, &words);
         let band = &batch.band;
         let mut report = Report { kernel_time, ..Report::default() };

@@ -1,0 +1,291 @@
+//! Results as bytes: made by the threads that find them, put in order by their keys, and written piece by piece.
+//!
+//! An alignment has a hundred times as many bytes in memory as the line that tells of it. So the line is made where the
+//! alignment comes up, in memory that is used again, and the alignment is gone before anybody waits for its turn. A bare
+//! score is the other way round: its line is made when its turn comes.
+
+use std::mem;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use rayon::prelude::*;
+
+use super::PairResult;
+use super::finish::Aligner;
+use crate::alignment::Cigar;
+use crate::engine::guard::catch;
+use crate::engine::settle::Settle;
+use crate::engine::shelf::{Lent, Shelf};
+use crate::error::{Error, Result};
+use crate::jobs::blocks::{BlockSink, Encode};
+use crate::pairs::{Batch, Hit, Key, Lines, Pairs, Report, Settled, Traced};
+use crate::score::AlignmentCounts;
+use crate::trace::{EndRegion, Workspace};
+
+/// Results that a thread makes bytes of in one go, at least and at most: enough that it pays, few enough that all threads
+/// get some.
+const LEAST_A_PIECE: usize = 8;
+const MOST_A_PIECE: usize = 512;
+/// Pieces for every thread.
+const PIECES_A_THREAD: usize = 4;
+/// Bytes of a piece after which the next one begins. Keys count bytes in 32 bits.
+const BYTES_A_PIECE: usize = 1 << 30;
+/// Bytes, about, that a thread puts in order in one go.
+const BYTES_A_CHUNK: usize = 1 << 18;
+/// Bytes of a line that is not made yet, about.
+const BYTES_A_SCORE: usize = 32;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// What a thread needs to make rows.
+#[derive(Default)]
+struct Scratch {
+    workspace: Workspace,
+    cigar: Cigar,
+}
+
+/// Makes bytes of reports.
+pub(super) struct LineSettler {
+    aligner: Aligner,
+    encoder: Arc<dyn Encode<PairResult>>,
+    keys: Shelf<Key>,
+    /// Those of whole bands, which are a hundred times as many.
+    band_keys: Shelf<Key>,
+    bytes: Shelf<u8>,
+    scratch: Mutex<Vec<Scratch>>,
+    /// The first error, which ends the job.
+    failure: Mutex<Option<Error>>,
+}
+
+impl Settle<Pairs> for LineSettler {
+    fn settle(&self, _batch: &Batch, report: Report, helpers: Option<&rayon::ThreadPool>) -> Report {
+        let Report { hits, traced, ends, unfinished, kernel_time, .. } = report;
+        let made = catch(|| self.rows(&hits, &traced, ends, helpers));
+        let made = made.unwrap_or_else(|said| Err(Error::Internal(format!("a line could not be made: {said}"))));
+        let settled = made.unwrap_or_else(|error| {
+            lock(&self.failure).get_or_insert(error);
+            Settled::default()
+        });
+        Report { settled: Some(settled), unfinished, kernel_time, ..Report::default() }
+    }
+}
+
+impl LineSettler {
+    pub(super) fn new(aligner: Aligner, encoder: Arc<dyn Encode<PairResult>>) -> Self {
+        LineSettler {
+            aligner,
+            encoder,
+            keys: Shelf::default(),
+            band_keys: Shelf::default(),
+            bytes: Shelf::default(),
+            scratch: Mutex::default(),
+            failure: Mutex::default(),
+        }
+    }
+
+    /// What became of a report.
+    ///
+    /// # Errors
+    /// The first of all reports.
+    pub(super) fn settled(&self, report: Report) -> Result<Settled> {
+        match lock(&self.failure).take() {
+            Some(error) => Err(error),
+            None => report.settled.ok_or_else(|| Error::Internal("a report that was not settled".into())),
+        }
+    }
+
+    /// Nothing of a band yet.
+    pub(super) fn gathering(&self) -> Gathering {
+        Gathering { keys: self.band_keys.take(), pieces: Vec::new() }
+    }
+
+    fn lines(&self) -> Lines {
+        Lines { keys: self.keys.take(), bytes: self.bytes.take() }
+    }
+
+    fn rows(
+        &self,
+        hits: &[Hit],
+        traced: &Traced,
+        ends: Vec<EndRegion>,
+        helpers: Option<&rayon::ThreadPool>,
+    ) -> Result<Settled> {
+        if self.aligner.job.score_only {
+            let mut keys = self.keys.take();
+            let enough = hits.iter().filter(|hit| self.aligner.scores_enough(hit));
+            keys.extend(enough.map(|hit| key_of(&self.aligner.scored(hit), 0..0)));
+            return Ok(Settled { pieces: vec![Lines { keys, ..Lines::default() }], aligned: 0 });
+        }
+        let ends = if ends.is_empty() { self.aligner.missing_ends(hits, helpers)? } else { ends };
+        let Some(pool) = helpers.filter(|_| hits.len() > LEAST_A_PIECE) else {
+            return self.piece(hits, traced, &ends, 0..hits.len());
+        };
+        let share = hits.len() / (PIECES_A_THREAD * pool.current_num_threads());
+        let step = share.clamp(LEAST_A_PIECE, MOST_A_PIECE);
+        let pieces = (0..hits.len().div_ceil(step)).into_par_iter();
+        let piece = |at: usize| self.piece(hits, traced, &ends, at * step..hits.len().min((at + 1) * step));
+        let together = |mut all: Settled, more: Settled| {
+            all.pieces.extend(more.pieces);
+            Settled { aligned: all.aligned + more.aligned, ..all }
+        };
+        pool.install(|| pieces.map(piece).try_reduce(Settled::default, |all, more| Ok(together(all, more))))
+    }
+
+    /// Rows of some of the hits.
+    fn piece(&self, hits: &[Hit], traced: &Traced, ends: &[EndRegion], places: Range<usize>) -> Result<Settled> {
+        let mut scratch = lock(&self.scratch).pop().unwrap_or_default();
+        let mut settled = Settled::default();
+        let mut lines = self.lines();
+        for place in places {
+            let hit = &hits[place];
+            if !self.aligner.may_reach(hit) {
+                continue;
+            }
+            settled.aligned += 1;
+            let is_traced = traced.read(place, &mut scratch.cigar);
+            let cigar = is_traced.then(|| mem::take(&mut scratch.cigar));
+            let Some(row) = self.aligner.align(hit, cigar, ends.get(place), &mut scratch.workspace)? else { continue };
+            let first = lines.bytes.len();
+            self.encoder.encode(&row, &mut lines.bytes)?;
+            let end = u32::try_from(lines.bytes.len());
+            let end = end.map_err(|_| Error::Internal("a row of gibibytes cannot be written".into()))?;
+            lines.keys.push(key_of(&row, first as u32..end));
+            if let Some(alignment) = row.alignment {
+                scratch.cigar = alignment.cigar;
+            }
+            if lines.bytes.len() > BYTES_A_PIECE {
+                settled.pieces.push(mem::replace(&mut lines, self.lines()));
+            }
+        }
+        settled.pieces.push(lines);
+        lock(&self.scratch).push(scratch);
+        Ok(settled)
+    }
+
+    /// Appends the bytes of a row whose turn it is.
+    fn push(&self, key: &Key, pieces: &[Lent<u8>], out: &mut Vec<u8>) -> Result<()> {
+        if self.aligner.job.score_only {
+            let &Key { query, target, strand, score, .. } = key;
+            let counts = AlignmentCounts::default();
+            let row = PairResult { query, target, strand, score, counts, identity: 0.0, alignment: None };
+            return self.encoder.encode(&row, out);
+        }
+        let (first, length) = (key.first as usize, key.length as usize);
+        out.extend_from_slice(&pieces[key.piece as usize][first..first + length]);
+        Ok(())
+    }
+}
+
+fn key_of(row: &PairResult, bytes: Range<u32>) -> Key {
+    Key {
+        query: row.query,
+        target: row.target,
+        score: row.score,
+        identity: row.identity,
+        first: bytes.start,
+        length: bytes.end - bytes.start,
+        piece: 0,
+        strand: row.strand,
+    }
+}
+
+/// Rows of a band.
+#[derive(Default)]
+pub(super) struct Gathering {
+    pub(super) keys: Lent<Key>,
+    pieces: Vec<Lent<u8>>,
+}
+
+impl Gathering {
+    /// Adds the rows of a report; how many bytes of memory they take.
+    pub(super) fn add(&mut self, settled: Settled) -> Result<u64> {
+        let mut taken = 0;
+        for Lines { mut keys, bytes } in settled.pieces {
+            taken += (keys.len() * size_of::<Key>() + bytes.len()) as u64;
+            let piece = u32::try_from(self.pieces.len());
+            let piece = piece.map_err(|_| Error::Internal("a band of too many pieces".into()))?;
+            keys.iter_mut().for_each(|key| key.piece = piece);
+            self.keys.extend_from_slice(&keys);
+            self.pieces.push(bytes);
+        }
+        Ok(taken)
+    }
+}
+
+/// Bytes of rows that stand together, or why there are none.
+#[derive(Default)]
+struct Chunk {
+    bytes: Vec<u8>,
+    failure: Option<Error>,
+}
+
+/// Writes bands; chunks of them are put in order on other threads while the last ones are written.
+#[derive(Default)]
+pub(super) struct LineWriter {
+    forming: Vec<Chunk>,
+    formed: Vec<Chunk>,
+}
+
+impl LineWriter {
+    /// Writes all rows of a band in the order of the keys.
+    pub(super) fn write(
+        &mut self,
+        settler: &LineSettler,
+        gathering: &Gathering,
+        pool: &rayon::ThreadPool,
+        sink: &mut dyn BlockSink<PairResult>,
+    ) -> Result<()> {
+        let Gathering { keys, pieces } = gathering;
+        let form = &|keys: &[Key], chunk: &mut Chunk| {
+            chunk.bytes.clear();
+            let formed = catch(|| keys.iter().try_for_each(|key| settler.push(key, pieces, &mut chunk.bytes)));
+            let formed =
+                formed.unwrap_or_else(|said| Err(Error::Internal(format!("a line could not be made: {said}"))));
+            chunk.failure = formed.err();
+        };
+        let mut left = &keys[..];
+        let at_once = 2 * pool.current_num_threads();
+        let mut formed = 0;
+        loop {
+            let due: Vec<&[Key]> = (0..at_once).map_while(|_| next_chunk(&mut left)).collect();
+            if due.is_empty() && formed == 0 {
+                return Ok(());
+            }
+            self.forming.resize_with(due.len().max(self.forming.len()), Chunk::default);
+            if let ([keys], 0) = (&due[..], formed) {
+                // Nobody need be woken for few.
+                form(keys, &mut self.forming[0]);
+            } else {
+                pool.in_place_scope(|scope| {
+                    for (keys, chunk) in due.iter().zip(&mut self.forming) {
+                        scope.spawn(move |_| form(keys, chunk));
+                    }
+                    self.formed[..formed].iter_mut().try_for_each(|chunk| pass_on(chunk, sink))
+                })?;
+            }
+            formed = due.len();
+            mem::swap(&mut self.forming, &mut self.formed);
+        }
+    }
+}
+
+fn pass_on(chunk: &mut Chunk, sink: &mut dyn BlockSink<PairResult>) -> Result<()> {
+    match chunk.failure.take() {
+        Some(error) => Err(error),
+        None => sink.bytes(&chunk.bytes),
+    }
+}
+
+/// Takes the keys of a chunk from the front; `None` if there are none.
+fn next_chunk<'a>(left: &mut &'a [Key]) -> Option<&'a [Key]> {
+    let mut bytes = 0;
+    let full = left.iter().position(|key| {
+        bytes += (key.length as usize).max(BYTES_A_SCORE);
+        bytes >= BYTES_A_CHUNK
+    });
+    let (chunk, rest) = left.split_at(full.map_or(left.len(), |last| last + 1));
+    *left = rest;
+    (!chunk.is_empty()).then_some(chunk)
+}
