@@ -2,7 +2,8 @@
 //! computes.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 
 use super::guard::catch;
 use super::queue::{Finished, Lease, Pull, WorkQueue};
@@ -50,10 +51,19 @@ pub fn drive<W: Work>(
     sender: &SyncSender<Message<W>>,
 ) {
     let helpers = pool.filter(|_| !engine.universal());
-    let mut desk = Desk { queue, helpers, sender, done: None };
-    let ended = catch(|| work(index, engine.as_mut(), pool, &mut desk));
-    // Also of an engine that failed after it: the queue counts the work as done.
-    desk.clear();
+    let ended = thread::scope(|scope| {
+        // This thread has a device's next results to collect while the last ones are settled.
+        let beside = helpers.filter(|_| queue.is_settling()).map(|_| {
+            let (give, take) = sync_channel(1);
+            scope.spawn(move || take.into_iter().for_each(|done| hand_over(queue, done, helpers, sender)));
+            give
+        });
+        let mut desk = Desk { queue, sender, beside, done: None };
+        let ended = catch(|| work(index, engine.as_mut(), pool, &mut desk));
+        // Also of an engine that failed after it: the queue counts the work as done.
+        desk.clear();
+        ended
+    });
     let is_well = matches!(ended, Ok(Ok(())));
     let error = match ended {
         Ok(Ok(())) | Ok(Err(Error::Interrupted)) => None,
@@ -76,23 +86,39 @@ pub fn drive<W: Work>(
     let _ = sender.send(Message::Gone { engine: index, kept });
 }
 
-/// A report that is on its way to the owner. The engine gets its next batch first, so that it computes while this thread
-/// settles the report.
+/// A report that is on its way to the owner.
+type Done<W> = (Lease<W>, <W as Work>::Report, Finished);
+
+/// Settles a report and hands it over.
+fn hand_over<W: Work>(
+    queue: &WorkQueue<W>,
+    (lease, report, finished): Done<W>,
+    helpers: Option<&rayon::ThreadPool>,
+    sender: &SyncSender<Message<W>>,
+) {
+    let report = queue.settle(&lease, report, helpers);
+    // Nobody listens only if the job has ended.
+    let _ = sender.send(Message::Done { lease, report, finished });
+}
+
+/// The last report. The engine gets its next batch first, so that it computes while the report is settled: beside this thread, or
+/// by it.
 struct Desk<'a, W: Work> {
     queue: &'a WorkQueue<W>,
-    /// Threads to share the settling with.
-    helpers: Option<&'a rayon::ThreadPool>,
     sender: &'a SyncSender<Message<W>>,
-    done: Option<(Lease<W>, W::Report, Finished)>,
+    /// Who settles reports beside this thread.
+    beside: Option<SyncSender<Done<W>>>,
+    done: Option<Done<W>>,
 }
 
 impl<W: Work> Desk<'_, W> {
-    /// Settles what lies here and hands it over.
+    /// Has what lies here settled and handed over.
     fn clear(&mut self) {
-        if let Some((lease, report, finished)) = self.done.take() {
-            let report = self.queue.settle(&lease, report, self.helpers);
-            // Nobody listens only if the job has ended.
-            let _ = self.sender.send(Message::Done { lease, report, finished });
+        let Some(done) = self.done.take() else { return };
+        match &self.beside {
+            // It ends after this.
+            Some(beside) => drop(beside.send(done)),
+            None => hand_over(self.queue, done, None, self.sender),
         }
     }
 }
@@ -150,7 +176,7 @@ fn work<W: Work>(
             tracing::warn!("{} left {count} blocks unfinished; the CPU takes them over", engine.name());
         }
         desk.done = Some((lease, report, finished));
-        if !queue.is_settling() {
+        if !queue.is_settling() || desk.beside.is_some() {
             // Nothing is won by keeping it, and where bands are read from a pipe the next one may be long in coming.
             desk.clear();
         }

@@ -239,6 +239,12 @@ impl<K: GpuKind> GpuEngine<K> {
         self.speed = expected.unwrap_or(self.speed);
     }
 
+    /// Takes it that the device is as fast as this, in cells a second.
+    #[cfg(test)]
+    pub(crate) fn set_speed(&mut self, speed: f64) {
+        self.speed = speed;
+    }
+
     /// Hands a batch to the device. If memory is too short for it, again once all is given back that can be.
     fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>) -> Result<K::Choice> {
         let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, sparing))?;

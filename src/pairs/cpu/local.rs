@@ -144,8 +144,9 @@ where
     unsafe fn note(&mut self, here: W, row: usize, column: usize, best: &mut W) {
         // SAFETY: the caller's; there is room for the most lanes.
         unsafe {
-            // Not below the value just under the best one, which is not below zero.
-            let under = best.sub(W::splat(W::Elem::of(1))).max(W::splat(self.zero));
+            // The value just under the best one, but not below zero, which may be the least number there is.
+            let one = W::splat(W::Elem::of(1));
+            let under = best.max(W::splat(self.zero).add(one)).sub(one);
             if here.exceeds(under) {
                 let mut lanes = [self.zero; MAX_LANES];
                 here.store(lanes.as_mut_ptr());

@@ -64,7 +64,9 @@ where
                     gap.store(f.add(t + 1).sub(W::COUNT));
                     diagonal = above;
                 }
-                let under = W::splat(places.value(0)).sub(W::splat(W::Elem::of(1))).max(zero);
+                // The value just under the best one, but not below zero, which may be the least number there is.
+                let one = W::splat(W::Elem::of(1));
+                let under = W::splat(places.value(0)).max(zero.add(one)).sub(one);
                 if best.exceeds(under) {
                     let mut all = [form.zero(); MAX_LANES];
                     best.store(all.as_mut_ptr());
