@@ -60,8 +60,11 @@ pub fn leave_out(planned: Planned<Edit>) -> (Planned<Edit>, LeftOut) {
     }
 }
 
+/// Blocks of a band, each with its class.
+type Blocks = Vec<(u32, EditBlock)>;
+
 /// Texts that are left, by block, and the blocks; `None` if that is most of them.
-fn few(band: &EditBand, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId>, Vec<(u32, EditBlock)>)> {
+fn few(band: &EditBand, blocks: &[(u32, EditBlock)]) -> Option<(Vec<SequenceId>, Blocks)> {
     let Places::Texts(order) = &band.places else { return None };
     if band.scheme.limit == Limit::None || blocks.len() < FEWEST_PATTERNS {
         return None;

@@ -201,7 +201,7 @@ fn blocks_read_of_a_database_what_they_need() {
     let mut session = session(&search);
     let mut ended = Vec::new();
     for (number, block) in blocks.iter().enumerate() {
-        match search.run_blocks(&[block.clone()], &mut session, &run, &mut Whole(|_: &[SearchHit]| Ok(()))) {
+        match search.run_blocks(std::slice::from_ref(block), &mut session, &run, &mut Whole(|_: &[SearchHit]| Ok(()))) {
             Ok(_) => ended.push(number),
             Err(error) => assert!(matches!(error, Error::Input { .. }), "{error}"),
         }

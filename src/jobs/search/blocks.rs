@@ -300,7 +300,7 @@ mod tests {
     fn subjects_are_cut_at_the_nearest_border() {
         let before = symbols_before(&[50, 30, 10, 10, 0]);
         assert_eq!(before, [0, 50, 80, 90, 100, 100]);
-        assert_eq!(ranges(&before, 1), [0..5]);
+        assert_eq!(ranges(&before, 1), vec![0..before.len() as u32 - 1]);
         assert_eq!(ranges(&before, 2), [0..1, 1..5]);
         assert_eq!(ranges(&before, 3), [0..1, 1..2, 2..5]);
         assert_eq!(ranges(&symbols_before(&[]), 3), []);

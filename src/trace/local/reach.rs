@@ -119,7 +119,7 @@ pub(super) fn follow<E: Element>(
             {
                 let leaves = kept(row - 1, column, OF_CELL) == Some(value + gain + first);
                 let extends = kept(row - 1, column, OF_INSERTION) == Some(value + gain + next_cost);
-                let states = u8::from(leaves) * H | u8::from(extends) * INSERTION;
+                let states = (u8::from(leaves) * H) | (u8::from(extends) * INSERTION);
                 if states != 0 {
                     add(column, states);
                 }
@@ -130,7 +130,7 @@ pub(super) fn follow<E: Element>(
             {
                 let leaves = kept(row, column - 1, OF_CELL) == Some(value + first);
                 let extends = kept(row, column - 1, OF_DELETION) == Some(value + next_cost);
-                to_right |= u8::from(leaves) * H | u8::from(extends) * DELETION;
+                to_right |= (u8::from(leaves) * H) | (u8::from(extends) * DELETION);
             }
             if diagonal_too {
                 add(column - 1, H);
