@@ -260,9 +260,10 @@ fn what_would_be_done_is_said_and_nothing_is_written() {
 
 #[test]
 fn two_runs_in_one_directory_are_one_too_many() {
-    let case = Case::new(60, 300, 3);
+    // So many blocks that the first run is not over when the second begins.
+    let case = Case::new(150, 500, 3);
     let output = case.path("out");
-    let job = ["allpairs", &case.input, "--device", "cpu", "--threads", "1", "--block-cells", "200K", "-o", &output];
+    let job = ["allpairs", &case.input, "--device", "cpu", "--threads", "1", "--block-cells", "500K", "-o", &output];
     let mut first = mpirun(2, &job).spawn().unwrap();
     let work = format!("{output}.pairwave");
     while parts(&work) == 0 && first.try_wait().unwrap().is_none() {
