@@ -161,7 +161,7 @@ pub fn run_set<W: Work>(
     run_settled(engine_set, reserve, (bands, cells), control, None, sink)
 }
 
-/// As [`run_set`], of reports that are settled on the threads of their engines before `sink` has them.
+/// As [`run_set`], of reports that are settled beside their engines before `sink` has them.
 ///
 /// # Errors
 /// As [`run`].

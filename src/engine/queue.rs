@@ -169,7 +169,7 @@ impl<W: Work> WorkQueue<W> {
         self
     }
 
-    /// Reports are settled by this, on the threads of their engines.
+    /// Reports are settled by this, beside their engines.
     pub fn with_settling(self, settle: Option<Arc<dyn Settle<W>>>) -> Self {
         WorkQueue { settle, ..self }
     }

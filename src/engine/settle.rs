@@ -1,4 +1,4 @@
-//! What an engine's own thread makes of a report before the job hears of it.
+//! What is made of a report before the job hears of it: beside a device's thread, or by a CPU engine's own.
 //!
 //! There is one thread that takes reports over, and an engine each that computes the next while the last report is looked
 //! at. What can be done with a report alone is therefore done here, beside the engines and as many times at once as there
