@@ -169,12 +169,11 @@ fn scoring() -> impl Strategy<Value = Scoring> {
         (0..13, 0..13).prop_map(|(open, extend)| Gaps::from_blast(open, extend)),
     ];
     let table = prop_oneof![
-        (-3..10, 0..13, select(vec![Ambiguity::Overlap, Ambiguity::Mismatch, Ambiguity::Zero])).prop_map(
-            |(high, less, ambiguity)| {
+        (-3..10, 0..13, select(vec![Ambiguity::Overlap, Ambiguity::Mismatch, Ambiguity::Zero, Ambiguity::Mean]))
+            .prop_map(|(high, less, ambiguity)| {
                 let (linear, charged) = (Gaps::linear(1), EndGaps::Charged);
                 Scoring::nucleotide(high, high - less, ambiguity, linear, charged).expect("a valid scheme")
-            }
-        ),
+            }),
         select(vec!["BLOSUM62", "PAM30", "BLOSUM45", "EDNAFULL"]).prop_map(|name| {
             let alphabet = if name == "EDNAFULL" { Alphabet::Dna } else { Alphabet::Protein };
             let matrix = SubstitutionMatrix::built_in(name).expect("it is built in");

@@ -35,7 +35,7 @@ fn workspaces() -> Vec<(String, Workspace)> {
 /// All rules.
 fn equalities() -> Vec<Equality> {
     let mut all = vec![Equality::literal(Alphabet::Protein), Equality::literal(Alphabet::Dna)];
-    for rule in [Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch] {
+    for rule in [Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean] {
         for n_matches in [true, false] {
             all.push(Equality::dna(rule, n_matches));
         }

@@ -1,10 +1,10 @@
-//! Scores that other exact programs print, of the proteins in `assets/proteins`: parasail in three modes, and the search of
-//! ssearch36. `scripts/compare` compares more of them.
+//! Scores that other programs print. Of the proteins in `assets/proteins`: parasail in three modes, and the search of
+//! ssearch36. Of ambiguous nucleotides: BLASTN. `scripts/compare` compares more of them.
 
 use std::collections::HashMap;
 
-use pairwave::score::{EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
-use pairwave::seq::{Alphabet, Code};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, NamedScheme, Scoring, SubstitutionMatrix};
+use pairwave::seq::{Alphabet, Code, reverse_complement};
 use pairwave::trace::{Hint, Workspace, traceback};
 
 /// Codes by the first word of the header.
@@ -63,4 +63,33 @@ fn scores_of_ssearch36() {
         compared += 1;
     }
     assert_eq!(compared, 186);
+}
+
+/// Every pair of codes on both strands; U is T.
+#[test]
+fn scores_of_two_codes_are_those_of_blastn() {
+    let code = |letter: &u8| Alphabet::Dna.encode(*letter).unwrap();
+    let codes: Vec<Code> = b"ACGTRYMKWSBDHVN".iter().map(code).collect();
+    let megablast = NamedScheme::find("megablast").unwrap().scoring(Alphabet::Dna).unwrap().substitution;
+    let mut compared = 0;
+    for row in rows(include_str!("printed/blastn_codes.tsv")) {
+        let [match_score, mismatch] = [0, 1].map(|at: usize| row[at].parse::<i32>().unwrap());
+        let scoring = Scoring::nucleotide(match_score, mismatch, Ambiguity::Mean, Gaps::linear(9), EndGaps::Charged);
+        let substitution = scoring.unwrap().substitution;
+        let own = code(&row[2].as_bytes()[0]);
+        for (&other, printed) in codes.iter().zip(&row[3..]) {
+            let printed: i32 = printed.parse().unwrap();
+            let turned = reverse_complement(&[own, other]);
+            for (a, b) in [(own, other), (turned[1], turned[0])] {
+                assert_eq!(substitution.score(a, b), printed, "{row:?}");
+                // What BLASTN counts as identical.
+                assert_eq!(substitution.is_match(a, b), a == b, "{row:?}");
+                if (match_score, mismatch) == (1, -2) {
+                    assert_eq!(megablast.score(a, b), 2 * printed, "{row:?}");
+                }
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!((compared, code(&b'U')), (10 * 15 * 15, code(&b'T')));
 }

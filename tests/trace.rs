@@ -19,6 +19,8 @@ static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
             (5, -4, Ambiguity::Zero, Gaps::linear(10)),
             (5, -4, Ambiguity::Mismatch, Gaps::from_blast(8, 6)),
             (2, -3, Ambiguity::Overlap, Gaps::from_blast(5, 2)),
+            (2, -3, Ambiguity::Mean, Gaps::from_blast(5, 2)),
+            (5, -4, Ambiguity::Mean, Gaps::linear(3)),
             (1, -2, Ambiguity::Overlap, Gaps::linear(1)),
             (0, -2, Ambiguity::Overlap, Gaps::linear(1)),
             (0, -1, Ambiguity::Overlap, Gaps::linear(1)),
@@ -38,6 +40,7 @@ static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
     for (match_score, mismatch_score, ambiguity, gaps, first, next) in [
         (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 3, 1),
         (2, -4, Ambiguity::Zero, Gaps::from_blast(20, 2), 2, 2),
+        (5, -4, Ambiguity::Mean, Gaps::from_blast(20, 2), 3, 1),
         (2, -4, Ambiguity::Overlap, Gaps::from_blast(20, 2), 22, 1),
         (2, -4, Ambiguity::Overlap, Gaps::from_blast(20, 2), 22, 0),
         (5, -4, Ambiguity::Overlap, Gaps::linear(10), 10, 0),

@@ -390,6 +390,9 @@ pub enum AmbiguityName {
     Mismatch,
     /// They score 0, and count as a match if they can be the same base (as in vsearch)
     Zero,
+    /// If they can be the same base: (match + (k - 1) * mismatch) / k, rounded, where k is the number of bases of the one that
+    /// has more; the same code counts as a match (as in BLASTN)
+    Mean,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -362,6 +362,7 @@ impl From<AmbiguityName> for Ambiguity {
             AmbiguityName::Overlap => Ambiguity::Overlap,
             AmbiguityName::Mismatch => Ambiguity::Mismatch,
             AmbiguityName::Zero => Ambiguity::Zero,
+            AmbiguityName::Mean => Ambiguity::Mean,
         }
     }
 }

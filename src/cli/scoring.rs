@@ -141,6 +141,12 @@ impl ScoringChoice {
                      use --matrix, or --alphabet dna if they are not",
                 ));
             }
+            // All that was said is what the scheme has: its own table, which may be more than these numbers say.
+            (Some(Table::Nucleotide { match_score, mismatch, ambiguity }), _)
+                if named.nucleotide() == Some((*match_score, *mismatch, *ambiguity)) =>
+            {
+                Table::Named(named)
+            }
             (Some(table), _) => table.clone(),
             (None, _) => Table::Named(named),
         };
@@ -192,6 +198,7 @@ impl Scheme {
 
 #[cfg(test)]
 mod tests {
+    use super::super::args::AmbiguityName;
     use super::*;
 
     fn choice(args: ScoringArgs) -> Result<ScoringChoice> {
@@ -270,6 +277,18 @@ mod tests {
         assert_eq!(changed.substitution.score(1, 15), 0);
         let args = ScoringArgs { scheme: Some("vsearch".into()), ..Default::default() };
         assert!(matches!(choice(args).unwrap().resolve(Alphabet::Protein), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn what_a_scheme_has_anyway_can_be_said() {
+        let of = |args: ScoringArgs| {
+            let args = ScoringArgs { scheme: Some("megablast".into()), ..args };
+            choice(args).unwrap().resolve(Alphabet::Dna).unwrap().scoring().unwrap()
+        };
+        let plain = of(ScoringArgs::default());
+        let (match_score, mismatch, ambiguity) = (Some(2), Some(-4), Some(AmbiguityName::Mean));
+        assert_eq!(of(ScoringArgs { match_score, mismatch, ambiguity, ..Default::default() }), plain);
+        assert_ne!(of(ScoringArgs { mismatch: Some(-5), ..Default::default() }), plain);
     }
 
     #[test]

@@ -111,6 +111,7 @@ impl Equality {
             let by_rule = match rule {
                 Ambiguity::Overlap | Ambiguity::Zero => a & b != 0,
                 Ambiguity::Mismatch => a == b && a.count_ones() == 1,
+                Ambiguity::Mean => a == b,
             };
             by_rule && (n_matches || a != N && b != N)
         })
@@ -261,6 +262,7 @@ mod tests {
         let strict = Equality::dna(Ambiguity::Mismatch, true);
         assert!(equal(&strict, b'A', b'A') && !equal(&strict, b'R', b'R') && !equal(&strict, b'N', b'A'));
         let literal = Equality::literal(Alphabet::Dna);
+        assert_eq!(Equality::dna(Ambiguity::Mean, true), literal);
         assert!(equal(&literal, b'N', b'N') && equal(&literal, b'R', b'R') && !equal(&literal, b'A', b'R'));
         assert_eq!(overlap.bases_of(code(b'R')), Some(0b0101));
         assert_eq!(no_n.bases_of(code(b'N')), Some(0));

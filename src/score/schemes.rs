@@ -23,14 +23,14 @@ pub struct NamedScheme {
 /// Scores of two symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Table {
-    /// Of nucleotides, by match and mismatch.
-    Nucleotide { match_score: i32, mismatch_score: i32, ambiguity: Ambiguity },
+    /// Of nucleotides, by match and mismatch; all scores so many times as great.
+    Nucleotide { match_score: i32, mismatch_score: i32, ambiguity: Ambiguity, times: i32 },
     /// By built-in matrices for nucleotides and for proteins, all scores so many times as great.
     Matrix { nucleotides: Option<&'static str>, proteins: Option<&'static str>, times: i32 },
 }
 
 const fn nucleotide(match_score: i32, mismatch_score: i32, ambiguity: Ambiguity) -> Table {
-    Table::Nucleotide { match_score, mismatch_score, ambiguity }
+    Table::Nucleotide { match_score, mismatch_score, ambiguity, times: 1 }
 }
 
 /// All schemes.
@@ -66,21 +66,22 @@ pub const SCHEMES: &[NamedScheme] = &[
     NamedScheme {
         name: "blastn",
         source: "NCBI BLAST+: -task blastn (-reward 2 -penalty -3 -gapopen 5 -gapextend 2)",
-        table: nucleotide(2, -3, Ambiguity::Mismatch),
+        table: nucleotide(2, -3, Ambiguity::Mean),
         gaps: Gaps::from_blast(5, 2),
         end_gaps: EndGaps::Charged,
     },
     NamedScheme {
         name: "blastn-short",
         source: "NCBI BLAST+: -task blastn-short (-reward 1 -penalty -3 -gapopen 5 -gapextend 2)",
-        table: nucleotide(1, -3, Ambiguity::Mismatch),
+        table: nucleotide(1, -3, Ambiguity::Mean),
         gaps: Gaps::from_blast(5, 2),
         end_gaps: EndGaps::Charged,
     },
     NamedScheme {
         name: "megablast",
         source: "NCBI BLAST+: -task megablast (-reward 1 -penalty -2, gaps 0 + 2.5 k); here twice as great, to be whole",
-        table: nucleotide(2, -4, Ambiguity::Mismatch),
+        // Means are rounded before they are doubled.
+        table: Table::Nucleotide { match_score: 1, mismatch_score: -2, ambiguity: Ambiguity::Mean, times: 2 },
         gaps: Gaps::linear(5),
         end_gaps: EndGaps::Charged,
     },
@@ -118,17 +119,17 @@ impl NamedScheme {
             let (name, letters) = (self.name, alphabet.letters());
             Error::usage(format!("the scoring scheme {name} has no scores for {letters}"))
         };
-        let (matrix, times) = match (self.table, alphabet) {
-            (Table::Nucleotide { match_score, mismatch_score, ambiguity }, Alphabet::Dna) => {
-                return Scoring::nucleotide(match_score, mismatch_score, ambiguity, self.gaps, self.end_gaps);
+        let (scoring, times) = match (self.table, alphabet) {
+            (Table::Nucleotide { match_score, mismatch_score, ambiguity, times }, Alphabet::Dna) => {
+                (Scoring::nucleotide(match_score, mismatch_score, ambiguity, self.gaps, self.end_gaps)?, times)
             }
             (Table::Matrix { nucleotides: Some(name), times, .. }, Alphabet::Dna)
             | (Table::Matrix { proteins: Some(name), times, .. }, Alphabet::Protein) => {
-                (SubstitutionMatrix::built_in(name).ok_or_else(lacking)?, times)
+                let matrix = SubstitutionMatrix::built_in(name).ok_or_else(lacking)?;
+                (Scoring::matrix(alphabet, &matrix, self.gaps, self.end_gaps)?, times)
             }
             _ => return Err(lacking()),
         };
-        let scoring = Scoring::matrix(alphabet, &matrix, self.gaps, self.end_gaps)?;
         let once = &scoring.substitution;
         let substitution = Substitution::from_fn(alphabet, |a, b| (times * once.score(a, b), once.is_match(a, b)));
         Ok(Scoring { substitution, ..scoring })
@@ -137,8 +138,8 @@ impl NamedScheme {
     /// Scores of match and mismatch and the rule for ambiguous symbols, if these are all there is.
     pub fn nucleotide(&self) -> Option<(i32, i32, Ambiguity)> {
         match self.table {
-            Table::Nucleotide { match_score, mismatch_score, ambiguity } => {
-                Some((match_score, mismatch_score, ambiguity))
+            Table::Nucleotide { match_score, mismatch_score, ambiguity, times } => {
+                Some((times * match_score, times * mismatch_score, ambiguity))
             }
             Table::Matrix { .. } => None,
         }
@@ -147,8 +148,8 @@ impl NamedScheme {
     /// The costs in a line.
     pub fn costs(&self) -> String {
         let mut text = match self.table {
-            Table::Nucleotide { match_score, mismatch_score, .. } => {
-                format!("match {match_score}, mismatch {mismatch_score}")
+            Table::Nucleotide { match_score, mismatch_score, times, .. } => {
+                format!("match {}, mismatch {}", times * match_score, times * mismatch_score)
             }
             Table::Matrix { nucleotides, proteins, times } => {
                 let names: Vec<&str> = nucleotides.into_iter().chain(proteins).collect();
@@ -204,6 +205,20 @@ mod tests {
             assert!(valid > 0, "{}", scheme.name);
             assert!(NamedScheme::list().contains(&format!("{:<13} {}", scheme.name, scheme.costs())));
         }
+    }
+
+    #[test]
+    fn means_of_megablast_are_rounded_before_they_are_doubled() {
+        let megablast = NamedScheme::find("megablast").unwrap();
+        let of = |scoring: Scoring, a: u8, b: u8| {
+            let code = |letter| Alphabet::Dna.encode(letter).unwrap();
+            scoring.substitution.score(code(a), code(b))
+        };
+        let scores = [(b'A', b'A'), (b'A', b'C'), (b'A', b'R'), (b'A', b'B'), (b'A', b'V'), (b'A', b'N')]
+            .map(|(a, b)| of(megablast.scoring(Alphabet::Dna).unwrap(), a, b));
+        assert_eq!(scores, [2, -4, -2, -4, -2, -2]);
+        assert_eq!(megablast.nucleotide(), Some((2, -4, Ambiguity::Mean)));
+        assert_eq!(megablast.costs(), "match 2, mismatch -4, gaps 0 + 5 k, end gaps the same");
     }
 
     #[test]

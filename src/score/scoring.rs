@@ -20,6 +20,10 @@ pub enum Ambiguity {
     Mismatch,
     /// A pair with an ambiguous code scores 0; it counts as a match if the sets meet (what vsearch does).
     Zero,
+    /// Two codes whose sets meet score as one match and k - 1 mismatches on average, where k is the number of bases of the
+    /// code that has more: `(match + (k - 1) * mismatch) / k`, rounded, halves away from 0. Others score as a mismatch. Only
+    /// the same code, ambiguous or not, counts as a match (what BLASTN does, `BlastScoreBlkNuclMatrixCreate`).
+    Mean,
 }
 
 /// Scores and matches of every pair of codes. Symmetric.
@@ -165,13 +169,19 @@ impl Scoring {
         let unambiguous = |a, b| alphabet.is_unambiguous(a) && alphabet.is_unambiguous(b);
         let substitution = Substitution::from_fn(alphabet, |a, b| {
             let meet = a & b != 0;
-            let (is_match, scored) = match ambiguity {
-                Ambiguity::Overlap => (meet, true),
-                Ambiguity::Mismatch => (meet && unambiguous(a, b), true),
-                Ambiguity::Zero => (meet, unambiguous(a, b)),
-            };
-            let score = if is_match { match_score } else { mismatch_score };
-            (if scored { score } else { 0 }, is_match)
+            let by = |is_match| if is_match { match_score } else { mismatch_score };
+            match ambiguity {
+                Ambiguity::Overlap => (by(meet), meet),
+                Ambiguity::Mismatch => {
+                    let is_match = meet && unambiguous(a, b);
+                    (by(is_match), is_match)
+                }
+                Ambiguity::Zero => (if unambiguous(a, b) { by(meet) } else { 0 }, meet),
+                Ambiguity::Mean if meet => {
+                    (mean(match_score, mismatch_score, a.count_ones().max(b.count_ones())), a == b)
+                }
+                Ambiguity::Mean => (mismatch_score, false),
+            }
         });
         Self::checked(alphabet, substitution, gaps, end_gaps)
     }
@@ -244,6 +254,14 @@ fn check_ends(ends: Gaps, inner: Gaps) -> Result<()> {
     Ok(())
 }
 
+/// The mean of a match and `bases - 1` mismatches, rounded, halves away from 0.
+fn mean(match_score: i32, mismatch_score: i32, bases: u32) -> i32 {
+    let bases = bases as i32;
+    let sum = match_score + (bases - 1) * mismatch_score;
+    // In whole numbers: half of the divisor is added away from 0, and the rest cut off.
+    (2 * sum + sum.signum() * bases) / (2 * bases)
+}
+
 /// Says what is wrong with a number that is too large.
 fn within_bounds(value: i32) -> Result<(), String> {
     match (-MAX_SCORE..=MAX_SCORE).contains(&value) {
@@ -264,22 +282,44 @@ mod tests {
 
     #[test]
     fn each_choice_of_ambiguity_scores_as_it_says() {
-        use Ambiguity::{Mismatch, Overlap, Zero};
-        for (a, b, overlap, mismatch, zero) in [
-            (b'A', b'A', (5, true), (5, true), (5, true)),
-            (b'A', b'C', (-4, false), (-4, false), (-4, false)),
-            (b'U', b'T', (5, true), (5, true), (5, true)),
-            (b'A', b'N', (5, true), (-4, false), (0, true)),
-            (b'N', b'N', (5, true), (-4, false), (0, true)),
-            (b'A', b'Y', (-4, false), (-4, false), (0, false)),
-            (b'R', b'Y', (-4, false), (-4, false), (0, false)),
-            (b'R', b'S', (5, true), (-4, false), (0, true)),
+        use Ambiguity::{Mean, Mismatch, Overlap, Zero};
+        for (a, b, overlap, mismatch, zero, mean) in [
+            (b'A', b'A', (5, true), (5, true), (5, true), (5, true)),
+            (b'A', b'C', (-4, false), (-4, false), (-4, false), (-4, false)),
+            (b'U', b'T', (5, true), (5, true), (5, true), (5, true)),
+            (b'A', b'N', (5, true), (-4, false), (0, true), (-2, false)),
+            (b'N', b'N', (5, true), (-4, false), (0, true), (-2, true)),
+            (b'A', b'Y', (-4, false), (-4, false), (0, false), (-4, false)),
+            (b'R', b'Y', (-4, false), (-4, false), (0, false), (-4, false)),
+            (b'R', b'S', (5, true), (-4, false), (0, true), (1, false)),
+            (b'U', b'K', (5, true), (-4, false), (0, true), (1, false)),
+            (b'R', b'R', (5, true), (-4, false), (0, true), (1, true)),
+            (b'R', b'V', (5, true), (-4, false), (0, true), (-1, false)),
         ] {
             for (a, b) in [(a, b), (b, a)] {
                 assert_eq!(score_and_match(Overlap, a, b), overlap);
                 assert_eq!(score_and_match(Mismatch, a, b), mismatch);
                 assert_eq!(score_and_match(Zero, a, b), zero);
+                assert_eq!(score_and_match(Mean, a, b), mean);
             }
+        }
+    }
+
+    #[test]
+    fn means_are_rounded_away_from_zero() {
+        // -1/2, -4/3, -5/3, -3/4, 1/2, 3/2, 0, and numbers that need no rounding.
+        for (scores, bases, rounded) in [
+            ((2, -3), 2, -1),
+            ((2, -3), 3, -1),
+            ((1, -3), 3, -2),
+            ((3, -2), 4, -1),
+            ((5, -4), 2, 1),
+            ((7, -4), 2, 2),
+            ((1, -1), 2, 0),
+            ((2, -3), 1, 2),
+            ((1_000_000, -1_000_000), 4, -500_000),
+        ] {
+            assert_eq!(mean(scores.0, scores.1, bases), rounded, "{scores:?} {bases}");
         }
     }
 

@@ -30,6 +30,8 @@ static DNA: LazyLock<Vec<Scoring>> = LazyLock::new(|| {
         (1, 1, Ambiguity::Overlap, Gaps::from_blast(1, 0)),
         (3, -40, Ambiguity::Overlap, Gaps::from_blast(2, 1)),
         (1_000_000, -1_000_000, Ambiguity::Overlap, Gaps::from_blast(400_000, 600_000)),
+        (2, -3, Ambiguity::Mean, Gaps::from_blast(5, 2)),
+        (5, -4, Ambiguity::Mean, Gaps::linear(3)),
     ];
     let mut all: Vec<Scoring> = schemes
         .into_iter()

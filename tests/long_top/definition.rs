@@ -25,7 +25,7 @@ fn scoring(rng: &mut Rng) -> Scoring {
             .map(|(first, next)| Gaps { first, next }),
     );
     let (found, other) = of(rng, &[(1, -1), (5, -4), (100, -300), (2, -3), (3, -1)]);
-    let ambiguity = of(rng, &[Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch]);
+    let ambiguity = of(rng, &[Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean]);
     local(found, other, ambiguity, gaps)
 }
 

@@ -25,13 +25,14 @@ pub(crate) fn scoring(rng: &mut Rng) -> Scoring {
     let first = next + rng.below((gaps.first - next) as usize + 1) as i32;
     let priced = EndGaps::Priced(Gaps { first, next });
     let end_gaps = rng.of(&[EndGaps::Charged, EndGaps::Free, priced, priced]);
-    let scoring = match rng.below(4) {
+    let scoring = match rng.below(5) {
         0 => {
             let matrix = SubstitutionMatrix::built_in(rng.of(&["BLOSUM62", "PAM30"])).unwrap();
             Scoring::matrix(Alphabet::Protein, &matrix, gaps, end_gaps)
         }
         1 => Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, end_gaps),
         2 => Scoring::nucleotide(300, -400, Ambiguity::Zero, gaps, end_gaps),
+        3 => Scoring::nucleotide(5, -4, Ambiguity::Mean, gaps, end_gaps),
         _ => Scoring::nucleotide(1, -1, Ambiguity::Mismatch, gaps, end_gaps),
     };
     Scoring { mode: rng.of(&[Mode::Local, Mode::Local, Mode::Global]), ..scoring.unwrap() }

@@ -141,6 +141,9 @@ pub(crate) fn scorings() -> Vec<Scoring> {
         all.push(Scoring { gaps: Gaps::linear(0), end_gaps, ..Scoring::truong() });
         all.push(Scoring { gaps: Gaps::linear(2), end_gaps, ..Scoring::truong() });
         all.push(Scoring { gaps: Gaps::from_blast(7, 0), end_gaps, ..Scoring::truong() });
+        // Some codes that do not match score above 0, and some that match below.
+        let blastn = Scoring::nucleotide(5, -4, Ambiguity::Mean, Gaps::from_blast(8, 6), end_gaps);
+        all.push(blastn.expect("a valid scheme"));
     }
     all.extend(priced());
     all

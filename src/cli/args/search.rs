@@ -114,7 +114,7 @@ fn as_in_searches(arg: Arg) -> Arg {
         "mismatch" => {
             arg.visible_alias("penalty").help("Score of two nucleotides that do not match, 0 or less [default: -3]")
         }
-        "ambiguity" => arg.help("How an ambiguous nucleotide (N, R, Y, ...) meets another [default: mismatch]"),
+        "ambiguity" => arg.help("How an ambiguous nucleotide (N, R, Y, ...) meets another [default: mean]"),
         "gap_open" => arg.visible_alias("gapopen").help(
             "What a gap costs once, however long it is [default: 5 for nucleotides, 11 for proteins]; a gap of k symbols \
              costs OPEN + k * EXTEND",
