@@ -276,6 +276,22 @@ fn two_runs_in_one_directory_are_one_too_many() {
 }
 
 #[test]
+fn a_search_goes_on_with_other_threads() {
+    let case = Case::new(9, 60, 6);
+    let output = case.path("out");
+    let all = ["search", &case.input, &case.input, "--device", "cpu", "--block-cells", "20K", "-o", &output, "--keep"];
+    succeeds(2, &[&all[..], &["-p", "2"]].concat());
+    let expected = fs::read(&output).unwrap();
+    assert!(!expected.is_empty());
+    fs::remove_file(&output).unwrap();
+    let said = succeeds(1, &[&all[..], &["--resume", "-p1"]].concat());
+    assert!(said.contains("blocks are done already"), "{said}");
+    assert!(fs::read(&output).unwrap() == expected);
+    let said = refused(1, &[&all[..], &["--resume", "-p1", "-k", "1"]].concat());
+    assert_eq!(said.matches("these blocks are of another job").count(), 1, "{said}");
+}
+
+#[test]
 fn what_cannot_be_is_said_once() {
     let case = Case::new(6, 40, 4);
     let output = case.path("out");
