@@ -7,13 +7,14 @@ use super::runner::{chosen, kernel_called};
 use super::{flags, interrupt, log};
 use pairwave::cluster::tables;
 use pairwave::gpu::kernels::KERNELS;
-use pairwave::jobs::bench::{self, BenchWork, Contender, Experiment, GapKind};
+use pairwave::jobs::bench::{self, BenchWork, Contender, Experiment, GapKind, compare, rates};
 use pairwave::output::table::Measurements;
 use pairwave::output::{Output, plot, table};
 use pairwave::seq::{ReadOptions, read_files};
 use pairwave::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,6 +22,8 @@ use std::sync::atomic::Ordering;
 const MOST_SYMBOLS: u32 = 1 << 20;
 /// Pairs that are computed at most for a row.
 const MOST_PAIRS: u32 = 10_000_000;
+/// Percent by which a rate may fall unless it is said.
+const TOLERANCE: f64 = 10.0;
 
 /// A valid `pairwave bench`.
 #[derive(Debug)]
@@ -48,6 +51,12 @@ pub(super) struct Bench {
     pub output: Option<PathBuf>,
     pub format: TableFormatName,
     pub plot: Option<PathBuf>,
+    /// Where the rates are saved.
+    pub save: Option<PathBuf>,
+    /// Rates that were saved.
+    pub compare: Option<PathBuf>,
+    /// The part of a rate by which it may fall: from 0 on, less than 1.
+    pub tolerance: f64,
     /// At least one.
     pub devices: Vec<DeviceChoice>,
     /// `None` is all that there are.
@@ -65,21 +74,43 @@ impl TryFrom<BenchArgs> for Bench {
         if args.plot.as_deref() == Some(Path::new("-")) {
             return Err(Error::usage("--plot -: standard output is for the tables; name a file"));
         }
-        if output.is_some() && output == args.plot {
-            return Err(Error::usage("--output and --plot name the same file"));
+        if args.save.as_deref() == Some(Path::new("-")) || args.compare.as_deref() == Some(Path::new("-")) {
+            return Err(Error::usage("--save and --compare need the name of a file"));
         }
-        for (option, path) in [("--output", &output), ("--plot", &args.plot)] {
-            if let (Some(path), Some(seqs)) = (path, &args.seqs)
-                && is_same_file(path, Path::new(seqs))
-            {
-                return Err(Error::usage(format!("{option} {seqs} would replace the input of that name")));
+        let written = [("--output", &output), ("--plot", &args.plot), ("--save", &args.save)];
+        for (index, (option, path)) in written.iter().enumerate() {
+            let Some(path) = path else { continue };
+            let same = written[..index].iter().find(|(_, other)| other.as_ref() == Some(path));
+            if let Some((other, _)) = same {
+                return Err(Error::usage(format!("{other} and {option} name the same file")));
             }
+            let read = args.seqs.as_deref().map(Path::new).into_iter().chain(args.compare.as_deref());
+            for input in read {
+                if path == input || is_same_file(path, input) {
+                    return Err(Error::usage(format!(
+                        "{option} {} would replace the input of that name",
+                        path.display()
+                    )));
+                }
+            }
+        }
+        let tolerance = args.tolerance.unwrap_or(TOLERANCE);
+        if !(0.0..100.0).contains(&tolerance) {
+            return Err(Error::usage(format!(
+                "--tolerance {tolerance}: a percentage from 0 to less than 100 is needed"
+            )));
+        }
+        if args.tolerance.is_some() && args.compare.is_none() {
+            return Err(Error::usage("--tolerance is for --compare, and there is none"));
         }
         let asked: Vec<Experiment> = args.experiments.iter().filter_map(|&name| name.measured()).collect();
         let cluster = args.experiments.contains(&ExperimentName::Cluster);
         let is_all = args.experiments.is_empty();
         let experiments: Vec<Experiment> =
             Experiment::ALL.into_iter().filter(|one| is_all || asked.contains(one)).collect();
+        if experiments.is_empty() && (args.save.is_some() || args.compare.is_some()) {
+            return Err(Error::usage("--save and --compare are for what is measured, and 'cluster' simulates"));
+        }
         if args.seqs.is_some()
             && !experiments.iter().any(|one| [Experiment::Filter, Experiment::EndToEnd].contains(one))
         {
@@ -120,6 +151,9 @@ impl TryFrom<BenchArgs> for Bench {
             output,
             format: args.format,
             plot: args.plot,
+            save: args.save,
+            compare: args.compare,
+            tolerance: tolerance / 100.0,
             devices: DeviceChoice::parse_all(&args.device)?,
             threads: args.threads.map(threads).transpose()?,
         })
@@ -164,8 +198,8 @@ fn contenders(names: &[String]) -> Result<Vec<Contender>> {
     Ok(contenders)
 }
 
-/// Runs the experiments and writes their tables, all or none.
-pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
+/// Runs the experiments and writes their tables, all or none. Fails, with its tables written, if a rate fell.
+pub(super) fn run(options: &Bench, quiet: bool) -> Result<ExitCode> {
     let is_simulation = options.experiments.is_empty();
     let devices = if is_simulation { Vec::new() } else { chosen(&options.devices)? };
     let sequences = match &options.seqs {
@@ -179,6 +213,8 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
         None => Output::standard(),
     };
     let picture = options.plot.as_deref().map(Output::create).transpose()?;
+    let save = options.save.as_deref().map(Output::create).transpose()?;
+    let before = options.compare.as_deref().map(rates::read).transpose()?;
     let stop = Arc::clone(&interrupt);
     let say = |what: &str| {
         if !quiet {
@@ -216,6 +252,13 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
         measurements.tables.push(tables::table(ranks, options.quick, &heard)?);
     }
     measurements.header.iter_mut().for_each(|line| *line = flags::in_text(line));
+    let rates = rates::of(&measurements);
+    let compared = before.map(|before| {
+        let name = options.compare.as_deref().unwrap_or(Path::new("")).display().to_string();
+        let compared = compare::compare(&before, &rates, options.tolerance, &name);
+        measurements.tables.extend(compared.tables.iter().cloned());
+        (name, compared)
+    });
     let text = match options.format {
         TableFormatName::Text => table::text(&measurements),
         TableFormatName::Csv => table::csv(&measurements),
@@ -224,8 +267,34 @@ pub(super) fn run(options: &Bench, quiet: bool) -> Result<()> {
         picture.buffer().extend(plot::svg(&measurements)?.bytes());
         picture.finish()?;
     }
+    if let Some(mut save) = save {
+        save.buffer().extend(rates::text(&rates, &measurements.header).bytes());
+        save.finish()?;
+    }
     output.buffer().extend(text.bytes());
-    output.finish()
+    output.finish()?;
+    Ok(match compared {
+        Some((name, compared)) => verdict(&name, &compared, options.tolerance, quiet),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// Says what a comparison found.
+fn verdict(name: &str, compared: &compare::Comparison, tolerance: f64, quiet: bool) -> ExitCode {
+    for (device, other) in &compared.other_devices {
+        tracing::warn!("the rates of {name} are of another device: {other}; they stand beside those of {device}");
+    }
+    let summary = compared.summary(tolerance);
+    if compared.fallen > 0 {
+        log::error(&format!("{name}: {summary}"));
+        return ExitCode::FAILURE;
+    }
+    if compared.compared == 0 {
+        tracing::warn!("{name} has none of the rates that were measured");
+    } else if !quiet {
+        log::line(&format!("{name}: {summary}"));
+    }
+    ExitCode::SUCCESS
 }
 
 impl ExperimentName {

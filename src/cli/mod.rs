@@ -45,7 +45,7 @@ use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs the program: the exit code is 0, or that of [`Error::exit_code`].
+/// Runs the program: the exit code is 0, that of [`Error::exit_code`], or 1 of a bench that found something slower.
 pub(crate) fn run() -> ExitCode {
     quieten_vulkan();
     let typed: Vec<OsString> = std::env::args_os().collect();
@@ -57,7 +57,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(args) => match Options::try_from(args) {
             Err(error) if is_silent => ExitCode::from(error.exit_code()),
             options => match options.and_then(execute) {
-                Ok(()) => ExitCode::SUCCESS,
+                Ok(code) => code,
                 Err(error) => report(&error),
             },
         },
@@ -75,7 +75,7 @@ fn quieten_vulkan() {
     }
 }
 
-fn execute(options: Options) -> Result<()> {
+fn execute(options: Options) -> Result<ExitCode> {
     log::start(options.quiet, options.verbose);
     match options.action {
         Action::AllPairs(job) => runner::run(&*job, options.quiet),
@@ -94,7 +94,7 @@ fn execute(options: Options) -> Result<()> {
         Action::MakeDb(job) => makedb::make(&job, options.quiet),
         Action::DbInfo(job) => makedb::info(&job, options.quiet),
         Action::Devices(job) => run::devices(&job, options.quiet),
-        Action::Bench(job) => bench::run(&job, options.quiet),
+        Action::Bench(job) => return bench::run(&job, options.quiet),
         Action::Completions(shell) => pages::completions(shell),
         Action::Man(directory) => pages::man(directory.as_deref()),
         Action::Citation => pages::citation(),
@@ -104,6 +104,7 @@ fn execute(options: Options) -> Result<()> {
         Action::LongFields => pages::print(flags::in_text(&Field::long_table())),
         Action::Schemes => pages::print(NamedScheme::list()),
     }
+    .map(|()| ExitCode::SUCCESS)
 }
 
 fn report(error: &Error) -> ExitCode {

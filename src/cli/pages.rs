@@ -11,7 +11,7 @@ use std::path::Path;
 /// The exit codes, of [`Error::exit_code`] and of the command line.
 const STATUS: &str = "\
 0    The job is done. Also if the reader of the output went away.
-1    A device or the program failed, and nobody could take over.
+1    A device or the program failed, and nobody could take over; or 'bench --compare' found something slower.
 2    Wrong input or options, or a file that cannot be read or written.
 130  The job was asked to stop: Ctrl-C, SIGTERM or SIGHUP.";
 

@@ -87,6 +87,10 @@ fn experiments_run_in_their_own_order_each_once() {
     // All but the seven that follow others, and the CPU.
     assert_eq!(all.contenders.len(), pairwave::gpu::kernels::KERNELS.len() - 7 + 1);
     assert_eq!((all.work.len(), all.gaps.len()), (2, 2));
+    assert_eq!((all.save, all.compare, all.tolerance), (None, None, 0.1));
+    let guarded = bench("edit --save new.rates --compare old.rates --tolerance 12.5");
+    assert_eq!((guarded.save, guarded.compare), (Some("new.rates".into()), Some("old.rates".into())));
+    assert_eq!(guarded.tolerance, 0.125);
     let some = bench("end-to-end filter kernels filter --work scores --gaps affine --lengths 5,7 --kernel cpu -o -");
     assert_eq!(some.experiments, [Experiment::Kernels, Experiment::Filter, Experiment::EndToEnd]);
     assert_eq!((some.work, some.gaps), (vec![BenchWork::Scores], vec![GapKind::Affine]));
@@ -338,6 +342,14 @@ fn contradictions() {
         "bench --kernel cpu,cpu",
         "bench --plot -",
         "bench -o bench.svg --plot bench.svg",
+        "bench --plot a --save a",
+        "bench --save a --compare a",
+        "bench --compare -",
+        "bench --compare a --tolerance 100",
+        "bench --compare a --tolerance -1",
+        "bench --compare a --tolerance nan",
+        "bench --tolerance 5",
+        "bench cluster --save a",
         "bench --threads 0",
         "bench --device 0,0",
     ];

@@ -224,6 +224,59 @@ fn sequences_of_a_file() {
     ");
 }
 
+/// Rates that are saved are found again; none of an altered file is believed, and one that is far above all is missed.
+#[test]
+fn rates_beside_saved_ones() {
+    let folder = folder();
+    let [saved, altered, again] = ["saved.rates", "altered.rates", "again.rates"].map(|name| path(&folder, name));
+    let edit = ["edit", "--device", "cpu", "--lengths", "40"];
+    bench(&[&edit[..], &["--save", &saved]].concat());
+    let text = std::fs::read_to_string(&saved).expect("it is there");
+    let keys: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once('\t')?.0)).collect();
+    let expected = ["infix", "global"].map(|mode| {
+        ["kernel_tcups", "tcups"].map(|rate| format!("edit mode={mode} length_symbols=40 kernel=cpu {rate}"))
+    });
+    assert_eq!(keys, expected.concat());
+    assert!(text.starts_with("pairwave bench rates 1\n# pairwave "), "{text}");
+
+    // A hundred-millionth of a rate is no more than any that is measured, and a hundred million times it no less.
+    let times = |factor: f64| {
+        let line = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
+            [key, value, unit, device] => {
+                format!("{key}\t{}\t{unit}\t{device}\n", value.parse::<f64>().expect("a number") * factor)
+            }
+            _ => format!("{line}\n"),
+        };
+        text.lines().map(line).collect::<String>()
+    };
+    std::fs::write(&altered, times(1e-8)).expect("written");
+    let said = |run: assert_cmd::assert::Assert| {
+        [&run.get_output().stdout, &run.get_output().stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    };
+    let arguments = [&["bench", "--quick"][..], &edit, &["--compare", &altered, "--format", "csv"]].concat();
+    let [out, stderr] = said(pairwave(&arguments).assert().success());
+    assert!(stderr.contains("none of 4 rates fell by more than 10%"), "{stderr}");
+    let compared: Vec<_> = rows(&out).into_iter().filter(|row| row["experiment"] == "compare").collect();
+    assert_eq!(compared.iter().map(|row| row["row"].as_str()).collect::<Vec<_>>(), keys);
+    assert!(compared.iter().all(|row| row["mark"] == "faster"), "{out}");
+
+    std::fs::write(&altered, times(1e8).replace("CPU, ", "Abacus, ")).expect("written");
+    let arguments = [&["bench", "--quick"][..], &edit, &["--compare", &altered, "--save", &again]].concat();
+    let [out, stderr] = said(pairwave(&arguments).assert().code(1));
+    assert!(stderr.contains("error: ") && stderr.contains("4 rates of 4 fell by more than 10%"), "{stderr}");
+    assert!(stderr.contains("of another device: Abacus, "), "{stderr}");
+    assert_eq!((out.matches("SLOWER").count(), out.contains("another device's rates: Abacus")), (4, true), "{out}");
+    assert!(std::fs::read_to_string(&again).is_ok_and(|text| text.lines().count() == 2 + 4));
+
+    // Before anything is measured, and with nothing written.
+    std::fs::write(&altered, "pairwave bench rates 1\na\tb\n").expect("written");
+    let none = path(&folder, "none");
+    let arguments = [&["bench"][..], &edit, &["--compare", &altered, "-o", &none]].concat();
+    let [_, stderr] = said(pairwave(&arguments).assert().code(2));
+    assert!(stderr.contains("altered.rates, line 2: 2 fields; key, value, unit and device"), "{stderr}");
+    assert_eq!(entries(folder.path()), ["again.rates", "altered.rates", "saved.rates"]);
+}
+
 /// The line that names the device.
 fn cpu_line(text: &str) -> String {
     without_numbers(text.lines().find(|line| line.starts_with("CPU, ")).expect("such a line")).trim_end().to_owned()

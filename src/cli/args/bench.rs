@@ -68,6 +68,22 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub plot: Option<PathBuf>,
 
+    /// Write the rates as well, one a line, for a later --compare
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub save: Option<PathBuf>,
+
+    /// Set the rates beside those that --save wrote; the exit code is 1 if one fell
+    ///
+    /// Rows are found by what they measure, so that the same experiments, lengths and counts should be given. What is on one
+    /// side only is marked. Another device's rates are compared with a warning. A row that was measured and now takes longer than
+    /// --seconds, is refused or fails counts as one that fell.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub compare: Option<PathBuf>,
+
+    /// Percent by which a rate may fall with --compare [default: 10]
+    #[arg(long, value_name = "PERCENT", help_heading = OUTPUT, allow_negative_numbers = true)]
+    pub tolerance: Option<f64>,
+
     /// Device to measure: its index, a part of its name, its PCI bus id, cpu, or all [default: the best there is]
     ///
     /// May be given several times, or with several devices separated by commas: each has tables of its own.
@@ -96,7 +112,10 @@ Examples:
   How long the stages of multiple alignments of 500 proteins take:
     pairwave bench msa --counts 500 --lengths 350 --seconds 30
   How long all pairs of a file take with every kernel:
-    pairwave bench endtoend --seqs genes.fa --seconds 20";
+    pairwave bench endtoend --seqs genes.fa --seconds 20
+  Whether something got slower since rates were saved:
+    pairwave bench edit --lengths 150 --save before.rates
+    pairwave bench edit --lengths 150 --compare before.rates";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExperimentName {

@@ -5,6 +5,7 @@
 //! given, and every number is a measurement of this run: what is not measured is marked as such.
 
 mod buffering;
+pub mod compare;
 mod data;
 mod edit;
 mod endtoend;
@@ -14,6 +15,7 @@ mod long;
 mod measure;
 mod msa;
 mod papara;
+pub mod rates;
 pub(in crate::jobs) mod reads;
 pub(super) mod shared_engine;
 mod slices;
