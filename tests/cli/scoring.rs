@@ -77,9 +77,11 @@ fn schemes_that_have_names() {
     assert_eq!(short(&folder, &["--scheme", "pairwave"]), short(&folder, &[]));
     let linear = short(&folder, &["--gap-open", "0", "--gap-extend", "10"]);
     assert_eq!(short(&folder, &["--scheme", "truong"]), linear);
-    let doubled = short(&folder, &["--scheme", "megablast"]);
-    let numbers = "--match 2 --mismatch -4 --ambiguity mismatch --gap-open 0 --gap-extend 5";
-    assert_eq!(doubled, short(&folder, &numbers.split_whitespace().collect::<Vec<_>>()));
+    let blastn = short(&folder, &["--scheme", "blastn"]);
+    let numbers = "--match 2 --mismatch -3 --ambiguity mean --gap-open 5 --gap-extend 2";
+    assert_eq!(blastn, short(&folder, &numbers.split_whitespace().collect::<Vec<_>>()));
+    // Twice what a match of 1 and a mismatch of -2 score, and means of these.
+    assert_ne!(short(&folder, &["--scheme", "megablast"]), blastn);
     let wrong = wrong::refused_by("allpairs", &folder, "in.fa --scheme clustal");
     assert!(wrong.contains("clustal") && wrong.contains("vsearch"), "{wrong}");
 }
