@@ -146,7 +146,8 @@ fn tile(cooperation: Cooperation, packing: Packing) -> naga::Module {
         columns: 8,
         workgroup: 16,
         codes: 16,
-        affine: true,
+        gaps: pairwave::score::Gaps::from_blast(11, 1),
+        group: None,
         passes: true,
         split: true,
     };
@@ -177,19 +178,16 @@ fn structures_of_tiles() {
             diagonal,
             block_words,
             kept_passes,
-            first,
-            next,
             slot_rows,
             slot_borders,
             slot_vectors,
             values_begin,
             list_begin,
-            floors,
-            spare
+            floors
         ]
     );
     same_layout!(tiles(), sw_tile::Task, "Task", [parts_begin, passes, first, count, before, words]);
-    same_layout!(tiles(), sw_tile::Part, "Part", [end_word, symbols, columns, first_word, pairs_begin, floor, state]);
+    same_layout!(tiles(), sw_tile::Part, "Part", [end_word, words, words_left, pairs_begin, floor, state]);
     same_layout!(tiles(), Target, "Target", [end_word, symbols, number]);
     for module in tiles() {
         let (members, _) = shader_layout(&module, "Output");

@@ -16,7 +16,7 @@ use pairwave::pairs::kernels::{nw_slice, nw_slice_half, sw_tile};
 use pairwave::papara::kernels::block::{self, Numbers};
 use pairwave::posterior::kernels::program::Variant as PosteriorVariant;
 use pairwave::profile::kernels::program as profile;
-use pairwave::score::{EditMode, Reach};
+use pairwave::score::{EditMode, Gaps, Reach};
 use pairwave::seq::Alphabet;
 
 /// Workgroup memory that every device has.
@@ -129,13 +129,14 @@ fn tiles() -> Vec<sw_tile::Variant> {
             [(4, 4, 16), (4, 28, 256), (8, 12, 16), (8, 20, 256), (16, 20, 256), (32, 8, 64)]
         {
             for codes in [16, 28] {
-                for (affine, passes, split) in [
-                    (true, true, true),
-                    (false, true, true),
-                    (true, true, false),
-                    (true, false, false),
-                    (false, false, false),
+                for (affine, passes, split, group) in [
+                    (true, true, true, None),
+                    (false, true, true, Some(4)),
+                    (true, true, false, Some(columns)),
+                    (true, false, false, None),
+                    (false, false, false, None),
                 ] {
+                    let gaps = if affine { Gaps::from_blast(11, 1) } else { Gaps::linear(6) };
                     let sizes = sw_tile::Variant {
                         cooperation,
                         packing,
@@ -143,7 +144,8 @@ fn tiles() -> Vec<sw_tile::Variant> {
                         columns,
                         workgroup,
                         codes,
-                        affine,
+                        gaps,
+                        group,
                         passes,
                         split,
                     };

@@ -1,8 +1,8 @@
 // Local scores of queries against targets, each pair over LANES lanes: a lane keeps COLUMNS columns in registers, the target's
 // symbols stream through them, and a lane is one row behind its left neighbour, so that the border between them has arrived by
-// one exchange a row. More than LANES * COLUMNS columns come in passes. In halves two pairs are computed together: of two queries with
-// one target, where another query takes the place of one that has no more columns, so that a pass is of parts of any two queries;
-// or of one query with two targets.
+// one exchange a row. Queries lie one after the other, each from a lane of its own on, and so many columns in passes of LANES lanes:
+// a pass has the last lanes of one, the first of another. In halves two pairs are computed together: of two such chains of queries
+// with one target, or of one with two targets.
 // Recurrence: with g = H - first, the only form of H that is kept (first, next: costs of a gap's symbols; the table holds
 //             s + first, so that g + table is H + s)
 //               t = max(0, g[i-1,j-1] + table[b[i],a[j]])        H = max(t, F[i,j], E[i,j])        g = H - first
@@ -17,8 +17,13 @@
 //             reach their query's floor, if there are floors.
 // Invariant:  before step s a lane l has made its rows up to s - l - 1; a row outside the target is one of padding, which lifts no
 //             H: nothing has to be asked in a step. (In parts it is asked, as columns have to be what they were.)
-// Constants:  LANES (a multiple of 4), COLUMNS (likewise), ROW_LOADS (distance of codes in the profile; an odd multiple of LANES
-//             where two pairs or more load at once), CODES, AFFINE, PASSES, SPLIT.
+// Bounds:     where only pairs that reach a floor are asked for (BOUNDED), the best is looked at once in GROUP columns and not in
+//             each: E after the last of them is at least g of any of them less (GROUP - 1) * next, and at most the greatest g. So
+//             E + first is a score's lower bound, too low by (GROUP - 1) * next at most (linear gaps: first). The host asks for that
+//             much less, and has those that are listed computed again.
+// Constants:  LANES (a multiple of 4), COLUMNS (likewise), GROUP (divides COLUMNS, a multiple of LOAD), ROW_LOADS (distance of codes
+//             in the profile; an odd multiple of LANES where two pairs or more load at once), CODES, OPENING and EXTENSION (costs of a gap's
+//             first symbol and of each further one), AFFINE, BOUNDED, PASSES, SPLIT.
 
 struct Params {
     // Tasks task_begin .. task_end are to do; without tickets slot k does task task_begin + k.
@@ -31,9 +36,6 @@ struct Params {
     diagonal: u32,
     block_words: u32,
     kept_passes: u32,
-    // Costs of a gap's first symbol and of each further one.
-    first: i32,
-    next: i32,
     // Of scratch: rows of a border, borders of a slot, vectors of a slot.
     slot_rows: u32,
     slot_borders: u32,
@@ -43,11 +45,10 @@ struct Params {
     list_begin: u32,
     // Whether floors are asked for.
     floors: u32,
-    spare: u32,
 }
 
 struct Task {
-    // Its passes: parts[parts_begin ..], QUERIES each.
+    // Its passes: parts[parts_begin ..], in each pass QUERIES for a lane, lane by lane.
     parts_begin: u32,
     passes: u32,
     // Targets: targets[first .. first + count].
@@ -59,19 +60,18 @@ struct Task {
     words: u32,
 }
 
-// What a query has in a pass: columns of its own, with a border to the left if they are not its first.
+// What a lane has in a pass: columns of a query.
 struct Part {
-    // Word just past the query's last symbol, and its length.
+    // Word just past the query's last symbol, and how many words it has.
     end_word: u32,
-    symbols: u32,
-    // Columns of all its passes, padding included, and the first of these in words.
-    columns: u32,
-    first_word: u32,
+    words: u32,
+    // Words from these columns' first to the query's end. If there are more than the query has, they begin with padding.
+    words_left: u32,
     // Index of its first pair among all pairs.
     pairs_begin: u32,
     // Least score that is listed.
     floor: i32,
-    // THERE: there is one. FIRST, LAST: it is the query's first pass, its last.
+    // THERE: there are any. BEGIN, END: they are the query's first, its last. FIRST: it begins in this pass.
     state: u32,
 }
 
@@ -103,11 +103,16 @@ override WG: u32 = 64u;
 
 const TASK_DONE: u32 = 1u;
 const THERE: u32 = 1u;
-const FIRST: u32 = 2u;
-const LAST: u32 = 4u;
+const BEGIN: u32 = 2u;
+const FIRST: u32 = 4u;
+const END: u32 = 8u;
+// Columns whose scores come in one load.
+const LOAD: u32 = 4u;
 const LOADS: u32 = COLUMNS / LOAD;
 
 var<workgroup> profile: array<V, CODES * ROW_LOADS>;
+// Four symbols of the queries each, load by load of a lane, lane by lane.
+var<workgroup> pass_words: array<vec2<u32>, LANES * LOADS>;
 var<workgroup> wg_task: u32;
 
 // Four symbols of the target, or of both: 0 where they have no more. (Words before the first wrap around, which is beyond every
@@ -123,47 +128,51 @@ fn target_words_at(begin_words: vec2<u32>, counts: vec2<u32>, word: u32) -> vec2
     return found;
 }
 
-// A part of a pass.
-fn part_of(task: Task, pass_index: u32, which: u32) -> Part {
+// A lane's part of the pass whose parts begin there.
+fn part_of(pass_parts: u32, lane: u32, which: u32) -> Part {
     var part = Part();
     if (which < QUERIES) {
-        part = parts[task.parts_begin + pass_index * QUERIES + which];
+        part = parts[pass_parts + lane * QUERIES + which];
     }
     return part;
 }
 
-// Four symbols of a query of whose columns those before its first word are padding.
-fn query_word(part: Part, word_of_pass: u32) -> u32 {
-    let words = part.columns / 4u;
-    let word = part.first_word + word_of_pass;
+// Four symbols of a lane's columns.
+fn query_word(part: Part, word: u32) -> u32 {
     var found = 0u;
-    if ((part.state & THERE) != 0u && word + (part.symbols + 3u) / 4u >= words) {
-        found = query_words[part.end_word - (words - word)];
+    let left = part.words_left - word;
+    if ((part.state & THERE) != 0u && left <= part.words) {
+        found = query_words[part.end_word - left];
     }
     return found;
 }
 
 // Makes the profile of a pass: what every code scores in its columns. Begins and ends with a barrier: to be called by all
 // invocations of the workgroup.
-fn make_profile(one: Part, two: Part, t: u32) {
+fn make_profile(pass_parts: u32, t: u32) {
     // Safe: what last lanes wrote in the pass before is the first lanes' from here on.
     storageBarrier();
+    workgroupBarrier();
+    for (var p = t; p < LANES * LOADS; p += WG) {
+        let one = part_of(pass_parts, p / LOADS, 0u);
+        let two = part_of(pass_parts, p / LOADS, 1u);
+        pass_words[p] = vec2<u32>(query_word(one, p % LOADS), query_word(two, p % LOADS));
+    }
+    // Safe: each was written by one invocation before this barrier and is only read until the next pass's.
     workgroupBarrier();
     for (var p = t; p < CODES * LANES * LOADS; p += WG) {
         let code = p / (LANES * LOADS);
         let load = p % (LANES * LOADS);
-        let word = load * LOAD / 4u;
-        let symbols = vec2<u32>(query_word(one, word), query_word(two, word));
-        profile[code * ROW_LOADS + load % LOADS * LANES + load / LOADS] = scores_of(code * CODES, symbols, load);
+        profile[code * ROW_LOADS + load % LOADS * LANES + load / LOADS] = scores_of(code * CODES, pass_words[load]);
     }
-    // Safe: every entry was written by one invocation before this barrier and is only read until the next pass's.
+    // Safe: likewise.
     workgroupBarrier();
 }
 
 // A pass of one pair (of halves: two) over `lane` and its neighbours: the greatest t of the lane's columns. Of the target (of two:
-// of each) `counts` words of rows from `begin_words` on. `first_border`: where their border is in scratch; of the left one the bits
-// of `left_mask` enter, and the right one is written if `has_right`. `kept`: where what this invocation keeps is, which it finds
-// there if it `goes_on`. To be called by all invocations that exchange, with as many `steps` of four rows.
+// of each) `counts` words of rows from `begin_words` on. Of what comes from the left the bits of `left_mask` enter, of the first lane
+// from the border in scratch, which is at `first_border`; the last lane's goes there if it `has_right`. `kept`: where what this
+// invocation keeps is, which it finds there if it `goes_on`. To be called by all invocations that exchange, with as many `steps` of four rows.
 fn scan(
     begin_words: vec2<u32>,
     counts: vec2<u32>,
@@ -175,8 +184,8 @@ fn scan(
     lane: u32,
     steps: u32,
 ) -> S {
-    let opening = number(-params.first);
-    let extension = number(-params.next);
+    let opening = number(-i32(OPENING));
+    let extension = number(-i32(EXTENSION));
     let count = max(counts.x, counts.y);
     var h: array<S, COLUMNS>;
     var f: array<S, COLUMNS>;
@@ -188,6 +197,9 @@ fn scan(
     }
     var corner = opening;
     var best = S_ZERO;
+    if (BOUNDED) {
+        best = opening;
+    }
     if (SPLIT && goes_on) {
         for (var c = 0u; c < COLUMNS; c++) {
             let entry = unpacked(scratch[kept + c].xy);
@@ -210,11 +222,11 @@ fn scan(
     // The borders of four rows: of the first lane those that enter, the next row's first; of the last lane those that have left,
     // the last row's last.
     let outside = packed(B_of(opening, opening));
-    let outside_left = vec4<i32>(outside, outside) & vec4<i32>(~left_mask);
+    let outside_left = outside & vec2<i32>(~left_mask);
     var borders = array<vec2<i32>, 4>(outside, outside, outside, outside);
     if (enters && count > 0u) {
-        let one = (scratch[first_border] & vec4<i32>(left_mask)) | outside_left;
-        let two = (scratch[first_border + 1u] & vec4<i32>(left_mask)) | outside_left;
+        let one = scratch[first_border];
+        let two = scratch[first_border + 1u];
         borders = array<vec2<i32>, 4>(one.xy, one.zw, two.xy, two.zw);
     }
     var sent = outside;
@@ -238,6 +250,7 @@ fn scan(
             if (lane == 0u) {
                 left = borders[0];
             }
+            left = (left & vec2<i32>(left_mask)) | outside_left;
             let row = step * 4u + k - lane;
             if (!SPLIT || row < 4u * count) {
                 let profile_rows = ((symbols >> vec2<u32>(8u * k)) & vec2<u32>(255u)) * ROW_LOADS + lane;
@@ -246,26 +259,33 @@ fn scan(
                 var g = g_of(entering);
                 var e = e_of(entering);
                 corner = g;
-                for (var load = 0u; load < LOADS; load++) {
-                    let scores = loaded(profile_rows + load * LANES);
-                    for (var q = 0u; q < LOAD; q++) {
-                        let c = load * LOAD + q;
-                        let t = floored(diagonal, column_of(scores, q));
-                        best = max(best, t);
-                        diagonal = h[c];
-                        if (AFFINE) {
-                            let x = max(later_max(t, f[c]), e);
-                            g = x + opening;
-                            e = max(e + extension, g);
-                            f[c] = max(f[c] + extension, g);
-                        } else {
-                            g = max(later_max(t, diagonal), g) + opening;
+                for (var group = 0u; group < COLUMNS / GROUP; group++) {
+                    for (var load = 0u; load < GROUP / LOAD; load++) {
+                        let scores = loaded(profile_rows + (group * (GROUP / LOAD) + load) * LANES);
+                        for (var q = 0u; q < LOAD; q++) {
+                            let c = group * GROUP + load * LOAD + q;
+                            let t = floored(diagonal, column_of(scores, q));
+                            if (!BOUNDED) {
+                                best = max(best, t);
+                            }
+                            diagonal = h[c];
+                            if (AFFINE) {
+                                let x = max(later_max(t, f[c]), e);
+                                g = x + opening;
+                                e = max(e + extension, g);
+                                f[c] = max(f[c] + extension, g);
+                            } else {
+                                g = max(later_max(t, diagonal), g) + opening;
+                            }
+                            h[c] = g;
                         }
-                        h[c] = g;
                     }
-                }
-                if (!AFFINE) {
-                    e = g;
+                    if (!AFFINE) {
+                        e = g;
+                    }
+                    if (BOUNDED) {
+                        best = max(best, e);
+                    }
                 }
                 sent = packed(B_of(g, e));
             }
@@ -281,8 +301,6 @@ fn scan(
             }
         }
         if (PASSES && lane == 0u) {
-            one = (one & vec4<i32>(left_mask)) | outside_left;
-            two = (two & vec4<i32>(left_mask)) | outside_left;
             borders = array<vec2<i32>, 4>(one.xy, one.zw, two.xy, two.zw);
         }
     }
@@ -299,30 +317,38 @@ fn scan(
     return best;
 }
 
-// The greatest value of a pair's lanes, for the last of them.
-fn highest(value: S, lane: u32) -> vec2<i32> {
+// The greatest value of a pair's lanes up to this one: of those from which something comes to it from the left, by the bits of each
+// lane's `left_mask`.
+fn highest(value: S, left_mask: i32, lane: u32) -> vec2<i32> {
     var best = rounded(value);
+    let joins = vec2<bool>((left_mask & 65535) != 0, (left_mask & -65536) != 0) & vec2<bool>(lane > 0u);
     // One exchange more than is needed: an even number, as exchanges through workgroup memory take turns.
     for (var step = 0u; step < LANES; step++) {
         let left = from_left(best, step);
-        best = max(best, select(left, best, lane == 0u));
+        best = max(best, select(best, left, joins));
     }
     return best;
 }
 
-// Keeps a pair's score, the greater of this pass's and those of passes before; lists it, if it is the last and reaches the floor.
-fn keep(part: Part, place: u32, score: i32) {
-    if ((part.state & THERE) == 0u) {
-        return;
-    }
+// Keeps a pair's score (or its lower bound) where the query ends for now, the greater of this pass's `best` and those of passes
+// before; lists it, if these were its last columns and it reaches the floor. Of no pair if it `is_none`. (All lanes come this way to
+// its end: where those without a pair returned at once, NVIDIA's compiler lost a few of the pairs that lanes list together.)
+fn keep(part: Part, is_none: bool, lane: u32, place: u32, best: i32) {
+    let is_last = (part.state & END) != 0u;
+    let keeps = !is_none && (part.state & THERE) != 0u && (is_last || lane == LANES - 1u);
     let pair = part.pairs_begin + place;
     let at = params.values_begin + pair;
-    var value = score;
-    if ((part.state & FIRST) == 0u) {
+    var value = best;
+    if (BOUNDED) {
+        value += i32(OPENING);
+    }
+    if (keeps && (part.state & FIRST) == 0u) {
         value = max(value, bitcast<i32>(out.data[at]));
     }
-    out.data[at] = bitcast<u32>(value);
-    if ((part.state & LAST) != 0u && params.floors != 0u && value >= part.floor) {
+    if (keeps) {
+        out.data[at] = bitcast<u32>(value);
+    }
+    if (keeps && is_last && params.floors != 0u && value >= part.floor) {
         let entry = params.list_begin + 2u * atomicAdd(&out.listed, 1u);
         out.data[entry] = pair;
         out.data[entry + 1u] = bitcast<u32>(value);
@@ -331,12 +357,12 @@ fn keep(part: Part, place: u32, score: i32) {
 
 // Whether a query has columns left of those of this part.
 fn has_left(part: Part) -> bool {
-    return (part.state & (THERE | FIRST)) == THERE;
+    return (part.state & (THERE | BEGIN)) == THERE;
 }
 
 // Whether it has columns right of them.
 fn goes_right(part: Part) -> bool {
-    return (part.state & (THERE | LAST)) == THERE;
+    return (part.state & (THERE | END)) == THERE;
 }
 
 // First word and number of words of a target's rows, as far as they lie in a range; none of spare teams.
@@ -390,9 +416,10 @@ fn run_tasks(workgroup: u32, place: u32, t: u32) {
             word_end = min(word_begin + params.block_words, task.words);
         }
         for (var pass_index = pass_begin; pass_index < pass_end; pass_index++) {
-            let one = part_of(task, pass_index, 0u);
-            let two = part_of(task, pass_index, 1u);
-            make_profile(one, two, t);
+            let pass_parts = task.parts_begin + pass_index * LANES * QUERIES;
+            make_profile(pass_parts, t);
+            let one = part_of(pass_parts, lane, 0u);
+            let two = part_of(pass_parts, lane, 1u);
             let left_mask = border_mask(has_left(one), has_left(two));
             let has_right = goes_right(one) || goes_right(two);
             let kept = kept_begin + (pass_index % params.kept_passes * WG + place) * (COLUMNS + 1u);
@@ -410,17 +437,16 @@ fn run_tasks(workgroup: u32, place: u32, t: u32) {
                 let border = slot_begin + place_of_slot * (params.slot_rows / 2u) + 2u * word_begin;
                 let lane_best = scan(
                     vec2<u32>(a.x, b.x), counts, border, left_mask, has_right, kept, word_begin > 0u, lane, steps);
-                let best = highest(lane_best, lane);
-                if (lane == LANES - 1u && word_end >= task.words) {
-                    if (index < task.count) {
-                        keep(one, task.before + index, best.x);
-                    }
-                    if (TARGETS == 2u && index + 1u < task.count) {
-                        keep(one, task.before + index + 1u, best.y);
-                    }
-                    if (QUERIES == 2u && index < task.count) {
-                        keep(two, task.before + index, best.y);
-                    }
+                let best = highest(lane_best, left_mask, lane);
+                // Parts are read again, as they would take registers in a scan.
+                let first = part_of(pass_parts, lane, 0u);
+                let is_none = word_end < task.words || index >= task.count;
+                keep(first, is_none, lane, task.before + index, best.x);
+                if (TARGETS == 2u) {
+                    keep(first, is_none || index + 1u >= task.count, lane, task.before + index + 1u, best.y);
+                }
+                if (QUERIES == 2u) {
+                    keep(part_of(pass_parts, lane, 1u), is_none, lane, task.before + index, best.y);
                 }
             }
         }

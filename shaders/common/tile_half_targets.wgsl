@@ -10,7 +10,6 @@ struct L {
     two: V,
 }
 
-const LOAD: u32 = 4u;
 // Queries and targets that are computed together.
 const QUERIES: u32 = 1u;
 const TARGETS: u32 = 2u;
@@ -30,7 +29,7 @@ fn column_of(scores: L, c: u32) -> S {
 }
 
 // Scores of a code, whose row of the table begins at `row`, against LOAD symbols of the first query.
-fn scores_of(row: u32, symbols: vec2<u32>, load: u32) -> V {
+fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     let a = symbols.x;
     return vec4<f16>(
         score_of(row, a & 255u), score_of(row, (a >> 8u) & 255u), score_of(row, (a >> 16u) & 255u), score_of(row, a >> 24u));

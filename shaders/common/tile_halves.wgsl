@@ -2,11 +2,13 @@
 
 #import tile_half_numbers
 
-// Scores of LOAD columns, of one query beside the other's.
-alias V = vec4<f16>;
+// Scores of LOAD columns, of one query beside the other's: of the first two, and of the others.
+struct V {
+    near: vec4<f16>,
+    far: vec4<f16>,
+}
 alias L = V;
 
-const LOAD: u32 = 2u;
 // Queries and targets that are computed together.
 const QUERIES: u32 = 2u;
 const TARGETS: u32 = 1u;
@@ -23,16 +25,25 @@ fn loaded(places: vec2<u32>) -> L {
 
 fn column_of(scores: L, c: u32) -> S {
     if (c == 0u) {
-        return scores.xy;
+        return scores.near.xy;
     }
-    return scores.zw;
+    if (c == 1u) {
+        return scores.near.zw;
+    }
+    if (c == 2u) {
+        return scores.far.xy;
+    }
+    return scores.far.zw;
 }
 
-// Scores of a code, whose row of the table begins at `row`, against LOAD symbols of both queries: the load-th of their words.
-fn scores_of(row: u32, symbols: vec2<u32>, load: u32) -> V {
-    let shift = 16u * (load % 2u);
-    let a = symbols.x >> shift;
-    let b = symbols.y >> shift;
-    return vec4<f16>(
-        score_of(row, a & 255u), score_of(row, b & 255u), score_of(row, (a >> 8u) & 255u), score_of(row, (b >> 8u) & 255u));
+// Scores of a code, whose row of the table begins at `row`, against LOAD symbols of both queries.
+fn scores_of(row: u32, symbols: vec2<u32>) -> V {
+    return V(two_columns(row, symbols), two_columns(row, symbols >> vec2<u32>(16u)));
+}
+
+// The same against the first two of them.
+fn two_columns(row: u32, symbols: vec2<u32>) -> vec4<f16> {
+    let one = symbols & vec2<u32>(255u);
+    let two = (symbols >> vec2<u32>(8u)) & vec2<u32>(255u);
+    return vec4<f16>(score_of(row, one.x), score_of(row, one.y), score_of(row, two.x), score_of(row, two.y));
 }

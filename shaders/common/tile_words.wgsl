@@ -7,7 +7,6 @@ alias L = V;
 // What goes from column to column: H less a gap's first symbol, and E.
 alias B = vec2<i32>;
 
-const LOAD: u32 = 4u;
 // Queries and targets that are computed together.
 const QUERIES: u32 = 1u;
 const TARGETS: u32 = 1u;
@@ -67,7 +66,7 @@ fn column_of(scores: L, c: u32) -> S {
 }
 
 // Scores of a code, whose row of the table begins at `row`, against LOAD symbols of the first query.
-fn scores_of(row: u32, symbols: vec2<u32>, load: u32) -> V {
+fn scores_of(row: u32, symbols: vec2<u32>) -> V {
     let a = symbols.x;
     return vec4<i32>(
         table[row + (a & 255u)], table[row + ((a >> 8u) & 255u)], table[row + ((a >> 16u) & 255u)], table[row + (a >> 24u)]);

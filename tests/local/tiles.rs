@@ -18,7 +18,7 @@ const STEMS: [&str; 4] = ["sw_tile", "sw_tile_half", "sw_tile_half_targets", "sw
 
 /// A pass has 16 columns.
 const SMALL: TileShape =
-    TileShape { workgroup: 16, lanes: Some(4), columns: Some(4), halves: false, most_rows: u64::MAX };
+    TileShape { workgroup: 16, lanes: Some(4), columns: Some(4), halves: false, most_rows: u64::MAX, host_cells: 0 };
 
 fn engine(stem: &str, shape: TileShape) -> GpuEngine {
     let kernel = find(stem).expect("a kernel of the table");
@@ -174,6 +174,54 @@ fn what_scores_too_little_stays_on_the_device() {
         assert_eq!(hits, wanted, "{stem}");
         assert!(hits.len() > 4 && hits.len() < all.len(), "{} of {}", hits.len(), all.len());
         assert!(hits.iter().any(|hit| hit.score > 2100), "{stem}");
+    }
+}
+
+/// Floors at scores that there are and just above, and so high that groups of columns become as large as they can: bounds leave out
+/// what does not reach them, and nothing else.
+#[test]
+fn bounds_leave_out_what_does_not_reach_a_floor() {
+    let affine = |alphabet, gaps| match alphabet {
+        Alphabet::Protein => local(Scoring { gaps, ..Scoring::protein() }),
+        _ => local(Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap()),
+    };
+    let schemes = [
+        affine(Alphabet::Protein, Gaps::from_blast(11, 1)),
+        affine(Alphabet::Dna, Gaps::from_blast(8, 2)),
+        affine(Alphabet::Protein, Gaps::linear(3)),
+    ];
+    for (seed, scoring) in (0xb0d5..).zip(&schemes) {
+        let mut rng = support::rng(seed);
+        let parent = support::random_codes(&mut rng, scoring.alphabet, 75);
+        let related: Vec<Vec<u8>> = (0..12)
+            .map(|which| {
+                let (begin, end) = ([0, 9, 40][which % 3], [75, 61, 70][which % 2]);
+                support::mutated(&mut rng, scoring.alphabet, &parent[begin..end], 5 + 4 * which as u32)
+            })
+            .collect();
+        let store = support::store(scoring.alphabet, &related);
+        let pairs = support::batches(&support::job(&store, scoring.clone(), Want::Scores), u64::MAX);
+        let all = support::compute(&mut support::cpu(), &pairs);
+        let greatest = |query| all.iter().filter(|hit| hit.query == query).map(|hit| hit.score).max().unwrap_or(1000);
+        for (stem, columns) in STEMS.iter().flat_map(|stem| [(stem, 4), (stem, 12), (stem, 20)]) {
+            // A query's best hit is at its floor, or one below it.
+            for above in [0, 1] {
+                let floors: Arc<Floors> =
+                    Arc::new((0..store.len() as u32).map(|query| greatest(query) + above).collect());
+                let want = Want::AtLeast(Arc::clone(&floors));
+                let batches = support::batches(&support::job(&store, scoring.clone(), want), u64::MAX);
+                let host_cells = if above == 0 && columns > 4 { u64::MAX } else { 0 };
+                let mut engine = engine(stem, TileShape { columns: Some(columns), host_cells, ..SMALL });
+                // Twice, as what was listed decides how the next batch is computed.
+                for _ in 0..2 {
+                    let hits = support::compute(&mut engine, &batches);
+                    let wanted: Vec<Hit> =
+                        all.iter().copied().filter(|hit| hit.score >= floors.least(hit.query)).collect();
+                    assert_eq!(hits, wanted, "{stem}, {columns} columns, seed {seed:#x}, {scoring:?}");
+                    assert_eq!(hits.is_empty(), above == 1, "{stem}");
+                }
+            }
+        }
     }
 }
 

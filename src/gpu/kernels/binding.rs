@@ -59,7 +59,7 @@ pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7
 
 /// Of the kernels for local scores: what `common/tile.wgsl` declares.
 pub const TILE: &[Binding] =
-    &[uniform(64), NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out"), read(8, "parts")];
+    &[uniform(52), NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out"), read(8, "parts")];
 
 /// Of the kernels for distances.
 pub const MYERS: &[Binding] = &[

@@ -28,7 +28,8 @@ fn tile_of(cooperation: Cooperation, packing: Packing) -> sw_tile::Variant {
         columns: 12,
         workgroup: 16,
         codes: 16,
-        affine: true,
+        gaps: crate::score::Gaps::from_blast(11, 1),
+        group: Some(4),
         passes: true,
         split: true,
     }

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Packing, Program, of_kind};
 use crate::gpu::source::Constants;
-use crate::score::Scoring;
+use crate::score::{Gaps, Scoring};
 
 /// What halves give for a score that they do not hold.
 pub const SATURATED: i32 = 2048;
@@ -14,6 +14,10 @@ const MOST_IN_HALVES: i32 = 1000;
 const MOST_IN_WORDS: i64 = 1 << 29;
 /// What padding scores: enough that no score is left.
 const PADDING: i32 = -(1 << 30);
+/// Columns whose scores come in one load.
+const LOAD: u32 = 4;
+/// Columns of a group at most: more gain nothing.
+const MOST_IN_GROUP: u32 = 16;
 /// Bytes of a vector of scratch: what goes from column to column in two rows.
 pub const VECTOR_BYTES: u64 = 16;
 /// Words before `out.data`: the ticket counter, the number of listed pairs, and two spare.
@@ -21,9 +25,11 @@ pub const OUTPUT_HEADER_WORDS: u64 = 4;
 /// A part is there.
 pub const PART_THERE: u32 = 1;
 /// It is its query's first.
-pub const PART_FIRST: u32 = 2;
+pub const PART_BEGIN: u32 = 2;
+/// Its query begins in this pass.
+pub const PART_FIRST: u32 = 4;
 /// It is its query's last.
-pub const PART_LAST: u32 = 4;
+pub const PART_END: u32 = 8;
 /// Status of a task that was done.
 pub const STATUS_DONE: u32 = 1;
 
@@ -42,8 +48,10 @@ pub struct Variant {
     pub workgroup: u32,
     /// Codes of the alphabet.
     pub codes: u32,
-    /// Affine gaps.
-    pub affine: bool,
+    /// Cost of a gap's first symbol, and of each further one.
+    pub gaps: Gaps,
+    /// Scores are told by a lower bound, which is looked at once in so many columns; `None` for the scores.
+    pub group: Option<u32>,
     /// There are more passes than one.
     pub passes: bool,
     /// Rows come in parts, a dispatch each.
@@ -61,7 +69,11 @@ impl Program for Variant {
             .number("COLUMNS", self.columns)
             .number("ROW_LOADS", self.row_loads())
             .number("CODES", self.codes)
-            .flag("AFFINE", self.affine)
+            .number("GROUP", self.group.unwrap_or(self.columns))
+            .number("OPENING", self.gaps.first as u32)
+            .number("EXTENSION", self.gaps.next as u32)
+            .flag("AFFINE", !self.gaps.is_linear())
+            .flag("BOUNDED", self.group.is_some())
             .flag("PASSES", self.passes)
             .flag("SPLIT", self.split)
     }
@@ -72,27 +84,23 @@ impl Program for Variant {
 }
 
 impl Variant {
-    /// Columns whose scores come in one load, and its bytes.
-    const fn load(&self) -> (u32, u32) {
-        match self.packing {
-            Packing::One => (4, 16),
-            Packing::Queries => (2, 8),
-            Packing::Targets => (4, 8),
-        }
+    /// Bytes of a load.
+    const fn load_bytes(&self) -> u32 {
+        if matches!(self.packing, Packing::Targets) { 8 } else { 16 }
     }
 
     /// Loads from one code's scores to the next one's. Those of a pair's lanes lie side by side. Where so many lanes load at once
     /// as fill all banks, it does not matter which codes they have; of fewer lanes several pairs load at once, and an odd multiple
     /// spreads their codes over the banks.
     const fn row_loads(&self) -> u32 {
-        let loads = self.columns / self.load().0;
-        if self.lanes * self.load().1 < 128 { self.lanes * (loads | 1) } else { self.lanes * loads }
+        let loads = self.columns / LOAD;
+        if self.lanes * self.load_bytes() < 128 { self.lanes * (loads | 1) } else { self.lanes * loads }
     }
 
     /// Workgroup memory in bytes.
     pub const fn workgroup_bytes(&self) -> u32 {
         let ring = if matches!(self.cooperation, Cooperation::Workgroup) { 16 * self.workgroup } else { 0 };
-        self.codes * self.row_loads() * self.load().1 + ring + 16
+        self.codes * self.row_loads() * self.load_bytes() + 8 * self.lanes * (self.columns / LOAD) + ring + 16
     }
 
     /// Columns of a pass.
@@ -100,9 +108,14 @@ impl Variant {
         self.lanes * self.columns
     }
 
-    /// Passes over a query of so many symbols.
-    pub fn passes_of(&self, query_symbols: u32) -> u32 {
-        query_symbols.div_ceil(self.pass_columns()).max(1)
+    /// Words of a lane's columns.
+    pub const fn lane_words(&self) -> u32 {
+        self.columns / 4
+    }
+
+    /// Lanes that a query of so many symbols takes, in as many passes as there are.
+    pub fn lanes_of(&self, query_symbols: u32) -> u32 {
+        query_symbols.div_ceil(self.columns).max(1)
     }
 
     /// Groups of lanes in a workgroup, each with a pair, or with two.
@@ -125,6 +138,18 @@ impl Variant {
         !matches!(self.packing, Packing::One)
     }
 
+    /// The variant whose bounds of scores are too low by `most` at most, if there is one.
+    pub fn bounded(&self, most: i64) -> Option<Variant> {
+        let groups = (1..=MOST_IN_GROUP / LOAD).rev().map(|loads| loads * LOAD);
+        let with = |group| Variant { group: Some(group), ..*self };
+        groups.filter(|group| self.columns.is_multiple_of(*group)).map(with).find(|variant| variant.slack() <= most)
+    }
+
+    /// By how much bounds of scores are too low at most; 0 where scores are told.
+    pub fn slack(&self) -> i64 {
+        self.group.map_or(0, |group| i64::from(group - 1) * i64::from(self.gaps.next))
+    }
+
     /// Vectors of scratch that a slot takes for so many borders at a time of so many words of rows at most, and to keep the columns
     /// of so many passes if rows come in parts.
     pub fn slot_vectors(&self, borders: u32, words: u32, kept_passes: u32) -> u64 {
@@ -135,14 +160,13 @@ impl Variant {
 
     /// What a step of four rows is in loop iterations of an invocation, if no loop is unrolled.
     pub fn step_iterations(&self) -> u64 {
-        let (load, _) = self.load();
-        1 + 4 * (1 + u64::from(self.columns / load) * (1 + u64::from(load)))
+        let groups = self.columns / self.group.unwrap_or(self.columns);
+        1 + 4 * (1 + u64::from(groups) + u64::from(self.columns / LOAD) * (1 + u64::from(LOAD)))
     }
 
     /// Loop iterations of an invocation in a pass beside steps, with so many targets one after the other.
     pub fn pass_iterations(&self, turns: u32) -> u64 {
-        let (load, _) = self.load();
-        let profile = (self.codes * self.lanes * (self.columns / load)).div_ceil(self.workgroup) + 2;
+        let profile = (self.codes * self.lanes * (self.columns / LOAD)).div_ceil(self.workgroup) + 2;
         let turn = self.lanes + 3 * self.columns + 8;
         u64::from(profile) + u64::from(turns) * (u64::from(turn) + self.delay_steps() * self.step_iterations())
     }
@@ -201,10 +225,6 @@ pub struct Params {
     pub block_words: u32,
     /// Passes whose columns are kept at a time; at least 1.
     pub kept_passes: u32,
-    /// Cost of a gap's first symbol.
-    pub first: i32,
-    /// Cost of each further one.
-    pub next: i32,
     /// Rows that a border has in scratch.
     pub slot_rows: u32,
     /// Borders that a slot has: of a target, or of two that are computed together.
@@ -217,8 +237,6 @@ pub struct Params {
     pub list_begin: u32,
     /// 1: pairs that reach a floor are listed.
     pub floors: u32,
-    /// Nothing.
-    pub spare: u32,
 }
 
 /// `Task` of the shader: queries against some targets.
@@ -239,23 +257,21 @@ pub struct Task {
     pub words: u32,
 }
 
-/// `Part` of the shader: what a query has in a pass.
+/// `Part` of the shader: what a lane has in a pass, columns of a query.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
 pub struct Part {
     /// Word just past the query's last symbol.
     pub end_word: u32,
-    /// Length of the query.
-    pub symbols: u32,
-    /// Columns of all its passes, padding included.
-    pub columns: u32,
-    /// First of the columns of this pass, in words.
-    pub first_word: u32,
+    /// Words of the query.
+    pub words: u32,
+    /// Words from these columns' first to the query's end; if there are more than the query has, they begin with padding.
+    pub words_left: u32,
     /// Index of its first pair.
     pub pairs_begin: u32,
     /// Least score that is listed.
     pub floor: i32,
-    /// [`PART_THERE`], [`PART_FIRST`] and [`PART_LAST`], as far as they hold; 0 where there is no query.
+    /// [`PART_THERE`], [`PART_BEGIN`], [`PART_FIRST`] and [`PART_END`], as far as they hold; 0 where there is no query.
     pub state: u32,
 }
 
@@ -271,7 +287,8 @@ mod tests {
             columns,
             workgroup: 64,
             codes,
-            affine: true,
+            gaps: Gaps::from_blast(11, 1),
+            group: None,
             passes: false,
             split: false,
         }
@@ -285,7 +302,7 @@ mod tests {
             for columns in (4..=32).step_by(4) {
                 for lanes in [4, 8, 16, 32] {
                     let variant = variant(packing, lanes, columns, 28);
-                    let at_once = 128 / variant.load().1;
+                    let at_once = 128 / variant.load_bytes();
                     let any_codes = |t: u32| t * 5 % 28;
                     let codes_of_pairs = |t: u32| 3 + t / lanes;
                     for first in (0..32).step_by(at_once as usize) {
@@ -306,9 +323,23 @@ mod tests {
     }
 
     #[test]
-    fn a_query_of_nothing_has_a_pass() {
+    fn bounds_are_as_low_as_is_allowed() {
+        let group = |columns, most| variant(Packing::Queries, 8, columns, 28).bounded(most).map(|to| to.group);
+        assert_eq!([0, 2, 3, 6, 7, 10, 11, 99].map(|most| group(24, most)), {
+            [None, None, Some(4), Some(4), Some(8), Some(8), Some(12), Some(12)].map(|columns| columns.map(Some))
+        });
+        assert_eq!(group(20, 99), Some(Some(4)));
+        assert_eq!(group(32, 99), Some(Some(16)));
+        let dear = Variant { gaps: Gaps::linear(5), ..variant(Packing::Queries, 8, 24, 28) };
+        assert_eq!(dear.bounded(14), None);
+        assert_eq!(dear.bounded(15).map(|to| (to.group, to.slack())), Some((Some(4), 15)));
+        assert_eq!(dear.slack(), 0);
+    }
+
+    #[test]
+    fn a_query_of_nothing_has_a_lane() {
         let variant = variant(Packing::One, 8, 20, 16);
-        assert_eq!([0, 1, 160, 161, 480].map(|symbols| variant.passes_of(symbols)), [1, 1, 1, 2, 3]);
+        assert_eq!([0, 1, 20, 21, 480].map(|symbols| variant.lanes_of(symbols)), [1, 1, 1, 2, 24]);
         assert_eq!((variant.teams(), variant.slot_vectors(9, 9, 1)), (8, 0));
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::sw_tile::{PART_FIRST, PART_LAST, PART_THERE, Part, Task, Variant};
+use super::sw_tile::{PART_BEGIN, PART_END, PART_FIRST, PART_THERE, Part, Task, Variant};
 use crate::pairs::{Band, Batch};
 use crate::seq::SequenceId;
 
@@ -41,12 +41,17 @@ impl Run {
         self.targets.len() as u64 * self.links().count() as u64
     }
 
-    /// Passes over the longer chain.
-    pub fn passes(&self, band: &Band, variant: &Variant) -> u32 {
+    /// Lanes of the longer chain, in all passes.
+    pub fn lanes(&self, band: &Band, variant: &Variant) -> u32 {
         let of_chain = |chain: &Vec<Link>| -> u32 {
-            chain.iter().map(|link| variant.passes_of(band.queries.length(link.query))).sum()
+            chain.iter().map(|link| variant.lanes_of(band.queries.length(link.query))).sum()
         };
         self.chains.iter().map(of_chain).max().unwrap_or(0)
+    }
+
+    /// Passes over the longer chain.
+    pub fn passes(&self, band: &Band, variant: &Variant) -> u32 {
+        self.lanes(band, variant).div_ceil(variant.lanes)
     }
 
     /// The run with some of its targets, those in a range.
@@ -84,12 +89,16 @@ pub fn single_runs(batch: &Batch) -> Vec<Run> {
 
 /// Runs that are looked at for one that fits.
 const MOST_LOOKED_AT: usize = 64;
+/// Passes that chains should fill at least, so that little is left of the last.
+const CHAIN_PASSES: u32 = 16;
 
-/// Puts runs of one query together: one, and beside it those that fill as many passes, or at least that part of them. As far as they
-/// have targets in common: of other targets they are left. Gives those put together, and those that are left.
+/// Puts runs of one query together: as many in a chain, or in two beside each other, as fill some passes, or at least that part of
+/// the second chain. As far as they have targets in common: of other targets they are left. Gives those put together, and those
+/// that are left.
 pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant, least_fill: f64) -> (Vec<Run>, Vec<Run>) {
-    let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.passes(band, variant), run)).collect();
-    all.sort_by_key(|(passes, run)| (Reverse(*passes), run.targets.start));
+    let chains = variant.queries();
+    let mut all: Vec<(u32, Run)> = singles.into_iter().map(|run| (run.lanes(band, variant), run)).collect();
+    all.sort_by_key(|(lanes, run)| (Reverse(*lanes), run.targets.start));
     // Where to look for one that is not taken.
     let mut next: Vec<usize> = (0..=all.len()).collect();
     let (mut together, mut rest) = (Vec::new(), Vec::new());
@@ -98,10 +107,15 @@ pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant, least_fil
             continue;
         }
         next[first] = first + 1;
-        let (passes, run) = &all[first];
-        let (mut members, mut common, mut gap) = (vec![first], run.targets.clone(), *passes);
-        while gap > 0 {
-            let begin = all.partition_point(|(passes, _)| *passes > gap);
+        let (lanes, run) = &all[first];
+        let most = lanes.div_ceil(variant.lanes).max(CHAIN_PASSES) * variant.lanes;
+        let mut members = [vec![first], Vec::new()];
+        let (mut filled, mut common) = ([*lanes, 0], run.targets.clone());
+        loop {
+            // The one that is shorter so far, so that both end alike.
+            let shorter = usize::from(chains == 2 && filled[1] < filled[0]);
+            let gap = most - filled[shorter];
+            let begin = all.partition_point(|(lanes, _)| *lanes > gap);
             let mut place = free(&mut next, begin.max(first + 1));
             let mut looked_at = 0;
             let found = loop {
@@ -119,18 +133,18 @@ pub fn chained_runs(singles: Vec<Run>, band: &Band, variant: &Variant, least_fil
             };
             let Some((place, both)) = found else { break };
             next[place] = place + 1;
-            members.push(place);
-            (common, gap) = (both, gap - all[place].0);
+            members[shorter].push(place);
+            (common, filled[shorter]) = (both, filled[shorter] + all[place].0);
         }
-        if f64::from(passes - gap) < least_fill * f64::from(*passes) {
-            members[1..].iter().for_each(|&place| next[place] = place);
+        if chains == 2 && f64::from(filled[1]) < least_fill * f64::from(filled[0]) {
+            members.iter().flatten().skip(1).for_each(|&place| next[place] = place);
             rest.push(run.clone());
             continue;
         }
-        let link = |&place: &usize| all[place].1.cut(common.clone()).chains[0].clone();
-        let second = members[1..].iter().flat_map(link).collect();
-        together.push(Run { chains: [link(&first), second], targets: common.clone() });
-        for single in members.iter().map(|&place| &all[place].1) {
+        let chain =
+            |of: &Vec<usize>| of.iter().flat_map(|&place| all[place].1.cut(common.clone()).chains[0].clone()).collect();
+        together.push(Run { chains: members.each_ref().map(chain), targets: common.clone() });
+        for single in members.iter().flatten().map(|&place| &all[place].1) {
             let left = [single.targets.start..common.start, common.end..single.targets.end];
             rest.extend(left.into_iter().filter(|left| !left.is_empty()).map(|left| single.cut(left)));
         }
@@ -167,24 +181,28 @@ pub fn tasks(
         let passes = run.passes(band, variant);
         let parts_begin = parts.len();
         let each = variant.queries();
-        parts.resize(parts_begin + passes as usize * each, bytemuck::Zeroable::zeroed());
+        parts.resize(parts_begin + (passes * variant.lanes) as usize * each, bytemuck::Zeroable::zeroed());
         for (which, chain) in run.chains[..each].iter().enumerate() {
-            let mut place = parts_begin + which;
+            let mut lane = 0;
             for link in chain {
                 let symbols = band.queries.length(link.query);
-                let own = variant.passes_of(symbols);
-                for pass in 0..own {
+                let begin = lane;
+                let end = begin + variant.lanes_of(symbols);
+                while lane < end {
                     let state = |is: bool, bit: u32| if is { bit } else { 0 };
-                    parts[place] = Part {
+                    let is_first = lane / variant.lanes == begin / variant.lanes;
+                    parts[parts_begin + lane as usize * each + which] = Part {
                         end_word: query_end_word(link.query),
-                        symbols,
-                        columns: own * variant.pass_columns(),
-                        first_word: pass * variant.pass_columns() / 4,
+                        words: symbols.div_ceil(4),
+                        words_left: (end - lane) * variant.lane_words(),
                         pairs_begin: link.pairs_begin,
                         floor: floor(link.query),
-                        state: PART_THERE | state(pass == 0, PART_FIRST) | state(pass + 1 == own, PART_LAST),
+                        state: PART_THERE
+                            | state(lane == begin, PART_BEGIN)
+                            | state(is_first, PART_FIRST)
+                            | state(lane + 1 == end, PART_END),
                     };
-                    place += each;
+                    lane += 1;
                 }
             }
         }
@@ -205,7 +223,7 @@ mod tests {
     use crate::gpu::kernels::{Cooperation, Packing};
     use crate::pairs::plan::Job;
     use crate::pairs::{Block, Want};
-    use crate::score::Scoring;
+    use crate::score::{Gaps, Scoring};
     use crate::seq::{Alphabet, SequenceStore, Strands};
     use std::collections::HashMap;
     use std::sync::Arc;
@@ -253,7 +271,8 @@ mod tests {
             columns,
             workgroup: 16,
             codes: 16,
-            affine: true,
+            gaps: Gaps::from_blast(11, 1),
+            group: None,
             passes: true,
             split: false,
         }
@@ -288,28 +307,42 @@ mod tests {
         }
     }
 
-    /// Passes of 16 columns: beside 5 there are 4, and no one more; beside 3 there are 2. Beside 5 there are 3 and 2 then.
+    /// Lanes of 4 columns, 4 a pass, so that chains are of 64 lanes at least.
     #[test]
-    fn short_queries_fill_what_a_long_one_needs() {
-        let lengths = [80, 20, 64, 41];
-        let batch = batch(job(store(lengths.into_iter()), Some(store([9, 8, 7].into_iter()))));
-        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4), 0.4);
-        let queries = |run: &Run| run.chains.each_ref().map(|chain| chain.iter().map(|link| link.query).collect());
-        let all: Vec<[Vec<SequenceId>; 2]> = together.iter().chain(&rest).map(queries).collect();
-        assert_eq!(all, [[vec![0], vec![2]], [vec![3], vec![1]]]);
-        let lengths = [80, 20, 30, 41];
-        let batch = self::batch(job(store(lengths.into_iter()), Some(store([9, 8, 7].into_iter()))));
-        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4), 0.4);
-        let all: Vec<[Vec<SequenceId>; 2]> = together.iter().chain(&rest).map(queries).collect();
-        assert_eq!(all, [[vec![0], vec![3, 1]], [vec![2], vec![]]]);
+    fn chains_are_filled_alike() {
+        let of = |lengths: &[usize]| -> [Vec<[Vec<SequenceId>; 2]>; 2] {
+            let batch = batch(job(store(lengths.iter().copied()), Some(store([9, 8, 7].into_iter()))));
+            let queries = |run: &Run| run.chains.each_ref().map(|chain| chain.iter().map(|link| link.query).collect());
+            let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant(4, 4), 0.4);
+            [&together, &rest].map(|runs| runs.iter().map(queries).collect())
+        };
+        // 20, 5, 16 and 11 lanes: 20 + 5 beside 16 + 11.
+        assert_eq!(of(&[80, 20, 64, 41]), [vec![[vec![0, 1], vec![2, 3]]], vec![]]);
+        // 20, 5, 8 and 11.
+        assert_eq!(of(&[80, 20, 30, 41]), [vec![[vec![0], vec![3, 2, 1]]], vec![]]);
+        // 65, 60, 10, 8 and 3, where 17 passes have 68 lanes: no place for 10.
+        assert_eq!(of(&[260, 240, 40, 30, 12]), [vec![[vec![0, 4], vec![1, 3]]], vec![[vec![2], vec![]]]]);
+    }
+
+    #[test]
+    fn one_chain_takes_all_where_there_are_not_two() {
+        let batch = batch(job(store([80, 20, 300].into_iter()), Some(store([9, 8].into_iter()))));
+        let variant = Variant { packing: Packing::Targets, ..variant(4, 4) };
+        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant, 0.65);
+        check(&batch, &together);
+        let chains: Vec<Vec<u32>> =
+            together.iter().map(|run| run.chains[0].iter().map(|link| link.query).collect()).collect();
+        // 75 lanes in 19 passes leave one lane, the others go together.
+        assert_eq!((chains, rest.len()), (vec![vec![2], vec![0, 1]], 0));
     }
 
     #[test]
     fn tasks_have_the_pairs_of_their_runs() {
         let batch = batch(job(store([30, 20, 9].into_iter()), Some(store((1..50).rev()))));
         let variant = variant(4, 4);
-        let (together, rest) = chained_runs(single_runs(&batch), &batch.band, &variant, 0.4);
-        assert_eq!((together.len(), rest.len()), (1, 1));
+        let singles = single_runs(&batch);
+        let (together, rest) = chained_runs(singles.clone(), &batch.band, &variant, 0.4);
+        assert_eq!((together.len(), rest.len()), (1, 0));
         let of = |runs: &[Run]| {
             let mut parts = vec![bytemuck::Zeroable::zeroed()];
             (tasks(runs, &batch.band, &variant, 8, |query| 100 + query, |query| query as i32, &mut parts), parts)
@@ -319,20 +352,22 @@ mod tests {
         let task =
             |first: u32, count: u32, words: u32| Task { parts_begin: 1, passes: 2, first, count, before: first, words };
         assert_eq!((two[0], two[6]), (task(0, 8, 13), task(48, 1, 1)));
-        let part = |query: u32, symbols: u32, first_word: u32, state: u32| Part {
+        let part = |query: u32, words: u32, words_left: u32, state: u32| Part {
             end_word: 100 + query,
-            symbols,
-            columns: 32,
-            first_word,
+            words,
+            words_left,
             pairs_begin: 49 * query,
             floor: query as i32,
             state,
         };
-        let expected = [(0, 30, 0, 3), (1, 20, 0, 3), (0, 30, 4, 5), (1, 20, 4, 5)];
-        assert_eq!(parts[1..], expected.map(|(query, symbols, word, state)| part(query, symbols, word, state)));
-        let (one, parts) = of(&rest);
-        assert_eq!((one.len(), one[0].passes, parts.len()), (7, 1, 3));
-        assert_eq!(parts[1], Part { columns: 16, ..part(2, 9, 0, 7) });
-        assert_eq!(parts[2].state, 0);
+        let first = [7, 5, 5, 5, 1, 1, 1, 9].into_iter().zip((1..9).rev()).map(|(state, left)| part(0, 8, left, state));
+        let second = [7, 5, 5, 5, 9].into_iter().zip((1..6).rev()).map(|(state, left)| part(1, 5, left, state));
+        let third = [7, 5, 13].into_iter().zip((1..4).rev()).map(|(state, left)| part(2, 3, left, state));
+        let expected: Vec<Part> = first.zip(second.chain(third)).flat_map(|(one, beside)| [one, beside]).collect();
+        assert_eq!(parts[1..], expected);
+        let (one, parts) = of(&singles[2..]);
+        assert_eq!((one.len(), one[0].passes, parts.len()), (7, 1, 9));
+        assert_eq!([1, 3, 5].map(|at| parts[at].state), [7, 5, 13]);
+        assert!([2, 4, 6, 7, 8].iter().all(|&at| parts[at].state == 0));
     }
 }

@@ -1,9 +1,11 @@
 //! Local scores on a GPU: batches for the `sw_tile` kernels.
 //!
 //! A batch is cut into runs, each of a query alone, or of queries that are computed side by side in halves, for which the sizes of
-//! the kernel are chosen that suit them. Pairs whose scores halves do not hold are computed again in words; of targets so long that
+//! the kernel are chosen that suit them. Pairs whose scores halves do not hold are computed again in words; where only pairs of some
+//! score are asked for, bounds leave most of them out, and the others are computed again, a few by the host; of targets so long that
 //! everything would wait for them the passes are computed side by side.
 
+mod again;
 mod plan;
 mod shape;
 mod slot;
@@ -11,6 +13,7 @@ mod slot;
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::again::{Again, Places};
 use self::plan::{Limits, Plan, Problem};
 pub use self::shape::{COLUMNS, LANES, TileShape};
 pub(super) use self::shape::{Tiles, Ways};
@@ -24,9 +27,8 @@ use crate::gpu::device::Gpu;
 use crate::gpu::engine::Site;
 use crate::gpu::kernels::Packing;
 use crate::pairs::kernels::sw_tile::{self, SATURATED};
-use crate::pairs::kernels::tile_tasks::{self, Run};
-use crate::pairs::{Band, Batch, Hit, Report, Want};
-use crate::seq::SequenceId;
+use crate::pairs::kernels::tile_tasks;
+use crate::pairs::{Batch, Hit, Report, Want};
 
 /// Scratch that a batch goes on with at least when memory is short.
 const LEAST_SCRATCH_BYTES: u64 = 1 << 20;
@@ -118,7 +120,8 @@ impl PairsHost {
         flight.start(&self.gpu, Work { band, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
     }
 
-    /// Waits for a batch, has those of its pairs computed again that halves did not hold, and gives its hits.
+    /// Waits for a batch, has those of its pairs computed again that halves did not hold or of which bounds are known, and gives its
+    /// hits.
     pub(super) fn finish_tiles(
         &mut self,
         slot: &mut TileSlot,
@@ -131,23 +134,39 @@ impl PairsHost {
         let unfinished = || Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() };
         let Some(mut scores) = outcome.scores else { return Ok(unfinished()) };
         let mut kernel_time = outcome.kernel_time;
+        let is_bounded = outcome.bounded > 0;
         if outcome.halved > 0 {
             // Of words too a few may be just that score.
-            let saturated: Vec<usize> = (0..scores.len()).filter(|&at| scores[at].1 == SATURATED).collect();
-            self.tiles.observe_saturated(saturated.len(), outcome.halved);
-            if let (false, Some(stores)) = (saturated.is_empty(), &chosen.stores) {
-                let pairs: Vec<u32> = saturated.iter().map(|&at| scores[at].0).collect();
-                tracing::trace!(pairs = pairs.len(), "computed again in words");
-                let (again, runs, order) = some_pairs(batch, &pairs);
-                let ways = Ways { halves: false, alone: Packing::One, ..chosen.ways };
-                let problem = Problem { band: &again, runs, pairs: pairs.len() as u64, lists: false };
-                self.launch_tiles(&mut slot.again, ways, problem, stores, true)?;
-                let outcome = slot.again.finish(&self.gpu, limit)?;
-                let Some(right) = outcome.scores else { return Ok(unfinished()) };
+            let twice: Vec<usize> = (0..scores.len()).filter(|&at| is_bounded || scores[at].1 == SATURATED).collect();
+            if let (false, Some(stores)) = (twice.is_empty(), &chosen.stores) {
+                let pairs: Vec<u32> = twice.iter().map(|&at| scores[at].0).collect();
+                let again = Again::new(batch, &pairs);
+                tracing::trace!(pairs = pairs.len(), cells = again.cells(), "computed again");
+                let right = if again.cells() <= self.tiles.shape.host_cells {
+                    again.scores_here()?
+                } else {
+                    let ways = Ways { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
+                    let (band, runs, pairs) = (&again.band, again.runs(), pairs.len() as u64);
+                    self.launch_tiles(
+                        &mut slot.again,
+                        ways,
+                        Problem { band, runs, pairs, lists: false },
+                        stores,
+                        true,
+                    )?;
+                    let outcome = slot.again.finish(&self.gpu, limit)?;
+                    kernel_time = kernel_time.zip(outcome.kernel_time).map(|(one, other)| one + other);
+                    let Some(right) = outcome.scores else { return Ok(unfinished()) };
+                    right
+                };
                 for (place, score) in right {
-                    scores[saturated[order[place as usize]]].1 = score;
+                    scores[twice[again.named(place)]].1 = score;
                 }
-                kernel_time = kernel_time.zip(outcome.kernel_time).map(|(one, other)| one + other);
+            }
+            let saturated = twice.iter().filter(|&&at| scores[at].1 >= SATURATED).count();
+            self.tiles.observe_saturated(saturated, outcome.halved);
+            if is_bounded {
+                self.tiles.observe_listed(twice.len(), outcome.bounded);
             }
         }
         let mut places = Places::new(batch);
@@ -161,63 +180,4 @@ impl PairsHost {
         };
         Ok(Report { hits: hits.filter(is_wanted).collect(), kernel_time, ..Report::default() })
     }
-}
-
-/// Finds the queries and targets of pairs.
-struct Places<'a> {
-    batch: &'a Batch,
-    /// Pairs before each block.
-    begins: Vec<u64>,
-    /// The block of the last pair, which the next one mostly is of.
-    last: usize,
-}
-
-impl<'a> Places<'a> {
-    fn new(batch: &'a Batch) -> Self {
-        Places { batch, begins: tile_tasks::block_begins(batch), last: 0 }
-    }
-
-    /// The query and the target of a pair.
-    fn find(&mut self, pair: u32) -> (SequenceId, SequenceId) {
-        let pair = u64::from(pair);
-        let blocks = &self.batch.blocks;
-        let is_there = (self.begins[self.last]..self.begins[self.last] + blocks[self.last].pairs()).contains(&pair);
-        if !is_there {
-            self.last = self.begins.partition_point(|&begin| begin <= pair) - 1;
-        }
-        let block = &blocks[self.last];
-        let place = block.targets.start + (pair - self.begins[self.last]) as u32;
-        (block.query, self.batch.band.order[place as usize])
-    }
-}
-
-/// Some pairs of a batch: a band of their targets, their runs, and for each index of a pair there which one it is.
-fn some_pairs(batch: &Batch, pairs: &[u32]) -> (Band, Vec<Run>, Vec<usize>) {
-    let mut places = Places::new(batch);
-    let band = &batch.band;
-    let mut all: Vec<(u32, u32, usize)> = pairs
-        .iter()
-        .enumerate()
-        .map(|(which, &pair)| {
-            let (query, target) = places.find(pair);
-            (query, target, which)
-        })
-        .collect();
-    all.sort_by_key(|&(query, target, which)| (query, std::cmp::Reverse(band.targets.length(target)), which));
-    let mut runs = Vec::new();
-    let mut end = 0u32;
-    for of_query in all.chunk_by(|one, other| one.0 == other.0) {
-        let begin = end;
-        end += of_query.len() as u32;
-        runs.push(Run::alone(of_query[0].0, begin, begin..end));
-    }
-    let band = Band {
-        queries: Arc::clone(&band.queries),
-        targets: Arc::clone(&band.targets),
-        order: all.iter().map(|pair| pair.1).collect(),
-        scoring: Arc::clone(&band.scoring),
-        want: Want::Scores,
-        earlier_is_query: band.earlier_is_query,
-    };
-    (band, runs, all.into_iter().map(|pair| pair.2).collect())
 }

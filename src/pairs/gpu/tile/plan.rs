@@ -4,7 +4,7 @@ use super::shape::{Tiles, Ways, cheapest};
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{Cooperation, Packing};
-use crate::pairs::kernels::sw_tile::{Params, Part, Task, VECTOR_BYTES, Variant};
+use crate::pairs::kernels::sw_tile::{Params, Part, SATURATED, Task, VECTOR_BYTES, Variant};
 use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{Band, Want};
 use crate::seq::SequenceId;
@@ -56,6 +56,8 @@ pub(super) struct Plan {
     pub launches: Vec<Launch>,
     /// Pairs that are computed in halves.
     pub halved: u64,
+    /// Pairs of which only a bound is computed.
+    pub bounded: u64,
     /// Bytes of scratch.
     pub scratch_bytes: u64,
 }
@@ -100,16 +102,24 @@ impl Plan {
         }
         if !alone.is_empty() {
             let cooperation = if ways.alone == Packing::One { ways.cooperation } else { Cooperation::Subgroup };
-            chosen.push((choose(cooperation, ways.alone, &alone)?, alone));
+            let variant = choose(cooperation, ways.alone, &alone)?;
+            let (together, mut rest) = tile_tasks::chained_runs(alone, band, &variant, ways.least_fill());
+            rest.extend(together);
+            chosen.push((variant, rest));
         }
         let most_rows = tiles.shape.most_rows;
         for (variant, runs) in chosen {
             let is_halves = variant.is_halves();
-            if is_halves {
-                plan.halved += runs.iter().map(Run::pairs).sum::<u64>();
-            }
+            // What bounds do not leave out is computed in words, so there are none of words.
+            let bounded = if is_halves && ways.slack > 0 { variant.bounded(ways.slack) } else { None };
+            let variant = bounded.unwrap_or(variant);
+            let own_pairs = runs.iter().map(Run::pairs).sum::<u64>();
+            plan.halved += if is_halves { own_pairs } else { 0 };
+            plan.bounded += if bounded.is_some() { own_pairs } else { 0 };
+            let slack = variant.slack() as i32;
             // What halves do not hold is always listed.
-            let floor = |query| if is_halves { floor(query).min(2048) } else { floor(query) };
+            let floor =
+                |query| if is_halves { floor(query).min(SATURATED).saturating_sub(slack) } else { floor(query) };
             let of_rows = |run: Run| {
                 let most = most_rows / u64::from(run.passes(band, &variant).max(1));
                 run.divided(band, most)
@@ -133,12 +143,9 @@ impl Plan {
                 plan.launches.push(Launch { variant: sizes.variant, dispatches });
             }
         }
-        let gaps = &band.scoring.gaps;
         let tasks = plan.tasks.len() as u32;
         for dispatch in plan.launches.iter_mut().flat_map(|launch| &mut launch.dispatches) {
             dispatch.params = Params {
-                first: gaps.first,
-                next: gaps.next,
                 values_begin: tasks,
                 list_begin: tasks + pairs as u32,
                 floors: lists.into(),

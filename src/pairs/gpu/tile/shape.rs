@@ -3,9 +3,9 @@
 use crate::gpu::adapter::{AdapterDescription, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Packing, of_kind};
-use crate::pairs::kernels::sw_tile::{self, Variant};
+use crate::pairs::kernels::sw_tile::{self, SATURATED, Variant};
 use crate::pairs::kernels::tile_tasks::Run;
-use crate::pairs::{Band, Batch};
+use crate::pairs::{Band, Batch, Want};
 use crate::score::Scoring;
 
 /// Lanes of a pair that are tried, and columns of a lane.
@@ -14,9 +14,15 @@ pub const LANES: [u32; 4] = [4, 8, 16, 32];
 pub const COLUMNS: [u32; 4] = [12, 20, 24, 28];
 /// Share of pairs that halves do not hold from which on words are faster: these pairs are computed twice.
 const MOST_SATURATED: f64 = 0.2;
-/// How that share follows what batches show, and how it fades where none shows it.
-const SATURATED_MEMORY: f64 = 0.5;
-const SATURATED_FADING: f64 = 0.9;
+/// Share of pairs that bounds do not leave out from which on scores are faster. Few pairs are computed again one by one, in words,
+/// while the device waits for the longest of them: of 343 million pairs of proteins bounds saved 1.8 s of 27, and 0.2% computed
+/// again took as much.
+const MOST_LISTED: f64 = 0.002;
+/// How such a share follows what batches show, and how it fades where none shows it.
+const SHARE_MEMORY: f64 = 0.5;
+const SHARE_FADING: f64 = 0.9;
+/// Bounds are too low by this part of the least score that is asked for at most.
+const SLACK_PART: i64 = 6;
 
 /// What a row costs a lane with so many columns (of halves: for two queries): its time on an H200, in units that are the same for
 /// all of them.
@@ -28,10 +34,11 @@ fn row_cost(packing: Packing, columns: u32) -> f64 {
         (Packing::One, ..=20) => 2.95,
         (Packing::One, _) => 3.1,
         (Packing::Queries, ..=8) => 2.8,
-        (Packing::Queries, ..=16) => 4.1,
-        (Packing::Queries, ..=20) => 4.3,
-        (Packing::Queries, ..=24) => 4.45,
-        (Packing::Queries, _) => 4.2,
+        (Packing::Queries, ..=12) => 3.4,
+        (Packing::Queries, ..=16) => 4.4,
+        (Packing::Queries, ..=20) => 4.5,
+        (Packing::Queries, ..=24) => 4.7,
+        (Packing::Queries, _) => 4.3,
         (Packing::Targets, ..=8) => 2.3,
         (Packing::Targets, ..=16) => 3.3,
         (Packing::Targets, ..=20) => 3.5,
@@ -66,12 +73,15 @@ pub struct TileShape {
     /// Rows of all passes that a team goes down one after the other at most; where there are more, a pair's passes are computed side
     /// by side.
     pub most_rows: u64,
+    /// Cells of pairs that are computed a second time up to which the host does it: a device would be busy longer, with few of its
+    /// lanes.
+    pub host_cells: u64,
 }
 
 impl Default for TileShape {
     fn default() -> Self {
         // A tenth of a second on an H200, where other pairs keep it busy too.
-        TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 16 }
+        TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 16, host_cells: 1 << 28 }
     }
 }
 
@@ -95,6 +105,8 @@ pub(in crate::pairs::gpu) struct Ways {
     pub halves: bool,
     /// How all others are computed.
     pub alone: Packing,
+    /// By how much bounds may be too low, where such are enough; 0 for scores.
+    pub slack: i64,
 }
 
 impl Ways {
@@ -108,17 +120,40 @@ impl Ways {
     }
 }
 
+/// A share of pairs that are computed twice, as batches show it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Share(f64);
+
+impl Share {
+    /// Learns that it was `count` of so many pairs.
+    fn observe(&mut self, count: usize, pairs: u64) {
+        let share = count as f64 / pairs.max(1) as f64;
+        self.0 += SHARE_MEMORY * (share - self.0);
+    }
+
+    /// Whether it is less than `most`. If not, it fades: some day other pairs come.
+    fn is_below(&mut self, most: f64) -> bool {
+        let is_below = self.0 < most;
+        if !is_below {
+            self.0 *= SHARE_FADING;
+        }
+        is_below
+    }
+}
+
 /// What is known of local scores on a device.
 #[derive(Debug, Clone)]
 pub(in crate::pairs::gpu) struct Tiles {
     pub shape: TileShape,
-    /// Share of pairs that halves did not hold.
-    saturated: f64,
+    /// Pairs that halves did not hold.
+    saturated: Share,
+    /// Pairs that bounds did not leave out.
+    listed: Share,
 }
 
 impl Tiles {
     pub(in crate::pairs::gpu) fn new(shape: TileShape) -> Self {
-        Tiles { shape, saturated: 0.0 }
+        Tiles { shape, saturated: Share::default(), listed: Share::default() }
     }
 
     /// The kernels for a batch: those by the one that was named, or the fastest that the device has.
@@ -143,23 +178,32 @@ impl Tiles {
             let Kind::Tile(cooperation, packing) = kernel.kind else { return None };
             let (cooperation, packing) = there(cooperation, packing)?;
             let alone = if symbols_fit { packing } else { Packing::One };
-            return Some(Ways { cooperation, halves: alone == Packing::Queries, alone });
+            let slack = self.slack(batch);
+            return Some(Ways { cooperation, halves: alone == Packing::Queries, alone, slack });
         }
         let (cooperation, _) =
             there(Cooperation::Subgroup, Packing::One).or_else(|| there(Cooperation::Workgroup, Packing::One))?;
         let has_halves = self.shape.halves && symbols_fit && there(Cooperation::Subgroup, Packing::Queries).is_some();
-        let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated < MOST_SATURATED);
-        if !halves {
-            // Some day other pairs come.
-            self.saturated *= SATURATED_FADING;
-        }
-        Some(Ways { cooperation, halves, alone: if halves { Packing::Targets } else { Packing::One } })
+        let halves = has_halves && (sw_tile::halves_hold(scoring, shorter) || self.saturated.is_below(MOST_SATURATED));
+        let alone = if halves { Packing::Targets } else { Packing::One };
+        Some(Ways { cooperation, halves, alone, slack: self.slack(batch) })
+    }
+
+    /// By how much bounds may be too low for a batch: 0 if all scores are asked for, or so many that bounds leave few out.
+    fn slack(&mut self, batch: &Batch) -> i64 {
+        let Want::AtLeast(floors) = &batch.band.want else { return 0 };
+        let least = batch.blocks.iter().map(|block| floors.least(block.query)).min().unwrap_or(0);
+        if self.listed.is_below(MOST_LISTED) { least.clamp(0, SATURATED.into()) / SLACK_PART } else { 0 }
     }
 
     /// Learns how many of so many pairs halves did not hold.
     pub(super) fn observe_saturated(&mut self, saturated: usize, pairs: u64) {
-        let share = saturated as f64 / pairs.max(1) as f64;
-        self.saturated += SATURATED_MEMORY * (share - self.saturated);
+        self.saturated.observe(saturated, pairs);
+    }
+
+    /// Learns how many of so many pairs bounds did not leave out.
+    pub(super) fn observe_listed(&mut self, listed: usize, pairs: u64) {
+        self.listed.observe(listed, pairs);
     }
 
     /// All sizes of a kernel that the adapter has room for.
@@ -184,7 +228,8 @@ impl Tiles {
             columns,
             workgroup,
             codes: scoring.alphabet.size() as u32,
-            affine: !scoring.gaps.is_linear(),
+            gaps: scoring.gaps,
+            group: None,
             passes: false,
             split: false,
         };
@@ -203,8 +248,10 @@ fn cost(variant: &Variant, runs: &[Run], band: &Band) -> f64 {
         let middle = run.targets.start + run.targets.len() as u32 / 2;
         let rows = f64::from(band.order.get(middle as usize).map_or(0, |&target| band.targets.length(target)));
         let steps = rows + 4.0 * (1 + variant.delay_steps()) as f64;
-        let passes = run.passes(band, variant);
-        lanes_cost(variant.lanes, passes) * f64::from(passes * variant.lanes) * steps * run.targets.len() as f64
+        let (lanes, passes) = (run.lanes(band, variant), run.passes(band, variant));
+        // Others take what is left of a query's last pass.
+        let lanes = if runs.len() > 1 { lanes } else { passes * variant.lanes };
+        lanes_cost(variant.lanes, passes) * f64::from(lanes) * steps * run.targets.len() as f64
     };
     row * runs.iter().map(lanes_and_steps).sum::<f64>()
 }

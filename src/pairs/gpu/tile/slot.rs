@@ -30,6 +30,7 @@ struct InFlight {
     tasks: usize,
     pairs: u64,
     halved: u64,
+    bounded: u64,
     /// Listed pairs that are in the staging buffer at most; `None` if all scores are.
     listed: Option<u64>,
     readback: Readback,
@@ -54,6 +55,8 @@ pub(super) struct Outcome {
     pub scores: Option<Vec<(u32, i32)>>,
     /// Pairs that were computed in halves.
     pub halved: u64,
+    /// Pairs whose bounds were computed: of these the scores are bounds, too.
+    pub bounded: u64,
     pub kernel_time: Option<Duration>,
 }
 
@@ -80,7 +83,7 @@ impl Flight {
 
     /// Uploads the batch's lists, records its dispatches and the copy back, and submits. Does not wait.
     pub(super) fn start(&mut self, gpu: &Gpu, work: Work<'_>) -> Result<()> {
-        let Plan { tasks, parts, launches, halved, .. } = &work.plan;
+        let Plan { tasks, parts, launches, halved, bounded, .. } = &work.plan;
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let before_scores = OUTPUT_HEADER_WORDS + tasks.len() as u64;
         let before_list = before_scores + work.pairs;
@@ -136,7 +139,8 @@ impl Flight {
         }
         let submission = gpu.queue.submit([encoder.finish()]);
         let readback = Readback::begin(&staging, staging_bytes, submission);
-        self.in_flight = Some(InFlight { tasks: tasks.len(), pairs: work.pairs, halved: *halved, listed, readback });
+        let (tasks, pairs, halved, bounded) = (tasks.len(), work.pairs, *halved, *bounded);
+        self.in_flight = Some(InFlight { tasks, pairs, halved, bounded, listed, readback });
         gpu.check()
     }
 
@@ -149,7 +153,7 @@ impl Flight {
         let kernel_time = if flight.tasks > 0 { self.clock.elapsed(gpu, &words) } else { None };
         let (status, scores) = words[OUTPUT_HEADER_WORDS as usize..].split_at(flight.tasks);
         if status.iter().any(|&status| status != STATUS_DONE) {
-            return Ok(Outcome { scores: None, halved: 0, kernel_time });
+            return Ok(Outcome { scores: None, halved: 0, bounded: 0, kernel_time });
         }
         let scores = match flight.listed {
             None => (0..).zip(&scores[..flight.pairs as usize]).map(|(pair, &score)| (pair, score as i32)).collect(),
@@ -166,7 +170,7 @@ impl Flight {
                 list.chunks_exact(2).map(|pair| (pair[0], pair[1] as i32)).collect()
             }
         };
-        Ok(Outcome { scores: Some(scores), halved: flight.halved, kernel_time })
+        Ok(Outcome { scores: Some(scores), halved: flight.halved, bounded: flight.bounded, kernel_time })
     }
 
     /// Copies words of the output that did not come with the first copy.

@@ -1,0 +1,109 @@
+//! Pairs of a batch that are computed a second time.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::pairs::cpu::compute::{self, Workspace};
+use crate::pairs::kernels::tile_tasks::{self, Run};
+use crate::pairs::{Band, Batch, Block, Want};
+use crate::seq::SequenceId;
+
+/// Finds the queries and targets of pairs.
+pub(super) struct Places<'a> {
+    batch: &'a Batch,
+    /// Pairs before each block.
+    begins: Vec<u64>,
+    /// The block of the last pair, which the next one mostly is of.
+    last: usize,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(batch: &'a Batch) -> Self {
+        Places { batch, begins: tile_tasks::block_begins(batch), last: 0 }
+    }
+
+    /// The query and the target of a pair.
+    pub(super) fn find(&mut self, pair: u32) -> (SequenceId, SequenceId) {
+        let pair = u64::from(pair);
+        let blocks = &self.batch.blocks;
+        let is_there = (self.begins[self.last]..self.begins[self.last] + blocks[self.last].pairs()).contains(&pair);
+        if !is_there {
+            self.last = self.begins.partition_point(|&begin| begin <= pair) - 1;
+        }
+        let block = &blocks[self.last];
+        let place = block.targets.start + (pair - self.begins[self.last]) as u32;
+        (block.query, self.batch.band.order[place as usize])
+    }
+}
+
+/// Some pairs of a batch, query by query.
+pub(super) struct Again {
+    pub band: Band,
+    pub blocks: Vec<Block>,
+    /// For each pair, in the order of the blocks, which one of those that were named it is.
+    order: Vec<usize>,
+}
+
+impl Again {
+    pub(super) fn new(batch: &Batch, pairs: &[u32]) -> Self {
+        let mut places = Places::new(batch);
+        let band = &batch.band;
+        let mut all: Vec<(u32, u32, usize)> = pairs
+            .iter()
+            .enumerate()
+            .map(|(which, &pair)| {
+                let (query, target) = places.find(pair);
+                (query, target, which)
+            })
+            .collect();
+        all.sort_by_key(|&(query, target, which)| (query, std::cmp::Reverse(band.targets.length(target)), which));
+        let mut blocks = Vec::new();
+        let mut end = 0u32;
+        for of_query in all.chunk_by(|one, other| one.0 == other.0) {
+            let (query, begin) = (of_query[0].0, end);
+            end += of_query.len() as u32;
+            let symbols: u64 = of_query.iter().map(|pair| u64::from(band.targets.length(pair.1))).sum();
+            let cells = u64::from(band.queries.length(query)) * symbols;
+            blocks.push(Block { query, targets: begin..end, cells });
+        }
+        let band = Band {
+            queries: Arc::clone(&band.queries),
+            targets: Arc::clone(&band.targets),
+            order: all.iter().map(|pair| pair.1).collect(),
+            scoring: Arc::clone(&band.scoring),
+            want: Want::Scores,
+            earlier_is_query: band.earlier_is_query,
+        };
+        Again { band, blocks, order: all.into_iter().map(|pair| pair.2).collect() }
+    }
+
+    pub(super) fn cells(&self) -> u64 {
+        self.blocks.iter().map(|block| block.cells).sum()
+    }
+
+    /// Each block as a run of its own.
+    pub(super) fn runs(&self) -> Vec<Run> {
+        let run = |block: &Block| Run::alone(block.query, block.targets.start, block.targets.clone());
+        self.blocks.iter().map(run).collect()
+    }
+
+    /// Which of the named pairs the `place`-th one is.
+    pub(super) fn named(&self, place: u32) -> usize {
+        self.order[place as usize]
+    }
+
+    /// The scores of all pairs, computed on this thread.
+    ///
+    /// # Errors
+    /// As [`compute::run_block`].
+    pub(super) fn scores_here(&self) -> Result<Vec<(u32, i32)>> {
+        let mut workspace = Workspace::new();
+        let mut scores = Vec::with_capacity(self.order.len());
+        for block in &self.blocks {
+            let hits = compute::run_block(&self.band, block, &mut workspace)?;
+            // Words hold all scores of the batch.
+            scores.extend(block.targets.clone().zip(hits.iter().map(|hit| hit.score as i32)));
+        }
+        Ok(scores)
+    }
+}
