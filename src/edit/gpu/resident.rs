@@ -1,5 +1,6 @@
 //! Texts and patterns on the device: packed once a job.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -13,6 +14,8 @@ use crate::seq::{Code, SequenceStore};
 
 /// Symbols of a text that one thread packs at a time.
 const PIECE_SYMBOLS: usize = 1 << 20;
+/// Words of profiles that one thread makes at a time, or one pattern's.
+const WORDS_AT_ONCE: u64 = 1 << 14;
 
 /// All texts of a store.
 pub struct ResidentTexts {
@@ -115,28 +118,43 @@ impl ResidentProfiles {
     ) -> Result<Arc<Self>> {
         let mut begins = Vec::with_capacity(store.len());
         let mut next = 0u64;
+        // What one thread makes: where its patterns end, and their words.
+        let (mut ends, mut first) = (Vec::new(), 0);
         for &length in store.lengths() {
-            begins.push(next);
+            // Whether all of them fit is looked at below.
+            begins.push(next as u32);
             next += coding.profile_words(length) as u64;
+            if next - first >= WORDS_AT_ONCE || begins.len() == store.len() {
+                ends.push((begins.len() as u32, (next - first) as usize));
+                first = next;
+            }
         }
         if 4 * next > limit || next > u64::from(u32::MAX) {
             return Err(gpu.unsuited(format!("{} bytes of query profiles exceed its limit of {limit}", 4 * next)));
         }
         let mut words = vec![0u32; next as usize];
         let mut rest = words.as_mut_slice();
-        let mut jobs = Vec::with_capacity(store.len());
-        for id in 0..store.len() as u32 {
-            let (own, after) = std::mem::take(&mut rest).split_at_mut(coding.profile_words(store.length(id)));
+        let mut jobs = Vec::with_capacity(ends.len());
+        let mut begin = 0;
+        for (end, count) in ends {
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(count);
             rest = after;
-            jobs.push((store.codes(id), own));
+            jobs.push((begin..end, own));
+            begin = end;
         }
-        let profile = |(pattern, own): (&[Code], &mut [u32])| coding.profile(pattern, scheme.mode, own);
+        let profile = |(patterns, mut own): (Range<u32>, &mut [u32])| {
+            for id in patterns {
+                let (one, after) = own.split_at_mut(coding.profile_words(store.length(id)));
+                coding.profile(store.codes(id), scheme.mode, one);
+                own = after;
+            }
+        };
         pool.install(|| jobs.into_par_iter().for_each(profile));
         residents.make_room(4 * next);
         let profiles = ResidentProfiles {
             coding: Arc::clone(coding),
             mode: scheme.mode,
-            begins: Arc::new(begins.into_iter().map(|begin| begin as u32).collect()),
+            begins: Arc::new(begins),
             buffer: gpu.upload("query profiles", bytemuck::cast_slice(&words))?,
         };
         Ok(residents.keep(store, profiles.buffer.size(), profiles))

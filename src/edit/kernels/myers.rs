@@ -174,7 +174,12 @@ pub struct Coding {
     recode: Vec<u8>,
     /// For every code of a pattern the device's codes that it equals: a set of bases, or a list.
     equal: Vec<Vec<u8>>,
+    /// The same of bases: the top bit of 16 is set for each that the code equals. Nothing where symbols have 8 bits.
+    base_bits: Box<[u64; 256]>,
 }
+
+/// The top bit of 16 of every base.
+const ALL_BASES: u64 = 0x8000_8000_8000_8000;
 
 impl Coding {
     /// The tightest coding for texts: 2 bits if they consist of bases, 4 if all else is made up of these, else 8.
@@ -204,7 +209,8 @@ impl Coding {
                 .map(|&code| recode[code as usize])
                 .collect()
         });
-        Coding { bits: 8, stride: codes.len().max(1) as u32, sets: [0; 2], equal: equal.collect(), recode }
+        let (stride, equal) = (codes.len().max(1) as u32, equal.collect());
+        Coding { bits: 8, stride, sets: [0; 2], equal, recode, base_bits: Box::new([0; 256]) }
     }
 
     fn of_bases(others: &[(Code, u8)], equality: &Equality) -> Self {
@@ -219,7 +225,12 @@ impl Coding {
             sets[own as usize / 8] |= u32::from(bases) << (4 * (own % 8));
         }
         let equal = (0..16u8).map(|own| (0..4u8).filter(|bit| own > 0 && equality.is_match(own, 1 << bit)).collect());
-        Coding { bits: if others.is_empty() { 2 } else { 4 }, stride: 4, sets, equal: equal.collect(), recode }
+        let equal: Vec<Vec<u8>> = equal.collect();
+        let mut base_bits = Box::new([0; 256]);
+        for (bits, bases) in base_bits.iter_mut().zip(&equal) {
+            *bits = bases.iter().fold(0, |bits, base| bits | 1 << (16 * base + 15));
+        }
+        Coding { bits: if others.is_empty() { 2 } else { 4 }, stride: 4, sets, equal, recode, base_bits }
     }
 
     /// Packs symbols into words, the first lowest; `words` are as many as they fill.
@@ -236,17 +247,43 @@ impl Coding {
 
     /// Writes a pattern's profile: as `common/myers.wgsl` says, in words that are 0.
     pub fn profile(&self, pattern: &[Code], mode: EditMode, profile: &mut [u32]) {
+        if self.bits != 8 {
+            self.profile_of_bases(pattern, mode, profile);
+            return;
+        }
         let words = pattern.len().div_ceil(32);
         let pads = 32 * words - pattern.len();
-        let (per_word, per_code) = if self.bits == 8 { (self.stride as usize, 1) } else { (1, words) };
+        let stride = self.stride as usize;
         if pads > 0 {
             let bits = pad_bits(mode) & !(u32::MAX << pads);
-            (0..self.stride as usize).for_each(|code| profile[code * per_code] |= bits);
+            profile[..stride].iter_mut().for_each(|word| *word |= bits);
         }
         for (place, &own) in (pads..).zip(pattern) {
-            let at = place / 32 * per_word;
+            let at = place / 32 * stride;
             for &code in &self.equal[own as usize] {
-                profile[at + code as usize * per_code] |= 1 << (place % 32);
+                profile[at + code as usize] |= 1 << (place % 32);
+            }
+        }
+    }
+
+    /// The same of bases, whose words of 16 rows are made side by side: a shift a row moves all of them, and as there are no more
+    /// rows than bits, none reaches the word below.
+    fn profile_of_bases(&self, pattern: &[Code], mode: EditMode, profile: &mut [u32]) {
+        let words = pattern.len().div_ceil(32);
+        let pads = 32 * words - pattern.len();
+        let above = if pad_bits(mode) == 0 { 0 } else { ALL_BASES };
+        let add = |rows: u64, bits: u64| rows >> 1 | bits;
+        for word in 0..words {
+            let [low, high] = [0, 16].map(|half| {
+                let first = 32 * word + half;
+                let own = pads.clamp(first, first + 16);
+                let rows = (first..own).fold(0, |rows, _| add(rows, above));
+                let own = &pattern[own.max(pads) - pads..(first + 16).max(pads) - pads];
+                own.iter().fold(rows, |rows, &code| add(rows, self.base_bits[code as usize]))
+            });
+            for base in 0..4 {
+                let of_base = |rows: u64| (rows >> (16 * base)) as u32 & 0xffff;
+                profile[base * words + word] = of_base(low) | of_base(high) << 16;
             }
         }
     }

@@ -87,3 +87,40 @@ fn symbols_take_as_few_bits_as_they_can() {
     with_others.pack(&[1, 2, 4, 8, 15, 5, 1, 1, 8], &mut words);
     assert_eq!(words, [0x0045_3210, 3]);
 }
+
+#[test]
+fn profiles_say_which_rows_match_which_code() {
+    let texts = |codes: &[Code]| {
+        let mut store = SequenceStore::builder(Alphabet::Dna);
+        store.push("t", codes).unwrap();
+        store.build()
+    };
+    let equality = Equality::dna(Ambiguity::Overlap, false);
+    let codings = [
+        (Coding::of(&texts(&[1, 2, 4, 8]), &equality), vec![1, 2, 4, 8]),
+        (Coding::of(&texts(&[1, 2, 4, 8, 15, 5]), &equality), vec![1, 2, 4, 8]),
+        // No set of bases is what a letter equals that equals itself alone: 8 bits.
+        (Coding::of(&texts(&[1, 2, 15, 5]), &Equality::literal(Alphabet::Dna)), vec![1, 2, 5, 15]),
+    ];
+    assert_eq!(codings.each_ref().map(|(coding, _)| coding.bits), [2, 4, 8]);
+    for (coding, codes) in &codings {
+        for length in [1usize, 2, 15, 16, 17, 31, 32, 33, 47, 48, 49, 64, 65, 100] {
+            let pattern: Vec<Code> = (0..length).map(|place| (place * 7 % 15 + 1) as Code).collect();
+            let (words, pads) = (length.div_ceil(32), length.next_multiple_of(32) - length);
+            for (mode, is_free) in [(EditMode::Infix, true), (EditMode::Global, false), (EditMode::Prefix, false)] {
+                let mut profile = vec![0; coding.profile_words(length as u32)];
+                coding.profile(&pattern, mode, &mut profile);
+                for (index, &code) in codes.iter().enumerate() {
+                    for row in 0..32 * words {
+                        let (word, bit) = (row / 32, row % 32);
+                        let at = if coding.bits == 8 { word * 4 + index } else { index * words + word };
+                        let equality =
+                            if coding.bits == 8 { Equality::literal(Alphabet::Dna) } else { equality.clone() };
+                        let expected = if row < pads { is_free } else { equality.is_match(pattern[row - pads], code) };
+                        assert_eq!(profile[at] >> bit & 1 == 1, expected, "{mode:?}, {length}, {code}, row {row}");
+                    }
+                }
+            }
+        }
+    }
+}
