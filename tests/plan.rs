@@ -10,7 +10,7 @@ use pairwave::edit::plan::{Against, EditJob};
 use pairwave::engine::Portion;
 use pairwave::pairs::plan::{Job, LONG_PAIR_CELLS, LengthClass, split_block};
 use pairwave::pairs::{Batch, Block, Want};
-use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Scoring, Substitution};
+use pairwave::score::{EditMode, EditScheme, EndGaps, Equality, Gaps, Limit, Mode, Scoring, Substitution};
 use pairwave::seq::{Alphabet, Part, SequenceStore, Strand, Strands};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -307,6 +307,8 @@ fn every_class_is_reached() {
     assert_eq!(class(1, 59, 59), LengthClass { format: 0, long: false });
     assert_eq!(class(1, 4549, 4549), LengthClass { format: 0, long: true });
     assert_eq!(class(1, 70_000, 70_000), LengthClass { format: 1, long: true });
+    let local = Scoring { mode: Mode::Local, ..scale(1) };
+    assert_eq!(LengthClass::of(&local, 70_000, 70_000), LengthClass { format: 1, long: false });
     assert_eq!(class(1_000_000, 59, 59).format, 1);
     assert_eq!(class(1_000_000, 4549, 4549).format, 2);
 }

@@ -218,7 +218,7 @@ impl AllPairs {
         let job = self.job();
         let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
         let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
-        let engines = super::engines::open(run, pool.current_num_threads(), &job, selection, 1)?;
+        let engines = super::engines::open(run, &pool, &job, selection, 1)?;
         self.finish_on(&job, &mut EngineSet::for_once(engines), prefiltered, &pool, run, sink)
     }
 

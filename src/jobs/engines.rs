@@ -35,8 +35,9 @@ const GPU_START_SECONDS: f64 = 0.3;
 /// Threads compute at least so many batches of [`CpuKind::CELLS`] a second.
 const BATCHES_A_SECOND: f64 = 10.0;
 
-/// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as there are `threads`, each
-/// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). A device that cannot be opened is left
+/// Opens engines for the devices that a job was given, all at once; the CPU is as many of them as `pool` has threads, each
+/// a thread, but fewer beside a GPU where every pair is aligned ([`worker_threads`]). The pool's threads share the GPUs' work on the
+/// host. A device that cannot be opened is left
 /// out with a warning; if none is left, the CPU. Of the job's pairs those of `selection` are to be computed, if there is one:
 /// what is measured of a device has to pay for these. Small jobs are the CPU's ([`devices_for_cells`]). `sharing`: so many kinds
 /// of engines divide a device's memory.
@@ -45,12 +46,12 @@ const BATCHES_A_SECOND: f64 = 10.0;
 /// [`Error::Interrupted`] if the user stops while a device is measured; a wrong choice of devices.
 pub(super) fn open(
     options: &Run,
-    threads: usize,
+    pool: &Arc<rayon::ThreadPool>,
     job: &Job,
     selection: Option<&Selection>,
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    open_with(tuned(options), options, threads, (job, selection), sharing)
+    open_with(tuned(options), options, pool, (job, selection), sharing)
 }
 
 /// The same for pairs of so many cells under a scoring, of which this is wanted.
@@ -59,11 +60,11 @@ pub(super) fn open(
 /// As [`open`].
 pub(super) fn open_for(
     options: &Run,
-    threads: usize,
+    pool: &Arc<rayon::ThreadPool>,
     (scoring, want): (&Arc<Scoring>, &Want),
     cells: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
-    open_cells(tuned(options), options, threads, (scoring, want, cells), 1)
+    open_cells(tuned(options), options, pool, (scoring, want, cells), 1)
 }
 
 /// Adapters, each with its memory.
@@ -78,22 +79,23 @@ fn tuned(options: &Run) -> impl FnOnce(&Adapters, &Arc<Scoring>, u64) -> Vec<Res
 fn open_with(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
     options: &Run,
-    threads: usize,
+    pool: &Arc<rayon::ThreadPool>,
     (job, selection): (&Job, Option<&Selection>),
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
     let cells = selection.map_or_else(|| job.cells(), |selection| selected_cells(job, selection));
-    open_cells(tuned, options, threads, (&job.scoring, &job.want, cells), sharing)
+    open_cells(tuned, options, pool, (&job.scoring, &job.want, cells), sharing)
 }
 
 /// The same of so many cells under a scoring, of which this is wanted.
 fn open_cells(
     tuned: impl FnOnce(&[(FoundAdapter, u64)], &Arc<Scoring>, u64) -> Vec<Result<GpuEngine>>,
     options: &Run,
-    threads: usize,
+    pool: &Arc<rayon::ThreadPool>,
     (scoring, want, cells): (&Arc<Scoring>, &Want, u64),
     sharing: u64,
 ) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    let threads = pool.current_num_threads();
     let chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
     let adapters = adapters_and_shares(&chosen, options.memory, sharing);
     let mut engines: Vec<Box<dyn Engine<Pairs>>> = Vec::new();
@@ -102,7 +104,7 @@ fn open_cells(
     tracing::debug!(adapters = opened.len(), cells, seconds = begin.elapsed().as_secs_f64(), "opened");
     for engine in opened {
         match engine {
-            Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel))),
+            Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel).with_pool(Arc::clone(pool)))),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
@@ -293,6 +295,7 @@ fn adapters_and_shares(devices: &[Device], cap: Option<u64>, sharing: u64) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::thread_pool;
     use crate::gpu::adapter::enumerate;
     use crate::seq::{Alphabet, Strands};
 
@@ -338,7 +341,7 @@ mod tests {
                 heard = Some((adapters.len(), cells));
                 Vec::new()
             };
-            open_with(tuned, &options, 1, (&job, selection), 1).unwrap();
+            open_with(tuned, &options, &thread_pool(1).unwrap(), (&job, selection), 1).unwrap();
             heard
         };
         assert_eq!(cells(None), Some((1, 190 * 900)));

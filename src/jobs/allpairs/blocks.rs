@@ -121,7 +121,7 @@ impl Divisible for AllPairs {
             None => {
                 let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
                 // What is measured of a device has to pay for the whole job, of which nobody knows yet what passes a filter.
-                let opened = engines::open(run, pool.current_num_threads(), whole, None, sharing)?;
+                let opened = engines::open(run, pool, whole, None, sharing)?;
                 engine_set.insert(EngineSet::new(opened))
             }
         };

@@ -182,11 +182,11 @@ impl PairList {
     }
 
     /// Opens engines for all pairs, as far as is known how many there are.
-    fn open(&self, run: &Run, pool: &rayon::ThreadPool) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    fn open(&self, run: &Run, pool: &Arc<rayon::ThreadPool>) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
         let (cells, is_all) = self.cells_so_far()?;
         let cells = if is_all { cells } else { cells.saturating_mul(MANY_CHUNKS) };
         let want = if self.score_only { Want::Scores } else { Want::Alignments };
-        engines::open_for(run, pool.current_num_threads(), (&self.scoring, &want), cells)
+        engines::open_for(run, pool, (&self.scoring, &want), cells)
     }
 
     /// Computes all pairs.

@@ -117,7 +117,7 @@ impl Search {
             None => {
                 let wanted = (&self.scoring, &job.want);
                 // What is measured of a device has to pay for the whole job.
-                let opened = engines::open_for(run, pool.current_num_threads(), wanted, self.cells())?;
+                let opened = engines::open_for(run, pool, wanted, self.cells())?;
                 engine_set.insert(EngineSet::new(opened))
             }
         };

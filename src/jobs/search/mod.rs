@@ -257,7 +257,7 @@ impl Job for Search {
         run.check_kernel(family_of(self.scoring.mode))?;
         let pool = thread_pool(run.threads)?;
         let want = Want::AtLeast(Arc::new(Floors::same(0, 0)));
-        let engines = super::engines::open_for(run, pool.current_num_threads(), (&self.scoring, &want), self.cells())?;
+        let engines = super::engines::open_for(run, &pool, (&self.scoring, &want), self.cells())?;
         self.search_all(Session::new(self, pool, Some(EngineSet::for_once(engines))), run, rows)
     }
 

@@ -144,6 +144,8 @@ pub struct PairsHost {
     shape: MatrixShape,
     arenas: Arenas,
     tiles: Tiles,
+    /// Threads that share what the host computes.
+    pool: Option<Arc<rayon::ThreadPool>>,
     /// Bytes that the output of a batch with alignments may take.
     output_budget: u64,
     /// Words of runs expected for a symbol, without and with a filter.
@@ -197,6 +199,7 @@ impl GpuEngine {
             loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
             shape: MatrixShape::for_adapter(found),
             tiles: Tiles::new(TileShape::for_adapter(found)),
+            pool: None,
             output_budget: binding.min(MOST_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             prices: Prices::new(config, assumed_speed),
@@ -218,6 +221,13 @@ impl GpuEngine {
     /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
     pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
         self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
+        self
+    }
+
+    /// Shares what the host computes among the threads of this pool; else it is done by the engine's own. Nobody may wait for the
+    /// engine on a thread of the pool.
+    pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
+        self.host.pool = Some(pool);
         self
     }
 

@@ -18,13 +18,13 @@ use self::later::Later;
 use super::{Band, Block, Pairs, Want};
 use crate::engine::Portion;
 use crate::engine::queue::Planned;
-use crate::score::Scoring;
 use crate::score::offset::fits;
+use crate::score::{Mode, Scoring};
 use crate::seq::part::{Extents, PartsLeft};
 use crate::seq::{Part, SequenceId, SequenceStore, Strands};
 
-/// Pairs with more cells than this are long: a single invocation would hold a device for a second or more, and desktop
-/// drivers reset it then. Engines split them over several dispatches.
+/// Pairs of whole sequences with more cells than this are long: a single invocation would hold a device for a second or more, and
+/// desktop drivers reset it then. Engines split them over several dispatches. (Local scores are the work of many invocations each.)
 pub const LONG_PAIR_CELLS: u64 = 20_000_000;
 
 /// Pairs of one class can share a batch: they need the same number format, and are all long or all not.
@@ -32,7 +32,7 @@ pub const LONG_PAIR_CELLS: u64 = 20_000_000;
 pub struct LengthClass {
     /// 0: 32 bits hold score and matches. 1: 32 bits hold the score. 2: neither.
     pub format: u8,
-    /// More than [`LONG_PAIR_CELLS`] cells.
+    /// More than [`LONG_PAIR_CELLS`] cells, and whole sequences are aligned.
     pub long: bool,
 }
 
@@ -47,7 +47,8 @@ impl LengthClass {
         } else {
             2
         };
-        LengthClass { format, long: query_symbols as u64 * target_symbols as u64 > LONG_PAIR_CELLS }
+        let is_long = query_symbols as u64 * target_symbols as u64 > LONG_PAIR_CELLS;
+        LengthClass { format, long: is_long && scoring.mode == Mode::Global }
     }
 }
 

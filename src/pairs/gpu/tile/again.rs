@@ -1,12 +1,18 @@
 //! Pairs of a batch that are computed a second time.
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::pairs::cpu::compute::{self, Workspace};
 use crate::pairs::kernels::tile_tasks::{self, Run};
 use crate::pairs::{Band, Batch, Block, Want};
 use crate::seq::SequenceId;
+
+/// Targets that a thread of the host has together.
+const PIECE_TARGETS: u32 = 64;
 
 /// Finds the queries and targets of pairs.
 pub(super) struct Places<'a> {
@@ -92,18 +98,42 @@ impl Again {
         self.order[place as usize]
     }
 
-    /// The scores of all pairs, computed on this thread.
+    /// The scores of all pairs, computed on the threads of a pool, or on this one.
     ///
     /// # Errors
     /// As [`compute::run_block`].
-    pub(super) fn scores_here(&self) -> Result<Vec<(u32, i32)>> {
-        let mut workspace = Workspace::new();
-        let mut scores = Vec::with_capacity(self.order.len());
-        for block in &self.blocks {
-            let hits = compute::run_block(&self.band, block, &mut workspace)?;
+    pub(super) fn scores_here(&self, pool: Option<&rayon::ThreadPool>) -> Result<Vec<(u32, i32)>> {
+        let score = |workspace: &mut Workspace, piece: &Block| {
+            let hits = compute::run_block(&self.band, piece, workspace)?;
             // Words hold all scores of the batch.
-            scores.extend(block.targets.clone().zip(hits.iter().map(|hit| hit.score as i32)));
-        }
-        Ok(scores)
+            Ok(piece.targets.clone().zip(hits.into_iter().map(|hit| hit.score as i32)).collect())
+        };
+        let pieces = self.pieces();
+        let scores: Result<Vec<Vec<(u32, i32)>>> = match pool {
+            Some(pool) => {
+                let pieces = pieces.par_iter().with_max_len(1);
+                pool.install(|| pieces.map_init(Workspace::new, score).collect())
+            }
+            None => {
+                let mut workspace = Workspace::new();
+                pieces.iter().map(|piece| score(&mut workspace, piece)).collect()
+            }
+        };
+        Ok(scores?.into_iter().flatten().collect())
+    }
+
+    /// The blocks in pieces of as many targets as a thread computes together.
+    fn pieces(&self) -> Vec<Block> {
+        let pieces = |block: &Block| {
+            let Range { start, end } = block.targets;
+            let pair = block.cells / u64::from(end - start).max(1);
+            let query = block.query;
+            let piece = move |start: u32| {
+                let targets = start..end.min(start + PIECE_TARGETS);
+                Block { query, cells: pair * targets.len() as u64, targets }
+            };
+            (start..end).step_by(PIECE_TARGETS as usize).map(piece)
+        };
+        self.blocks.iter().flat_map(pieces).collect()
     }
 }

@@ -142,8 +142,9 @@ impl PairsHost {
                 let pairs: Vec<u32> = twice.iter().map(|&at| scores[at].0).collect();
                 let again = Again::new(batch, &pairs);
                 tracing::trace!(pairs = pairs.len(), cells = again.cells(), "computed again");
-                let right = if again.cells() <= self.tiles.shape.host_cells {
-                    again.scores_here()?
+                let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u64);
+                let right = if again.cells() <= threads * self.tiles.shape.host_cells {
+                    again.scores_here(self.pool.as_deref())?
                 } else {
                     let ways = Ways { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
                     let (band, runs, pairs) = (&again.band, again.runs(), pairs.len() as u64);

@@ -89,7 +89,7 @@ impl Plan {
         };
         let choose = |cooperation, packing, runs: &[Run]| {
             let variants = tiles.variants(&gpu.description, &band.scoring, (cooperation, packing));
-            let variant = cheapest(&variants, runs, band);
+            let variant = cheapest(&variants, runs, band, limits.slots);
             variant.ok_or_else(|| gpu.unsuited("its workgroups have too little memory for a profile"))
         };
         let mut alone = runs;

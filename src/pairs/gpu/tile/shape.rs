@@ -17,7 +17,7 @@ const MOST_SATURATED: f64 = 0.2;
 /// Share of pairs that bounds do not leave out from which on scores are faster. Few pairs are computed again one by one, in words,
 /// while the device waits for the longest of them: of 343 million pairs of proteins bounds saved 1.8 s of 27, and 0.2% computed
 /// again took as much.
-const MOST_LISTED: f64 = 0.002;
+const MOST_LISTED: f64 = 0.004;
 /// How such a share follows what batches show, and how it fades where none shows it.
 const SHARE_MEMORY: f64 = 0.5;
 const SHARE_FADING: f64 = 0.9;
@@ -47,6 +47,11 @@ fn row_cost(packing: Packing, columns: u32) -> f64 {
     f64::from(columns) / rate
 }
 
+/// How long a row takes that nothing else is computed beside, of what it takes on a full device.
+const LONE_ROW: f64 = 0.35;
+/// More slots are given than a device has workgroups at work, by about this factor (an H200 has 264 of 4096).
+const SLOTS_A_WORKGROUP: u64 = 16;
+
 /// How much longer a row takes in a form of so many lanes: few have more borders between passes, and of many the profile leaves
 /// no room for workgroups that compute while another one makes its next.
 fn lanes_cost(lanes: u32, passes: u32) -> f64 {
@@ -73,15 +78,15 @@ pub struct TileShape {
     /// Rows of all passes that a team goes down one after the other at most; where there are more, a pair's passes are computed side
     /// by side.
     pub most_rows: u64,
-    /// Cells of pairs that are computed a second time up to which the host does it: a device would be busy longer, with few of its
-    /// lanes.
+    /// Cells a thread of pairs that are computed a second time up to which the host does it: a device would be busy longer, with few
+    /// of its lanes.
     pub host_cells: u64,
 }
 
 impl Default for TileShape {
     fn default() -> Self {
         // A tenth of a second on an H200, where other pairs keep it busy too.
-        TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 16, host_cells: 1 << 28 }
+        TileShape { workgroup: 256, lanes: None, columns: None, halves: true, most_rows: 1 << 16, host_cells: 1 << 29 }
     }
 }
 
@@ -241,23 +246,31 @@ impl Tiles {
     }
 }
 
-/// What runs cost in a variant: rows and columns of padding, and what a row costs beside its cells.
-fn cost(variant: &Variant, runs: &[Run], band: &Band) -> f64 {
+/// What runs cost in a variant on a device that has so many `slots` for its workgroups: rows and columns of padding, and what a row
+/// costs beside its cells; or the longest run's passes one after the other, if all others end before it. `longest`: of each run the
+/// longest target.
+fn cost(variant: &Variant, runs: &[Run], longest: &[u32], band: &Band, slots: u64) -> f64 {
     let row = row_cost(variant.packing, variant.columns);
-    let lanes_and_steps = |run: &Run| {
+    let steps = |rows: u32| f64::from(rows) + 4.0 * (1 + variant.delay_steps()) as f64;
+    let all_and_alone = |(run, &longest): (&Run, &u32)| {
         let middle = run.targets.start + run.targets.len() as u32 / 2;
-        let rows = f64::from(band.order.get(middle as usize).map_or(0, |&target| band.targets.length(target)));
-        let steps = rows + 4.0 * (1 + variant.delay_steps()) as f64;
+        let rows = band.order.get(middle as usize).map_or(0, |&target| band.targets.length(target));
         let (lanes, passes) = (run.lanes(band, variant), run.passes(band, variant));
+        let row = row * lanes_cost(variant.lanes, passes);
         // Others take what is left of a query's last pass.
         let lanes = if runs.len() > 1 { lanes } else { passes * variant.lanes };
-        lanes_cost(variant.lanes, passes) * f64::from(lanes) * steps * run.targets.len() as f64
+        (row * f64::from(lanes) * steps(rows) * run.targets.len() as f64, row * f64::from(passes) * steps(longest))
     };
-    row * runs.iter().map(lanes_and_steps).sum::<f64>()
+    let together = |(sum, most): (f64, f64), (all, alone): (f64, f64)| (sum + all, most.max(alone));
+    let (all, alone) = runs.iter().zip(longest).map(all_and_alone).fold((0.0, 0.0), together);
+    let at_work = (slots / SLOTS_A_WORKGROUP).max(1) as f64 * f64::from(variant.workgroup);
+    (all / at_work).max(alone * LONE_ROW)
 }
 
-/// The variant in which all runs together cost the least. One for all: each has an end, at which few workgroups are at work.
-pub(super) fn cheapest(variants: &[Variant], runs: &[Run], band: &Band) -> Option<Variant> {
-    let costs = variants.iter().map(|variant| (variant, cost(variant, runs, band)));
+/// The variant in which all runs together cost the least, of a device that has so many slots for workgroups. One for all: each has
+/// an end, at which few workgroups are at work.
+pub(super) fn cheapest(variants: &[Variant], runs: &[Run], band: &Band, slots: u64) -> Option<Variant> {
+    let longest: Vec<u32> = runs.iter().map(|run| band.longest(run.targets.clone())).collect();
+    let costs = variants.iter().map(|variant| (variant, cost(variant, runs, &longest, band, slots)));
     costs.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(variant, _)| *variant)
 }
