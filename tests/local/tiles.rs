@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pairwave::Error;
-use pairwave::engine::Engine;
+use pairwave::engine::{Engine, thread_pool};
 use pairwave::gpu::kernels::find;
 use pairwave::pairs::gpu::{GpuEngine, TileShape};
 use pairwave::pairs::oracle::smith_waterman;
@@ -212,6 +212,9 @@ fn bounds_leave_out_what_does_not_reach_a_floor() {
                 let batches = support::batches(&support::job(&store, scoring.clone(), want), u64::MAX);
                 let host_cells = if above == 0 && columns > 4 { u64::MAX } else { 0 };
                 let mut engine = engine(stem, TileShape { columns: Some(columns), host_cells, ..SMALL });
+                if columns == 20 {
+                    engine = engine.with_pool(thread_pool(2).unwrap());
+                }
                 // Twice, as what was listed decides how the next batch is computed.
                 for _ in 0..2 {
                     let hits = support::compute(&mut engine, &batches);

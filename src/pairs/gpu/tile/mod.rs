@@ -143,7 +143,7 @@ impl PairsHost {
                 let again = Again::new(batch, &pairs);
                 tracing::trace!(pairs = pairs.len(), cells = again.cells(), "computed again");
                 let threads = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() as u64);
-                let right = if again.cells() <= threads * self.tiles.shape.host_cells {
+                let right = if again.cells() <= threads.saturating_mul(self.tiles.shape.host_cells) {
                     again.scores_here(self.pool.as_deref())?
                 } else {
                     let ways = Ways { halves: false, alone: Packing::One, slack: 0, ..chosen.ways };
