@@ -332,7 +332,8 @@ fn highest(value: S, left_mask: i32, lane: u32) -> vec2<i32> {
 
 // Keeps a pair's score (or its lower bound) where the query ends for now, the greater of this pass's `best` and those of passes
 // before; lists it, if these were its last columns and it reaches the floor. Of no pair if it `is_none`. (All lanes come this way to
-// its end: where those without a pair returned at once, NVIDIA's compiler lost a few of the pairs that lanes list together.)
+// its end. Where those without a pair returned at once, a few scores of sw_tile_half_targets on NVIDIA lacked what the lanes to the left
+// had, as if the last exchange had moved to where these no longer were.)
 fn keep(part: Part, is_none: bool, lane: u32, place: u32, best: i32) {
     let is_last = (part.state & END) != 0u;
     let keeps = !is_none && (part.state & THERE) != 0u && (is_last || lane == LANES - 1u);
