@@ -2,6 +2,7 @@
 
 mod clustal;
 mod edit;
+mod local;
 mod long;
 mod phylo;
 mod posterior;
@@ -164,19 +165,10 @@ fn test_adapter(found: &FoundAdapter) -> Vec<KernelTest> {
         });
         test_of(kernel.stem, result)
     });
-    let tests = tests.chain(test_local(found)).chain(edit::test_adapter(found)).chain(long::test_adapter(found));
+    let tests =
+        tests.chain(local::test_adapter(found)).chain(edit::test_adapter(found)).chain(long::test_adapter(found));
     let tests = tests.chain(phylo::test_adapter(found)).chain(clustal::test_adapter(found));
     tests.chain(posterior::test_adapter(found)).chain(profile::test_adapter(found)).collect()
-}
-
-/// The kernels for local scores that run on an adapter. In halves some scores are too great: these are computed again.
-fn test_local(found: &FoundAdapter) -> Vec<KernelTest> {
-    let test = |kernel: &'static Kernel| {
-        let opened = GpuEngine::open(found, Config::for_adapter(found));
-        let engine = |gpu: GpuEngine| gpu.with_kernel(Some(kernel));
-        opened.and_then(|gpu| test_scored(&mut engine(gpu), false, Want::Alignments, &local_scorings()))
-    };
-    kernels_of(Family::Local, found).map(|kernel| test_of(kernel.stem, test(kernel))).collect()
 }
 
 /// The kernels of a family whose features an adapter has.
