@@ -23,8 +23,8 @@ use crate::pairs::Pairs;
 use crate::pairs::cpu::CpuWorker;
 use crate::pairs::gpu::{Config, GpuEngine, tune};
 use crate::pairs::oracle::{needleman_wunsch, smith_waterman};
-use crate::pairs::plan::Job;
-use crate::pairs::{Band, Batch, Hit, Want};
+use crate::pairs::plan::{Job, PlannedBand};
+use crate::pairs::{Band, Batch, Hit, Report, Want};
 use crate::score::{EndGaps, Gaps, Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore, Strands};
 use crate::trace::{self, Hint};
@@ -238,12 +238,8 @@ fn test_scored(engine: &mut dyn Engine<Pairs>, traces: bool, want: Want, scoring
         let scoring = Arc::new(scoring.clone());
         let (queries, want) = (Arc::clone(&store), want.clone());
         let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
-        for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
-            let blocks = blocks.into_iter().map(|(_, block)| block).collect();
-            let batch = Arc::new(Batch { band: Arc::clone(&band), blocks });
-            let ticket = engine.submit(Arc::clone(&batch))?;
-            let report = engine.collect(ticket)?;
-            if report.hits.len() as u64 != batch.pairs() || !report.unfinished.is_empty() {
+        for (batch, report) in computed(engine, &job)? {
+            if report.hits.len() as u64 != batch.pairs() {
                 return Err(Error::Internal(format!("{} results for {} pairs", report.hits.len(), batch.pairs())));
             }
             for (place, hit) in report.hits.iter().enumerate() {
@@ -251,12 +247,27 @@ fn test_scored(engine: &mut dyn Engine<Pairs>, traces: bool, want: Want, scoring
                 if traces && cigar.is_none() {
                     return Err(Error::Internal(format!("no alignment of {hit:?}")));
                 }
-                compare(&band, hit, cigar)?;
+                compare(&batch.band, hit, cigar)?;
             }
             pairs += batch.pairs();
         }
     }
     Ok(pairs)
+}
+
+/// The batches of a job, a band each, with what an engine reports of all their blocks.
+fn computed(engine: &mut dyn Engine<Pairs>, job: &Job) -> Result<Vec<(Arc<Batch>, Report)>> {
+    let compute = |(_, band, blocks): PlannedBand| {
+        let blocks = blocks.into_iter().map(|(_, block)| block).collect();
+        let batch = Arc::new(Batch { band, blocks });
+        let ticket = engine.submit(Arc::clone(&batch))?;
+        let report = engine.collect(ticket)?;
+        if !report.unfinished.is_empty() {
+            return Err(Error::Internal(format!("{} blocks were not computed", report.unfinished.len())));
+        }
+        Ok((batch, report))
+    };
+    job.bands(u64::MAX, u64::MAX).map(compute).collect()
 }
 
 /// Compares a pair's numbers and, where the engine traced it, its alignment.

@@ -117,13 +117,13 @@ pub fn of(measurements: &Measurements) -> Vec<Rate> {
 
 /// The columns of a table that are compared.
 fn rate_columns(table: &Table) -> Vec<usize> {
-    let has_cells = ["gcups", "tcups"].iter().any(|key| table.column(key).is_some());
-    let rates = RATES.iter().filter(|key| !(has_cells && **key == "pairs_per_second"));
-    let seconds = SECONDS.iter().filter(|(name, _)| *name == table.name).flat_map(|(_, columns)| columns.iter());
     if !NAMING.iter().any(|(name, _)| *name == table.name) {
         // What is simulated has no speed.
         return Vec::new();
     }
+    let has_cells = ["gcups", "tcups"].iter().any(|key| table.column(key).is_some());
+    let rates = RATES.iter().filter(|key| !(has_cells && **key == "pairs_per_second"));
+    let seconds = SECONDS.iter().filter(|(name, _)| *name == table.name).flat_map(|(_, columns)| columns.iter());
     rates.chain(seconds).filter_map(|key| table.column(key)).collect()
 }
 

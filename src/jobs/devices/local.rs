@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{kernels_of, local_scorings, test_of, test_scored};
+use super::{computed, kernels_of, local_scorings, test_of, test_scored};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::FoundAdapter;
@@ -12,7 +12,7 @@ use crate::jobs::devices::KernelTest;
 use crate::pairs::cpu::CpuWorker;
 use crate::pairs::gpu::{Config, GpuEngine, tune};
 use crate::pairs::plan::Job;
-use crate::pairs::{Batch, Floors, Hit, Pairs, Want};
+use crate::pairs::{Floors, Hit, Pairs, Want};
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strands};
 
@@ -26,12 +26,12 @@ const LEAST: i64 = 60;
 
 /// The kernels that run on an adapter. In halves some scores are too great: these are computed again.
 pub(super) fn test_adapter(found: &FoundAdapter) -> impl Iterator<Item = KernelTest> {
-    let test = |kernel: &'static Kernel| {
+    let test = move |kernel: &'static Kernel| {
         let engine = || Ok(GpuEngine::open(found, Config::for_adapter(found))?.with_kernel(Some(kernel)));
         let alone = test_scored(&mut engine()?, false, Want::Alignments, &local_scorings())?;
         Ok(alone + test_relatives(&mut engine()?)?)
     };
-    kernels_of(Family::Local, found).map(|kernel| test_of(kernel.stem, test(kernel))).collect::<Vec<_>>().into_iter()
+    kernels_of(Family::Local, found).map(move |kernel| test_of(kernel.stem, test(kernel)))
 }
 
 /// Compares an engine's scores of relatives with each other with those of the CPU, which has an oracle: all of them, and those that
@@ -75,17 +75,7 @@ fn scores(engine: &mut dyn Engine<Pairs>, store: &Arc<SequenceStore>, want: Want
     let scoring = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
     let queries = Arc::clone(store);
     let job = Job { queries, against: None, scoring, want, strands: Strands::default(), parts: None };
-    let mut hits = Vec::new();
-    for (_, band, blocks) in job.bands(u64::MAX, u64::MAX) {
-        let blocks = blocks.into_iter().map(|(_, block)| block).collect();
-        let ticket = engine.submit(Arc::new(Batch { band, blocks }))?;
-        let report = engine.collect(ticket)?;
-        if !report.unfinished.is_empty() {
-            return Err(Error::Internal(format!("{} blocks were not computed", report.unfinished.len())));
-        }
-        hits.extend(report.hits);
-    }
-    Ok(hits)
+    Ok(computed(engine, &job)?.into_iter().flat_map(|(_, report)| report.hits).collect())
 }
 
 /// Families of proteins: parts of a parent, of any length, with some residues replaced.
@@ -109,7 +99,7 @@ fn relatives() -> SequenceStore {
 mod tests {
     use super::*;
     use crate::engine::{Capacity, Ticket};
-    use crate::pairs::Report;
+    use crate::pairs::{Batch, Report};
 
     type Spoil = fn(&mut Vec<Hit>);
 
