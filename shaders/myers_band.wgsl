@@ -4,7 +4,7 @@
 //             column j is row j - high + b; rows above row 0 are as row 0 is, rows below the last one match nothing.
 // Owns:       invocation t of workgroup g has task first_runs[2 g + 1] + t, of run first_runs[2 g].
 // Layout:     workgroup memory holds the profile of the workgroup's pattern, FRONT words of zeros before it and as many after.
-//             out[task]: the distance; 0xffffffff, or a number above it, if it is above params.limit.
+//             The result is one word: the distance; 0xffffffff, or a number above it, if it is above params.limit.
 // Invariant:  `matched` counts the columns in which the lowest diagonal of the band went on without an edit.
 // Uniform:    all invocations reach the barrier; a workgroup beyond the last one leaves as a whole.
 // Limits:     params.limit < 32 * WORDS; patterns of 32 * (ROW_WORDS - 2 * FRONT) symbols.
@@ -69,8 +69,8 @@ fn main(
     let n = place.y;
     let ahead = i32(n) - i32(run.w);
     let spare = CAPACITY - abs(ahead);
-    out[task] = NOTHING;
     if (spare < 0 || run.w == 0u) {
+        hand_over(task, NOTHING, vec2<u32>(NOTHING, 0u), 1u);
         return;
     }
     let low = min(ahead, 0) - spare / 2;
@@ -127,6 +127,7 @@ fn main(
             least -= i32(countOneBits(more[w]));
         }
         if (least > i32(params.limit)) {
+            hand_over(task, NOTHING, vec2<u32>(NOTHING, 0u), 1u);
             return;
         }
     }
@@ -141,5 +142,5 @@ fn main(
         }
         distance -= i32(countOneBits(more[w] & mask)) - i32(countOneBits(less[w] & mask));
     }
-    out[task] = u32(distance);
+    hand_over(task, u32(distance), vec2<u32>(u32(distance), 0u), 1u);
 }

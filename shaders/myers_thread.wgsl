@@ -1,7 +1,7 @@
 // myers_thread: edit distance, one pair per invocation, all words of a column in its registers (Chacon et al. 2014, r = 32).
 // Recurrence: that of common/myers.wgsl.
 // Owns:       invocation t of workgroup g has task g * WG + t, and of the workgroup's memory every WG-th word from t on.
-// Layout:     out[task]: the distance in global mode and of overlaps, else distance << POSITION_BITS | columns up to its end.
+// Layout:     the result is one word: the distance in global mode and of overlaps, else distance << POSITION_BITS | columns up to its end.
 // Invariant:  after j columns the registers hold the differences down column j; key is the last row's value and j.
 // Uniform:    no barrier.
 // Limits:     patterns of 32 * WORDS symbols; texts of fewer than 2^POSITION_BITS.
@@ -63,5 +63,6 @@ fn main(
         best = min(best >> POSITION_BITS, least_of_column(&column, key >> POSITION_BITS, 0u, pair));
         best = select(best, 0xffffffffu, best > most);
     }
-    out[task] = best;
+    let distance = select(best, best >> POSITION_BITS, TRACK && !IS_OVERLAP);
+    hand_over(task, distance, vec2<u32>(best, 0u), 1u);
 }

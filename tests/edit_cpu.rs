@@ -381,7 +381,7 @@ fn a_worker_is_an_engine() {
     for ticket in [second, first] {
         let report = workers[0].collect(ticket).unwrap();
         assert_eq!(Edit::check(&batch, &report), Ok(()));
-        assert_eq!(wrong(&batch, &report.found, &expected(&batch)), None);
+        assert_eq!(wrong(&batch, &report.found.into_each(), &expected(&batch)), None);
     }
     assert!(workers[0].collect(first).is_err());
     interrupt.store(true, Ordering::Relaxed);
@@ -403,7 +403,7 @@ fn threads_together_report_in_the_order_of_blocks() {
         let mut workers: Vec<EditWorker> = (0..threads).map(|_| EditWorker::default()).collect();
         let reports = compute_together(&pool, &mut workers, &batch).unwrap();
         assert!(reports.len() > 1, "parts for several");
-        assert_eq!(reports.into_iter().flat_map(|report| report.found).collect::<Vec<_>>(), expected);
+        assert_eq!(reports.into_iter().flat_map(|report| report.found.into_each()).collect::<Vec<_>>(), expected);
         let interrupt = Arc::new(AtomicBool::new(true));
         let mut workers = [EditWorker::new(interrupt)];
         assert!(matches!(compute_together(&pool, &mut workers, &batch), Err(pairwave::Error::Interrupted)));

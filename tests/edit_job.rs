@@ -8,11 +8,11 @@ use std::sync::Arc;
 use pairwave::alignment::verify;
 use pairwave::edit::mock::EditMock;
 use pairwave::edit::plan::{Against, Candidate};
-use pairwave::edit::{Edit, EditReport, Region, oracle};
+use pairwave::edit::{Distances, Edit, EditReport, Region, oracle};
 use pairwave::engine::Engine;
 use pairwave::jobs::{EditDistances, EditResult};
 use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit};
-use pairwave::seq::{Alphabet, Code, SequenceStore};
+use pairwave::seq::{Alphabet, Code, SequenceStore, Strand};
 use pairwave::{Error, Job, Run, Summary};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
@@ -28,6 +28,23 @@ fn run_on(job: &EditDistances, engines: Vec<Box<dyn Engine<Edit>>>) -> pairwave:
     Ok((all, summary))
 }
 
+/// Makes a report of each pair a list of those within the limit, as kernels do.
+fn list(report: &mut EditReport) {
+    let pairs = report.found.pairs();
+    let list = report.found.within(0..pairs).map(|(pair, found)| (pair as u32, found)).collect();
+    report.found = Distances::Listed { pairs, list };
+}
+
+/// An engine that lists, and another one beside it that does not.
+fn one_that_lists() -> Vec<Box<dyn Engine<Edit>>> {
+    vec![Box::new(EditMock::new("lists").with_spoil(list))]
+}
+
+fn one_of_two_that_lists() -> Vec<Box<dyn Engine<Edit>>> {
+    let lists = EditMock::new("lists").with_capacity(2_000, 3).with_spoil(list);
+    vec![Box::new(lists), Box::new(EditMock::new("two").with_capacity(500, 7))]
+}
+
 /// The results of a job, the same on one engine and on two.
 fn run(job: &EditDistances) -> Vec<EditResult> {
     let (one, summary) = run_on(job, vec![Box::new(EditMock::new("one"))]).unwrap();
@@ -35,6 +52,11 @@ fn run(job: &EditDistances) -> Vec<EditResult> {
     assert_eq!(summary.aligned, if job.align || job.check { summary.written } else { 0 });
     let (two, _) = run_on(job, two_engines()).unwrap();
     assert_eq!(one, two);
+    for engines in [one_that_lists(), one_of_two_that_lists()] {
+        let (listed, summary) = run_on(job, engines).unwrap();
+        assert!(summary.engines.iter().all(|engine| engine.lost.is_none()), "{:?}", summary.engines);
+        assert_eq!(one, listed);
+    }
     one
 }
 
@@ -327,7 +349,9 @@ fn wrong_answers_are_noticed() {
         run_on(job, vec![Box::new(EditMock::new("wrong").with_spoil(spoil))])
     };
     // Neither too few results nor ends beyond texts are taken: the CPU computes them again.
-    for spoil in [(|report| _ = report.found.pop()) as fn(&mut EditReport), |report| report.found[0].end += 1 << 20] {
+    for spoil in [(|report| _ = report.found.each_mut().pop()) as fn(&mut EditReport), |report| {
+        report.found.each_mut()[0].end += 1 << 20
+    }] {
         let job = job(EditMode::Infix, false);
         let (results, summary) = spoilt(&job, spoil).unwrap();
         assert!(summary.engines[0].lost.is_some());
@@ -335,7 +359,8 @@ fn wrong_answers_are_noticed() {
     }
     // A distance that could be.
     let shift = |report: &mut EditReport| {
-        let some = report.found.iter_mut().filter(|found| (2..10).contains(&found.distance) && found.end > 30);
+        let some =
+            report.found.each_mut().iter_mut().filter(|found| (2..10).contains(&found.distance) && found.end > 30);
         some.for_each(|found| found.distance -= 1);
     };
     let error = spoilt(&job(EditMode::Infix, true), shift).unwrap_err().to_string();
@@ -370,6 +395,7 @@ fn distances_above_the_limit_are_left_out_whatever_an_engine_says() {
         let above = |report: &mut EditReport| {
             report
                 .found
+                .each_mut()
                 .iter_mut()
                 .filter(|found| !found.is_some())
                 .for_each(|found| *found = Found { distance: 8, end: 1 });
@@ -378,6 +404,59 @@ fn distances_above_the_limit_are_left_out_whatever_an_engine_says() {
         assert!(summary.engines[0].lost.is_none());
         compare(&job, &results).unwrap();
         assert_eq!(results.len(), 1);
+    }
+}
+
+/// What is handed over does not depend on whether engines list the pairs within the limit or report each.
+#[test]
+fn lists_stand_for_all_pairs() {
+    let (patterns, texts) = stores(0x11, Alphabet::Dna);
+    let some = candidates(5, &patterns, &texts, 90);
+    let kinds =
+        [Against::Later, Against::Texts(Arc::clone(&texts)), Against::Candidates(Arc::clone(&texts), Arc::new(some))];
+    let limits = [Limit::None, Limit::Distance(0), Limit::Distance(12), Limit::Rate(0.3)];
+    let mut written = 0;
+    for against in kinds {
+        for strand in [Strand::Forward, Strand::Reverse, Strand::Both] {
+            for (limit, max_hits) in limits.into_iter().flat_map(|limit| [(limit, None), (limit, Some(2))]) {
+                for mode in [EditMode::Global, EditMode::Infix] {
+                    let scheme = scheme(mode, Alphabet::Dna, limit);
+                    let job = EditDistances::new(Arc::clone(&patterns), against.clone(), scheme);
+                    let job = EditDistances { strand, max_hits, ..job };
+                    written += run(&job).len();
+                }
+            }
+        }
+    }
+    assert!(written > 1000, "{written}");
+}
+
+/// Lists that cannot be right are found out, and computed again.
+#[test]
+fn wrong_lists_are_noticed() {
+    // None of these is more than 3 edits from any text: none may be left out.
+    let patterns = support::store(Alphabet::Dna, &[vec![], vec![1], vec![2; 2], vec![4, 8, 1]]);
+    let (_, texts) = stores(0x12, Alphabet::Dna);
+    let scheme = scheme(EditMode::Infix, Alphabet::Dna, Limit::Distance(3));
+    let job = EditDistances::new(patterns, Against::Texts(texts), scheme);
+    fn listed(report: &mut EditReport, spoil: fn(&mut usize, &mut Vec<(u32, Found)>)) {
+        list(report);
+        if let Distances::Listed { pairs, list } = &mut report.found {
+            spoil(pairs, list);
+        }
+    }
+    let spoils: [fn(&mut EditReport); 6] = [
+        |report| listed(report, |pairs, _| *pairs += 1),
+        |report| listed(report, |_, list| list.swap(0, 1)),
+        |report| listed(report, |_, list| list.insert(0, list[0])),
+        |report| listed(report, |pairs, list| list.last_mut().expect("some").0 = *pairs as u32),
+        |report| listed(report, |_, list| list[0].1 = Found::NONE),
+        |report| listed(report, |_, list| list.clear()),
+    ];
+    for spoil in spoils {
+        let (results, summary) = run_on(&job, vec![Box::new(EditMock::new("wrong").with_spoil(spoil))]).unwrap();
+        assert!(summary.engines[0].lost.is_some());
+        compare(&job, &results).unwrap();
     }
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use pairwave::edit::gpu::{EditGpu, EditShape};
 use pairwave::edit::plan::{Against, EditJob};
-use pairwave::edit::{Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
+use pairwave::edit::{Distances, Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, find};
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Limit, Reach};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, Limit, Reach};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strands};
 
 const MODES: [EditMode; 3] = [EditMode::Global, EditMode::Infix, EditMode::Prefix];
@@ -74,7 +74,11 @@ fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
     Arc::new(store.build())
 }
 
-fn compute(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Vec<pairwave::score::Found> {
+fn compute(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Vec<Found> {
+    report(engine, batch).into_each()
+}
+
+fn report(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Distances {
     let ticket = engine.submit(Arc::clone(batch)).expect("the batch suits");
     let report = engine.collect(ticket).expect("the device answers");
     Edit::check(batch, &report).expect("the report can be right");
@@ -82,7 +86,7 @@ fn compute(engine: &mut dyn Engine<Edit>, batch: &Arc<EditBatch>) -> Vec<pairwav
 }
 
 /// Says which pair differs from the textbook.
-fn differences(batch: &EditBatch, found: &[pairwave::score::Found]) -> Option<String> {
+fn differences(batch: &EditBatch, found: &[Found]) -> Option<String> {
     let mut found = found.iter();
     let band = &batch.band;
     for block in &batch.blocks {
@@ -107,6 +111,14 @@ fn check(
     texts: &Arc<SequenceStore>,
     scheme: &EditScheme,
 ) {
+    for batch in batches(patterns, texts, scheme) {
+        let found = compute(engine, &batch);
+        assert_eq!(differences(&batch, &found), None);
+    }
+}
+
+/// All patterns against all texts, a batch for each class of patterns.
+fn batches(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>, scheme: &EditScheme) -> Vec<Arc<EditBatch>> {
     let job = EditJob {
         patterns: Arc::clone(patterns),
         against: Against::Texts(Arc::clone(texts)),
@@ -114,16 +126,16 @@ fn check(
         strands: Strands::default(),
         parts: None,
     };
+    let mut batches = Vec::new();
     for (_, band, mut blocks) in job.bands(u64::MAX) {
         while !blocks.is_empty() {
             let class = blocks[0].0;
             let own: Vec<EditBlock> =
                 blocks.extract_if(.., |(next, _)| *next == class).map(|(_, block)| block).collect();
-            let batch = Arc::new(EditBatch { band: Arc::clone(&band), blocks: own });
-            let found = compute(engine, &batch);
-            assert_eq!(differences(&batch, &found), None, "{} words", class);
+            batches.push(Arc::new(EditBatch { band: Arc::clone(&band), blocks: own }));
         }
     }
+    batches
 }
 
 fn scheme(mode: EditMode, equality: Equality) -> EditScheme {
@@ -360,4 +372,98 @@ fn the_comparison_finds_a_wrong_result() {
     assert_eq!(differences(&batch, &found), None);
     found[0].end += 1;
     assert!(differences(&batch, &found).is_some());
+}
+
+/// Every kernel: pairs within the limit are listed as long as there is room, and found all the same where there is not.
+#[test]
+fn pairs_within_a_limit_are_listed_if_there_is_room() {
+    let mut random = Random(support::rng(0xC0FF_EE00_D15E_A5E5));
+    let (mut patterns, mut texts) = sets(&mut random, &BASES, &[20, 32, 33, 64, 65, 129]);
+    // What has no symbols is not for lists.
+    [&mut patterns, &mut texts].into_iter().for_each(|all| all.retain(|codes| !codes.is_empty()));
+    // But for the longest, which no text has as it is.
+    texts.extend(patterns.iter().filter(|codes| codes.len() < 129).cloned());
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    let kernels = whole().into_iter().map(|kernel| (kernel, &MODES[..])).chain([(called("myers_band"), &MODES[..1])]);
+    // Lists, those that are too short, and no pair within the limit.
+    let mut seen = [0, 0, 0];
+    for (kernel, modes) in kernels {
+        for &mode in modes {
+            for limit in [Limit::Distance(0), Limit::Distance(9), Limit::Rate(0.0), Limit::Rate(0.15)] {
+                let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
+                for batch in batches(&patterns, &texts, &scheme) {
+                    let least = batch.blocks.iter().map(|block| patterns.length(block.pattern)).min();
+                    for room in [None, Some(0), Some(3), Some(40)] {
+                        let mut engine = engine(kernel, |shape| shape.list_room = room);
+                        let found = report(&mut engine, &batch);
+                        let each = found.clone().into_each();
+                        assert_eq!(differences(&batch, &each), None, "{}, room for {room:?}", kernel.stem);
+                        let some = each.iter().filter(|found| found.is_some()).count();
+                        let is_list = matches!(found, Distances::Listed { .. });
+                        // By the greatest rate of a batch more than these may be listed; and where all may be, none are.
+                        if matches!(limit, Limit::Distance(most) if least > Some(most)) {
+                            let room = room.map_or(1024, |room| room as usize);
+                            assert_eq!(is_list, room > 0 && some <= room, "{some} pairs, room for {room}");
+                        }
+                        seen[0] += usize::from(is_list && some > 0);
+                        seen[1] += usize::from(!is_list && room == Some(3));
+                        seen[2] += usize::from(is_list && some == 0);
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 5), "{seen:?}");
+}
+
+/// A pair in parts of columns is listed once, by the last.
+#[test]
+fn pairs_in_strips_and_parts_are_listed_once() {
+    let mut random = Random(support::rng(0x5EED_1157));
+    let (patterns, mut texts) = sets(&mut random, &BASES, &[63, 64, 65, 128, 129, 192]);
+    texts.retain(|codes| !codes.is_empty());
+    // Texts that end where a part does.
+    texts.extend([32, 64, 96, 128].map(|length| patterns[4].iter().cycle().take(length).copied().collect()));
+    let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
+    for kernel in dividing() {
+        for mode in MODES {
+            let mut engine = engine(kernel, |shape| {
+                (shape.lanes, shape.subgroup_words, shape.workgroup_words) = (Some(2), 1, 1);
+                shape.dispatch_columns = 32;
+            });
+            let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit: Limit::Rate(0.4) };
+            for batch in batches(&patterns, &texts, &scheme) {
+                let found = report(&mut engine, &batch);
+                assert!(matches!(found, Distances::Listed { .. }));
+                assert_eq!(differences(&batch, &found.into_each()), None, "{}", kernel.stem);
+            }
+        }
+    }
+}
+
+/// With all pairs within the limit a list is too short: then none is kept until few are.
+#[test]
+fn lists_are_left_and_taken_up_again() {
+    let near = |random: &mut Random, seed: &[Code]| -> Vec<Vec<Code>> {
+        (0..40).map(|_| random.mutated(seed, &BASES, 40)).collect()
+    };
+    let mut random = Random(support::rng(0xAB1E));
+    let seed = random.codes(60, &BASES);
+    let (one, other) = (near(&mut random, &seed), (0..40).map(|_| random.codes(60, &BASES)).collect::<Vec<_>>());
+    let [patterns, far] = [&one[..], &other].map(|codes| store(Alphabet::Dna, codes));
+    let scheme =
+        EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit: Limit::Distance(29) };
+    let all: Vec<Arc<EditBatch>> = batches(&patterns, &patterns, &scheme);
+    let none: Vec<Arc<EditBatch>> = batches(&patterns, &far, &EditScheme { limit: Limit::Distance(0), ..scheme });
+    let mut engine = engine(called("myers_thread"), |_| {});
+    let mut is_list = |batch: &Arc<EditBatch>| {
+        let found = report(&mut engine, batch);
+        let is_list = matches!(found, Distances::Listed { .. });
+        assert_eq!(differences(batch, &found.into_each()), None);
+        is_list
+    };
+    // 1600 pairs, of which 1024 can be listed.
+    assert_eq!((all.len(), all[0].pairs()), (1, 1600));
+    let turns = [&none, &all, &all, &none, &none, &all].map(|batches| is_list(&batches[0]));
+    assert_eq!(turns, [true, false, false, false, true, false]);
 }

@@ -72,7 +72,7 @@ fn check_edit(batch: &EditBatch, report: &pairwave::edit::EditReport) {
     let pairs = batch.blocks.iter().flat_map(|block| block.places.clone().map(move |place| (block.pattern, place)));
     let find = |(pattern, place)| oracle::find(band.patterns.codes(pattern), band.text(place), &band.scheme);
     assert_eq!(report.unfinished, Vec::<usize>::new());
-    assert_eq!(report.found, pairs.map(find).collect::<Vec<_>>());
+    assert_eq!(report.found.clone().into_each(), pairs.map(find).collect::<Vec<_>>());
 }
 
 /// Sends batches through an engine, two at once where it takes them; the budget holds at every moment.

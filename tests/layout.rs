@@ -241,7 +241,9 @@ fn params_of_distances() {
             reach_shorter,
             reach_constant,
             reach_rate,
-            spare,
+            list_limit,
+            list_room,
+            dense_begin,
         ]
     );
     // A run is four words of `runs`.

@@ -10,6 +10,7 @@
 //             Tasks are numbered through; runs[r] = (first task, its place, first word of its profile, length of the pattern),
 //             places[p] = (first symbol of the text, length); first_runs[g] is the run of workgroup g's first task (of
 //             myers_band two numbers: run and first task of workgroup g).
+//             out: the list of tasks within a limit, each with its result, and the results of all tasks (hand_over).
 //
 // Constants:  BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
 // pattern), INPUT (its top bit: whether row 0 is one more in each column), TRACK (ends are looked for: infix and prefix mode),
@@ -42,7 +43,21 @@ struct Params {
     reach_constant: u32,
     // And how many edits it may have.
     reach_rate: u32,
-    spare: u32,
+    // The greatest distance of a pair that is listed, the pairs that there is room for (0: none is listed), and where in the
+    // output the results of all pairs begin.
+    list_limit: u32,
+    list_room: u32,
+    dense_begin: u32,
+}
+
+struct Output {
+    // Pairs within list_limit, whether there was room for them or not.
+    listed: atomic<u32>,
+    reserved0: u32,
+    reserved1: u32,
+    reserved2: u32,
+    // The list, in any order: a task and its result; then, from dense_begin on, the results of all tasks.
+    data: array<u32>,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -52,7 +67,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read> runs: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> first_runs: array<u32>;
 @group(0) @binding(6) var<storage, read_write> scratch: array<u32>;
-@group(0) @binding(7) var<storage, read_write> out: array<u32>;
+@group(0) @binding(7) var<storage, read_write> out: Output;
 
 // Symbols a word.
 const SYMBOLS: u32 = 32u / BITS;
@@ -105,4 +120,26 @@ fn most_edits(own: u32, other: u32) -> u32 {
 fn unaligned(own: u32, other: u32) -> u32 {
     let shorter = min(own, other);
     return (params.reach_shorter * shorter + params.reach_constant) / params.reach_divisor + own - shorter;
+}
+
+// Hands over what came of a task: a word, or two of them. What is within the limit is listed too, as far as there is room; of
+// what is not, the host reads the results of all tasks.
+fn hand_over(task: u32, distance: u32, result: vec2<u32>, words: u32) {
+    let at = params.dense_begin + words * task;
+    out.data[at] = result.x;
+    if (words == 2u) {
+        out.data[at + 1u] = result.y;
+    }
+    if (params.list_room == 0u || distance > params.list_limit) {
+        return;
+    }
+    let place = atomicAdd(&out.listed, 1u);
+    if (place < params.list_room) {
+        let entry = (1u + words) * place;
+        out.data[entry] = task;
+        out.data[entry + 1u] = result.x;
+        if (words == 2u) {
+            out.data[entry + 2u] = result.y;
+        }
+    }
 }

@@ -5,7 +5,7 @@
 // Layout:     scratch of a task, if there are strips or parts: a word for 16 columns, two bits each: whether the last row of
 //             the last strip is there one more (of 2), or one less (of 1), than a column before; then, from params.kept on,
 //             for every lane its differences, score, best and end.
-//             out[2 * task]: the distance, out[2 * task + 1]: columns up to its end.
+//             The result is two words: the distance, and columns up to its end.
 // Invariant:  before step s a lane l has made its columns up to s - l - 1, and `sent` is what it did in the last of them.
 
 #import myers_column
@@ -125,8 +125,11 @@ fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
             best = select(best, 0xffffffffu, best > most_edits(pair.m, pair.n));
         }
         if (is_last && own_count > 0u && pass_index + 1u == strips) {
-            out[2u * task] = select(score, best, TRACK);
-            out[2u * task + 1u] = select(pair.n, best_end, TRACK);
+            let distance = select(score, best, TRACK);
+            let result = vec2<u32>(distance, select(pair.n, best_end, TRACK));
+            if (params.column_end >= pair.n) {
+                hand_over(task, distance, result, 2u);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Edit, EditBatch, EditReport, oracle};
+use super::{Distances, Edit, EditBatch, EditReport, oracle};
 use crate::engine::mock::{Mock, TextbookKind};
 use crate::error::{Error, Result};
 use crate::score::Found;
@@ -23,6 +23,6 @@ impl TextbookKind for Edit {
                 found.push(oracle::find(pattern, band.text(place), &band.scheme));
             }
         }
-        Ok(EditReport { found, ..EditReport::default() })
+        Ok(EditReport { found: Distances::Each(found), ..EditReport::default() })
     }
 }

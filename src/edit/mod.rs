@@ -1,6 +1,7 @@
 //! Levenshtein distances: patterns against texts, or against regions of texts that a read mapper found.
 
 pub mod cpu;
+mod distances;
 pub mod gpu;
 pub mod kernels;
 pub mod mock;
@@ -10,4 +11,5 @@ pub mod qgrams;
 pub mod trace;
 pub mod work;
 
+pub use distances::Distances;
 pub use work::*;

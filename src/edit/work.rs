@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+use super::distances::{Distances, between, may_leave_out};
 use crate::engine::{Batch, Portion, Reported, Work, check};
 use crate::score::{EditMode, EditScheme, Found, Reach};
 use crate::seq::{Code, SequenceId, SequenceStore};
@@ -111,9 +112,8 @@ pub type EditBatch = Batch<Edit>;
 /// What came of a batch.
 #[derive(Debug, Clone, Default)]
 pub struct EditReport {
-    /// One entry a pair: of all blocks in their order, of a block's places in theirs. What stands for blocks that are not
-    /// finished has no meaning.
-    pub found: Vec<Found>,
+    /// Of all blocks' pairs. What stands for blocks that are not finished has no meaning.
+    pub found: Distances,
     /// Indices of the blocks that the engine did not finish.
     pub unfinished: Vec<usize>,
     /// Time that the device was busy with the kernel, where it can be told.
@@ -223,7 +223,7 @@ impl Work for Edit {
     fn check(batch: &EditBatch, report: &EditReport) -> Result<(), String> {
         let finished = check_sizes(batch, report)?;
         let mut groups = groups(batch, GROUP_PAIRS).into_iter();
-        groups.try_for_each(|group| check_group(batch, &finished, &group, &report.found[group.pairs.clone()]))
+        groups.try_for_each(|group| check_group(batch, &finished, &group, &report.found))
     }
 
     fn check_on(pool: &rayon::ThreadPool, batch: &EditBatch, report: &EditReport) -> Result<(), String> {
@@ -231,7 +231,7 @@ impl Work for Edit {
             return Self::check(batch, report);
         }
         let finished = check_sizes(batch, report)?;
-        let check = |group: Group| check_group(batch, &finished, &group, &report.found[group.pairs.clone()]);
+        let check = |group: Group| check_group(batch, &finished, &group, &report.found);
         pool.install(|| groups(batch, GROUP_PAIRS).into_par_iter().try_for_each(check))
     }
 }
@@ -239,38 +239,81 @@ impl Work for Edit {
 /// Which blocks are finished, if there are as many results as pairs.
 fn check_sizes(batch: &EditBatch, report: &EditReport) -> Result<Vec<bool>, String> {
     let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
-    if report.found.len() as u64 != batch.pairs() {
-        return Err(format!("{} results for {} pairs", report.found.len(), batch.pairs()));
+    if report.found.pairs() as u64 != batch.pairs() {
+        return Err(format!("{} results for {} pairs", report.found.pairs(), batch.pairs()));
+    }
+    if let Distances::Listed { pairs, list } = &report.found
+        && !(list.is_sorted_by(|(one, _), (next, _)| one < next)
+            && list.last().is_none_or(|&(pair, _)| (pair as usize) < *pairs))
+    {
+        return Err("pairs are not listed in their order".into());
     }
     Ok(finished)
 }
 
-fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &[Found]) -> Result<(), String> {
-    let (band, mut rest) = (&batch.band, found);
+fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Distances) -> Result<(), String> {
+    let band = &batch.band;
+    let (mut each, mut list) = match found {
+        Distances::Each(found) => (&found[group.pairs.clone()], &[][..]),
+        Distances::Listed { list, .. } => (&[][..], between(list, group.pairs.clone())),
+    };
+    let is_list = matches!(found, Distances::Listed { .. });
+    let mut first = group.pairs.start;
     for index in group.blocks.clone() {
         let block = &batch.blocks[index];
-        let (own, others) = rest.split_at(block.places.len());
-        rest = others;
         let m = band.patterns.length(block.pattern);
-        for (place, found) in block.places.clone().zip(own).filter(|_| finished[index]) {
-            let n = band.region(place).symbols();
-            let (least, most) = match band.scheme.mode {
-                EditMode::Global => (m.abs_diff(n), m.max(n)),
-                EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
-                EditMode::Overlap(_) => (0, m.min(n)),
-            };
-            let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
-            let is_rated = matches!(band.scheme.mode, EditMode::Overlap(reach) if reach.rate < Reach::ANY_RATE);
-            let may_be_none = is_rated || band.scheme.limit(m, n) < most;
-            if !(is_possible || may_be_none && *found == Found::NONE) {
-                return Err(format!(
-                    "distance {} up to symbol {} of pattern {} of {m} and a text of {n} symbols",
-                    found.distance, found.end, block.pattern
-                ));
+        let count = block.places.len();
+        if is_list {
+            let end = first + count;
+            let (own, others) = list.split_at(list.iter().take_while(|&&(pair, _)| (pair as usize) < end).count());
+            list = others;
+            if finished[index] {
+                if own.len() < count && !may_leave_out(&band.scheme, m) {
+                    let mut listed = own.iter().map(|&(pair, _)| pair as usize).peekable();
+                    for (pair, place) in (first..).zip(block.places.clone()) {
+                        if listed.next_if_eq(&pair).is_none() {
+                            check_pair(band, (block, m), place, Found::NONE)?;
+                        }
+                    }
+                }
+                for &(pair, found) in own {
+                    let place = block.places.start + (pair as usize - first) as u32;
+                    if found == Found::NONE {
+                        return Err(format!("a pair of pattern {} is listed without a distance", block.pattern));
+                    }
+                    check_pair(band, (block, m), place, found)?;
+                }
             }
+            first = end;
+            continue;
         }
+        let (own, others) = each.split_at(count);
+        each = others;
+        let mut pairs = block.places.clone().zip(own).filter(|_| finished[index]);
+        pairs.try_for_each(|(place, found)| check_pair(band, (block, m), place, *found))?;
     }
     Ok(())
+}
+
+/// Checks what was found of a block's pattern of `m` symbols at a place.
+#[inline]
+fn check_pair(band: &EditBand, (block, m): (&EditBlock, u32), place: u32, found: Found) -> Result<(), String> {
+    let n = band.region(place).symbols();
+    let (least, most) = match band.scheme.mode {
+        EditMode::Global => (m.abs_diff(n), m.max(n)),
+        EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
+        EditMode::Overlap(_) => (0, m.min(n)),
+    };
+    let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
+    let is_rated = matches!(band.scheme.mode, EditMode::Overlap(reach) if reach.rate < Reach::ANY_RATE);
+    let may_be_none = is_rated || band.scheme.limit(m, n) < most;
+    if is_possible || may_be_none && found == Found::NONE {
+        return Ok(());
+    }
+    Err(format!(
+        "distance {} up to symbol {} of pattern {} of {m} and a text of {n} symbols",
+        found.distance, found.end, block.pattern
+    ))
 }
 
 #[cfg(test)]

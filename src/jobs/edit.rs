@@ -7,7 +7,8 @@
 //!
 //! Engines are fastest where the candidates of a pattern follow each other. If they do not, they are computed in
 //! another order than they were given in; then, and so in most cases if both strands are compared, and where only the best candidates of each pattern are handed over, all
-//! distances are held until the end: 8 bytes a candidate and strand. Else they are held band by band.
+//! distances are held until the end: 8 bytes a candidate and strand. Else they are held band by band. Where there is a limit and GPUs
+//! alone compute, only pairs within it are held, 12 bytes each.
 //!
 //! Of nucleotides the reverse complement of each pattern can be compared as well ([`EditDistances::strand`]). Engines see it
 //! as a pattern of its own; of the two distances of a pair the lesser one is handed over.

@@ -12,7 +12,7 @@ use self::by_grams::ByGrams;
 use super::engines::{edit_filter_devices, open_edit_on};
 use super::{AllPairs, Run};
 use crate::edit::plan::{Against, EditJob};
-use crate::edit::{Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
+use crate::edit::{Distances, Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::owner::{self, Control, EngineSet, Outcome};
 use crate::engine::stats::{EngineStats, Ran};
 use crate::engine::waiting::Waiting;
@@ -210,18 +210,22 @@ fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
     let EditReport { found, unfinished, .. } = &outcome.report;
     let batch = &outcome.batch;
     let of_group = |group: Group| {
-        let mut found = found[group.pairs.clone()].iter();
+        let mut found = found.within(group.pairs.clone()).peekable();
         let mut selected = Vec::new();
+        let mut first = 0;
         for index in group.blocks {
             let block = &batch.blocks[index];
+            let end = first + block.places.len();
             let is_finished = !unfinished.contains(&index);
-            for (place, found) in block.places.clone().zip(&mut found) {
-                if is_finished && found.is_some() {
+            while let Some((pair, _)) = found.next_if(|&(pair, _)| pair < end) {
+                if is_finished {
+                    let place = block.places.start + (pair - first) as u32;
                     let (one, other) = (block.pattern, batch.band.region(place).text);
                     let is_turned = is_triangle && other < one;
                     selected.push(if is_turned { (other, one) } else { (one, other) });
                 }
             }
+            first = end;
         }
         selected
     };
@@ -269,7 +273,7 @@ impl Engine<Edit> for KeepAll {
                 Found { distance, end: 0 }.within(band.scheme.limit(m, n))
             }));
         }
-        let report = EditReport { found, ..EditReport::default() };
+        let report = EditReport { found: Distances::Each(found), ..EditReport::default() };
         debug_assert_eq!(Edit::check(&batch, &report), Ok(()));
         Ok(report)
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::compute::{Workspace, run_until};
-use crate::edit::{Edit, EditBatch, EditReport};
+use crate::edit::{Distances, Edit, EditBatch, EditReport};
 use crate::engine::Engine;
 use crate::engine::thread_engine::{CpuKind, ThreadEngine, thread_engines};
 use crate::error::{Error, Result};
@@ -29,6 +29,6 @@ impl CpuKind for Edit {
         let begin = Instant::now();
         let found = run_until(batch, workspace, || interrupt.load(Ordering::Relaxed));
         let found = found.ok_or(Error::Interrupted)?;
-        Ok(EditReport { found, unfinished: Vec::new(), kernel_time: Some(begin.elapsed()) })
+        Ok(EditReport { found: Distances::Each(found), unfinished: Vec::new(), kernel_time: Some(begin.elapsed()) })
     }
 }

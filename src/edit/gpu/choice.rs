@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use crate::edit::distances::may_leave_out;
 use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, THREAD_SYMBOLS, Variant};
 use crate::edit::{EditBand, EditBatch, GROUP_PAIRS, Group, groups, words};
 use crate::error::Result;
@@ -10,7 +11,7 @@ use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::{Candidate, Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::Kernel;
-use crate::score::EditMode;
+use crate::score::{EditMode, EditScheme, Found, Limit};
 
 /// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
 pub(super) const BAND_WORKGROUP: u32 = 32;
@@ -55,6 +56,8 @@ pub struct EditShape {
     pub dispatch_columns: u32,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
+    /// Pairs within the limit that a batch has room to list: a fixed number, 0 for no list, or a part of its pairs.
+    pub list_room: Option<u32>,
 }
 
 impl EditShape {
@@ -71,6 +74,7 @@ impl EditShape {
             subgroup_size: found.adapter.get_info().subgroup_min_size.max(1),
             dispatch_columns: u32::MAX,
             workgroup_bytes: device.limits().max_compute_workgroup_storage_size,
+            list_room: None,
         }
     }
 }
@@ -80,6 +84,8 @@ impl EditShape {
 pub struct Extent {
     /// Longest pattern.
     pub pattern_symbols: u32,
+    /// Shortest pattern.
+    pub least_pattern_symbols: u32,
     /// Longest text, as far as it is looked at.
     pub text_symbols: u32,
     /// Greatest distance of interest.
@@ -92,7 +98,10 @@ impl Extent {
     /// Those of a batch whose band has texts of at most so many symbols.
     pub fn of(batch: &EditBatch, longest_text: u32) -> Self {
         let band = &batch.band;
-        let pattern_symbols = batch.blocks.iter().map(|block| band.patterns.length(block.pattern)).max().unwrap_or(0);
+        let lengths =
+            batch.blocks.par_iter().with_min_len(GROUP_PAIRS).map(|block| band.patterns.length(block.pattern));
+        let both = |(least, most): (u32, u32), (own_least, own_most)| (least.min(own_least), most.max(own_most));
+        let (least, pattern_symbols) = lengths.map(|m| (m, m)).reduce(|| (u32::MAX, 0), both);
         let greatest_limit = |group: Group| {
             let blocks = batch.blocks[group.blocks].iter();
             let limits = blocks.flat_map(|block| {
@@ -106,17 +115,41 @@ impl Extent {
             EditMode::Global => groups(batch, GROUP_PAIRS).into_par_iter().map(greatest_limit).max().unwrap_or(0),
             _ => u32::MAX,
         };
-        let needed: u64 =
-            batch.blocks.iter().map(|block| block.pairs().next_multiple_of(u64::from(BAND_WORKGROUP))).sum();
+        let blocks = batch.blocks.par_iter().with_min_len(GROUP_PAIRS);
+        let needed: u64 = blocks.map(|block| block.pairs().next_multiple_of(u64::from(BAND_WORKGROUP))).sum();
         // In prefix mode no distance beyond is less than the pattern's length.
         let most = if band.scheme.mode == EditMode::Prefix { 2 * pattern_symbols } else { u32::MAX };
         Extent {
             pattern_symbols,
+            least_pattern_symbols: least.min(pattern_symbols),
             text_symbols: longest_text.min(most),
             limit,
             filled: batch.pairs() as f64 / needed.max(1) as f64,
         }
     }
+}
+
+/// Pairs that a list has room for at least, if there are as many.
+const LEAST_LIST_ROOM: u32 = 1024;
+/// Pairs of a batch to one that a list has room for.
+const LIST_SHARE: u32 = 8;
+
+/// How a kernel lists pairs within the limit: the greatest distance that it lists, and pairs that there is room for. `None` where
+/// the results of all pairs are to be read: none can be left out of a list, or most would be on it.
+pub(super) fn listing(shape: &EditShape, scheme: &EditScheme, extent: &Extent, pairs: u32) -> Option<(u32, u32)> {
+    if !may_leave_out(scheme, extent.least_pattern_symbols) {
+        return None;
+    }
+    // No pair's limit is above it; the host looks at each pair's own.
+    let most = match (scheme.mode, scheme.limit) {
+        // What is above the reach's rate has no distance.
+        (EditMode::Overlap(_), _) => Found::NONE.distance - 1,
+        (EditMode::Global, _) => extent.limit,
+        (EditMode::Infix | EditMode::Prefix, Limit::Distance(distance)) => distance,
+        (EditMode::Infix | EditMode::Prefix, _) => scheme.limit(extent.pattern_symbols, u32::MAX),
+    };
+    let room = shape.list_room.unwrap_or((pairs / LIST_SHARE).max(LEAST_LIST_ROOM)).min(pairs);
+    (room > 0).then_some((most, room))
 }
 
 /// Length of the longest text of a band.

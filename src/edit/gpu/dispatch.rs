@@ -36,6 +36,7 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan
         EditMode::Overlap(reach) => reach,
         EditMode::Global | EditMode::Infix | EditMode::Prefix => Reach { shorter: 0, constant: 0, divisor: 1, rate: 0 },
     };
+    let list_room = work.listing.map_or(0, |(_, room)| room);
     let base = Params {
         task_count: list.tasks,
         first_workgroup: 0,
@@ -53,7 +54,9 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan
         reach_shorter: reach.shorter,
         reach_constant: reach.constant,
         reach_rate: reach.rate.min(Reach::ANY_RATE),
-        spare: 0,
+        list_limit: work.listing.map_or(0, |(limit, _)| limit),
+        list_room,
+        dense_begin: list_room * variant.list_words(),
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);

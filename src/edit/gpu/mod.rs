@@ -11,13 +11,15 @@ mod staging;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rayon::prelude::*;
+
 pub use self::choice::EditShape;
 use self::choice::{Extent, Situation, Way, longest_text};
 use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
 use super::kernels::myers::Variant;
-use super::{Edit, EditBand, EditBatch, EditReport};
+use super::{Distances, Edit, EditBand, EditBatch, EditReport};
 use crate::engine::thread_pool;
 use crate::error::Result;
 use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
@@ -35,6 +37,9 @@ use crate::score::Found;
 const FIRST_SECONDS: f64 = 0.01;
 /// Pairs a batch at most: their lists and results take 64 MiB, and are made while the device computes the batch before.
 const MAX_PAIRS: u64 = 4 << 20;
+
+/// Pairs to one within the limit, from which on a list of these is kept again.
+const FEW_SHARE: u64 = 16;
 
 /// Seconds that a batch has to take for its speed to tell anything.
 const TELLING_SECONDS: f64 = 0.005;
@@ -54,6 +59,9 @@ pub struct EditHost {
     chooser: Chooser<Way>,
     binding: u64,
     loop_budget: Option<u64>,
+    /// Whether the list of the last batch was too short, or would have been: then none is kept, until few pairs are within the
+    /// limit again.
+    is_crowded: bool,
     /// Threads that share the work on the host; `None` until it is needed or was given.
     pool: Option<Arc<rayon::ThreadPool>>,
 }
@@ -64,6 +72,8 @@ pub struct Chosen {
     profiles: Arc<ResidentProfiles>,
     /// If the batch was cut.
     pieces: Option<Pieces>,
+    /// Whether a list of pairs within the limit may stand for all.
+    may_list: bool,
     extent: Extent,
     /// The way that is taken.
     way: Candidate<Way>,
@@ -86,6 +96,7 @@ impl EditGpu {
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
+            is_crowded: false,
             pool: None,
             gpu: gpu.clone(),
         };
@@ -206,7 +217,7 @@ impl GpuKind for Edit {
         let remaining = if is_fixed { 0 } else { site.remaining_cells };
         let place = host.chooser.pick(&candidates, cells, remaining);
         let way = place.map(|place| candidates[place]).ok_or_else(|| host.gpu.unsuited("no kernel suits the batch"))?;
-        Ok(Chosen { texts, profiles, pieces, extent, way })
+        Ok(Chosen { texts, profiles, pieces, may_list: false, extent, way })
     }
 
     fn record(
@@ -219,18 +230,21 @@ impl GpuKind for Edit {
         let (_, variant) = chosen.way.way;
         let program = host.pipelines.get(&host.gpu, variant)?;
         let pool = host.pool()?;
-        let work = EditWork {
+        let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
+        let listing = choice::listing(&host.shape, &batch.band.scheme, &chosen.extent, batch.pairs() as u32);
+        chosen.may_list = listing.is_some();
+        let mut work = EditWork {
             texts: &chosen.texts,
             profiles: &chosen.profiles,
             program: &program,
             variant,
             scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.binding),
             extent: chosen.extent,
+            listing: listing.filter(|_| !host.is_crowded),
             pool: &pool,
             columns: host.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.shape.dispatch_columns),
         };
-        let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
-        slot.start(&host.gpu, batch, &work)
+        slot.start(&host.gpu, batch, &mut work)
     }
 
     fn finish(
@@ -242,6 +256,12 @@ impl GpuKind for Edit {
     ) -> Result<EditReport> {
         let pool = host.pool()?;
         let mut report = slot.finish(&host.gpu, &pool, limit)?;
+        if chosen.may_list
+            && let Distances::Each(found) = &report.found
+        {
+            let some = pool.install(|| found.par_iter().filter(|found| found.is_some()).count());
+            host.is_crowded = some as u64 > found.len() as u64 / FEW_SHARE;
+        }
         if let Some(pieces) = &chosen.pieces {
             report.found = pieces.join(&report.found);
         }
@@ -267,7 +287,7 @@ impl GpuKind for Edit {
 
     fn nothing_of(batch: &EditBatch) -> EditReport {
         EditReport {
-            found: vec![Found::NONE; batch.pairs() as usize],
+            found: Distances::Each(vec![Found::NONE; batch.pairs() as usize]),
             unfinished: (0..batch.blocks.len()).collect(),
             kernel_time: None,
         }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::edit::{EditBand, EditBatch, EditBlock, Places, Region};
+use crate::edit::{Distances, EditBand, EditBatch, EditBlock, Places, Region};
 use crate::score::{EditMode, Found};
 
 /// Own columns of a piece at most; a text of fewer stays whole.
@@ -70,7 +70,25 @@ impl Pieces {
     }
 
     /// The results of pairs, from those of their pieces.
-    pub(super) fn join(&self, found: &[Found]) -> Vec<Found> {
+    pub(super) fn join(&self, found: &Distances) -> Distances {
+        match found {
+            Distances::Each(found) => Distances::Each(self.join_each(found)),
+            Distances::Listed { list, .. } => {
+                let mut joined: Vec<(u32, Found)> = Vec::new();
+                for &(piece, found) in list {
+                    let pair = self.ends.partition_point(|&end| end <= piece as usize) as u32;
+                    let found = Found { end: found.end + self.offsets[piece as usize], ..found };
+                    match joined.last_mut() {
+                        Some((last, least)) if *last == pair => *least = found.min(*least),
+                        _ => joined.push((pair, found)),
+                    }
+                }
+                Distances::Listed { pairs: self.ends.len(), list: joined }
+            }
+        }
+    }
+
+    fn join_each(&self, found: &[Found]) -> Vec<Found> {
         let mut first = 0;
         let joined = self.ends.iter().map(|&end| {
             let own = first..end;
@@ -132,7 +150,11 @@ mod tests {
             };
             let pieces = Pieces::cut(&batch, 66_000).unwrap();
             assert!(pieces.batch.pairs() > 3 * batch.pairs());
-            assert_eq!(pieces.join(&compute(&pieces.batch)), compute(&batch));
+            let found = compute(&pieces.batch);
+            let list = (0..).zip(&found).filter(|(_, found)| found.is_some()).map(|(pair, found)| (pair, *found));
+            let listed = Distances::Listed { pairs: found.len(), list: list.collect() };
+            assert_eq!(pieces.join(&listed).into_each(), compute(&batch));
+            assert_eq!(pieces.join(&Distances::Each(found)), Distances::Each(compute(&batch)));
         }
         assert!(Found::NONE > Found { distance: u32::MAX - 1, end: u32::MAX });
     }

@@ -1,6 +1,7 @@
 //! One of the batches that are in flight at once: its buffers, its dispatches, its results.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -10,12 +11,12 @@ use super::dispatch::plan_dispatches;
 use super::resident::{ResidentProfiles, ResidentTexts};
 use super::staging::Staging;
 use crate::edit::kernels::myers::{EditTasks, Params, Variant};
-use crate::edit::{EditBatch, EditReport, GROUP_PAIRS, Group, groups};
+use crate::edit::{Distances, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::pipeline::Compiled;
-use crate::gpu::readback::Readback;
+use crate::gpu::readback::{Readback, Words};
 use crate::score::Found;
 
 /// What a batch needs beside its own lists.
@@ -34,6 +35,8 @@ pub struct EditWork<'a> {
     pub extent: Extent,
     /// Columns that one dispatch may compute.
     pub columns: u32,
+    /// The greatest distance that is listed and the pairs that there is room for; `None` if all results are to be read.
+    pub listing: Option<(u32, u32)>,
     /// Threads that write its lists.
     pub pool: &'a rayon::ThreadPool,
 }
@@ -41,8 +44,13 @@ pub struct EditWork<'a> {
 struct InFlight {
     batch: Arc<EditBatch>,
     variant: Variant,
+    /// Pairs that the list has room for, if it was read and not the results of all pairs.
+    list_room: Option<u32>,
     readback: Readback,
 }
+
+/// Words of the output before its data: as `Output` of `common/myers.wgsl` has them.
+const HEADER_WORDS: u64 = 4;
 
 /// Buffers of one batch.
 pub struct EditSlot {
@@ -86,11 +94,28 @@ impl EditSlot {
     }
 
     /// Hands a batch to the device.
-    pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &EditWork<'_>) -> Result<()> {
+    pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &mut EditWork<'_>) -> Result<()> {
         let variant = work.variant;
         let begin = Instant::now();
         let band = &batch.band;
         let list = EditTasks::new(batch, &variant, &work.profiles.begins);
+        let listed = begin.elapsed();
+        let (first_place, place_count) = (list.places.start, list.places.len());
+        let has_empty_text = AtomicBool::new(false);
+        let begins = &work.texts.begins;
+        let staged = self.staged_places.fill(gpu, work.pool, "places to be copied", place_count, |index| {
+            let region = band.region(first_place + index as u32);
+            if region.symbols() == 0 {
+                has_empty_text.store(true, Ordering::Relaxed);
+            }
+            let place = [begins[region.text as usize] + region.start, region.symbols()];
+            bytemuck::cast::<[u32; 2], [u8; 8]>(place)
+        })?;
+        let staged_after = begin.elapsed();
+        if has_empty_text.into_inner() {
+            // Kernels do not know what is found in a text without symbols.
+            work.listing = None;
+        }
         let plan = plan_dispatches(&list, work);
         let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
         let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
@@ -100,21 +125,18 @@ impl EditSlot {
         }
         let storage = wgpu::BufferUsages::STORAGE;
         let params = self.params.fill(gpu, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
-        let listed = begin.elapsed();
-        let (first_place, place_count) = (list.places.start, list.places.len());
-        let staged = self.staged_places.fill(gpu, work.pool, "places to be copied", place_count, |index| {
-            let region = band.region(first_place + index as u32);
-            let place = [work.texts.begins[region.text as usize] + region.start, region.symbols()];
-            bytemuck::cast::<[u32; 2], [u8; 8]>(place)
-        })?;
-        let staged_after = begin.elapsed();
         let place_bytes = 8 * place_count as u64;
         let places = self.places.reserve(gpu, "places", place_bytes, storage | wgpu::BufferUsages::COPY_DST)?.clone();
         let runs = self.runs.fill(gpu, "runs", storage, bytemuck::cast_slice(&list.runs))?;
         let first_runs = self.first_runs.fill(gpu, "first runs", storage, bytemuck::cast_slice(&list.first_runs))?;
         let scratch = self.scratch.reserve(gpu, "scratch", plan.scratch_bytes, storage)?.clone();
-        let bytes = 4 * u64::from(variant.output_words()) * u64::from(list.tasks);
-        let output = self.output.reserve(gpu, "output", bytes, storage | wgpu::BufferUsages::COPY_SRC)?.clone();
+        let list_room = work.listing.map(|(_, room)| room);
+        let list_bytes = 4 * u64::from(variant.list_words()) * u64::from(list_room.unwrap_or(0));
+        let all_bytes = 4 * u64::from(variant.output_words()) * u64::from(list.tasks);
+        let usage = storage | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let output = self.output.reserve(gpu, "output", 4 * HEADER_WORDS + list_bytes + all_bytes, usage)?.clone();
+        // What is read: the number of listed pairs and the list, or the results of all pairs.
+        let bytes = 4 * HEADER_WORDS + if list_room.is_some() { list_bytes } else { all_bytes };
         let time_offset = bytes.next_multiple_of(8);
         let staging_bytes = time_offset + TIME_BYTES;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -135,6 +157,9 @@ impl EditSlot {
         for (index, dispatch) in plan.dispatches.iter().enumerate() {
             let (first, last) = (index == 0, index + 1 == plan.dispatches.len());
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            if first {
+                encoder.clear_buffer(&output, 0, Some(4 * HEADER_WORDS));
+            }
             if first && place_bytes > 0 {
                 encoder.copy_buffer_to_buffer(&staged, 0, &places, 0, place_bytes);
             }
@@ -153,19 +178,86 @@ impl EditSlot {
             readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
         }
         tracing::trace!(?variant, tasks = list.tasks, ?listed, ?staged_after, submitted = ?begin.elapsed(), "edit batch");
-        self.in_flight = readback.map(|readback| InFlight { batch: Arc::clone(batch), variant, readback });
+        self.in_flight = readback.map(|readback| InFlight { batch: Arc::clone(batch), variant, list_room, readback });
         gpu.check()
     }
 
     /// Waits for the batch and decodes its results, on the threads of a pool.
     pub fn finish(&mut self, gpu: &Gpu, pool: &rayon::ThreadPool, limit: Duration) -> Result<EditReport> {
-        let Some(flight) = self.in_flight.take() else {
+        let Some(InFlight { batch, variant, list_room, readback }) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
-        let words = flight.readback.read(gpu, limit, true)?;
-        let found = pool.install(|| decode(&flight.batch, flight.variant, &words));
-        Ok(EditReport { found, unfinished: Vec::new(), kernel_time: self.clock.elapsed(gpu, &words) })
+        let words = readback.read(gpu, limit, true)?;
+        let kernel_time = self.clock.elapsed(gpu, &words);
+        let data = &words[HEADER_WORDS as usize..];
+        let report = |found| EditReport { found, unfinished: Vec::new(), kernel_time };
+        let Some(room) = list_room else {
+            return Ok(report(Distances::Each(pool.install(|| decode(&batch, variant, data)))));
+        };
+        let count = u64::from(words[0]);
+        if count > batch.pairs() {
+            return Err(gpu.error(format!("{count} pairs listed of {}", batch.pairs())));
+        }
+        if count <= u64::from(room) {
+            let listed = &data[..(u64::from(variant.list_words()) * count) as usize];
+            let list = pool.install(|| decode_list(&batch, variant, listed));
+            let list = list.ok_or_else(|| gpu.error("a pair that is not in the batch, or twice, is listed"))?;
+            return Ok(report(Distances::Listed { pairs: batch.pairs() as usize, list }));
+        }
+        drop(words);
+        let before = HEADER_WORDS + u64::from(variant.list_words()) * u64::from(room);
+        let words = self.fetch(gpu, before, u64::from(variant.output_words()) * batch.pairs(), limit)?;
+        Ok(report(Distances::Each(pool.install(|| decode(&batch, variant, &words)))))
     }
+
+    /// Copies words of the output that did not come with the first copy.
+    fn fetch(&mut self, gpu: &Gpu, begin: u64, count: u64, limit: Duration) -> Result<Words> {
+        let output = self.output.get().ok_or_else(|| gpu.error("no output buffer"))?;
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let staging = self.staging.reserve(gpu, "staging", 4 * count, usage)?;
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(output, 4 * begin, staging, 0, 4 * count);
+        let submission = gpu.queue.submit([encoder.finish()]);
+        Readback::begin(staging, 4 * count, submission).read(gpu, limit, true)
+    }
+}
+
+/// Results of the pairs that a kernel listed, in any order: those within their limits, by their number. `None` if a number
+/// cannot be.
+fn decode_list(batch: &EditBatch, variant: Variant, words: &[u32]) -> Option<Vec<(u32, Found)>> {
+    // A pair's number and two words of output at most.
+    let read = |entry: &[u32]| (entry[0], [entry[1], entry.get(2).copied().unwrap_or(0)]);
+    let mut listed: Vec<(u32, [u32; 2])> = words.par_chunks_exact(variant.list_words() as usize).map(read).collect();
+    listed.par_sort_unstable();
+    let is_rising = listed.is_sorted_by(|(one, _), (next, _)| one < next);
+    if !is_rising || listed.last().is_some_and(|&(pair, _)| u64::from(pair) >= batch.pairs()) {
+        return None;
+    }
+    let of_group = |group: Group| {
+        let before = |end: usize| listed.partition_point(|&(pair, _)| (pair as usize) < end);
+        let mut rest = &listed[before(group.pairs.start)..before(group.pairs.end)];
+        let (band, scheme) = (&batch.band, &*batch.band.scheme);
+        let mut found = Vec::with_capacity(rest.len());
+        let mut first = group.pairs.start;
+        for block in &batch.blocks[group.blocks] {
+            let end = first + block.places.len();
+            while let Some((&(pair, output), others)) = rest.split_first()
+                && (pair as usize) < end
+            {
+                rest = others;
+                let m = band.patterns.length(block.pattern);
+                let n = band.region(block.places.start + (pair as usize - first) as u32).symbols();
+                let one = variant.decode(&output, n).within(scheme.limit(m, n));
+                if one.is_some() {
+                    found.push((pair, one));
+                }
+            }
+            first = end;
+        }
+        found
+    };
+    let parts: Vec<Vec<(u32, Found)>> = groups(batch, GROUP_PAIRS).into_par_iter().map(of_group).collect();
+    Some(parts.concat())
 }
 
 /// Results of all pairs, from what the kernel wrote.

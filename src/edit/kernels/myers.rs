@@ -78,6 +78,11 @@ impl Variant {
         if matches!(self.cooperation, Cooperation::Thread | Cooperation::Band) { 1 } else { 2 }
     }
 
+    /// Words of the list a pair: its number and its output.
+    pub fn list_words(&self) -> u32 {
+        1 + self.output_words()
+    }
+
     /// Bytes of workgroup memory that a workgroup of so many invocations takes.
     pub fn workgroup_bytes(&self) -> u32 {
         let rows = if self.bits == 8 { 0 } else { 4 };
@@ -158,8 +163,12 @@ pub struct Params {
     pub reach_constant: u32,
     /// See [`crate::score::Reach`].
     pub reach_rate: u32,
-    /// Fills up to 8 bytes.
-    pub spare: u32,
+    /// The greatest distance of a pair that is listed.
+    pub list_limit: u32,
+    /// Pairs that the list has room for; 0 if none is kept.
+    pub list_room: u32,
+    /// Word of the output's data where the results of all pairs begin: the list is before them.
+    pub dense_begin: u32,
 }
 
 /// How symbols of texts are coded on the device.

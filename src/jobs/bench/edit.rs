@@ -370,6 +370,7 @@ mod tests {
         assert_eq!(of(&infix, "myers_subgroup", 400), [(2, 7), (4, 4), (8, 2), (16, 1)]);
         assert_eq!(of(&infix, "myers_workgroup", 10_000), [(16, 20), (32, 10)]);
         assert_eq!(of(&infix, "myers_subgroup", 20_000), [(16, 20)], "two strips");
+            list_room: None,
         assert_eq!(of(&global, "myers_band", 1000), [(1, 4)]);
     }
 }

@@ -86,7 +86,7 @@ impl Expected {
             };
             let report = engine.collect(ticket)?;
             Edit::check(batch, &report).map_err(Error::Internal)?;
-            same(batch, expected, &report.found)?;
+            same(batch, expected, &report.found.into_each())?;
             pairs += batch.pairs();
         }
         match refused {

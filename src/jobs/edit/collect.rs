@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::EditDistances;
 use crate::edit::plan::{Against, Candidate};
-use crate::edit::{Edit, EditBlock, Places};
+use crate::edit::{Distances, Edit, Places};
 use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ enum Layout {
 
 enum Kept {
     /// Of every pair of a band, in input order.
-    Bands(Ordered<Vec<Found>>),
+    Bands(Ordered<Distances>),
     /// Of every candidate of a part, where nothing can be handed over before all of them are there.
     Parts(VecDeque<OpenPart>),
 }
@@ -44,8 +44,8 @@ enum Kept {
 struct OpenPart {
     range: Range<u32>,
     pairs_left: u64,
-    /// What was found, in input order; empty before the first.
-    found: Vec<Found>,
+    /// What was found, in input order, but for a list that is in none.
+    found: Distances,
     order: Option<Vec<u32>>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Complete {
     /// Patterns, or candidates where these were given, of each strand.
     pub range: Range<u32>,
     /// What was found of their pairs, in input order; of both strands the reverse one after the forward one.
-    pub found: Vec<Found>,
+    pub found: Distances,
     /// Whether it is a whole part of candidates.
     pub is_part: bool,
     /// Which candidate of the part stands at each place of the order of computing; `None` if that is the order of input.
@@ -75,7 +75,7 @@ impl Collector {
         let kept = if are_candidates && (job.max_hits.is_some() || orders.iter().any(Option::is_some)) {
             let open = parts.iter().zip(orders).map(|(part, order)| {
                 let range = part.queries.clone();
-                OpenPart { pairs_left: range.len() as u64, range, found: Vec::new(), order }
+                OpenPart { pairs_left: range.len() as u64, found: nothing_of(range.len() as u64), range, order }
             });
             Kept::Parts(open.collect())
         } else {
@@ -112,51 +112,41 @@ impl Collector {
                 let wrong = || Error::Internal("the job has more pairs than it began with".into());
                 let part = parts.iter_mut().find(|part| part.range.contains(&begin)).ok_or_else(wrong)?;
                 part.pairs_left = part.pairs_left.checked_sub(outcome.pairs).ok_or_else(wrong)?;
-                if part.found.is_empty() {
-                    part.found.resize(part.range.len(), Found::NONE);
-                }
                 let begin = begin - part.range.start;
-                for (block, own) in finished(outcome) {
-                    let places = (begin + block.places.start) as usize..(begin + block.places.end) as usize;
-                    match &part.order {
-                        Some(order) => {
-                            order[places].iter().zip(own).for_each(|(&to, &one)| part.found[to as usize] = one);
-                        }
-                        None => part.found[places].copy_from_slice(own),
-                    }
-                }
+                let order = part.order.as_deref();
+                put(&mut part.found, outcome, order.is_none(), |_, place| {
+                    let place = begin + place;
+                    order.map_or(place, |order| order[place as usize]) as usize
+                });
                 Ok(())
             }
-            Kept::Bands(bands) => bands.add(info, outcome.pairs, Vec::new, |band| {
-                let mut bytes = 0;
-                if band.is_empty() {
-                    band.resize(info.pairs as usize, Found::NONE);
-                    bytes = size_of_val(&**band) as u64;
-                }
-                let copies = strands.copies() as usize;
-                for (block, own) in finished(outcome) {
-                    let places = block.places.start as usize..block.places.end as usize;
-                    match &outcome.batch.band.places {
-                        Places::Regions(_) => band[places].copy_from_slice(own),
+            Kept::Bands(bands) => bands.add(
+                info,
+                outcome.pairs,
+                || nothing_of(info.pairs),
+                |band| {
+                    let copies = strands.copies() as usize;
+                    Ok(match &outcome.batch.band.places {
+                        Places::Regions(_) => put(band, outcome, true, |_, place| place as usize),
                         Places::Texts(order) => {
                             let first = strands.of(begin).0;
-                            let (pattern, copy) = (strands.of(block.pattern).0, block.pattern as usize % copies);
                             // A part that names its texts is a band of one sequence, which meets all texts of the band.
                             let is_one = info.queries.len() == copies;
                             let is_part = some_texts && is_one && info.pairs == (copies * order.len()) as u64;
                             let part = if is_part { order.iter().min() } else { None };
-                            for (&text, &one) in order[places].iter().zip(own) {
+                            put(band, outcome, false, |pattern, place| {
+                                let text = order[place as usize];
+                                let (own, copy) = (strands.of(pattern).0, pattern as usize % copies);
                                 let place = match part {
                                     Some(first) => (text - first) as usize,
-                                    None => layout.place(first, pattern, text),
+                                    None => layout.place(first, own, text),
                                 };
-                                band[place * copies + copy] = one;
-                            }
+                                place * copies + copy
+                            })
                         }
-                    }
-                }
-                Ok(bytes)
-            }),
+                    })
+                },
+            ),
         }
     }
 
@@ -165,12 +155,12 @@ impl Collector {
         match &mut self.kept {
             Kept::Bands(bands) => {
                 let (range, found) = bands.complete()?;
-                Some(Complete { range, found, is_part: false, order: None })
+                Some(Complete { range, found: in_order(found), is_part: false, order: None })
             }
             Kept::Parts(parts) => {
                 parts.front().filter(|part| part.pairs_left == 0)?;
                 let OpenPart { range, found, order, .. } = parts.pop_front()?;
-                Some(Complete { range, found, is_part: true, order })
+                Some(Complete { range, found: in_order(found), is_part: true, order })
             }
         }
     }
@@ -206,16 +196,79 @@ impl Layout {
     }
 }
 
-/// The blocks that were finished, with what was found.
-fn finished(outcome: &Outcome<Edit>) -> impl Iterator<Item = (&EditBlock, &[Found])> {
-    let mut rest = outcome.report.found.as_slice();
+/// Of so many pairs nothing yet: a list, as long as engines list what is within the limit.
+fn nothing_of(pairs: u64) -> Distances {
+    // Numbers of listed pairs have 32 bits.
+    match u32::try_from(pairs) {
+        Ok(_) => Distances::Listed { pairs: pairs as usize, list: Vec::new() },
+        Err(_) => Distances::Each(vec![Found::NONE; pairs as usize]),
+    }
+}
+
+/// Puts what was found of finished blocks where `place` says, of a pattern and a place of the batch's band. `in_a_row`: what
+/// follows each other there does so here. A list stays one if that is what came; it is then in no order. Gives the bytes that this
+/// takes.
+fn put(all: &mut Distances, outcome: &Outcome<Edit>, in_a_row: bool, place: impl Fn(SequenceId, u32) -> usize) -> u64 {
+    let report = &outcome.report;
     let mut left_out = vec![false; outcome.batch.blocks.len()];
-    outcome.report.unfinished.iter().for_each(|&index| left_out[index] = true);
-    outcome.batch.blocks.iter().zip(left_out).filter_map(move |(block, left_out)| {
-        let (own, others) = rest.split_at(block.places.len());
-        rest = others;
-        (!left_out).then_some((block, own))
-    })
+    report.unfinished.iter().for_each(|&index| left_out[index] = true);
+    let blocks = outcome.batch.blocks.iter().zip(left_out);
+    match &report.found {
+        Distances::Each(found) => {
+            let was_list = matches!(all, Distances::Listed { .. });
+            let all = all.each_mut();
+            let mut rest = found.as_slice();
+            for (block, left_out) in blocks {
+                let (own, others) = rest.split_at(block.places.len());
+                rest = others;
+                if left_out || own.is_empty() {
+                    continue;
+                }
+                if in_a_row {
+                    let to = place(block.pattern, block.places.start);
+                    all[to..to + own.len()].copy_from_slice(own);
+                } else {
+                    let places = block.places.clone();
+                    places.zip(own).for_each(|(from, &one)| all[place(block.pattern, from)] = one);
+                }
+            }
+            if was_list { size_of_val(&**all) as u64 } else { 0 }
+        }
+        Distances::Listed { list, .. } => {
+            let mut rest = list.as_slice();
+            let mut first = 0;
+            let mut count = 0;
+            for (block, left_out) in blocks {
+                let end = first + block.places.len();
+                while let Some((&(pair, one), others)) = rest.split_first()
+                    && (pair as usize) < end
+                {
+                    rest = others;
+                    if left_out {
+                        continue;
+                    }
+                    let to = place(block.pattern, block.places.start + (pair as usize - first) as u32);
+                    match all {
+                        Distances::Each(all) => all[to] = one,
+                        Distances::Listed { list, .. } => {
+                            list.push((to as u32, one));
+                            count += 1;
+                        }
+                    }
+                }
+                first = end;
+            }
+            count * size_of::<(u32, Found)>() as u64
+        }
+    }
+}
+
+/// A list by rising numbers: what came of each batch mostly is, which the sort makes use of.
+fn in_order(mut found: Distances) -> Distances {
+    if let Distances::Listed { list, .. } = &mut found {
+        list.sort_by_key(|&(pair, _)| pair);
+    }
+    found
 }
 
 /// The order in which every pattern's candidates follow each other, and stay in input order; `None` if they do.

@@ -1,5 +1,7 @@
 //! Handing over: what is within the limit, in order, aligned if that was asked for.
 
+mod listed;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,9 +11,9 @@ use rayon::prelude::*;
 use super::collect::Complete;
 use super::{EditAlignment, EditDistances, EditResult};
 use crate::alignment::verify;
-use crate::edit::Region;
 use crate::edit::plan::{Against, Candidate};
 use crate::edit::trace::{EditTracer, EditWorkspace};
+use crate::edit::{Distances, Region};
 use crate::error::{Error, Result};
 use crate::jobs::blocks::BlockSink;
 use crate::jobs::blocks::source::Begun;
@@ -50,9 +52,10 @@ impl<'a> Delivery<'a> {
     pub(super) fn take(&mut self, mut complete: Complete) -> Result<()> {
         let part = self.part_of(&complete.range)?;
         let range = self.aligner.job.strands().sequences(complete.range.clone());
-        match complete.is_part {
-            true => self.all(range, complete.order.as_deref(), &mut complete.found)?,
-            false => self.band(range, &part, &mut complete.found)?,
+        match &mut complete.found {
+            Distances::Listed { list, .. } => self.listed(range, &part, list)?,
+            Distances::Each(found) if complete.is_part => self.all(range, complete.order.as_deref(), found)?,
+            Distances::Each(found) => self.band(range, &part, found)?,
         }
         self.flush()?;
         // A part that names its texts is one band.

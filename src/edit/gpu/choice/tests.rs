@@ -25,6 +25,7 @@ fn shape(subgroup_size: u32, workgroup_bytes: u32) -> EditShape {
         subgroup_size,
         dispatch_columns: u32::MAX,
         workgroup_bytes,
+        list_room: None,
     }
 }
 
@@ -77,7 +78,8 @@ fn grid() -> String {
                    extent: &dyn Fn(u32) -> (u32, u32, f64)| {
         rows += &row(&gpu, &name, |gpu, pattern_symbols| {
             let (text_symbols, limit, filled) = extent(pattern_symbols);
-            let extent = Extent { pattern_symbols, text_symbols, limit, filled };
+            let extent =
+                Extent { pattern_symbols, least_pattern_symbols: pattern_symbols, text_symbols, limit, filled };
             let situation = Situation {
                 gpu,
                 shape: &shape,
@@ -134,7 +136,13 @@ fn choices_where_nothing_was_measured() {
 /// Reads of a length in regions of a genome, of which a batch of so many cells is computed.
 fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<Candidate<Way>> {
     let (coding, shape) = (coding(Alphabet::Dna), shape(32, 49_152));
-    let extent = Extent { pattern_symbols: length, text_symbols: 2 * length, limit: u32::MAX, filled: 1.0 };
+    let extent = Extent {
+        pattern_symbols: length,
+        least_pattern_symbols: length,
+        text_symbols: 2 * length,
+        limit: u32::MAX,
+        filled: 1.0,
+    };
     let (mode, coding) = (EditMode::Infix, &coding);
     Situation { gpu, shape: &shape, kernel: None, mode, extent, coding, loop_budget: None, cells }.candidates().unwrap()
 }
