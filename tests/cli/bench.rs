@@ -129,6 +129,9 @@ fn distances_by_every_kernel_and_lane() {
         let of_workgroups = of("myers_workgroup").len();
         assert_eq!(of_workgroups, [0, 1, 3][usize::from(mode == "infix") * (1 + usize::from(length == "150"))]);
     }
+    let within: Vec<_> = rows.iter().filter(|row| row["mode"] == "within").collect();
+    assert_eq!(within.iter().filter(|row| row["kernel"] == "end to end" && row["status"] == "measured").count(), 2);
+    assert_eq!(within.len(), 4, "no kernel by itself: {text}");
     let text = bench(&["edit", "--device", "0", "--lengths", "40", "--kernel", "myers_band", "--format", "csv"]);
     let kernels: Vec<String> = self::rows(&text).into_iter().map(|row| row["kernel"].clone()).collect();
     assert_eq!(kernels, ["myers_band", "end to end"]);
@@ -150,11 +153,14 @@ fn distances_as_text_and_as_a_picture() {
     symbols a pair a lane TCUPS TCUPS pairs/s
     infix # cpu # # # # #
     infix # cpu skipped skipped skipped skipped skipped
+    within # cpu # # # # #
+    within # cpu skipped skipped skipped skipped skipped
     global # cpu # # # # #
     global # cpu skipped skipped skipped skipped skipped
     * TCUPS: 10^12 cells of whole matrices a second; the best of the runs
     * reads of a genome of # random bases, one base in # changed; each in # regions
-    * infix: regions of # times the length; global: of the length, within a tenth of it as distance
+    * infix: regions of # times the length; within: the same, within a tenth of it as distance
+    * global: regions of the length, within a tenth of it as distance
     * cpu: in kernels is the mean of its threads
     * skipped: expected to take more than # s, by what shorter reads took
     ");
@@ -233,7 +239,7 @@ fn rates_beside_saved_ones() {
     bench(&[&edit[..], &["--save", &saved]].concat());
     let text = std::fs::read_to_string(&saved).expect("it is there");
     let keys: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once('\t')?.0)).collect();
-    let expected = ["infix", "global"].map(|mode| {
+    let expected = ["infix", "within", "global"].map(|mode| {
         ["kernel_tcups", "tcups"].map(|rate| format!("edit mode={mode} length_symbols=40 kernel=cpu {rate}"))
     });
     assert_eq!(keys, expected.concat());
@@ -255,7 +261,7 @@ fn rates_beside_saved_ones() {
     };
     let arguments = [&["bench", "--quick"][..], &edit, &["--compare", &altered, "--format", "csv"]].concat();
     let [out, stderr] = said(pairwave(&arguments).assert().success());
-    assert!(stderr.contains("none of 4 rates fell by more than 10%"), "{stderr}");
+    assert!(stderr.contains("none of 6 rates fell by more than 10%"), "{stderr}");
     let compared: Vec<_> = rows(&out).into_iter().filter(|row| row["experiment"] == "compare").collect();
     assert_eq!(compared.iter().map(|row| row["row"].as_str()).collect::<Vec<_>>(), keys);
     assert!(compared.iter().all(|row| row["mark"] == "faster"), "{out}");
@@ -263,10 +269,10 @@ fn rates_beside_saved_ones() {
     std::fs::write(&altered, times(1e8).replace("CPU, ", "Abacus, ")).expect("written");
     let arguments = [&["bench", "--quick"][..], &edit, &["--compare", &altered, "--save", &again]].concat();
     let [out, stderr] = said(pairwave(&arguments).assert().code(1));
-    assert!(stderr.contains("error: ") && stderr.contains("4 rates of 4 fell by more than 10%"), "{stderr}");
+    assert!(stderr.contains("error: ") && stderr.contains("6 rates of 6 fell by more than 10%"), "{stderr}");
     assert!(stderr.contains("of another device: Abacus, "), "{stderr}");
-    assert_eq!((out.matches("SLOWER").count(), out.contains("another device's rates: Abacus")), (4, true), "{out}");
-    assert!(std::fs::read_to_string(&again).is_ok_and(|text| text.lines().count() == 2 + 4));
+    assert_eq!((out.matches("SLOWER").count(), out.contains("another device's rates: Abacus")), (6, true), "{out}");
+    assert!(std::fs::read_to_string(&again).is_ok_and(|text| text.lines().count() == 2 + 6));
 
     // Before anything is measured, and with nothing written.
     std::fs::write(&altered, "pairwave bench rates 1\na\tb\n").expect("written");

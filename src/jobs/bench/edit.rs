@@ -60,14 +60,20 @@ struct Case {
     limit: Limit,
 }
 
-const CASES: [Case; 2] = [
+const CASES: [Case; 3] = [
     Case { name: "infix", mode: EditMode::Infix, limit: Limit::None },
+    Case { name: "within", mode: EditMode::Infix, limit: Limit::Rate(0.1) },
     Case { name: "global", mode: EditMode::Global, limit: Limit::Rate(0.1) },
 ];
 
 impl Case {
     fn reads(&self, genome: &Arc<SequenceStore>, length: u32) -> Reads {
         Reads::new(genome, self.mode, self.limit, length)
+    }
+
+    /// Whether kernels are measured by themselves: what a limit leaves to be sent back is not their time.
+    fn has_kernels(&self) -> bool {
+        self.mode == EditMode::Global || matches!(self.limit, Limit::None)
     }
 
     /// Whether a kernel is measured here: bands of diagonals where there are some, the others where whole matrices are
@@ -188,7 +194,8 @@ fn on_gpu(
     let found = gpu.found;
     let shape = gpu.with(alone, None, |engine| Ok(EditShape::for_adapter(found, &engine.gpu().device)))?;
     let small = reads.batch(1, SEED);
-    for setting in kernels.into_iter().flat_map(|kernel| settings(kernel, reads, &shape)) {
+    let by_themselves = kernels.into_iter().filter(|_| case.has_kernels());
+    for setting in by_themselves.flat_map(|kernel| settings(kernel, reads, &shape)) {
         bed.check_interrupt()?;
         let mut line = Line { who: setting.kernel.stem, setting: Some(setting), work: None, status, timing: None };
         if let Some(batch) = &batch {
@@ -208,7 +215,7 @@ fn on_gpu(
     }
     let mut line = Line { who: "end to end", setting: None, work: None, status, timing: None };
     if let Some(batch) = batch {
-        // Reads that are not those of the batch before: their profiles are made and uploaded.
+        // Reads that are not those of the batch before.
         let other = reads.batch(batch.blocks.len() as u32, SEED ^ 1);
         let batches: Vec<Arc<EditBatch>> = [batch, other].into_iter().cycle().take(BATCHES).collect();
         let sum = |of: fn(&EditBatch) -> u64| batches.iter().map(|batch| of(batch)).sum();
@@ -304,11 +311,14 @@ fn describe(bed: &Bed<'_>, table: &mut Table, symbols: u32) {
     table.note(format!(
         "reads of a genome of {symbols} random bases, one base in {CHANGED} changed; each in {CANDIDATES} regions"
     ));
-    table.note("infix: regions of 1.4 times the length; global: of the length, within a tenth of it as distance");
+    table.note("infix: regions of 1.4 times the length; within: the same, within a tenth of it as distance");
+    table.note("global: regions of the length, within a tenth of it as distance");
     if bed.kernels(Family::Edit).next().is_some() {
         table.note("kernels: one batch, genome and profiles on the device; best: the fastest of them in the kernel");
         table.note(format!("end to end: {BATCHES} batches, two in flight, by the kernel that the engine chooses"));
-        table.note("end to end: each batch is of other reads, whose profiles are made and uploaded");
+        table.note(
+            "end to end: each batch is of other reads than the one before; the profiles of both stay on the device",
+        );
     }
     if bed.has_cpu() {
         table.note("cpu: in kernels is the mean of its threads");
@@ -324,10 +334,13 @@ fn describe(bed: &Bed<'_>, table: &mut Table, symbols: u32) {
         series: vec![series],
         only,
     };
-    for Case { name, .. } in CASES {
+    for case in CASES {
+        let name = case.name;
         let of_case = || ("kernel", vec![("mode", name.into())]);
         let by_length = |what: &str| format!("Distances, {name}, {what}");
-        table.charts.push(lines(by_length("in kernels"), ("length_symbols", "kernel_tcups"), of_case()));
+        if case.has_kernels() {
+            table.charts.push(lines(by_length("in kernels"), ("length_symbols", "kernel_tcups"), of_case()));
+        }
         table.charts.push(lines(by_length("by the clock"), ("length_symbols", "tcups"), of_case()));
     }
     for kernel in bed.kernels(Family::Edit) {
@@ -357,6 +370,7 @@ mod tests {
             subgroup_size: 16,
             dispatch_columns: u32::MAX,
             workgroup_bytes: 1 << 14,
+            list_room: None,
         };
         let of = |case: &Case, stem: &str, length| -> Vec<(u32, u32)> {
             let kernel = find(stem).unwrap();
@@ -364,13 +378,12 @@ mod tests {
             let settings = settings(kernel, &case.reads(&genome, length), &shape);
             settings.iter().map(|setting| (setting.lanes, setting.words)).collect()
         };
-        let [infix, global] = CASES;
+        let [infix, _, global] = CASES;
         assert_eq!(of(&infix, "myers_thread", 400), [(1, 13)]);
         assert_eq!(of(&infix, "myers_subgroup", 20), [(2, 1)]);
         assert_eq!(of(&infix, "myers_subgroup", 400), [(2, 7), (4, 4), (8, 2), (16, 1)]);
         assert_eq!(of(&infix, "myers_workgroup", 10_000), [(16, 20), (32, 10)]);
         assert_eq!(of(&infix, "myers_subgroup", 20_000), [(16, 20)], "two strips");
-            list_room: None,
         assert_eq!(of(&global, "myers_band", 1000), [(1, 4)]);
     }
 }
