@@ -130,15 +130,14 @@ fn hand_over(task: u32, distance: u32, result: vec2<u32>, words: u32) {
     if (words == 2u) {
         out.data[at + 1u] = result.y;
     }
-    if (params.list_room == 0u || distance > params.list_limit) {
-        return;
-    }
-    let place = atomicAdd(&out.listed, 1u);
-    if (place < params.list_room) {
+    if (params.list_room > 0u && distance <= params.list_limit) {
+        let place = atomicAdd(&out.listed, 1u);
         let entry = (1u + words) * place;
-        out.data[entry] = task;
-        out.data[entry + 1u] = result.x;
-        if (words == 2u) {
+        if (place < params.list_room) {
+            out.data[entry] = task;
+            out.data[entry + 1u] = result.x;
+        }
+        if (place < params.list_room && words == 2u) {
             out.data[entry + 2u] = result.y;
         }
     }
