@@ -1,7 +1,7 @@
 // nw_diagonal: global score and directions, one pair per workgroup, one dispatch (DScan-mNW, Truong et al. 2014, section 4.2).
 // Recurrence: that of nw_slice.wgsl, along diagonals: step s computes blocks (row, lane) with row + lane == s.
-// Owns:       a workgroup owns a pair; lane l owns columns (pass * LANES + l) * CELLS and the CELLS - 1 after it. A pair with
-//             more columns than LANES * CELLS takes several passes over its rows, so that no length is too long.
+// Owns:       a workgroup owns a pair; lane l owns columns (pass * LANES + l) * COLUMNS and the COLUMNS - 1 after it. A pair
+//             with more columns than LANES * COLUMNS takes several passes over its rows, so that no length is too long.
 // Layout:     boundaries of diagonals in workgroup memory (common/exchange_workgroup.wgsl); arena as in common/arena.wgsl,
 //             where a row's directions of one pass are one run of LANES quads.
 // Invariant:  after step s every block with row + lane <= s is final; when a pass ends, the column border holds its last
@@ -30,7 +30,7 @@ fn main(
     let task = tasks[task_index];
     own_lane = t;
     load_substitution(t, WG);
-    let passes = min(params.slice_end, task.columns / (WG * CELLS));
+    let passes = min(params.slice_end, task.columns / (WG * COLUMNS));
     for (var pass_index = params.slice_begin; pass_index < passes; pass_index++) {
         // Safe: the column border that the last lane wrote is lane 0's from here on.
         storageBarrier();

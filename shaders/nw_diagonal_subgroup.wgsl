@@ -1,7 +1,7 @@
 // nw_diagonal_subgroup: nw_diagonal with one pair per subgroup, boundaries passing by shuffle (DScan-mNW, Truong et al. 2014,
 //             section 4.2).
 // Recurrence: that of nw_slice.wgsl, along diagonals: step s computes blocks (row, lane) with row + lane == s.
-// Owns:       a subgroup owns a pair at a time, every num_subgroups-th of its task; lane l owns CELLS columns of each pass.
+// Owns:       a subgroup owns a pair at a time, every num_subgroups-th of its task; lane l owns COLUMNS columns of each pass.
 // Layout:     arena as in common/arena.wgsl with as many lanes as the subgroup has, which corners()[0] tells nw_walk.
 // Invariant:  after step s every block with row + lane <= s is final; when a pass ends, the column border holds its last
 //             column, so that the next pass, in this dispatch or a later one, needs nothing else.
@@ -32,7 +32,7 @@ fn main(
     }
     let task = tasks[task_index];
     load_substitution(t, WG);
-    let passes = min(params.slice_end, task.columns / (sg_lanes * CELLS));
+    let passes = min(params.slice_end, task.columns / (sg_lanes * COLUMNS));
     // Every subgroup takes as many turns: SLOTS, a power of two, is a multiple of their number. Spare slots repeat the last
     // target.
     for (var slot = sg_index; slot < SLOTS; slot += sg_count) {

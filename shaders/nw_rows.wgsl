@@ -16,8 +16,6 @@
 #import arena
 #import profile
 
-const WORDS: u32 = SLICE / CELLS;
-
 @compute @workgroup_size(WG)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -65,19 +63,20 @@ fn main(
         }
         var corner = rim(column_begin, row_pad);
 
-        // Phase 3: the rows, four at a time.
+        // Phase 3: the rows, four at a time; their border is asked for four rows ahead of need.
+        var ahead: array<vec4<i32>, 2>;
+        if (s > 0u) {
+            ahead = load_border(border, 0u);
+        }
         for (var w = 0u; w < task.rows_words; w++) {
-            var left: vec4<i32>;
-            var left_e = vec4<i32>(0);
+            var left = ahead[0];
+            var left_e = ahead[1];
             if (s == 0u) {
                 let i = i32(w * 4u) - row_pad + 1;
                 left = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
                 left_e = left - params.opening;
-            } else {
-                left = load(border, w * PLANES);
-                if (AFFINE) {
-                    left_e = load(border, w * PLANES + 1u);
-                }
+            } else if (w + 1u < task.rows_words) {
+                ahead = load_border(border, w + 1u);
             }
             var symbols = 0u;
             if (w >= first_b_word) {
@@ -147,15 +146,9 @@ fn main(
                 left_e[k] = e;
             }
             if (DIRECTIONS) {
-                for (var q_word = 0u; q_word < WORDS; q_word++) {
-                    let quad = direction_quad(task, 1u, s * WORDS + q_word, w);
-                    write_quad(ways.arena, ways.begin + quad * ways.stride, words[q_word]);
-                }
+                store_directions(ways, s * WORDS * task.rows_words + w, task.rows_words, words);
             }
-            store(border, w * PLANES, left);
-            if (AFFINE) {
-                store(border, w * PLANES + 1u, left_e);
-            }
+            store_border(border, w, left, left_e);
         }
         if (OWN_ENDS) {
             for (var c4 = 0u; c4 < SLICE4; c4++) {

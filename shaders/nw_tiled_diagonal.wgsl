@@ -1,7 +1,7 @@
 // nw_tiled_diagonal: global score and directions, one tile per workgroup, a dispatch for each diagonal of tiles of all pairs
 //             (TiledDScan-mNW, Truong et al. 2014, section 4.1; tiles as in Rodinia's needle).
 // Recurrence: that of nw_slice.wgsl, along diagonals of tiles and, within a tile, along diagonals of blocks.
-// Owns:       tile (r, c) is rows r * TILE_ROWS to the next tile's and columns c * LANES * CELLS to the next tile's.
+// Owns:       tile (r, c) is rows r * TILE_ROWS to the next tile's and columns c * LANES * COLUMNS to the next tile's.
 // Layout:     arena as in common/arena.wgsl, directions as nw_diagonal lays them. The borders hold what the last tile of a
 //             column (row border) or row (column border) left; corner (d % 3) * tile columns + c is V at the lower right end of
 //             the tile on diagonal d in column c: its neighbours overwrite it in the borders before tile (r + 1, c + 1) needs it.
@@ -10,7 +10,7 @@
 // Limits:     the task's part of the arena; values in 32 bits (OffsetScoring::new refuses others).
 // Oracle:     src/pairs/oracle/needleman_wunsch.rs
 //
-// Constants:  those of common/strip.wgsl; TILE_ROWS, a multiple of 4.
+// Constants:  those of common/strip.wgsl; TILE_ROWS is a multiple of 4.
 
 #import exchange_workgroup
 #import strip
@@ -30,7 +30,7 @@ fn main(
     let task = tasks[task_index];
     let rows = task.rows_words * 4u;
     let tile_rows = (rows + TILE_ROWS - 1u) / TILE_ROWS;
-    let tile_columns = task.columns / (WG * CELLS);
+    let tile_columns = task.columns / (WG * COLUMNS);
     let d = params.tile_diagonal;
     let first_column = max(d, tile_rows - 1u) - (tile_rows - 1u);
     let column = first_column + workgroup.y;

@@ -206,12 +206,12 @@ fn main(
         let column = j - 1u + column_pad;
         let row = i - 1u + row_pad;
         // A quad serves several steps.
-        let quad = direction_quad(task, lanes, column / CELLS, row >> 2u);
-        if (quad != quad_at_hand) {
-            quad_at_hand = quad;
-            at_hand = read_quad(ways.arena, ways.begin + quad * ways.stride);
+        let place = direction_place(task, lanes, column / CELLS, row);
+        if (place.x != quad_at_hand) {
+            quad_at_hand = place.x;
+            at_hand = read_quad(ways.arena, ways.begin + place.x * ways.stride);
         }
-        let bits = at_hand[row & 3u] >> (32u - CELLS * BITS + (column % CELLS) * BITS);
+        let bits = at_hand[place.y] >> (32u - CELLS * BITS + (column % CELLS) * BITS);
         if (!AFFINE || (state == 1u && (bits & 4u) != 0u)) {
             state = 0u;
         }

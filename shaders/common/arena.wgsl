@@ -4,17 +4,19 @@
 //   row border     columns / 4 * PLANES quads a pair: V (and F) of four columns of the last finished row
 //   corners        columns / 4 + 4 quads a pair: of nw_tiled_diagonal's tiles; quad 0 of nw_diagonal_subgroup: its lanes
 //   directions     direction_quads a pair: CELLS columns of each of four rows, one row a word, in the word's upper bits, BITS
-//                  bits a cell. Bits 0 and 1 of a cell say where V comes from: 3 or 2 along the diagonal, from a match or a
-//                  mismatch; tag_left(pair) from the left; the other of 0 and 1 from above. Affine gaps, bit 2: E of the next
-//                  column opens here; bit 3: F of this cell opened above.
+//                  bits a cell; direction_place() says where. Bits 0 and 1 of a cell say where V comes from: 3 or 2 along the
+//                  diagonal, from a match or a mismatch; tag_left(pair) from the left; the other of 0 and 1 from above. Affine
+//                  gaps, bit 2: E of the next column opens here; bit 3: F of this cell opened above.
 //   runs           run_quads() a pair: nw_walk's runs before it knows how many there are
 // Quad k of a pair: INTERLEAVED puts the same quad of all pairs side by side (one pair an invocation: neighbours store
 // neighbouring quads); else a pair's quads lie side by side (neighbouring invocations work on one pair).
 //
 // There are several arenas, each a binding of its own, because a binding is smaller than what fills a device: one dispatch
-// then serves tasks in all of them. The host makes `arenas`, with read_quad(arena, index) and write_quad(arena, index, quad).
-// Constants: SLOTS, INTERLEAVED, LANES (invocations a pair; 0 if only the kernel knows), CELLS, BITS, DIRECTIONS (whether
-// directions are stored), TAG_BITS (as BITS, or 0).
+// then serves tasks in all of them. The host makes `arenas`, with read_quad(arena, index) and write_quad(arena, index, quad), and
+// read_pair and write_pair for two quads at once: finding the arena costs as much as a dozen operations.
+// Constants: SLOTS, INTERLEAVED, LANES (invocations a pair; 0 if only the kernel knows), CELLS, BITS, WORDS (words of directions
+// that an invocation's columns have a row), SKEWED (whether lane l is l rows behind lane 0), TILE_ROWS (rows after which the lanes
+// begin anew), DIRECTIONS (whether directions are stored), TAG_BITS (as BITS, or 0).
 //
 // With TAG_BITS, values have as many zeros below them: a candidate carries its tag there through the maxima, so that what
 // comes out says by its low bits which it was, at two instructions a cell. Values too large for that go without.
@@ -59,9 +61,31 @@ fn directions(task: Task, slot: u32) -> Part {
     return part(task, directions_begin(task), task.direction_quads, slot);
 }
 
-// Which quad of a pair's directions holds rows 4 w .. 4 w + 3 of a block of CELLS columns.
-fn direction_quad(task: Task, lanes: u32, block: u32, w: u32) -> u32 {
-    return ((block / lanes) * task.rows_words + w) * lanes + block % lanes;
+// Quads of one word of directions of a lane in a pass or slice.
+fn quads_a_pass(task: Task, lanes: u32) -> u32 {
+    if (!SKEWED) {
+        return task.rows_words;
+    }
+    let tiles = 1u + (max(task.rows_words * 4u, 1u) - 1u) / TILE_ROWS;
+    return task.rows_words + tiles * (lanes / 4u);
+}
+
+// First quad, of those of the pass's lanes and words side by side, of the tile that begins with a row.
+fn first_quad(task: Task, lanes: u32, pass_index: u32, row_begin: u32) -> u32 {
+    return pass_index * quads_a_pass(task, lanes) + (row_begin + row_begin / TILE_ROWS * lanes) / 4u;
+}
+
+// Which quad of a pair's directions holds a row of a block of CELLS columns, and which of its words: in SKEWED kernels a quad
+// holds what a lane computes in four steps, so that all lanes store together.
+fn direction_place(task: Task, lanes: u32, block: u32, row: u32) -> vec2<u32> {
+    if (!SKEWED) {
+        return vec2<u32>(block * task.rows_words + row / 4u, row & 3u);
+    }
+    let lane = block / WORDS % lanes;
+    let row_begin = row / TILE_ROWS * TILE_ROWS;
+    let step = row - row_begin + lane;
+    let quad = first_quad(task, lanes, block / (WORDS * lanes), row_begin) + step / 4u;
+    return vec2<u32>((quad * WORDS + block % WORDS) * lanes + lane, step & 3u);
 }
 
 fn run_quads(task: Task) -> u32 {
@@ -78,6 +102,38 @@ fn load(part: Part, k: u32) -> vec4<i32> {
 
 fn store(part: Part, k: u32, value: vec4<i32>) {
     write_quad(part.arena, part.begin + k * part.stride, bitcast<vec4<u32>>(value));
+}
+
+// V, and if AFFINE E or F, of the k-th four cells of a border.
+fn load_border(part: Part, k: u32) -> array<vec4<i32>, 2> {
+    if (!AFFINE) {
+        return array<vec4<i32>, 2>(load(part, k), vec4<i32>(0));
+    }
+    let at = part.begin + 2u * k * part.stride;
+    let pair = read_pair(part.arena, at, at + part.stride);
+    return array<vec4<i32>, 2>(bitcast<vec4<i32>>(pair[0]), bitcast<vec4<i32>>(pair[1]));
+}
+
+fn store_border(part: Part, k: u32, v: vec4<i32>, gap: vec4<i32>) {
+    if (!AFFINE) {
+        store(part, k, v);
+        return;
+    }
+    let at = part.begin + 2u * k * part.stride;
+    write_pair(part.arena, at, bitcast<vec4<u32>>(v), at + part.stride, bitcast<vec4<u32>>(gap));
+}
+
+// Words of directions of four rows, each `apart` quads after the one before.
+fn store_directions(part: Part, quad: u32, apart: u32, words: array<vec4<u32>, WORDS>) {
+    var at = part.begin + quad * part.stride;
+    let step = apart * part.stride;
+    for (var k = 0u; k + 1u < WORDS; k += 2u) {
+        write_pair(part.arena, at, words[k], at + step, words[k + 1u]);
+        at += 2u * step;
+    }
+    if (WORDS % 2u == 1u) {
+        write_quad(part.arena, at, words[WORDS - 1u]);
+    }
 }
 
 // The tag of a step from the left; that from above is 1 less it. Where steps are as good, the greater tag is taken: the

@@ -1,10 +1,12 @@
 // Common to the kernels in which LANES neighbouring invocations, a team, compute one pair along its diagonals: lane l keeps
-// CELLS columns in registers and is one row behind lane l - 1, so that a step computes a diagonal of blocks of 1 x CELLS
+// COLUMNS columns in registers and is one row behind lane l - 1, so that a step computes a diagonal of blocks of 1 x COLUMNS
 // cells. Of the three diagonals of scores that such a scan needs (Truong et al. 2014, section 4.2), the boundaries of the
 // last two pass from lane to lane by from_left() (exchange_workgroup.wgsl or exchange_subgroup.wgsl), the rest never leaves
-// the registers.
+// the registers. Steps come in groups of four, after which all lanes store together what they found, whatever rows that is of.
 
 #import arena
+
+const COLUMNS: u32 = CELLS * WORDS;
 
 // Substitution table in rows of odd stride, so that rows spread over the banks.
 const TABLE_STRIDE: u32 = CODES | 1u;
@@ -16,6 +18,14 @@ fn load_substitution(t: u32, invocations: u32) {
         substitution[(k / CODES) * TABLE_STRIDE + k % CODES] = table[k];
     }
     workgroupBarrier();
+}
+
+// Four symbols of a target; before its first word there is padding.
+fn target_word(task: Task, word: u32, first_b_word: u32, b_begin: u32) -> u32 {
+    if (word >= first_b_word && word < task.rows_words) {
+        return target_words[b_begin + word];
+    }
+    return 0u;
 }
 
 // Rows row_begin .. row_end (multiples of 4) of the columns of pass `strip`, for the pair in `slot`, by `lanes` invocations of
@@ -43,11 +53,11 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
     let f_opening = 8 - params.opening;
 
     // Phase 1: the lane's symbols and the row above.
-    let first_column = (strip * lanes + lane) * CELLS;
-    var a: array<u32, CELLS>;
-    var v: array<i32, CELLS>;
-    var f: array<i32, CELLS>;
-    for (var c4 = 0u; c4 < CELLS / 4u; c4++) {
+    let first_column = (strip * lanes + lane) * COLUMNS;
+    var a: array<u32, COLUMNS>;
+    var v: array<i32, COLUMNS>;
+    var f: array<i32, COLUMNS>;
+    for (var c4 = 0u; c4 < COLUMNS / 4u; c4++) {
         let word_index = first_column / 4u + c4;
         var word = 0u;
         if (word_index >= first_a_word) {
@@ -60,166 +70,159 @@ fn scan(task: Task, slot: u32, lane: u32, lanes: u32, strip: u32, row_begin: u32
     let column_begin = i32(first_column) - column_pad;
     var corner = rim(column_begin, row_pad);
     if (row_begin == 0u) {
-        for (var c = 0u; c < CELLS; c++) {
+        for (var c = 0u; c < COLUMNS; c++) {
             v[c] = rim(column_begin + i32(c) + 1, row_pad);
             f[c] = NEVER;
         }
     } else {
-        for (var c4 = 0u; c4 < CELLS / 4u; c4++) {
-            let above_v = load(below, (first_column / 4u + c4) * PLANES);
-            var above_f = vec4<i32>(NEVER);
-            if (AFFINE) {
-                above_f = load(below, (first_column / 4u + c4) * PLANES + 1u);
-            }
+        for (var c4 = 0u; c4 < COLUMNS / 4u; c4++) {
+            let above_cells = load_border(below, first_column / 4u + c4);
             for (var q = 0u; q < 4u; q++) {
-                v[c4 * 4u + q] = above_v[q];
-                f[c4 * 4u + q] = above_f[q];
+                v[c4 * 4u + q] = above_cells[0][q];
+                f[c4 * 4u + q] = above_cells[1][q];
             }
         }
         if (lane > 0u) {
             corner = load(below, (first_column / 4u - 1u) * PLANES).w;
         } else if (strip > 0u) {
-            corner = load(tile_corners, ((diagonal_of_tiles + 1u) % 3u) * (task.columns / (lanes * CELLS)) + strip - 1u).x;
+            corner = load(tile_corners, ((diagonal_of_tiles + 1u) % 3u) * (task.columns / (lanes * COLUMNS)) + strip - 1u).x;
         } else {
             corner = rim(i32(row_begin) - row_pad, column_pad);
         }
     }
 
-    // Phase 2: the steps. Lane 0 reads the column border four rows ahead of need, every lane its target's symbols one row.
-    var ahead = vec4<i32>(0);
-    var ahead_e = vec4<i32>(0);
-    var current = ahead;
-    var current_e = ahead_e;
-    if (lane == 0u && strip > 0u) {
-        ahead = load(border, row_begin / 4u * PLANES);
-        if (AFFINE) {
-            ahead_e = load(border, row_begin / 4u * PLANES + 1u);
-        }
+    // Phase 2: the steps. Lane 0's column border is read four rows ahead of need, every lane's symbols likewise.
+    let first_word = row_begin / 4u;
+    var ahead: array<vec4<i32>, 2>;
+    if (strip > 0u) {
+        ahead = load_border(border, first_word);
     }
-    var next_word = 0u;
-    if (row_begin / 4u >= first_b_word) {
-        next_word = target_words[b_begin + row_begin / 4u];
-    }
-    var symbols = 0u;
+    // Word w of the target's symbols has rows 4 w to 4 w + 3; a lane begins a group with one of the last three of the word before.
+    let behind = lane / 4u;
+    let turn = 8u * (lane & 3u);
+    var word_before = 0u;
+    var word_ahead = target_word(task, first_word - behind, first_b_word, b_begin);
     var sent = vec2<i32>(0);
-    var words = vec4<u32>(0u);
     var last_v = vec4<i32>(0);
     var last_e = vec4<i32>(0);
-    let steps = row_end - row_begin + lanes - 1u;
-    for (var step = 0u; step < steps; step++) {
-        let received = from_left(sent, step);
-        if (lane == 0u && (step & 3u) == 0u && strip > 0u) {
-            current = ahead;
-            current_e = ahead_e;
-            let next_row = row_begin + step + 4u;
-            if (next_row < row_end) {
-                ahead = load(border, next_row / 4u * PLANES);
-                if (AFFINE) {
-                    ahead_e = load(border, next_row / 4u * PLANES + 1u);
-                }
-            }
+    let place = first_quad(task, lanes, strip, row_begin) * WORDS * lanes + lane;
+    let groups = (row_end - row_begin + lanes) / 4u;
+    for (var group = 0u; group < groups; group++) {
+        // Phase 2a: what enters in these four steps.
+        var symbols = (word_ahead << turn) | ((word_before >> 1u) >> (31u - turn));
+        word_before = word_ahead;
+        word_ahead = target_word(task, first_word + group + 1u - behind, first_b_word, b_begin);
+        var near_0 = ahead[0];
+        var e_0 = ahead[1];
+        if (strip == 0u) {
+            let i = i32(row_begin + group * 4u) - row_pad + 1;
+            near_0 = vec4<i32>(rim(i, column_pad), rim(i + 1, column_pad), rim(i + 2, column_pad), rim(i + 3, column_pad));
+            e_0 = near_0 - params.opening;
+        } else if ((first_word + group + 1u) * 4u < row_end) {
+            ahead = load_border(border, first_word + group + 1u);
         }
-        if (step >= lane && step - lane < row_end - row_begin) {
-            let row = row_begin + step - lane;
-            if ((row & 3u) == 0u) {
-                symbols = next_word;
-                next_word = 0u;
-                let next_index = row / 4u + 1u;
-                if (next_index >= first_b_word && next_index < task.rows_words) {
-                    next_word = target_words[b_begin + next_index];
-                }
-            }
+
+        // Phase 2b: the steps.
+        var words: array<vec4<u32>, WORDS>;
+        var border_v = last_v;
+        var border_e = last_e;
+        for (var k = 0u; k < 4u; k++) {
+            let step = group * 4u + k;
+            let received = from_left(sent, step);
             let code = symbols & 255u;
             symbols >>= 8u;
-            var near = received.x;
-            var e = received.y;
-            if (lane == 0u) {
-                if (strip == 0u) {
-                    near = rim(i32(row) - row_pad + 1, column_pad);
-                    e = near - params.opening;
-                } else {
-                    near = current[row & 3u];
-                    e = current_e[row & 3u];
-                }
+            // Four steps become a quad; by shifting, since an index that is not constant would put it in memory.
+            for (var w = 0u; w < WORDS; w++) {
+                words[w] = vec4<u32>(words[w].yzw, 0u);
             }
-            var diagonal = corner;
-            corner = near;
-            var word = 0u;
-            for (var c = 0u; c < CELLS; c++) {
-                let up = v[c];
-                if (AFFINE && TAG_BITS > 0u) {
-                    let f_best = max(up + f_opening, f[c]);
-                    f[c] = f_best & CLEAN;
-                    let best = max(max(diagonal + substitution[a[c] + code], f[c] + above), e + left_tag);
-                    near = best & CLEAN;
-                    let e_best = max(near + e_opening, e);
-                    e = e_best & CLEAN;
-                    word = (word >> 4u) | (bitcast<u32>(best | f_best | e_best) << 28u);
-                } else if (TAG_BITS > 0u) {
-                    let best = max(max(diagonal + substitution[a[c] + code], up + above), near + left_tag);
-                    near = best & CLEAN;
-                    word = (word >> 2u) | (bitcast<u32>(best) << 30u);
-                } else if (AFFINE) {
-                    let opened = up - params.opening;
-                    let across = diagonal + substitution[a[c] + code];
-                    f[c] = max(opened, f[c]);
-                    near = max(max(across, f[c]), e);
-                    if (DIRECTIONS) {
-                        word = (word >> 4u) | (direction(near, across - diagonal, across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
+            let row = row_begin + step - lane;
+            if (step - lane < row_end - row_begin) {
+                var near = received.x;
+                var e = received.y;
+                if (lane == 0u) {
+                    near = near_0.x;
+                    e = e_0.x;
+                }
+                var diagonal = corner;
+                corner = near;
+                for (var w = 0u; w < WORDS; w++) {
+                    var word = 0u;
+                    for (var q = 0u; q < CELLS; q++) {
+                        let c = w * CELLS + q;
+                        let up = v[c];
+                        if (AFFINE && TAG_BITS > 0u) {
+                            let f_best = max(up + f_opening, f[c]);
+                            f[c] = f_best & CLEAN;
+                            let best = max(max(diagonal + substitution[a[c] + code], f[c] + above), e + left_tag);
+                            near = best & CLEAN;
+                            let e_best = max(near + e_opening, e);
+                            e = e_best & CLEAN;
+                            word = (word >> 4u) | (bitcast<u32>(best | f_best | e_best) << 28u);
+                        } else if (TAG_BITS > 0u) {
+                            let best = max(max(diagonal + substitution[a[c] + code], up + above), near + left_tag);
+                            near = best & CLEAN;
+                            word = (word >> 2u) | (bitcast<u32>(best) << 30u);
+                        } else if (AFFINE) {
+                            let opened = up - params.opening;
+                            let across = diagonal + substitution[a[c] + code];
+                            f[c] = max(opened, f[c]);
+                            near = max(max(across, f[c]), e);
+                            if (DIRECTIONS) {
+                                word = (word >> 4u) | (direction(near, across - diagonal, across, e, f[c], near - params.opening, opened == f[c], left_tag) << 28u);
+                            }
+                            e = max(near - params.opening, e);
+                        } else {
+                            let before = near;
+                            let across = diagonal + substitution[a[c] + code];
+                            near = max(max(across, up), before);
+                            if (DIRECTIONS) {
+                                word = (word >> 2u) | (direction(near, across - diagonal, across, before, up, NEVER, false, left_tag) << 30u);
+                            }
+                        }
+                        v[c] = near;
+                        diagonal = up;
                     }
-                    e = max(near - params.opening, e);
-                } else {
-                    let before = near;
-                    let across = diagonal + substitution[a[c] + code];
-                    near = max(max(across, up), before);
-                    if (DIRECTIONS) {
-                        word = (word >> 2u) | (direction(near, across - diagonal, across, before, up, NEVER, false, left_tag) << 30u);
+                    words[w].w = word;
+                }
+                if (END_OPENING && i32(row) == row_pad - 1) {
+                    // The corner, if it is in one of the lane's columns.
+                    for (var c = 0u; c < COLUMNS; c++) {
+                        v[c] -= select(0, params.edge_opening, i32(first_column + c) == column_pad - 1);
                     }
+                    near = v[COLUMNS - 1u];
                 }
-                v[c] = near;
-                diagonal = up;
-            }
-            if (END_OPENING && i32(row) == row_pad - 1) {
-                // The corner, if it is in one of the lane's columns.
-                for (var c = 0u; c < CELLS; c++) {
-                    v[c] -= select(0, params.edge_opening, i32(first_column + c) == column_pad - 1);
-                }
-                near = v[CELLS - 1u];
-            }
-            sent = vec2<i32>(near, e);
-            // Four rows become a quad.
-            words = vec4<u32>(words.yzw, word);
-            last_v = vec4<i32>(last_v.yzw, near);
-            if (AFFINE) {
+                sent = vec2<i32>(near, e);
+                last_v = vec4<i32>(last_v.yzw, near);
                 last_e = vec4<i32>(last_e.yzw, e);
             }
-            if ((row & 3u) == 3u) {
-                if (DIRECTIONS) {
-                    let quad = direction_quad(task, lanes, strip * lanes + lane, row / 4u);
-                    write_quad(ways.arena, ways.begin + quad * ways.stride, words);
-                }
-                // Safe: lane 0 read these rows' border before the last lane, LANES - 1 steps later, replaces it.
-                if (lane == lanes - 1u) {
-                    store(border, row / 4u * PLANES, last_v);
-                    if (AFFINE) {
-                        store(border, row / 4u * PLANES + 1u, last_e);
-                    }
-                }
+            if (k == 2u) {
+                // The last lane, LANES - 1 rows behind, ends four rows here.
+                border_v = last_v;
+                border_e = last_e;
             }
+            near_0 = near_0.yzwx;
+            e_0 = e_0.yzwx;
+        }
+
+        // Phase 2c: what all lanes found, and the last lane's column border. Safe: lane 0 had these rows' border before it made
+        // the first of them, lanes steps ago.
+        if (DIRECTIONS) {
+            store_directions(ways, place + group * (WORDS * lanes), lanes, words);
+        }
+        if (lane == lanes - 1u && group >= lanes / 4u) {
+            store_border(border, first_word + group - lanes / 4u, border_v, border_e);
         }
     }
 
     // Phase 3: the last row. Safe: lane l + 1 read its corner in phase 1, before lane l came here.
     if (keep_row) {
-        for (var c4 = 0u; c4 < CELLS / 4u; c4++) {
+        for (var c4 = 0u; c4 < COLUMNS / 4u; c4++) {
             let c = c4 * 4u;
-            store(below, (first_column / 4u + c4) * PLANES, vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]));
-            if (AFFINE) {
-                store(below, (first_column / 4u + c4) * PLANES + 1u, vec4<i32>(f[c], f[c + 1u], f[c + 2u], f[c + 3u]));
-            }
+            let own_v = vec4<i32>(v[c], v[c + 1u], v[c + 2u], v[c + 3u]);
+            store_border(below, first_column / 4u + c4, own_v, vec4<i32>(f[c], f[c + 1u], f[c + 2u], f[c + 3u]));
         }
     }
     if (KEEP_CORNERS && lane == lanes - 1u) {
-        store(tile_corners, (diagonal_of_tiles % 3u) * (task.columns / (lanes * CELLS)) + strip, vec4<i32>(v[CELLS - 1u]));
+        store(tile_corners, (diagonal_of_tiles % 3u) * (task.columns / (lanes * COLUMNS)) + strip, vec4<i32>(v[COLUMNS - 1u]));
     }
 }

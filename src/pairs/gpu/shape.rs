@@ -13,6 +13,8 @@ use crate::score::offset::fits;
 const MOST_ARENAS: u64 = 16;
 /// Quads below which an arena does not shrink when memory is short.
 const LEAST_QUADS: u64 = 1 << 16;
+/// Columns of a lane in the diagonal scans at most.
+const MOST_LANE_COLUMNS: u32 = 16;
 /// Storage buffers that a kernel binds beside the arenas.
 const OTHER_BUFFERS: u32 = 6;
 
@@ -94,7 +96,7 @@ pub struct MatrixShape {
     pub tile_workgroup: u32,
     /// `nw_tiled_diagonal`: rows of a tile, a multiple of 4.
     pub tile_rows: u32,
-    /// Columns of a lane in the diagonal scans: 4, 8 or (linear gaps) 16; `None` for what pads least.
+    /// Columns of a lane in the diagonal scans: 4, 8 or 16; `None` for what pads least.
     pub lane_columns: Option<u32>,
 }
 
@@ -158,7 +160,7 @@ impl MatrixShape {
             return of_columns(self.rows_words * if affine { 8 } else { 16 });
         }
         if let Some(columns) = self.lane_columns {
-            return of_columns(columns.min(if affine { 8 } else { 16 }));
+            return of_columns(columns.min(MOST_LANE_COLUMNS));
         }
         // What a step costs beside its cells is about as much as four of them.
         let cost = |columns: &u32| {
@@ -167,7 +169,6 @@ impl MatrixShape {
                 batch.blocks.iter().map(|b| variant.padded_columns(batch.band.queries.length(b.query))).sum();
             padded * (*columns as u64 + 4) / *columns as u64
         };
-        let choices: &[u32] = if affine { &[8, 4] } else { &[16, 8, 4] };
-        of_columns(choices.iter().copied().min_by_key(cost).unwrap_or(4))
+        of_columns([MOST_LANE_COLUMNS, 8, 4].into_iter().min_by_key(cost).unwrap_or(4))
     }
 }

@@ -86,8 +86,7 @@ impl Program for Variant {
         let constants = self.constants_for(self.workgroup);
         match self.scan {
             Scan::Rows => constants.number("SLICE", self.columns).number("STRIDE4", self.stride4()),
-            Scan::TiledDiagonal => constants.number("TILE_ROWS", self.tile_rows),
-            Scan::Diagonal | Scan::DiagonalSubgroup => constants,
+            Scan::TiledDiagonal | Scan::Diagonal | Scan::DiagonalSubgroup => constants,
         }
     }
 
@@ -119,11 +118,22 @@ impl Variant {
         scoring.table().iter().map(|&value| if value <= NEVER { NEVER } else { tagged(value) }).collect()
     }
 
-    /// Cells of one row in a word of directions: as many as fit; of the diagonal scans, as many as a lane keeps.
+    /// Cells of one row in a word of directions: as many as fit, if an invocation keeps so many columns.
     pub const fn cells(&self) -> u32 {
+        let fit = 32 / self.bits();
+        if self.columns < fit { self.columns } else { fit }
+    }
+
+    /// Whether lanes are a row behind each other, each, and store what they find in the same steps.
+    const fn is_skewed(&self) -> bool {
+        !matches!(self.scan, Scan::Rows)
+    }
+
+    /// Rows after which the lanes of a pair begin anew: if never, more than there are.
+    const fn rows_a_scan(&self) -> u32 {
         match self.scan {
-            Scan::Rows => 32 / self.bits(),
-            _ => self.columns,
+            Scan::TiledDiagonal => self.tile_rows,
+            _ => 1 << 30,
         }
     }
 
@@ -185,6 +195,9 @@ impl Variant {
             .flag("INTERLEAVED", self.interleaved())
             .number("LANES", self.lanes())
             .number("CELLS", self.cells())
+            .number("WORDS", self.columns / self.cells())
+            .flag("SKEWED", self.is_skewed())
+            .number("TILE_ROWS", self.rows_a_scan())
             .number("BITS", self.bits())
             .flag("DIRECTIONS", self.directions)
             .number("TAG_BITS", self.tag_bits())
@@ -194,19 +207,29 @@ impl Variant {
     fn arena_source(&self) -> String {
         let first = binding::ARENAS.number;
         let mut text = String::new();
-        let (mut reads, mut writes) = (String::new(), String::new());
+        let (mut reads, mut writes, mut pair_reads, mut pair_writes) = Default::default();
         for arena in 0..self.arenas {
             let binding = first + arena;
             text +=
                 &format!("@group(0) @binding({binding}) var<storage, read_write> arena{arena}: array<vec4<u32>>;\n");
             let case = if arena == 0 { "default".into() } else { format!("case {arena}u") };
-            reads += &format!("{case}: {{ return arena{arena}[index]; }}\n");
-            writes += &format!("{case}: {{ arena{arena}[index] = quad; }}\n");
+            let of = |index: &str| format!("arena{arena}[{index}]");
+            let add = |to: &mut String, what: String| *to += &format!("{case}: {{ {what} }}\n");
+            add(&mut reads, format!("return {};", of("index")));
+            add(&mut writes, format!("{} = quad;", of("index")));
+            add(&mut pair_reads, format!("return array<vec4<u32>, 2>({}, {});", of("one"), of("two")));
+            add(&mut pair_writes, format!("{} = first; {} = second;", of("one"), of("two")));
         }
-        format!(
-            "{text}fn read_quad(arena: u32, index: u32) -> vec4<u32> {{\nswitch (arena) {{\n{reads}}}\n}}\n\
-             fn write_quad(arena: u32, index: u32, quad: vec4<u32>) {{\nswitch (arena) {{\n{writes}}}\n}}\n"
-        )
+        let functions: [(&str, &str, String); 4] = [
+            ("read_quad(arena: u32, index: u32)", " -> vec4<u32>", reads),
+            ("write_quad(arena: u32, index: u32, quad: vec4<u32>)", "", writes),
+            ("read_pair(arena: u32, one: u32, two: u32)", " -> array<vec4<u32>, 2>", pair_reads),
+            ("write_pair(arena: u32, one: u32, first: vec4<u32>, two: u32, second: vec4<u32>)", "", pair_writes),
+        ];
+        for (head, result, cases) in functions {
+            text += &format!("fn {head}{result} {{\nswitch (arena) {{\n{cases}}}\n}}\n");
+        }
+        text
     }
 
     /// Columns of a query with this many symbols, padding included.
@@ -214,9 +237,12 @@ impl Variant {
         (query_symbols as u64).div_ceil(self.column_unit() as u64).max(1) * self.column_unit() as u64
     }
 
-    /// Quads (of four words) of directions of a pair with so many padded columns: one for four rows of a block.
+    /// Quads (of four words) of directions of a pair with so many padded columns: one for four rows of a block, or of skewed lanes
+    /// for four steps.
     fn direction_quads(&self, rows_words: u32, columns: u64) -> u64 {
-        if self.directions { columns / self.cells() as u64 * rows_words as u64 } else { 0 }
+        let scans = (rows_words * 4).div_ceil(self.rows_a_scan()).max(1);
+        let more = if self.is_skewed() { scans * self.most_lanes() / 4 } else { 0 };
+        if self.directions { columns / u64::from(self.cells()) * u64::from(rows_words + more) } else { 0 }
     }
 
     /// Quads of an arena that a task takes for a query of so many symbols and targets of up to `rows_words * 4`.
@@ -265,7 +291,8 @@ impl Variant {
     fn iterations_a_strip(&self, rows: u64) -> u64 {
         let steps = rows + self.most_lanes() as u64;
         let rest = 4 * self.columns as u64 + 1000 + self.iterations_at_corners(steps);
-        steps * (self.columns as u64 + 6) + rest
+        // Beside the columns: words twice, their shift, and a quarter of what follows four steps.
+        steps * (self.columns as u64 + 14) + rest
     }
 
     /// Those that lift corners to 0, which the invocations of a workgroup come to in different steps, and as many for a loop
