@@ -25,27 +25,27 @@ pub const KERNEL_COUNT: usize = 6;
 pub struct Speeds(pub [KernelSpeed; KERNEL_COUNT]);
 
 impl Speeds {
-    /// What an H200 does (1,500 symbols, DNA; TCUPS by timestamps; of halves what their inner loops allow), moved to a device on which the first kernel reaches
+    /// What an H200 does (1,500 symbols, DNA, by timestamps), moved to a device on which the first kernel reaches
     /// `cells_per_second`. Other devices differ in their ratios too; what batches take corrects that.
     pub fn typical(affine: bool, cells_per_second: f64) -> Self {
         // Scores full, lone; aligned full, lone, in 10^9 cells a second.
         let table: [[f64; 4]; KERNEL_COUNT] = if affine {
             [
                 [3670.0, 0.12, 1.0, 0.12],
-                [5300.0, 0.12, 1.0, 0.12],
-                [2700.0, 0.12, 740.0, 0.05],
-                [1300.0, 1.4, 560.0, 0.8],
-                [1340.0, 0.7, 760.0, 0.5],
-                [1000.0, 0.7, 630.0, 0.5],
+                [4640.0, 0.12, 1.0, 0.12],
+                [2900.0, 0.14, 920.0, 0.065],
+                [1850.0, 3.3, 1140.0, 2.0],
+                [2140.0, 2.2, 1180.0, 1.3],
+                [1950.0, 2.0, 850.0, 1.0],
             ]
         } else {
             [
                 [6800.0, 0.24, 1.0, 0.24],
-                [9000.0, 0.24, 1.0, 0.24],
-                [5300.0, 0.26, 2200.0, 0.13],
-                [2800.0, 3.1, 1640.0, 2.6],
-                [2950.0, 1.4, 1610.0, 1.25],
-                [2450.0, 1.4, 1470.0, 1.25],
+                [7700.0, 0.24, 1.0, 0.24],
+                [5400.0, 0.36, 2450.0, 0.18],
+                [2640.0, 5.6, 1700.0, 3.4],
+                [3300.0, 3.1, 2130.0, 1.7],
+                [2960.0, 2.55, 1900.0, 1.3],
             ]
         };
         let scale = if cells_per_second > 0.0 { cells_per_second / table[0][0] } else { 1e9 };
@@ -88,7 +88,7 @@ mod tests {
     fn the_model_gives_what_was_measured() {
         // GCUPS of an H200: pairs, length, kernel, measured.
         for (pairs, length, kernel, measured) in
-            [(8.0, 2048.0, 0, 1.9), (512.0, 2048.0, 0, 115.0), (100_000.0, 2048.0, 0, 5798.0), (64.0, 8192.0, 3, 199.0)]
+            [(8.0, 2048.0, 0, 1.9), (512.0, 2048.0, 0, 115.0), (100_000.0, 2048.0, 0, 5798.0), (64.0, 8192.0, 3, 357.0)]
         {
             let work = work(pairs, length);
             let gcups = work.cells / Speeds::typical(false, 0.0).0[kernel].scores.seconds(&work) / 1e9;
