@@ -214,7 +214,7 @@ impl PairList {
         let begin = Instant::now();
         let mut finisher = Finisher::new(chunks, begun, pool, &run.interrupt, sink);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: finisher.ahead(), is_open_ended: true, ..control };
+        let control = Control { ahead: finisher.ahead(), pool: Some(Arc::clone(pool)), is_open_ended: true, ..control };
         let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)

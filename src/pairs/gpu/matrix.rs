@@ -112,7 +112,7 @@ impl MatrixSlot {
         let table = work.variant.tagged_table(&work.scoring);
         let uploaded = self.uploads.fill(gpu, &batch.band, work.targets, &list.tasks, &table, params)?;
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        let output = self.output.reserve(gpu, "output", output_bytes, storage)?.clone();
+        let output = self.output.reserve(gpu, "output", with_slack(output_bytes, work.output_budget), storage)?.clone();
         let own: Vec<(&str, &wgpu::Buffer)> =
             arenas.iter().map(|arena| ("arena", arena)).chain([("out", &output)]).collect();
         let bind = |program| uploaded.bind(gpu, program, work.queries, work.targets, &own);
@@ -120,7 +120,8 @@ impl MatrixSlot {
         let time_offset = output_bytes.next_multiple_of(8);
         let staging_bytes = time_offset + TIME_BYTES;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
+        let staging =
+            self.staging.reserve(gpu, "staging", with_slack(staging_bytes, work.output_budget), usage)?.clone();
 
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         // The counter begins at 0, and pairs that a lost device never reached have no runs.
@@ -197,6 +198,12 @@ impl MatrixSlot {
         }
         Ok((report, taken))
     }
+}
+
+/// Room for a buffer that is to hold so many bytes: up to an eighth more, lest every batch that takes a little more than the one before
+/// has a buffer made anew, which costs as much as tracing thousands of pairs.
+fn with_slack(bytes: u64, budget: u64) -> u64 {
+    bytes.next_multiple_of((bytes.next_power_of_two() / 16).max(16)).min(budget.max(bytes))
 }
 
 /// Words of runs that a batch's output has room for.
