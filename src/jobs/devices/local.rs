@@ -17,10 +17,10 @@ use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, Strands};
 
 /// Relatives, and those of a family.
-const RELATIVES: usize = 64;
+const RELATIVES: usize = 40;
 const FAMILY: usize = 8;
 /// Residues of a family's parent: several passes, whatever the sizes of a kernel.
-const PARENT: usize = 600;
+const PARENT: usize = 680;
 /// About the score of a pair that is related.
 const LEAST: i64 = 60;
 
