@@ -4,6 +4,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pairwave::engine::{Capacity, Engine};
@@ -30,9 +31,24 @@ impl Encode<PairResult> for Told {
     }
 }
 
-/// Takes bytes; never rows.
-#[derive(Default)]
-struct Bytes(Vec<u8>);
+/// Takes bytes as an encoder makes them, if there is room; never rows.
+struct Bytes {
+    encoder: Arc<dyn Encode<PairResult>>,
+    is_full: bool,
+    taken: Vec<u8>,
+}
+
+impl Bytes {
+    fn of(encoder: impl Encode<PairResult> + 'static) -> Self {
+        Bytes { encoder: Arc::new(encoder), is_full: false, taken: Vec::new() }
+    }
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Bytes::of(Told)
+    }
+}
 
 impl BlockSink<PairResult> for Bytes {
     fn rows(&mut self, _rows: &[PairResult]) -> Result<()> {
@@ -44,12 +60,12 @@ impl BlockSink<PairResult> for Bytes {
     }
 
     fn encoder(&self) -> Option<Arc<dyn Encode<PairResult>>> {
-        Some(Arc::new(Told))
+        Some(Arc::clone(&self.encoder))
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.0.extend_from_slice(bytes);
-        Ok(())
+        self.taken.extend_from_slice(bytes);
+        if self.is_full { Err(Error::OutputClosed) } else { Ok(()) }
     }
 }
 
@@ -113,7 +129,7 @@ fn bytes_are_those_of_rows() {
                     let (mut bytes, run) = (Bytes::default(), Run { threads, ..Run::default() });
                     let summary = job.run_on_to(engines, &run, &mut bytes).unwrap();
                     assert_eq!(counts(&summary), expected_counts, "job {number}, {threads} threads, {pairs} pairs");
-                    assert!(bytes.0 == expected, "job {number}, {threads} threads, {pairs} pairs");
+                    assert!(bytes.taken == expected, "job {number}, {threads} threads, {pairs} pairs");
                 }
             }
         }
@@ -132,7 +148,7 @@ fn many_lines_are_those_of_rows() {
             let (mut bytes, run) = (Bytes::default(), Run { threads, ..Run::default() });
             let summary = job.run_on_to(vec![mock(20_000, [])], &run, &mut bytes).unwrap();
             assert_eq!(counts(&summary), expected_counts);
-            assert!(bytes.0 == expected, "{threads} threads");
+            assert!(bytes.taken == expected, "{threads} threads");
         }
     }
 }
@@ -149,9 +165,36 @@ fn no_row_is_lost_with_an_engine() {
             let mut bytes = Bytes::default();
             let summary = job.run_on_to(engines, &two_threads(), &mut bytes).unwrap();
             assert_eq!(counts(&summary), expected_counts, "{act:?} after {before}");
-            assert!(bytes.0 == expected, "{act:?} after {before}");
+            assert!(bytes.taken == expected, "{act:?} after {before}");
         }
     }
+}
+
+/// Counts the rows that come up on a thread of a pool, and elsewhere.
+#[derive(Default, Clone)]
+struct Whereabouts {
+    pool: Arc<AtomicUsize>,
+    elsewhere: Arc<AtomicUsize>,
+}
+
+impl Encode<PairResult> for Whereabouts {
+    fn encode(&self, _row: &PairResult, _bytes: &mut Vec<u8>) -> Result<()> {
+        let place = if rayon::current_thread_index().is_some() { &self.pool } else { &self.elsewhere };
+        place.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// A device computes its next batch sooner if its own thread need not make lines of the last one.
+#[test]
+fn threads_of_the_pool_make_the_lines_of_a_device() {
+    let job = AllPairs::new(store(0x9001, 60), Arc::new(Scoring::dna()));
+    let told = Whereabouts::default();
+    let summary = job.run_on_to(vec![mock(500, [])], &two_threads(), &mut Bytes::of(told.clone())).unwrap();
+    let count = |place: &AtomicUsize| place.load(Ordering::Relaxed);
+    assert_eq!(count(&told.pool) + count(&told.elsewhere), summary.written as usize);
+    // For a few nobody is woken.
+    assert!(count(&told.elsewhere) < 10, "{}", count(&told.elsewhere));
 }
 
 /// Fails, or panics, at one pair.
@@ -169,24 +212,6 @@ impl Encode<PairResult> for Broken {
     }
 }
 
-impl BlockSink<PairResult> for Broken {
-    fn rows(&mut self, _rows: &[PairResult]) -> Result<()> {
-        panic!("rows where bytes were offered");
-    }
-
-    fn end(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn encoder(&self) -> Option<Arc<dyn Encode<PairResult>>> {
-        Some(Arc::new(Broken { panics: self.panics }))
-    }
-
-    fn bytes(&mut self, _bytes: &[u8]) -> Result<()> {
-        Ok(())
-    }
-}
-
 #[test]
 fn a_line_that_cannot_be_made_ends_the_job() {
     for score_only in [true, false] {
@@ -194,7 +219,7 @@ fn a_line_that_cannot_be_made_ends_the_job() {
         for (engines, panics) in
             [(workers(2, &Arc::default()), false), (vec![mock(64, [])], false), (vec![mock(64, [])], true)]
         {
-            let error = job.run_on_to(engines, &two_threads(), &mut Broken { panics }).unwrap_err();
+            let error = job.run_on_to(engines, &two_threads(), &mut Bytes::of(Broken { panics })).unwrap_err();
             match panics {
                 false => assert!(matches!(error, Error::OutputClosed), "{error}"),
                 true => assert!(error.to_string().ends_with("a line could not be made: a fault"), "{error}"),
@@ -203,32 +228,12 @@ fn a_line_that_cannot_be_made_ends_the_job() {
     }
 }
 
-/// Has no room.
-struct Full;
-
-impl BlockSink<PairResult> for Full {
-    fn rows(&mut self, _rows: &[PairResult]) -> Result<()> {
-        panic!("rows where bytes were offered");
-    }
-
-    fn end(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn encoder(&self) -> Option<Arc<dyn Encode<PairResult>>> {
-        Some(Arc::new(Told))
-    }
-
-    fn bytes(&mut self, _bytes: &[u8]) -> Result<()> {
-        Err(Error::OutputClosed)
-    }
-}
-
 #[test]
 fn an_output_that_takes_no_more_ends_the_job() {
     for score_only in [true, false] {
         let job = AllPairs { score_only, ..AllPairs::new(store(0xf011, 60), Arc::new(Scoring::dna())) };
-        let error = job.run_on_to(vec![mock(64, [])], &two_threads(), &mut Full).unwrap_err();
+        let mut full = Bytes { is_full: true, ..Bytes::default() };
+        let error = job.run_on_to(vec![mock(64, [])], &two_threads(), &mut full).unwrap_err();
         assert!(matches!(error, Error::OutputClosed), "{error}");
     }
 }
