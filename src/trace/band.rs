@@ -24,7 +24,9 @@
 //! `max(score / s, M)` are from `P - n` to `m - P`.
 //!
 //! With end gaps that have other costs both limits hold: the last one, since no gap is a gain, and the others with the end
-//! gaps' costs for all gaps, which is what a gap costs at least.
+//! gaps' costs for all gaps, which is what a gap costs at least. Where it is known how long the gap at the end can be, a third one
+//! does: a path that visits a diagonal far from the last one comes back to it by that gap and then by inner gaps, with what these
+//! cost, an opening among it.
 //!
 //! **Why a band gives the same walk.** Let B be a set of cells that holds every cell of every alignment with the best
 //! (score, matches), and let a value within B be the best over paths that stay in B. Such a value is never above the
@@ -117,8 +119,33 @@ impl ScoreRange {
         if !scoring.has_own_ends() {
             return band;
         }
-        let other = Band::of_pairs(m, n, self.least_pairs(m, n, hint));
-        Band { low: band.low.max(other.low), high: band.high.min(other.high) }
+        band.meet(Band::of_pairs(m, n, self.least_pairs(m, n, hint)))
+    }
+
+    /// The diagonals of all canonical alignments of `m` and `n` symbols whose gap at the end takes in at most `left` symbols of the
+    /// query or of the target, where end gaps have costs of their own.
+    pub(super) fn band_to_end(&self, (m, n): (usize, usize), scoring: &Scoring, hint: Hint, left: [u64; 2]) -> Band {
+        let (m, n) = (m as i64, n as i64);
+        let mut band = Band { low: -n, high: m };
+        let (inner, ends) = (i64::from(scoring.gaps.next), i64::from(scoring.end_costs().next));
+        let (total, opening) = (m + n, 2 * i64::from(scoring.gaps.opening()));
+        let mut apply = |factor: i64, bound: i64| {
+            let columns = GapWeights { inner: factor + 2 * inner, end: factor + 2 * ends, opening };
+            let reach = |ahead: i64, left: u64| columns.reach(bound, ahead, left as i64);
+            if let (Some(high), Some(low)) = (reach(m - n, left[1]), reach(n - m, left[0])) {
+                band = band.meet(Band { low: -low, high });
+            }
+        };
+        if let Some(score) = hint.score {
+            let s = i64::from(self.greatest);
+            apply(s, s * total - 2 * score);
+            if let (Some(matches), Some(t)) = (hint.matches, self.best_mismatch) {
+                let (matches, t) = (matches as i64, i64::from(t));
+                let s = i64::from(self.best_match.unwrap_or(0));
+                apply(t, 2 * s * matches + t * (total - 2 * matches) - 2 * score);
+            }
+        }
+        band
     }
 
     /// The least number of columns with two symbols of an alignment with any end gaps, with a score of at least
@@ -159,6 +186,37 @@ impl ScoreRange {
     }
 }
 
+/// By how much each gap column makes an alignment score less than its bound, twice, and each opening of an inner gap.
+#[derive(Clone, Copy)]
+struct GapWeights {
+    inner: i64,
+    /// Never above `inner`.
+    end: i64,
+    opening: i64,
+}
+
+impl GapWeights {
+    /// The greatest diagonal that an alignment reaches which may score `bound` less, if the last one is `ahead` and the gap at the end
+    /// takes at most `left` symbols back to it; `None` if that is not told.
+    ///
+    /// Up to diagonal d there are d gap columns, and d - ahead back from it. Of these the first `left` may be end gaps, and the rest are
+    /// at least one inner gap.
+    fn reach(self, bound: i64, ahead: i64, left: i64) -> Option<i64> {
+        let GapWeights { inner, end, opening } = self;
+        if end < 0 || inner <= 0 {
+            return None;
+        }
+        let by_ends = if end == 0 { i64::MAX } else { (bound + end * ahead).div_euclid(2 * end) };
+        let reached = if by_ends <= ahead + left {
+            by_ends
+        } else {
+            let rest = bound - opening - end * left + inner * (ahead + left);
+            rest.div_euclid(end + inner).max(ahead + left)
+        };
+        Some(reached.max(ahead).max(0))
+    }
+}
+
 /// Diagonals from `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Band {
@@ -188,6 +246,11 @@ impl Band {
     /// A guess at the band of similar sequences.
     pub(super) fn guess(m: usize, n: usize) -> Self {
         Self::of_gap_columns(m, n, (m.abs_diff(n) + 32 + (m + n) / 64) as u64)
+    }
+
+    /// The diagonals of both. Both have those of a path.
+    pub(super) fn meet(self, other: Band) -> Band {
+        Band { low: self.low.max(other.low), high: self.high.min(other.high) }
     }
 
     pub(super) fn contains(self, other: Band) -> bool {
@@ -249,6 +312,33 @@ mod tests {
         assert_eq!(band(9, 0, 485 - 18), Band { low: -3, high: 3 });
         assert_eq!(band(9, 9, 485 - 54), Band { low: -3, high: 3 });
         assert_eq!(band(3, 1, -1), Band { low: -71, high: 71 });
+    }
+
+    #[test]
+    fn bands_with_a_short_gap_at_the_end() {
+        // A gap column of an end takes 2 of the bound, an inner one 6, opening one 40.
+        let weights = GapWeights { inner: 6, end: 2, opening: 40 };
+        assert_eq!(weights.reach(100, 0, 1000), Some(25));
+        assert_eq!(weights.reach(100, 0, 25), Some(25));
+        // 12 forth, 12 back of which 10 are an end gap: 24 + 20 + 12 + 40.
+        assert_eq!(weights.reach(96, 0, 10), Some(12));
+        assert_eq!(weights.reach(95, 0, 10), Some(11));
+        // The end gap alone, which needs no opening.
+        assert_eq!(weights.reach(60, 0, 10), Some(10));
+        assert_eq!(weights.reach(0, 30, 0), Some(30));
+        assert_eq!((weights.reach(100, 20, 1000), weights.reach(100, -20, 1000)), (Some(35), Some(15)));
+        assert_eq!(GapWeights { end: 0, ..weights }.reach(100, 0, 7), Some(17));
+        assert_eq!(GapWeights { end: -1, ..weights }.reach(100, 0, 7), None);
+        let ends = EndGaps::Priced(Gaps { first: 3, next: 3 });
+        let scoring = Scoring { end_gaps: ends, gaps: Gaps::from_blast(20, 5), ..Scoring::truong() };
+        let range = ScoreRange::of(&scoring.substitution, &[1, 2], &[1, 2]);
+        let band = |left| {
+            let hint = Hint { score: Some(400), matches: Some(90) };
+            range.band_to_end((100, 100), &scoring, hint, left)
+        };
+        // 90 matches score 50 more than that, ten mismatches 10 more: of 20 that may be lost, twice, 2 go for a column.
+        assert_eq!(band([100, 100]), Band { low: -5, high: 5 });
+        assert_eq!(band([0, 3]), Band { low: 0, high: 3 });
     }
 
     #[test]

@@ -28,7 +28,7 @@ use self::anchored::{Anchor, Gains, Swept, Values};
 use self::reach::Frontiers;
 use self::striped::Found;
 use super::band::Band;
-use super::traceback::global;
+use super::traceback::{Known, global};
 use super::{Hint, Workspace};
 use crate::alignment::Alignment;
 use crate::error::{Error, Result};
@@ -36,13 +36,35 @@ use crate::score::{EndGaps, Scoring};
 use crate::seq::Code;
 use crate::simd::{LaneElement, Level};
 
-/// Where a pair's canonical alignment ends: one of these symbols of the query is its last one, and one of these of the target.
+/// Where a pair's canonical alignment ends: one of these symbols of the query is its last one, and one of these of the target. Where
+/// whole sequences are aligned and end gaps have costs of their own, that is before the gap at the end, of every alignment with the best
+/// score and the most matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndRegion {
     /// Symbols of the query, counted from 0.
     pub query: Range<u32>,
     /// Symbols of the target.
     pub target: Range<u32>,
+}
+
+impl EndRegion {
+    /// Of sequences of so many symbols, of which the gap at the end takes in so many at most.
+    pub(crate) fn before_gaps((m, query_left): (u32, u32), (n, target_left): (u32, u32)) -> Self {
+        let range = |symbols: u32, left: u32| symbols.saturating_sub(left + 1)..symbols;
+        EndRegion { query: range(m, query_left), target: range(n, target_left) }
+    }
+
+    /// The most symbols of query and target that the gap at the end takes in.
+    pub(crate) fn left(&self) -> [u64; 2] {
+        // Before the first symbol there may be none.
+        let of = |range: &Range<u32>| range.len().saturating_sub(usize::from(range.start > 0)) as u64;
+        [of(&self.query), of(&self.target)]
+    }
+
+    /// The same of the target with the query.
+    pub(crate) fn turned(self) -> Self {
+        EndRegion { query: self.target, target: self.query }
+    }
 }
 
 /// An integer that holds a score: 32 bits, which vectors hold more of, or 64 bits.
@@ -148,7 +170,14 @@ fn between(
     };
     let position = |symbols: usize| u32::try_from(symbols).expect("a sequence of fewer than 2^32 symbols");
     let (query_start, target_start) = (position(place.query.start), position(place.target.start));
-    let between = global(&query[place.query], &target[place.target], scoring, hint, place.band, workspace)?;
+    let between = global(
+        &query[place.query],
+        &target[place.target],
+        scoring,
+        hint,
+        Known { within: place.band, end: None },
+        workspace,
+    )?;
     Ok(Alignment { query_start, target_start, ..between })
 }
 

@@ -114,7 +114,10 @@ pub fn traceback_from(
     workspace: &mut Workspace,
 ) -> Result<Alignment> {
     match scoring.mode {
-        Mode::Global => global(query, target, scoring, hint, None, workspace),
+        Mode::Global => {
+            let end = region.filter(|_| scoring.has_own_ends());
+            global(query, target, scoring, hint, Known { within: None, end }, workspace)
+        }
         Mode::Local => {
             fits_the_table(scoring)?;
             local::traceback(query, target, scoring, hint, region, workspace)
@@ -122,20 +125,28 @@ pub fn traceback_from(
     }
 }
 
-/// The canonical global alignment of two sequences, whatever the mode. `within`, if it is known: a band that holds every
-/// alignment of the score in `hint`.
+/// What is known of the best alignments of two sequences beside a [`Hint`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known<'a> {
+    /// A band that holds all of them.
+    pub within: Option<Band>,
+    /// Where they end before the gap at the end. Only where end gaps have costs of their own.
+    pub end: Option<&'a EndRegion>,
+}
+
+/// The canonical global alignment of two sequences, whatever the mode.
 pub(super) fn global(
     query: &[Code],
     target: &[Code],
     scoring: &Scoring,
     hint: Hint,
-    within: Option<Band>,
+    known: Known<'_>,
     workspace: &mut Workspace,
 ) -> Result<Alignment> {
     let (alignment, matches) = if query.is_empty() || target.is_empty() {
         (one_is_empty(query.len(), target.len(), scoring), 0)
     } else {
-        let pair = Pair { within, ..Pair::new(query, target, scoring, hint) };
+        let pair = Pair { known, ..Pair::new(query, target, scoring, hint) };
         if pair.scores() == ScoresBy::Table {
             fits_the_table(scoring)?;
         }
@@ -194,8 +205,7 @@ struct Pair<'a> {
     target: &'a [Code],
     scoring: &'a Scoring,
     hint: Hint,
-    /// A band that holds all alignments of the hint's score, if one is known.
-    within: Option<Band>,
+    known: Known<'a>,
     range: ScoreRange,
     weight: i128,
 }
@@ -204,7 +214,7 @@ impl<'a> Pair<'a> {
     fn new(query: &'a [Code], target: &'a [Code], scoring: &'a Scoring, hint: Hint) -> Self {
         let range = ScoreRange::of(&scoring.substitution, query, target);
         let weight = query.len().min(target.len()) as i128 + 1;
-        Pair { query, target, scoring, hint, within: None, range, weight }
+        Pair { query, target, scoring, hint, known: Known::default(), range, weight }
     }
 
     /// A bound on every packed, offset value that a path inside the matrices has, with an opening to spare: diagonal
@@ -269,8 +279,9 @@ impl<'a> Pair<'a> {
         let (m, n) = (self.query.len(), self.target.len());
         if self.hint.score.is_some() {
             let mut band = self.range.band(m, n, self.scoring, self.hint);
-            if let Some(within) = self.within {
-                band = Band { low: band.low.max(within.low), high: band.high.min(within.high) };
+            let by_end = self.known.end.map(|end| self.range.band_to_end((m, n), self.scoring, self.hint, end.left()));
+            for other in self.known.within.into_iter().chain(by_end) {
+                band = band.meet(other);
             }
             return self.align_within(band, &costs, workspace, wave);
         }

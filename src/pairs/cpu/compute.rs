@@ -1,6 +1,7 @@
 //! What one thread does with a batch: groups of targets in lanes, or one pair over all lanes, in the narrowest numbers
 //! that hold their scores.
 
+use super::difference::Greatest;
 use super::group::{Group, GroupBuffers, GroupTask, codes_of};
 use super::local::{Best, Span};
 use super::skew::{PairBuffers, PairTask};
@@ -75,7 +76,7 @@ pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
     Ok(run_with_ends(batch, workspace)?.0)
 }
 
-/// The same, with where local alignments end if a traceback follows: one for each hit, else none.
+/// The same, with where alignments end if a traceback follows that is spared work by it: one for each hit, else none.
 ///
 /// # Errors
 /// As [`run_block`].
@@ -121,8 +122,7 @@ fn block_with_ends(band: &Band, block: &Block, workspace: &mut Workspace) -> Res
             let Workspace { plan, buffers } = workspace;
             let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
             let hits = widths.into_iter().find_map(|width| width.run(band, block, *plan));
-            let hits = hits.ok_or_else(|| Error::Internal("scores that do not fit 64 bits".into()))?;
-            Ok((hits, Vec::new()))
+            hits.ok_or_else(|| Error::Internal("scores that do not fit 64 bits".into()))
         }
         Mode::Local => run_local(band, block, workspace),
     }
@@ -130,12 +130,12 @@ fn block_with_ends(band: &Band, block: &Block, workspace: &mut Workspace) -> Res
 
 /// Global scores in one width.
 trait Differences {
-    /// All pairs of a block; `None` if the width does not hold them.
-    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>>;
+    /// All pairs of a block, and where their alignments end if that is worth knowing; `None` if the width does not hold them.
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<(Vec<Hit>, Vec<EndRegion>)>;
 }
 
 impl<E: LaneElement> Differences for WidthBuffers<E> {
-    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<Vec<Hit>> {
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<(Vec<Hit>, Vec<EndRegion>)> {
         let query = band.queries.codes(block.query);
         let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
         let shorter = m.min(longest);
@@ -143,10 +143,10 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
         let form = DifferenceScoring::<E>::new(&band.scoring, shorter, carry)?;
         let codes = &codes_of(query);
         let ids = targets_of(band, block);
-        let mut found = vec![0; ids.len()];
+        let mut found = vec![Greatest::default(); ids.len()];
         plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.level), |fill, places| match fill {
             LaneFill::Together(targets) => {
-                let mut values = [0; MAX_LANES];
+                let mut values = [Greatest::default(); MAX_LANES];
                 let (group, buffers) = (Group::new(targets), &mut self.group);
                 let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut values };
                 plan.level.run(task);
@@ -156,15 +156,27 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
                 let (codes, buffers) = (&codes_of(columns), &mut self.pair);
                 let value = &mut found[places[0]];
                 plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
+                if std::ptr::eq(rows, query) {
+                    // Elsewhere the query is in columns.
+                    (value.rows_left, value.columns_left) = (value.columns_left, value.rows_left);
+                }
             }
         });
-        let hits = ids.iter().zip(found).filter_map(|(&target, value)| {
+        let tells_ends = band.want.has_alignments() && band.scoring.has_own_ends();
+        let (mut hits, mut ends) = (Vec::new(), Vec::new());
+        for (&target, Greatest { value, rows_left, columns_left }) in ids.iter().zip(found) {
             let (m, n) = (query.len() as u32, band.targets.length(target));
             let (score, matches) = form.decode(value, m, n);
-            let hit = Hit { query: block.query, target, score, matches };
-            band.want.keeps(block.query, score, matches, (m, n)).then_some(hit)
-        });
-        Some(hits.collect())
+            if band.want.keeps(block.query, score, matches, (m, n)) {
+                hits.push(Hit { query: block.query, target, score, matches });
+                if tells_ends {
+                    let region = EndRegion::before_gaps((m, columns_left), (n, rows_left));
+                    let is_turned = band.earlier_is_query && target < block.query;
+                    ends.push(if is_turned { region.turned() } else { region });
+                }
+            }
+        }
+        Some((hits, ends))
     }
 }
 
@@ -359,7 +371,77 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::alignment::Op;
+    use crate::pairs::Want;
+    use crate::pairs::gpu::tune::random_store;
+    use crate::score::{Ambiguity, EndGaps, Gaps};
+    use crate::seq::{Alphabet, SequenceStore};
+    use crate::trace::{self, Hint, traceback, traceback_from};
+
+    /// Parts of one sequence and of its relatives, of which some are empty.
+    fn parts() -> Arc<SequenceStore> {
+        let parents = random_store(Alphabet::Dna, 3, 90, 0xe2d);
+        let mut builder = SequenceStore::builder(Alphabet::Dna);
+        for index in 0..40usize {
+            let (begin, length) = (index * 13 % 50, [0, 1, 40, 33, 7, 25][index % 6]);
+            let mut codes = parents.codes(0)[begin..begin + length].to_vec();
+            (index % 4..length).step_by(5 + index % 7).for_each(|at| codes[at] = parents.codes(1)[at]);
+            if index % 5 == 0 && length > 8 {
+                codes.drain(4..8);
+            }
+            builder.push_valid(format!("part{index}"), &codes);
+        }
+        Arc::new(builder.build())
+    }
+
+    #[test]
+    fn gaps_at_the_end_are_as_long_as_told_at_most() {
+        let store = parts();
+        let all = 0..store.len() as u32;
+        let workspace = &mut trace::Workspace::default();
+        let (mut told, mut longest) = (0, 0);
+        for end_gaps in [(2, 2), (7, 1), (0, 0)].map(|(first, next)| EndGaps::Priced(Gaps { first, next })) {
+            for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2), Gaps::from_blast(20, 5)] {
+                let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, end_gaps).unwrap();
+                let band = Band {
+                    queries: Arc::clone(&store),
+                    targets: Arc::clone(&store),
+                    order: all.clone().collect(),
+                    scoring: Arc::new(scoring),
+                    want: Want::Alignments,
+                    earlier_is_query: true,
+                };
+                for (query, form) in all.clone().flat_map(|query| [(query, Form::Targets), (query, Form::Rows)]) {
+                    let block = Block { query, targets: all.clone(), cells: 0 };
+                    let computing = &mut Workspace::with(Level::best(), form);
+                    let (hits, ends) = block_with_ends(&band, &block, computing).unwrap();
+                    assert_eq!((hits.len(), ends.len()), (store.len(), store.len()));
+                    for (hit, end) in hits.iter().zip(&ends) {
+                        let (first, second) = (query.min(hit.target), query.max(hit.target));
+                        let (a, b) = (store.codes(first), store.codes(second));
+                        let hint = Hint { score: Some(hit.score), matches: hit.matches };
+                        let expected = traceback(a, b, &band.scoring, hint, workspace).unwrap();
+                        let found = traceback_from(a, b, &band.scoring, hint, Some(end), workspace).unwrap();
+                        assert_eq!(found, expected, "{form:?} {first} {second} {:?}", band.scoring);
+                        let last = expected.cigar.iter().last();
+                        let [insertion, deletion] = end.left();
+                        let (left, most) = match last {
+                            Some((length, Op::Insertion)) => (u64::from(length), insertion),
+                            Some((length, Op::Deletion)) => (u64::from(length), deletion),
+                            _ => continue,
+                        };
+                        // Of two gaps that meet at the end the first is not of the end.
+                        assert!(left <= most, "{form:?} {first} {second}: {left}, told {most}");
+                        (told, longest) = (told + 1, longest.max(left));
+                    }
+                }
+            }
+        }
+        assert!(told > 1000 && longest > 20, "{told}, {longest}");
+    }
 
     #[test]
     fn targets_that_are_much_longer_go_alone() {

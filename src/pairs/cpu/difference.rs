@@ -11,7 +11,43 @@ use crate::score::difference::Element;
 use crate::seq::Code;
 use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd};
 
-impl<E: LaneElement> Kernel for GroupTask<'_, DifferenceScoring<E>, E, i64> {
+/// The greatest value of a pair.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Greatest {
+    /// To be decoded by the scheme.
+    pub value: i64,
+    /// Where end gaps have costs of their own: of all alignments that have the value, the most rows that the gap at the end takes in.
+    pub rows_left: u32,
+    /// Likewise the most columns.
+    pub columns_left: u32,
+}
+
+impl Greatest {
+    /// Of no alignment but those that begin or end with one sequence alone.
+    pub(super) fn of_gaps(value: i64, rows: usize, columns: usize) -> Self {
+        Greatest { value, rows_left: rows as u32, columns_left: columns as u32 }
+    }
+
+    /// Takes an alignment that ends with a gap of rows. To be called from the longest gap on.
+    #[inline(always)]
+    pub(super) fn take_rows(&mut self, value: i64, left: usize) {
+        if value > self.value {
+            *self = Greatest { value, rows_left: left as u32, columns_left: 0 };
+        }
+    }
+
+    /// Takes an alignment that ends with a gap of columns.
+    #[inline(always)]
+    pub(super) fn take_columns(&mut self, value: i64, left: usize) {
+        if value > self.value {
+            *self = Greatest { value, rows_left: 0, columns_left: left as u32 };
+        } else if value == self.value {
+            self.columns_left = self.columns_left.max(left as u32);
+        }
+    }
+}
+
+impl<E: LaneElement> Kernel for GroupTask<'_, DifferenceScoring<E>, E, Greatest> {
     type Output = ();
 
     #[inline(always)]
@@ -22,7 +58,7 @@ impl<E: LaneElement> Kernel for GroupTask<'_, DifferenceScoring<E>, E, i64> {
 }
 
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Elem, i64>) {
+unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Elem, Greatest>) {
     let GroupTask { form, query, codes, group, buffers, values } = task;
     let (m, count) = (query.len(), W::COUNT);
     let affine = form.opening() != 0;
@@ -49,7 +85,10 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
 
     // Where end gaps have costs of their own: values of the last column, and the best end so far.
     let mut last: [i64; MAX_LANES] = [form.edge(m); MAX_LANES];
-    let mut best: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(m) + form.edge(group.symbols(lane)));
+    let mut best: [Greatest; MAX_LANES] = std::array::from_fn(|lane| {
+        let n = group.symbols(lane);
+        Greatest::of_gaps(form.edge(m) + form.edge(n), n, m)
+    });
     let mut strip: Strip = [[0; MAX_LANES]; ROWS];
     let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
@@ -88,7 +127,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
                 for lane in 0..count {
                     last[lane] += form.difference(column[lane]);
                     let left = group.symbols(lane) - group.done(r + k, lane);
-                    best[lane] = best[lane].max(last[lane] + form.edge(left));
+                    best[lane].take_rows(last[lane] + form.edge(left), left);
                 }
             }
         }
@@ -99,7 +138,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         if form.own_ends() {
             // An end gap takes in the query symbols that are left.
             for (best, value) in best.iter_mut().zip(&value) {
-                *best = (*best).max(value + form.edge(m - j));
+                best.take_columns(value + form.edge(m - j), m - j);
             }
         }
         if j < m {
@@ -108,11 +147,11 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
             }
         }
     }
-    *values = if form.own_ends() { best } else { value };
+    *values = if form.own_ends() { best } else { value.map(|value| Greatest { value, ..Greatest::default() }) };
     // Without a symbol on either side there is one gap, and no corner that was come to.
     for (lane, value) in values.iter_mut().enumerate() {
         if m == 0 || group.symbols(lane) == 0 {
-            *value = form.edge(m + group.symbols(lane));
+            *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
         }
     }
 }

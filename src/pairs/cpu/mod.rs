@@ -23,7 +23,7 @@ use crate::engine::thread_engine::{CpuKind, ThreadEngine, thread_engines};
 use crate::error::{Error, Result};
 use crate::pairs::Pairs;
 use crate::score::Mode;
-use crate::trace::{self, Hint, traceback};
+use crate::trace::{self, EndRegion, Hint, traceback_from};
 
 pub use compute::{Form, Workspace, ends};
 
@@ -70,7 +70,7 @@ impl CpuKind for Pairs {
         let (hits, ends) = compute::run_with_ends(batch, &mut scratch.compute)?;
         let kernel_time = Some(begin.elapsed());
         let traced = match &mut scratch.trace {
-            Some(workspace) => trace_hits(batch, &hits, workspace, interrupt)?,
+            Some(workspace) => trace_hits(batch, (&hits, &ends), workspace, interrupt)?,
             None => Traced::default(),
         };
         Ok(Report { hits, traced, ends, kernel_time, ..Report::default() })
@@ -78,14 +78,19 @@ impl CpuKind for Pairs {
 }
 
 /// Alignments of the hits. The same as [`crate::jobs::allpairs`] makes of hits without one.
-fn trace_hits(batch: &Batch, hits: &[Hit], workspace: &mut trace::Workspace, interrupt: &AtomicBool) -> Result<Traced> {
+fn trace_hits(
+    batch: &Batch,
+    (hits, ends): (&[Hit], &[EndRegion]),
+    workspace: &mut trace::Workspace,
+    interrupt: &AtomicBool,
+) -> Result<Traced> {
     let band = &batch.band;
     // A local alignment has to say where it lies, which runs alone do not: the job traces it, from its end.
     if !band.want.has_alignments() || band.scoring.mode == Mode::Local {
         return Ok(Traced::default());
     }
     let mut traced = Traced { spans: Vec::with_capacity(hits.len()), ..Traced::default() };
-    for hit in hits {
+    for (place, hit) in hits.iter().enumerate() {
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
@@ -94,7 +99,7 @@ fn trace_hits(batch: &Batch, hits: &[Hit], workspace: &mut trace::Workspace, int
         let (query, target) = if is_turned { (b, a) } else { (a, b) };
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
         // Fails if the traceback finds another score or number of matches.
-        let alignment = traceback(query, target, &band.scoring, hint, workspace)?;
+        let alignment = traceback_from(query, target, &band.scoring, hint, ends.get(place), workspace)?;
         traced.spans.push(Some(packed::pack(&alignment.cigar, &mut traced.words)));
     }
     Ok(traced)

@@ -3,12 +3,13 @@
 //! Operations on a vector of cells: those of [`super::difference`], two to move dh (and f) down a row, and in 8 bits
 //! with 64 lanes 7 blends for the scores.
 
+use super::difference::Greatest;
 use super::skew::{PairBuffers, PairTask, Strips};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
 use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
 
-impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, i64> {
+impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, Greatest> {
     type Output = ();
 
     #[inline(always)]
@@ -19,7 +20,7 @@ impl<E: LaneElement> Kernel for PairTask<'_, DifferenceScoring<E>, E, i64> {
 }
 
 #[inline(always)]
-unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem, i64>) {
+unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem, Greatest>) {
     let PairTask { form, rows, columns, codes, buffers, value } = task;
     let n = columns.len();
     let PairBuffers { skew, above: dh, gaps: f } = buffers;
@@ -29,7 +30,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     let dh = dh.at_least(n + 2 * MAX_LANES);
     let f = f.at_least(n + 2 * MAX_LANES);
     if rows.is_empty() || n == 0 {
-        *value = form.edge(rows.len() + n);
+        *value = Greatest::of_gaps(form.edge(rows.len() + n), rows.len(), n);
         return;
     }
     for j in 0..n {
@@ -42,7 +43,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         dh[MAX_LANES] = W::Elem::of(form.edge_step());
         f[MAX_LANES] = W::Elem::of(form.edge_step() - form.opening());
     }
-    let mut best = form.edge(n) + form.edge(rows.len());
+    let mut best = Greatest::of_gaps(form.edge(n) + form.edge(rows.len()), rows.len(), n);
     let mut last = form.edge(n);
     let mut lanes = [0; MAX_LANES];
     let mut edges = [W::Elem::default(); MAX_LANES];
@@ -69,7 +70,7 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
                 for lane in (0..W::COUNT).rev() {
                     last += form.difference(ends[lane]);
                     let left = rows.len() - strips.done(strip, lane);
-                    best = best.max(last + form.edge(left));
+                    best.take_rows(last + form.edge(left), left);
                 }
             }
         }
@@ -77,12 +78,12 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     let mut along = form.edge(rows.len());
     for j in 0..=n {
         // The last row: an end gap takes in the columns that are left.
-        best = best.max(along + form.edge(n - j));
+        best.take_columns(along + form.edge(n - j), n - j);
         if j < n {
             along += form.difference(dh[MAX_LANES + j]);
         }
     }
-    *value = if form.own_ends() { best } else { along };
+    *value = if form.own_ends() { best } else { Greatest { value: along, ..Greatest::default() } };
 }
 
 /// One strip, in place: `dh` and `f` come in from the row above and leave with the last row. Gives dv of the last column,
