@@ -122,7 +122,9 @@ fn an_engine_that_panics_wherever_it_is_asked_is_lost() {
             // It is not always asked so often.
             let said = if asked == Asked::Drop { "lost" } else { "panicked: by script" };
             assert!(why.as_ref().is_none_or(|why| why.contains(said)), "{asked:?} {nth}, {others} others: {why:?}");
-            assert!(nth > 1 || why.is_some(), "{asked:?}, {others} others");
+            // Nor does every engine get a panel that it could lose, where another one is quicker.
+            let is_sure = nth == 1 && (asked != Asked::Drop || others == 0);
+            assert!(!is_sure || why.is_some(), "{asked:?}, {others} others");
         }
     }
     assert!(lost > 20, "{lost}");
