@@ -3,7 +3,7 @@
 // Owns:       a workgroup owns a pair; lane l owns columns (pass * LANES + l) * COLUMNS and the COLUMNS - 1 after it. A pair
 //             with more columns than LANES * COLUMNS takes several passes over its rows, so that no length is too long.
 // Layout:     boundaries of diagonals in workgroup memory (common/exchange_workgroup.wgsl); arena as in common/arena.wgsl,
-//             where a row's directions of one pass are one run of LANES quads.
+//             where the directions of four steps of one pass are a run of LANES quads for each of a lane's words.
 // Invariant:  after step s every block with row + lane <= s is final; when a pass ends, the column border holds its last
 //             column, so that the next pass, in this dispatch or a later one, needs nothing else.
 // Uniform:    the task comes from the workgroup's number, the number of steps from the task.
