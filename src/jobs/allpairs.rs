@@ -279,7 +279,7 @@ impl AllPairs {
                 bands = Box::new(selected_bands(job.clone(), (selection, ends), band_pairs as usize));
             }
         };
-        let control = run.control();
+        let control = run.control(pool);
         let mut summary =
             self.finish_bands((job, begun), engine_set, (bands, cells), (pool, run, control), told, sink)?;
         summary.seconds = begin.elapsed().as_secs_f64();
@@ -315,7 +315,7 @@ impl AllPairs {
     ) -> Result<Summary> {
         let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, begun, sink);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: finisher.ahead(), pool: Some(Arc::clone(pool)), ..control };
+        let control = Control { ahead: finisher.ahead(), ..control };
         let settle = finisher.settle();
         let ran = owner::run_settled(engine_set, reserve, (bands, cells), &control, settle, |outcome| {
             // Of what was told already, the selected pairs come once more.

@@ -206,9 +206,8 @@ impl EditDistances {
         let bands = std::iter::from_fn(move || planning.install(|| bands.next()));
         let collector = Collector::new(self, &parts, orders);
         let delivery = Delivery::new((self, &patterns), begun.clone(), pool, &run.interrupt, sink);
-        let control = run.control();
-        let summary =
-            self.compute_bands((bands, cells), engine_set, (pool, feeding), (run, control), (collector, delivery))?;
+        let control = run.control(feeding);
+        let summary = self.compute_bands((bands, cells), engine_set, pool, (run, control), (collector, delivery))?;
         Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
 
@@ -230,9 +229,9 @@ impl EditDistances {
         let known = source.coming().load(Ordering::Relaxed);
         let collector = Collector::of_blocks(self);
         let delivery = Delivery::new((self, &whole.patterns), begun.clone(), pool, &run.interrupt, sink);
-        let control = Control { coming: source.coming(), is_open_ended: true, ..run.control() };
+        let control = Control { coming: source.coming(), is_open_ended: true, ..run.control(feeding) };
         let bands = (BlockBands::new(source, bander), known);
-        let summary = self.compute_bands(bands, engine_set, (pool, feeding), (run, control), (collector, delivery))?;
+        let summary = self.compute_bands(bands, engine_set, pool, (run, control), (collector, delivery))?;
         let (pairs, cells) = begun.totals();
         Ok(Summary { pairs, cells, seconds: begin.elapsed().as_secs_f64(), ..summary })
     }
@@ -245,12 +244,12 @@ impl EditDistances {
         &self,
         (bands, cells): (impl BandSource<Edit> + 'static, u64),
         engine_set: &mut EngineSet<Edit>,
-        (pool, feeding): (&Arc<rayon::ThreadPool>, &Arc<rayon::ThreadPool>),
+        pool: &Arc<rayon::ThreadPool>,
         (run, control): (&Run, Control),
         (mut collector, mut delivery): (Collector, Delivery<'_>),
     ) -> Result<Summary> {
         let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: collector.ahead(), pool: Some(Arc::clone(feeding)), ..control };
+        let control = Control { ahead: collector.ahead(), ..control };
         let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             collector.take(&outcome)?;

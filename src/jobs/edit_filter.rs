@@ -170,7 +170,7 @@ fn select_within(
     let begin = Instant::now();
     let cells = edit.cells();
     // How much of its cells a band keeps, nobody knows before it is planned.
-    let control = Control { pool: Some(Arc::clone(pool)), is_open_ended: true, ..run.control() };
+    let control = Control { is_open_ended: true, ..run.control(pool) };
     let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
     let mut selected = Vec::new();
     let mut overflowed = false;

@@ -121,9 +121,10 @@ impl Run {
         ))
     }
 
-    /// How engines are driven.
-    pub(super) fn control(&self) -> Control {
-        Control { interrupt: Arc::clone(&self.interrupt), patience: self.patience, ..Control::default() }
+    /// How engines are driven; what devices find is checked and settled on these threads.
+    pub(super) fn control(&self, pool: &Arc<rayon::ThreadPool>) -> Control {
+        let (interrupt, pool) = (Arc::clone(&self.interrupt), Some(Arc::clone(pool)));
+        Control { interrupt, patience: self.patience, pool, ..Control::default() }
     }
 }
 

@@ -146,7 +146,7 @@ impl Divisible for AllPairs {
         let begun = Begun::default();
         let bander = PairBands { whole: whole.clone(), bands: nothing.bands(cells, pairs), begun: begun.clone() };
         let known = source.coming().load(Ordering::Relaxed);
-        let control = Control { coming: source.coming(), is_open_ended: true, ..run.control() };
+        let control = Control { coming: source.coming(), is_open_ended: true, ..run.control(pool) };
         let bands = (BlockBands::new(source, bander), known);
         let more = self.finish_bands((whole, begun), engine_set, bands, (pool, run, control), Some((0, 0)), sink)?;
         let kernel_seconds = more.engines.iter().map(|engine| engine.kernel_seconds).sum();

@@ -68,13 +68,8 @@ impl Filter {
             by_grams: by_grams.clone(),
         };
         let mut bands: Ordered<(u64, Vec<(u32, u32)>)> = Ordered::new();
-        let control = Control {
-            ahead: bands.ahead(),
-            pool: Some(Arc::clone(&self.pool)),
-            coming: source.coming(),
-            is_open_ended: true,
-            ..run.control()
-        };
+        let control =
+            Control { ahead: bands.ahead(), coming: source.coming(), is_open_ended: true, ..run.control(&self.pool) };
         let known = source.coming().load(std::sync::atomic::Ordering::Relaxed);
         let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
         let is_triangle = whole.against.is_none();

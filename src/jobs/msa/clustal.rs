@@ -7,7 +7,7 @@ use super::super::{Run, Summary, engines};
 use super::{Engines, PairDistances, cells_of};
 use crate::clustal::{ClustalBand, ClustalCosts, Plan, cpu};
 use crate::engine::check::finished;
-use crate::engine::owner::{self, Control};
+use crate::engine::owner;
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(super) fn distances(
     };
     let mut table = plan.table();
     let reserve = || thread_engines(threads, &run.interrupt);
-    let control = Control { pool: Some(thread_pool(run.threads)?), ..run.control() };
+    let control = run.control(&thread_pool(run.threads)?);
     let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
     let bands = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.band), blocks));
     let mut computed = 0;

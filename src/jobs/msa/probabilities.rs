@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::super::{Run, Summary, engines};
 use super::cells_of;
-use crate::engine::owner::{self, Control};
+use crate::engine::owner;
 use crate::engine::thread_engine::thread_engines;
 use crate::engine::thread_pool;
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(super) fn of(
     let (threads, cells) = (pool.current_num_threads(), cells_of(sequences));
     let engines = engines::open_posterior(run, pool, cells)?;
     let reserve = || thread_engines(threads, &run.interrupt);
-    let control = Control { pool: Some(thread_pool(run.threads)?), ..run.control() };
+    let control = run.control(&thread_pool(run.threads)?);
     let mut gathered = plan.gather();
     let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
     let bands = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.band), blocks));

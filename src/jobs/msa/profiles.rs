@@ -54,7 +54,7 @@ pub(super) fn align(
             }
             let engines = profile::Engines {
                 engines,
-                control: run.control(),
+                control: run.control(pool),
                 pool: Arc::clone(pool),
                 least_cells: worth.least_cells,
             };

@@ -93,7 +93,7 @@ impl Divisible for PairList {
         let begun = Begun::default();
         let (planner, chunks) = Planner::of_blocks(self, sets.clone(), begun.clone());
         let known = source.coming().load(Ordering::Relaxed);
-        let control = Control { coming: source.coming(), ..run.control() };
+        let control = Control { coming: source.coming(), ..run.control(pool) };
         let bands = (BlockBands::new(source, planner), known);
         let mut summary = self.compute(engine_set, bands, (&chunks, begun.clone()), (pool, run, control), sink)?;
         // Pairs that a list has twice are computed once, and count twice as in the plan.

@@ -198,7 +198,7 @@ impl PairList {
         rows: impl FnMut(&[PairRow]) -> Result<()>,
     ) -> Result<Summary> {
         let (planner, chunks) = Planner::new(self, sets_of(self));
-        let run_all = (pool, run, run.control());
+        let run_all = (pool, run, run.control(pool));
         self.compute(engine_set, (planner, 0), (&chunks, Begun::default()), run_all, &mut Whole(rows))
     }
 
@@ -214,7 +214,7 @@ impl PairList {
         let begin = Instant::now();
         let mut finisher = Finisher::new(chunks, begun, pool, &run.interrupt, sink);
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
-        let control = Control { ahead: finisher.ahead(), pool: Some(Arc::clone(pool)), is_open_ended: true, ..control };
+        let control = Control { ahead: finisher.ahead(), is_open_ended: true, ..control };
         let ran = owner::run_set(engine_set, reserve, bands, cells, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             finisher.take(outcome)

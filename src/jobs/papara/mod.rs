@@ -206,12 +206,7 @@ impl PhyloAlignment {
         let mut ran = Ran::default();
         if rounds.len() > 0 {
             let reserve = || phylo_workers(pool.current_num_threads(), &run.interrupt);
-            let control = Control {
-                ahead: rounds.ahead(),
-                pool: Some(Arc::clone(feeding)),
-                is_open_ended: true,
-                ..run.control()
-            };
+            let control = Control { ahead: rounds.ahead(), is_open_ended: true, ..run.control(feeding) };
             ran = owner::run_set(engine_set, reserve, rounds.bands(), MANY_CELLS, &control, |outcome| {
                 if let Some(chunk) = rounds.take(&outcome)? {
                     finish.add(chunk);

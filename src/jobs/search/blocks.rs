@@ -145,7 +145,7 @@ impl Search {
         let reserve = || workers(pool.current_num_threads(), &run.interrupt);
         let known = source.coming().load(Ordering::Relaxed);
         let (ahead, coming) = (gatherer.ahead(), source.coming());
-        let control = Control { ahead, coming, pool: Some(Arc::clone(pool)), is_open_ended: true, ..run.control() };
+        let control = Control { ahead, coming, is_open_ended: true, ..run.control(pool) };
         let ran = owner::run_set(engine_set, reserve, BlockBands::new(source, bands), known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
             gatherer.take(outcome)

@@ -93,13 +93,8 @@ impl Lists {
         let mut due = Due::new(begun.clone(), sink);
         let mut written = 0;
         let reserve = || thread_engines(*threads, &run.interrupt);
-        let control = Control {
-            ahead: ordered.ahead(),
-            pool: Some(Arc::clone(feeding)),
-            coming: blocks.coming(),
-            is_open_ended: true,
-            ..run.control()
-        };
+        let control =
+            Control { ahead: ordered.ahead(), coming: blocks.coming(), is_open_ended: true, ..run.control(feeding) };
         let bands = BlockBands::new(blocks, bander);
         let ran = owner::run_set(engine_set, reserve, bands, known, &control, |outcome| {
             run.progress.advance(outcome.pairs, outcome.cells);
