@@ -129,23 +129,26 @@ impl ScoreRange {
         let mut band = Band { low: -n, high: m };
         let (inner, ends) = (i64::from(scoring.gaps.next), i64::from(scoring.end_costs().next));
         let (total, opening) = (m + n, 2 * i64::from(scoring.gaps.opening()));
-        let mut apply = |factor: i64, bound: i64| {
+        for (factor, bound) in self.losses(total, hint) {
             let columns = GapWeights { inner: factor + 2 * inner, end: factor + 2 * ends, opening };
             let reach = |ahead: i64, left: u64| columns.reach(bound, ahead, left as i64);
             if let (Some(high), Some(low)) = (reach(m - n, left[1]), reach(n - m, left[0])) {
                 band = band.meet(Band { low: -low, high });
             }
-        };
-        if let Some(score) = hint.score {
-            let s = i64::from(self.greatest);
-            apply(s, s * total - 2 * score);
-            if let (Some(matches), Some(t)) = (hint.matches, self.best_mismatch) {
-                let (matches, t) = (matches as i64, i64::from(t));
-                let s = i64::from(self.best_match.unwrap_or(0));
-                apply(t, 2 * s * matches + t * (total - 2 * matches) - 2 * score);
-            }
         }
         band
+    }
+
+    /// The limits 1 and 2 on what gaps cost, twice, as far as the hint says: with factor f and bound b, `2 cost + f G <= b` of
+    /// alignments of `total` symbols together.
+    fn losses(&self, total: i64, hint: Hint) -> impl Iterator<Item = (i64, i64)> + use<> {
+        let s = i64::from(self.greatest);
+        let by_score = hint.score.map(|score| (s, s * total - 2 * score));
+        let by_matches = hint.score.zip(hint.matches).zip(self.best_mismatch).map(|((score, matches), t)| {
+            let (matches, s, t) = (matches as i64, i64::from(self.best_match.unwrap_or(0)), i64::from(t));
+            (t, 2 * s * matches + t * (total - 2 * matches) - 2 * score)
+        });
+        by_score.into_iter().chain(by_matches)
     }
 
     /// The least number of columns with two symbols of an alignment with any end gaps, with a score of at least
@@ -168,18 +171,11 @@ impl ScoreRange {
                 limit = limit.min(bound.div_euclid(factor));
             }
         };
-        if let Some(score) = hint.score {
-            let s = i64::from(self.greatest);
-            apply(s + 2 * next, s * total - 2 * score - 4 * opening);
-            if let Some(matches) = hint.matches {
-                let matches = matches as i64;
-                apply(1, total - 2 * matches);
-                let s = i64::from(self.best_match.unwrap_or(0));
-                if let Some(t) = self.best_mismatch.map(i64::from) {
-                    let bound = 2 * s * matches + t * (total - 2 * matches) - 2 * score - 4 * opening;
-                    apply(t + 2 * next, bound);
-                }
-            }
+        for (factor, bound) in self.losses(total, hint) {
+            apply(factor + 2 * next, bound - 4 * opening);
+        }
+        if let (Some(_), Some(matches)) = (hint.score, hint.matches) {
+            apply(1, total - 2 * matches as i64);
         }
         // Fewer than the difference of the lengths is impossible.
         limit.max(m.abs_diff(n) as i64) as u64

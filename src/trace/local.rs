@@ -175,7 +175,7 @@ fn between(
         &target[place.target],
         scoring,
         hint,
-        Known { within: place.band, end: None },
+        Known { within: place.band, ..Known::default() },
         workspace,
     )?;
     Ok(Alignment { query_start, target_start, ..between })

@@ -116,7 +116,7 @@ pub fn traceback_from(
     match scoring.mode {
         Mode::Global => {
             let end = region.filter(|_| scoring.has_own_ends());
-            global(query, target, scoring, hint, Known { within: None, end }, workspace)
+            global(query, target, scoring, hint, Known { end, ..Known::default() }, workspace)
         }
         Mode::Local => {
             fits_the_table(scoring)?;
