@@ -61,18 +61,11 @@ fn directions(task: Task, slot: u32) -> Part {
     return part(task, directions_begin(task), task.direction_quads, slot);
 }
 
-// Quads of one word of directions of a lane in a pass or slice.
-fn quads_a_pass(task: Task, lanes: u32) -> u32 {
-    if (!SKEWED) {
-        return task.rows_words;
-    }
-    let tiles = 1u + (max(task.rows_words * 4u, 1u) - 1u) / TILE_ROWS;
-    return task.rows_words + tiles * (lanes / 4u);
-}
-
-// First quad, of those of the pass's lanes and words side by side, of the tile that begins with a row.
+// SKEWED: the first quad, of those of the pass's lanes and words side by side, of the tile that begins with a row.
 fn first_quad(task: Task, lanes: u32, pass_index: u32, row_begin: u32) -> u32 {
-    return pass_index * quads_a_pass(task, lanes) + (row_begin + row_begin / TILE_ROWS * lanes) / 4u;
+    let tiles = 1u + (task.rows_words * 4u - 1u) / TILE_ROWS;
+    let quads_a_pass = task.rows_words + tiles * (lanes / 4u);
+    return pass_index * quads_a_pass + (row_begin + row_begin / TILE_ROWS * lanes) / 4u;
 }
 
 // Which quad of a pair's directions holds a row of a block of CELLS columns, and which of its words: in SKEWED kernels a quad
