@@ -168,13 +168,12 @@ impl Profiles {
         };
         let penalties = lengths
             .map(|length| Penalties { open: costs(rng, length, most), extend: costs(rng, length, 1 + most / 20) });
-        let mut column = |limit: i32| -> Vec<i32> {
+        let mut columns = |length: usize, limit: i32| -> Vec<i32> {
             let kinds: Vec<Vec<i32>> =
                 (0..kinds).map(|_| (0..letters).map(|_| rng.i32(-limit / 3..=limit)).collect()).collect();
-            let length = lengths[usize::from(limit == 10)];
             (0..length).flat_map(|_| kinds[rng.usize(..kinds.len())].clone()).collect()
         };
-        let columns = [column(most), column(10)];
+        let columns = [columns(lengths[0], most), columns(lengths[1], 10)];
         Profiles { penalties, columns, letters }
     }
 
