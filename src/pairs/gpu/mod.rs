@@ -366,6 +366,10 @@ impl GpuKind for Pairs {
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
             return Err(host.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
+        if site.remaining_cells > 0 && batch.band.want.has_alignments() {
+            let cells = site.remaining_cells.saturating_add(batch.cells());
+            host.arenas.suit(cells, !batch.band.scoring.gaps.is_linear());
+        }
         let choice = host.choose(site.kernel, batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");
         Ok(Chosen::Global(ChosenKernel { choice, extent, scoring, stores: None }))

@@ -17,11 +17,18 @@ const LEAST_QUADS: u64 = 1 << 16;
 const MOST_LANE_COLUMNS: u32 = 16;
 /// Storage buffers that a kernel binds beside the arenas.
 const OTHER_BUFFERS: u32 = 6;
+/// Seconds that the driver takes to make a byte of an arena and to take it back (H200).
+const BYTE_SECONDS: f64 = 4.5e-11;
+/// Seconds that a round costs beside its cells, since the last pairs and the walk do not fill the device, under linear and
+/// affine gaps (H200).
+const ROUND_SECONDS: [f64; 2] = [5e-3, 17e-3];
 
 /// Buffers for borders and directions.
 pub(super) struct Arenas {
     buffers: Vec<GrowingBuffer>,
     quads: u64,
+    /// How many pay, once it is known what a job is to store; until then all are used.
+    paying: Option<u32>,
 }
 
 impl Arenas {
@@ -31,12 +38,18 @@ impl Arenas {
         let each = each.min(limits.max_storage_buffer_binding_size).min(limits.max_buffer_size).min(all).max(16);
         let bindings = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BUFFERS).max(1) as u64;
         let count = (all / each).clamp(1, MOST_ARENAS.min(bindings));
-        Arenas { buffers: (0..count).map(|_| GrowingBuffer::default()).collect(), quads: each / 16 }
+        Arenas { buffers: (0..count).map(|_| GrowingBuffer::default()).collect(), quads: each / 16, paying: None }
     }
 
-    /// How many there are.
+    /// How many are used.
     pub(super) fn count(&self) -> u32 {
-        self.buffers.len() as u32
+        self.paying.unwrap_or(self.buffers.len() as u32)
+    }
+
+    /// Uses as many as pay where a job is to store directions of so many cells, but never fewer than before: those are made.
+    pub(super) fn suit(&mut self, cells: u64, affine: bool) {
+        let pay = arenas_that_pay(cells, affine, 16 * self.quads);
+        self.paying = Some(pay.max(self.paying.unwrap_or(1)).min(self.buffers.len() as u32));
     }
 
     /// Quads (of four words) that one can have.
@@ -79,6 +92,16 @@ impl Arenas {
             })
             .collect()
     }
+}
+
+/// Arenas of so many bytes that pay for directions of so many cells. Twice the memory halves the rounds; what these and the
+/// memory cost together is least where both cost the same. The nearest power of two, since kernels are compiled for their
+/// number of arenas.
+fn arenas_that_pay(cells: u64, affine: bool, arena_bytes: u64) -> u32 {
+    let bytes = cells as f64 * if affine { 0.5 } else { 0.25 };
+    let round_seconds = ROUND_SECONDS[usize::from(affine)];
+    let pay = (bytes * round_seconds / BYTE_SECONDS).sqrt() / arena_bytes.max(1) as f64;
+    pay.max(1.0).log2().round().exp2() as u32
 }
 
 /// Sizes of the kernels that can store directions.
@@ -170,5 +193,23 @@ impl MatrixShape {
             padded * (*columns as u64 + 4) / *columns as u64
         };
         of_columns([MOST_LANE_COLUMNS, 8, 4].into_iter().min_by_key(cost).unwrap_or(4))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_arenas_pay_the_more_is_stored() {
+        const BYTES: u64 = 1 << 31;
+        let pay = |cells: f64, affine| arenas_that_pay(cells as u64, affine, BYTES);
+        // All pairs of 2,000 genes, of 200, and a batch.
+        assert_eq!([pay(4.2e12, false), pay(4.2e12, true)], [4, 16]);
+        assert_eq!([pay(4.2e10, false), pay(4.2e10, true)], [1, 1]);
+        for affine in [false, true] {
+            let counts: Vec<u32> = (0..64).map(|bits| arenas_that_pay(1 << bits, affine, BYTES)).collect();
+            assert!(counts.is_sorted() && counts.iter().all(|count| count.is_power_of_two()), "{counts:?}");
+        }
     }
 }
