@@ -102,8 +102,18 @@ fn an_interrupt_ends_sweep_and_trace() {
     let (top, left) = (case.pair.top(0..100), case.pair.left(0..100));
     let (pair, interrupt) = (&case.pair, &AtomicBool::new(true));
     let (rows, columns, best) = ((0, 100), (0, 100), &BestSoFar::default());
-    let sweep =
-        Sweep { pair, rows, columns, top: &top, mark_every: 64, keep_every: None, prune: false, best, interrupt };
+    let sweep = Sweep {
+        pair,
+        rows,
+        columns,
+        top: &top,
+        mark_every: 64,
+        keep_every: None,
+        is_kept: true,
+        prune: false,
+        best,
+        interrupt,
+    };
     let source = Dripping::new(left.clone(), 0, 1);
     assert!(matches!(engine.sweep(&sweep, &source, &Kept::default()), Err(Error::Interrupted)));
     let from = Point { i: 100, j: 100, state: State::H };
@@ -143,6 +153,7 @@ fn a_source_that_fails_ends_the_sweep() {
         top: &top,
         mark_every: 64,
         keep_every: None,
+        is_kept: true,
         prune: false,
         best: &best,
         interrupt: &interrupt,
@@ -193,8 +204,8 @@ impl LongEngine for Wrong {
         self.0.speed()
     }
 
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.0.panel_columns(rows, columns)
+    fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
+        self.0.panel_columns(rows, columns, alone)
     }
 
     fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {

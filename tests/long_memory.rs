@@ -88,6 +88,7 @@ fn without_memory_an_engine_refuses_and_goes_on() {
         top: &top,
         mark_every: 64,
         keep_every: None,
+        is_kept: true,
         prune: false,
         best: &best,
         interrupt: &interrupt,

@@ -70,7 +70,7 @@ impl LongEngine for Textbook {
         self.speed
     }
 
-    fn panel_columns(&self, _rows: u32, columns: u32) -> u32 {
+    fn panel_columns(&self, _rows: u32, columns: u32, _alone: bool) -> u32 {
         self.panel_columns.min(columns)
     }
 

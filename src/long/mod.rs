@@ -159,6 +159,9 @@ pub struct Sweep<'a> {
     /// Columns between edges along columns inside the panel that are handed to [`Sink::column`], about, if the engine
     /// [keeps such columns](LongEngine::keeps_columns).
     pub keep_every: Option<u32>,
+    /// Whether a walk or a checkpoint will want what is inside. If not, an engine may leave out the edges along rows before
+    /// the last, which then serve only to begin again where another engine was lost.
+    pub is_kept: bool,
     /// Whether cells that cannot lie on a path of [`Sweep::best`] or more may be wrong (never too great). Of local
     /// pairs only.
     pub prune: bool,
@@ -291,8 +294,9 @@ pub trait LongEngine: Send {
     /// Cells a second that can be expected of it, in sweeps.
     fn speed(&self) -> f64;
 
-    /// Columns of a panel that suit it best, for a pair of so many rows of which so many columns are left.
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32;
+    /// Columns of a panel that suit it best, for a pair of so many rows of which so many columns are left. `alone`: nobody
+    /// else computes panels, so that none waits for this one's right edge.
+    fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32;
 
     /// Whether sweeps hand on edges along columns inside a panel. Then panels may be as wide as suits the engine; else each
     /// is as wide as edges are to be apart.

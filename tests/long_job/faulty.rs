@@ -64,9 +64,9 @@ impl LongEngine for Faulty {
         self.inner.speed()
     }
 
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
+    fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
         self.ask(Asked::PanelColumns);
-        self.inner.panel_columns(rows, columns)
+        self.inner.panel_columns(rows, columns, alone)
     }
 
     fn keeps_columns(&self) -> bool {
@@ -240,8 +240,8 @@ impl LongEngine for Host {
         self.0.speed()
     }
 
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.0.panel_columns(rows, columns)
+    fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
+        self.0.panel_columns(rows, columns, alone)
     }
 
     fn is_host(&self) -> bool {

@@ -95,8 +95,8 @@ macro_rules! as_inner {
             self.inner.speed()
         }
 
-        fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-            self.inner.panel_columns(rows, columns)
+        fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
+            self.inner.panel_columns(rows, columns, alone)
         }
     };
 }

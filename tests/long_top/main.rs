@@ -58,8 +58,8 @@ impl<E: LongEngine> LongEngine for Lent<E> {
         1e8
     }
 
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.engine.lock().unwrap().panel_columns(rows, columns)
+    fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
+        self.engine.lock().unwrap().panel_columns(rows, columns, alone)
     }
 
     fn keeps_columns(&self) -> bool {

@@ -45,8 +45,8 @@ impl LongEngine for SharedEngine {
         self.with(|engine| engine.speed()).unwrap_or(1.0)
     }
 
-    fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-        self.with(|engine| engine.panel_columns(rows, columns)).unwrap_or(columns)
+    fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
+        self.with(|engine| engine.panel_columns(rows, columns, alone)).unwrap_or(columns)
     }
 
     fn keeps_columns(&self) -> bool {
@@ -96,8 +96,8 @@ mod tests {
             self.inner.speed()
         }
 
-        fn panel_columns(&self, rows: u32, columns: u32) -> u32 {
-            self.inner.panel_columns(rows, columns)
+        fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
+            self.inner.panel_columns(rows, columns, alone)
         }
 
         fn sweep(&mut self, sweep: &Sweep, left: &dyn Source, sink: &dyn Sink) -> Result<Swept> {
@@ -139,7 +139,9 @@ mod tests {
         let thread = std::thread::spawn(move || trace(&mut lent));
         has_entered.recv().expect("it begins");
         assert_eq!(engine.label(), "hanging");
-        assert!(engine.speed() > 0.0 && engine.panel_columns(3, 3) > 0 && !engine.can_trace(3, 3, Method::default()));
+        assert!(
+            engine.speed() > 0.0 && engine.panel_columns(3, 3, true) > 0 && !engine.can_trace(3, 3, Method::default())
+        );
         let error = trace(&mut engine).expect_err("somebody has it");
         assert!(matches!(error, Error::Device { .. }), "{error}");
         tell.send(()).expect("it waits");

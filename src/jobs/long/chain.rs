@@ -191,8 +191,9 @@ impl SharedSweep {
     fn open(&self, panel_table: &mut PanelTable, member: &mut Member) -> Option<()> {
         let MatrixPart { rows, columns, cut, .. } = self.part;
         let left = columns.1 - panel_table.next;
+        let alone = panel_table.pace.is_none();
         let suits = |engine: &dyn LongEngine| {
-            (engine.panel_columns(rows.1 - rows.0, left).max(1), engine.speed(), engine.keeps_columns())
+            (engine.panel_columns(rows.1 - rows.0, left, alone).max(1), engine.speed(), engine.keeps_columns())
         };
         let (mut width, speed, keeps_columns) = member.ask(suits)?;
         if let Some(pace) = panel_table.pace {
@@ -232,7 +233,7 @@ impl SharedSweep {
 
     /// Has an engine compute a panel from where it can be begun.
     fn compute(&self, member: &mut Member, index: usize, left: &Reader) -> Result<()> {
-        let MatrixPart { ref pair, rows, cut, prune, ref best, .. } = self.part;
+        let MatrixPart { ref pair, rows, cut, walks, prune, ref best, .. } = self.part;
         let keep_every = cut.pitch.filter(|_| member.engine.keeps_columns());
         let (columns, row, mark, column) = {
             let mut panel_table = self.panel_table();
@@ -264,6 +265,7 @@ impl SharedSweep {
             top: &top,
             mark_every: cut.mark_every,
             keep_every,
+            is_kept: walks || self.saver.is_some(),
             prune,
             best,
             interrupt: &self.interrupt,

@@ -43,6 +43,8 @@ pub(super) struct MatrixPart {
     pub left: Line,
     /// How it is cut.
     pub cut: Cut,
+    /// Whether alignments are walked back through it.
+    pub walks: bool,
     /// See [`Sweep::prune`].
     pub prune: bool,
     /// The best score yet.
@@ -138,7 +140,7 @@ fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Option<f64> {
     for member in engine_pool.by_speed() {
         suits.extend(member.ask(|engine| {
             let most = part.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
-            (engine.speed(), f64::from(engine.panel_columns(rows, columns).min(most)))
+            (engine.speed(), f64::from(engine.panel_columns(rows, columns, false).min(most)))
         }));
     }
     engine_pool.dismiss_lost();

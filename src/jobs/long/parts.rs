@@ -187,11 +187,11 @@ fn tile(
     (name, number): (&str, usize),
     shared: &mut JobShared,
 ) -> Result<Swath> {
-    let JobShared { engine_pool, edge_store, checkpoint, cut, prune, best, watch, .. } = shared;
+    let JobShared { engine_pool, edge_store, checkpoint, cut, walks, prune, best, watch, .. } = shared;
     let mark_every = cut.pitch.map(|_| cut.mark_every);
     let saver = checkpoint.as_ref().map(|checkpoint| checkpoint.tile(name, number, rows, mark_every)).transpose()?;
     let (pair, top, left, best) = (pair.clone(), top.clone(), left.clone(), Arc::clone(best));
-    let part = MatrixPart { pair, rows, columns, top, left, cut: *cut, prune: *prune, best };
+    let part = MatrixPart { pair, rows, columns, top, left, cut: *cut, walks: *walks, prune: *prune, best };
     sweep(part, engine_pool, edge_store, saver, *watch)
 }
 

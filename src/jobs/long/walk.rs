@@ -189,7 +189,7 @@ impl Walk {
         let Framed { top, left, .. } = Arc::unwrap_or_clone(framed);
         let (top, left) = (line(top, columns)?, line(left, rows)?);
         let (pair_too, best) = (pair.clone(), Arc::default());
-        let part = MatrixPart { pair: pair_too, rows, columns, top, left, cut, prune: false, best };
+        let part = MatrixPart { pair: pair_too, rows, columns, top, left, cut, walks: true, prune: false, best };
         let watch = Watch { interrupt, progress: None };
         let grid = sweep(part, &mut shared.engine_pool, &edge_store, None, watch)?.grid;
         self.traced_cells += cells;

@@ -76,7 +76,7 @@ impl LongEngine for CpuLong {
         thread * self.threads as f64
     }
 
-    fn panel_columns(&self, _: u32, columns: u32) -> u32 {
+    fn panel_columns(&self, _: u32, columns: u32, _alone: bool) -> u32 {
         // Every thread has a tile of its own to work on in the wave, and two more so that none waits. Beyond that, a
         // panel's right edge comes the sooner the narrower it is.
         let wave = self.tile.1.saturating_mul(2 * self.threads as u32 + 2);

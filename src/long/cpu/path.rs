@@ -192,6 +192,7 @@ fn by_chunks(engine: &CpuLong, region: &Region, width: u32, height: u32) -> Resu
         columns: (first_column, from.j),
         top: &top,
         mark_every: height,
+        is_kept: true,
         keep_every: None,
         prune: false,
         best: &BestSoFar::default(),

@@ -94,7 +94,7 @@ impl GpuLong {
         };
         let gaps = Gaps::from_blast(5, 2);
         let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
-        let columns = 2048 * self.lanes() * self.cells(1 << 20, false);
+        let columns = 2048 * self.lanes() * self.cells(1 << 20);
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
         let top = pair.top(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
@@ -105,6 +105,7 @@ impl GpuLong {
             top: &top,
             mark_every: 1 << 20,
             keep_every: None,
+            is_kept: false,
             best: &best,
             prune: false,
             interrupt: &interrupt,

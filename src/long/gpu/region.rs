@@ -64,10 +64,10 @@ impl Sink for Nobody {
 }
 
 impl GpuLong {
-    /// Columns of a strip and rows of a chunk for a region of so many columns.
-    fn chunks(&self, columns: u32, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
+    /// Columns of a strip and rows of a chunk.
+    fn chunks(&self, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
-        let cells = strip.map_or_else(|| self.cells(columns, true), |strip| strip.div_ceil(lanes).next_multiple_of(4));
+        let cells = strip.map_or_else(|| self.cells(0), |strip| strip.div_ceil(lanes).next_multiple_of(4));
         let usual = if self.loop_budget.is_some() { SMALL_CHUNK } else { CHUNK };
         let chunk = chunk.unwrap_or(usual).clamp(BLOCK_ROWS, 1 << 16).next_multiple_of(BLOCK_ROWS);
         (lanes * cells.clamp(4, (MOST_STRIP / lanes).max(4) & !3), chunk)
@@ -82,7 +82,7 @@ impl GpuLong {
         strip: Option<u32>,
         chunk: Option<u32>,
     ) -> bool {
-        let (strip, chunk) = self.chunks(columns, strip, chunk);
+        let (strip, chunk) = self.chunks(strip, chunk);
         let rows = rows.max(1).saturating_add(BLOCK_ROWS) / BLOCK_ROWS * BLOCK_ROWS;
         let extent = Extent { rows, columns: columns.max(1), mark_every: chunk, keep_strips: Some(1) };
         let strips = u64::from(extent.columns.div_ceil(strip));
@@ -96,9 +96,9 @@ impl GpuLong {
     /// The rows of a chunk, if a sweep is to leave the edges of its chunks: of a whole pair, if there is room.
     pub(super) fn retained_chunk(&self, sweep: &Sweep) -> Option<u32> {
         let (m, n) = (sweep.pair.query.len() as u32, sweep.pair.target.len() as u32);
-        let is_whole = sweep.rows == (0, m) && sweep.columns == (0, n);
+        let is_whole = sweep.is_kept && sweep.rows == (0, m) && sweep.columns == (0, n);
         // A mark is the edge of a chunk.
-        let (_, usual) = self.chunks(n, None, None);
+        let (_, usual) = self.chunks(None, None);
         let divides = |chunk: &u32| sweep.mark_every.is_multiple_of(*chunk);
         let chunk = (1..=2 * usual / 64).rev().map(|count| count * 64).find(divides)?;
         (is_whole && chunk >= LEAST_CHUNK.min(usual) && self.can_trace_by(m, n, Method::Chunked2, None, Some(chunk)))
@@ -184,7 +184,7 @@ impl GpuLong {
     /// Computes the edges of a region's chunks.
     fn fine(&mut self, region: &Region) -> Result<FineGrid> {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
-        let (strip, chunk) = self.chunks(columns, region.strip, region.chunk);
+        let (strip, chunk) = self.chunks(region.strip, region.chunk);
         // Rows beyond the walk's are computed from whatever is there, and never looked at.
         let whole = rows.next_multiple_of(BLOCK_ROWS).max(BLOCK_ROWS);
         // So are columns: with a lane's last cell the last, all regions share a pipeline.
@@ -200,6 +200,7 @@ impl GpuLong {
             columns: (region.columns.0, region.columns.0 + columns),
             top: &top,
             mark_every: chunk,
+            is_kept: true,
             keep_every: None,
             prune: false,
             best: &best,

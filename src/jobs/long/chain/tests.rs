@@ -18,6 +18,7 @@ fn two_panels() -> SharedSweep {
         top: Line::of(columns, Part::Border),
         left: Line::of(rows, Part::Border),
         cut: Cut { mark_every: 64, pitch: None, panel_columns: Some(64), belt_rows: 1 << 20 },
+        walks: false,
         prune: false,
         best: Arc::default(),
     };
