@@ -43,6 +43,26 @@ pub struct AdapterDescription {
     pub features: Vec<&'static str>,
 }
 
+/// llvmpipe ends every loop of an invocation, without an error, once it has made 65,536 iterations in all (seen with
+/// Mesa 22.3; LP_MAX_TGSI_LOOP_ITERATIONS in its sources). Stay below.
+const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
+
+impl AdapterDescription {
+    /// Loop iterations that an invocation may make in a dispatch, if the driver limits them.
+    pub(crate) fn loop_budget(&self) -> Option<u64> {
+        self.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS)
+    }
+
+    /// What suits it: a card with memory of its own, a processor's part, or threads.
+    pub(crate) fn suited<T>(&self, card: T, integrated: T, threads: T) -> T {
+        match self.kind {
+            "discrete" | "virtual" => card,
+            "integrated" => integrated,
+            _ => threads,
+        }
+    }
+}
+
 /// An adapter and its description.
 #[derive(Debug, Clone)]
 pub struct FoundAdapter {

@@ -69,6 +69,12 @@ impl Gpu {
         &self.description.label
     }
 
+    /// Bytes of a binding at most, a multiple of 16.
+    pub fn binding_bytes(&self) -> u64 {
+        let limits = self.device.limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15
+    }
+
     /// An error of this device.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::Device { device: self.label().into(), message: message.into() }

@@ -59,7 +59,9 @@ pub trait GpuKind: Work {
     fn resident_bytes(memory: u64) -> u64;
 
     /// Bytes of packed sequences that a batch may bring ([`Capacity::store_bytes`]).
-    fn store_bytes(host: &Self::Host) -> u64;
+    fn store_bytes(_host: &Self::Host) -> u64 {
+        u64::MAX
+    }
 
     /// The engine may take so many bytes in all; less than before.
     fn limit_memory(_host: &mut Self::Host, _bytes: u64) {}
@@ -102,12 +104,14 @@ pub trait GpuKind: Work {
     /// Learns from a finished batch. Gives the cells a second that are to be expected of the next batch, if not those
     /// of this one.
     fn learn(
-        host: &mut Self::Host,
-        kernel: Option<&'static Kernel>,
-        batch: &Batch<Self>,
-        choice: &Self::Choice,
-        report: &Self::Report,
-    ) -> Option<f64>;
+        _host: &mut Self::Host,
+        _kernel: Option<&'static Kernel>,
+        _batch: &Batch<Self>,
+        _choice: &Self::Choice,
+        _report: &Self::Report,
+    ) -> Option<f64> {
+        None
+    }
 
     /// Seconds that the next batch should be, if it is to be small because something is tried.
     fn trial_seconds(_host: &Self::Host) -> Option<f64> {

@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub mod device;
 pub mod engine;
 pub mod kernels;
+pub mod kit;
 pub mod memory;
 pub(crate) mod pipeline;
 pub(crate) mod readback;
@@ -17,6 +18,3 @@ pub mod source;
 
 /// Seconds of work that a batch should be: long enough to hide its ends, short enough for desktop watchdogs.
 pub(crate) const BATCH_SECONDS: f64 = 0.7;
-/// llvmpipe ends every loop of an invocation, without an error, once it has made 65,536 iterations in all (seen with
-/// Mesa 22.3; LP_MAX_TGSI_LOOP_ITERATIONS in its sources). Stay below.
-pub(crate) const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;

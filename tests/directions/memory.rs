@@ -163,7 +163,7 @@ fn long_walks(stem: &str) {
             let others = [40, 300].map(|length| random_codes(&mut rng, Alphabet::Dna, length));
             let [other, another] = others;
             let store = store(Alphabet::Dna, &[ends.clone(), other, long, another, ends]);
-            let mut engine = kernel_default(stem).with_matrix_shape(shape);
+            let mut engine = kernel_default(stem).with_shape(shape);
             let mut batch = Batch::clone(&one_batch(&store, scoring));
             batch.blocks.retain(|block| block.query == 2);
             let ticket = match engine.submit(Arc::new(batch)) {

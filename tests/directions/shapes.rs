@@ -36,7 +36,7 @@ fn many_tasks(stem: &str) {
         let (variant, tasks) = variant_and_tasks(stem, &shape, &batch, (1, u64::MAX), true);
         let tasks = tasks.expect("there is no limit").tasks.len();
         assert!(tasks > 1 << 15 || variant.slots() > 1, "{tasks} tasks are too few for this test");
-        let mut engine = kernel_checked(stem).with_matrix_shape(shape);
+        let mut engine = kernel_checked(stem).with_shape(shape);
         let found = compute_traced(&mut engine, &[Arc::clone(&batch)]);
         check_traced(&store, &scoring, &found);
         let mut hits: Vec<Hit> = found.into_iter().map(|(hit, _)| hit).collect();
@@ -51,7 +51,7 @@ fn default_edges(stem: &str) {
     for scoring in six_scorings(&Scoring::truong()) {
         // Else short sequences would get fewer columns a lane.
         let shape = MatrixShape { lane_columns: Some(16), ..MatrixShape::default() };
-        let mut engine = kernel_default(stem).with_matrix_shape(shape);
+        let mut engine = kernel_default(stem).with_shape(shape);
         let small = [3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257];
         check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &small), &scoring);
         // All lanes' columns: 64 x 16, or 8 under affine gaps; but adapters that count loops refuse that to nw_rows.
@@ -73,7 +73,7 @@ fn lane_columns(stem: &str) {
             let unit = (lanes * columns) as usize;
             let mut lengths = vec![11, 12, 13, 23, 24, 25];
             lengths.extend([unit - 1, unit, unit + 1, 2 * unit - 1, 2 * unit, 2 * unit + 1]);
-            let mut engine = kernel_checked(stem).with_matrix_shape(shape);
+            let mut engine = kernel_checked(stem).with_shape(shape);
             check_store(&mut engine, &mixed_store(&mut rng, Alphabet::Dna, &lengths), &scoring);
         }
     }

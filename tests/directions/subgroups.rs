@@ -18,7 +18,7 @@ fn team(lanes: u32, mut engine: GpuEngine, seed: u64) {
 fn workgroups_of_every_size() {
     for lanes in [4, 8, 16, 32, 64, 128] {
         let shape = MatrixShape { diagonal_workgroup: lanes, ..SMALL_SHAPE };
-        team(lanes, kernel_checked("nw_diagonal").with_matrix_shape(shape), 0x7ea3 + lanes as u64);
+        team(lanes, kernel_checked("nw_diagonal").with_shape(shape), 0x7ea3 + lanes as u64);
     }
 }
 
@@ -63,7 +63,7 @@ fn with_subgroups(lanes: u32, sizes: [u32; 2]) -> GpuEngine {
         .expect("the adapter opens")
         .with_runtime_checks()
         .with_kernel(kernels::find("nw_diagonal_subgroup"))
-        .with_matrix_shape(SMALL_SHAPE)
+        .with_shape(SMALL_SHAPE)
         .with_rewritten_shaders(Box::new(move |source| emulate_subgroups(source, lanes)))
 }
 

@@ -58,13 +58,13 @@ pub(crate) const SMALL_SHAPE: MatrixShape = MatrixShape {
 /// An engine that uses one kernel, with wgpu's checks and small sizes.
 pub(crate) fn kernel_checked(stem: &str) -> GpuEngine {
     let kernel = kernels::find(stem).expect("a kernel of the table");
-    gpu_checked().with_kernel(Some(kernel)).with_matrix_shape(SMALL_SHAPE)
+    gpu_checked().with_kernel(Some(kernel)).with_shape(SMALL_SHAPE)
 }
 
 /// An engine that uses one kernel, as jobs use it on hardware.
 pub(crate) fn kernel_default(stem: &str) -> GpuEngine {
     let kernel = kernels::find(stem).expect("a kernel of the table");
-    gpu_default().with_kernel(Some(kernel)).with_matrix_shape(MatrixShape::default())
+    gpu_default().with_kernel(Some(kernel)).with_shape(MatrixShape::default())
 }
 
 /// A thread of the CPU, which scores and traces nothing.

@@ -10,16 +10,15 @@ use super::kernels::program::{Pass, Variant};
 use super::kernels::tasks::Tasks;
 use super::{Clustal, ClustalBatch, ClustalReport, PairIdentities};
 use crate::error::Result;
+use crate::gpu::BATCH_SECONDS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::choosing::{Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
+use crate::gpu::kit::{HasKit, Kit, ResidentBuffer};
 use crate::gpu::memory::Shares;
-use crate::gpu::pipeline::{Pipelines, Rewrite};
-use crate::gpu::resident::Residents;
-use crate::gpu::{BATCH_SECONDS, LLVMPIPE_LOOP_ITERATIONS};
-use crate::seq::{Alphabet, SequenceStore};
+use crate::seq::Alphabet;
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.05;
@@ -61,23 +60,14 @@ pub struct ClustalShape {
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct ClustalHost {
-    gpu: Gpu,
-    pipelines: Pipelines<Variant>,
-    shape: ClustalShape,
+    kit: Kit<Variant, ClustalShape>,
     /// Pairs that keep the device busy.
     fill: u64,
-    binding: u64,
-    loop_budget: Option<u64>,
-}
-
-/// Sequences on the device.
-struct ResidentSequences {
-    buffer: wgpu::Buffer,
 }
 
 /// How a batch is computed, and what it uses.
 pub struct Chosen {
-    sequences: Arc<ResidentSequences>,
+    sequences: Arc<ResidentBuffer>,
     table: wgpu::Buffer,
     tasks: Tasks,
     /// Whether no pair is finished, since ends alone are to be measured.
@@ -88,20 +78,13 @@ impl ClustalGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        let limits = gpu.device.limits();
         // Pairs: those that the multiprocessors of a large card, of a small one, or threads hold at once.
-        let (assumed, fill) = match found.description.kind {
-            "discrete" | "virtual" => (1e12, 1 << 16),
-            "integrated" => (5e10, 1 << 10),
-            _ => (1e8, 1),
-        };
+        let (assumed, fill) = found.description.suited((1e12, 1 << 16), (5e10, 1 << 10), (1e8, 1));
         let usual = |pass, workgroup| Variant::new(pass, Alphabet::Protein, workgroup).size;
         let workgroup = if found.is_software() { 16 } else { 64 };
         // Cards have registers for more columns.
-        let (columns, identity_columns) = match found.description.kind {
-            "discrete" | "virtual" => CARD_COLUMNS,
-            _ => (usual(Pass::Ends, workgroup), usual(Pass::ForwardReverseThread, workgroup)),
-        };
+        let few = (usual(Pass::Ends, workgroup), usual(Pass::ForwardReverseThread, workgroup));
+        let (columns, identity_columns) = found.description.suited(CARD_COLUMNS, few, few);
         let shape = ClustalShape {
             workgroup,
             columns,
@@ -109,65 +92,15 @@ impl ClustalGpu {
             cooperative: 64,
             rows: usual(Pass::ForwardReverse, workgroup),
         };
-        let host = ClustalHost {
-            pipelines: Pipelines::default(),
-            shape,
-            fill,
-            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
-            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
-            gpu: gpu.clone(),
-        };
+        let host = ClustalHost { kit: Kit::new(&gpu, shape), fill };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
-    }
-
-    /// Sizes of the kernels.
-    pub fn with_shape(mut self, shape: ClustalShape) -> Self {
-        self.host.shape = shape;
-        self
-    }
-
-    /// Sizes of the kernels.
-    pub fn shape(&self) -> ClustalShape {
-        self.host.shape
-    }
-
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.host.pipelines = self.host.pipelines.with_runtime_checks();
-        self
-    }
-
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
-    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
-        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
-        self
     }
 }
 
 impl ClustalHost {
-    /// Sequences on the device.
-    fn resident(
-        &self,
-        residents: &mut Residents,
-        memory: u64,
-        sequences: &Arc<SequenceStore>,
-    ) -> Result<Arc<ResidentSequences>> {
-        if let Some(found) = residents.find(sequences, |_: &ResidentSequences| true) {
-            return Ok(found);
-        }
-        let bytes = sequences.packed_bytes();
-        let (size, limit) = (bytes.len() as u64, self.binding.min(memory / 4));
-        if size > limit {
-            return Err(self.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
-        }
-        residents.make_room(size);
-        let buffer = self.gpu.upload("sequences", bytes)?;
-        Ok(residents.keep(sequences, buffer.size(), ResidentSequences { buffer }))
-    }
-
     /// The program of a pass.
     fn variant(&self, pass: Pass, alphabet: Alphabet) -> Variant {
-        let ClustalShape { workgroup, columns, identity_columns, cooperative, rows } = self.shape;
+        let ClustalShape { workgroup, columns, identity_columns, cooperative, rows } = self.kit.shape;
         let (workgroup, size) = match pass {
             Pass::Ends | Pass::Starts => (workgroup, columns),
             Pass::ForwardReverse => (cooperative, rows),
@@ -192,13 +125,14 @@ impl ClustalHost {
         let share = if lanes < tasks.pairs.len() as u64 { lanes as f64 / self.fill as f64 } else { 1.0 };
         let [rows, columns] = tasks.longest.map(f64::from);
         // Where loops end early few pairs suit an invocation.
-        let is_faster = self.loop_budget.is_none() && is_thread_faster(cells as f64, rows * columns, share.min(1.0));
+        let is_faster =
+            self.kit.loop_budget.is_none() && is_thread_faster(cells as f64, rows * columns, share.min(1.0));
         if is_faster { Pass::ForwardReverseThread } else { Pass::ForwardReverse }
     }
 
     /// Bytes of scratch memory that a batch may take.
     fn scratch_budget(&self, memory: u64) -> u64 {
-        Shares::of(memory).scratch_bytes.min(self.binding)
+        Shares::of(memory).scratch_bytes.min(self.kit.binding)
     }
 }
 
@@ -222,6 +156,19 @@ fn usual_speed(last: Pass, work: Work, seconds: f64) -> Option<f64> {
     (usual > work.cells / seconds).then_some(usual)
 }
 
+impl HasKit for ClustalHost {
+    type Program = Variant;
+    type Shape = ClustalShape;
+
+    fn kit(&self) -> &Kit<Variant, ClustalShape> {
+        &self.kit
+    }
+
+    fn kit_mut(&mut self) -> &mut Kit<Variant, ClustalShape> {
+        &mut self.kit
+    }
+}
+
 impl GpuKind for Clustal {
     type Choice = Chosen;
     type Host = ClustalHost;
@@ -243,29 +190,26 @@ impl GpuKind for Clustal {
         memory / 4
     }
 
-    fn store_bytes(_host: &ClustalHost) -> u64 {
-        u64::MAX
-    }
-
     fn release_slot(slot: &mut ClustalSlot) {
         slot.release();
     }
 
     fn choose(host: &mut ClustalHost, site: &mut Site<'_>, batch: &Arc<ClustalBatch>) -> Result<Chosen> {
         let sequences = &batch.band.sequences;
-        let resident = host.resident(site.residents, site.memory, sequences)?;
+        let bytes = ("sequences", sequences.packed_bytes());
+        let resident = host.kit.resident(site.residents, sequences, bytes, site.memory / 4)?;
         let tasks = Tasks::new(batch, |pass| host.variant(pass, sequences.alphabet()));
-        let mut tasks = tasks.ok_or_else(|| host.gpu.unsuited("scores exceed 32 bits"))?;
+        let mut tasks = tasks.ok_or_else(|| host.kit.gpu.unsuited("scores exceed 32 bits"))?;
         let is_partial = site.kernel.is_some_and(|kernel| kernel.kind == Kind::Clustal(Step::Ends));
         if is_partial {
             tasks.launches.retain(|launch| launch.variant.pass == Pass::Ends);
         }
         let last = host.last_pass(site.kernel, &tasks, batch.cells(), site.memory);
         tasks.launches.retain(|launch| !launch.variant.pass.is_last() || launch.variant.pass == last);
-        if let Some(iterations) = host.loop_budget {
+        if let Some(iterations) = host.kit.loop_budget {
             slot::narrow(&mut tasks, iterations);
         }
-        let table = host.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
+        let table = host.kit.gpu.upload("scores", bytemuck::cast_slice(&tasks.table.scores))?;
         Ok(Chosen { sequences: resident, table, tasks, is_partial })
     }
 
@@ -277,7 +221,7 @@ impl GpuKind for Clustal {
         chosen: &mut Chosen,
     ) -> Result<()> {
         let variants: Vec<Variant> = chosen.tasks.launches.iter().map(|launch| launch.variant).collect();
-        let programs = host.pipelines.get_all(&host.gpu, &variants)?;
+        let programs = host.kit.get_all(&variants)?;
         let work = SlotWork {
             symbols: &chosen.sequences.buffer,
             table: &chosen.table,
@@ -285,9 +229,9 @@ impl GpuKind for Clustal {
             programs: &programs,
             scratch_budget: host.scratch_budget(site.memory),
             most_groups: MOST_GROUPS,
-            loop_budget: host.loop_budget,
+            loop_budget: host.kit.loop_budget,
         };
-        slot.start(&host.gpu, &work)
+        slot.start(&host.kit.gpu, &work)
     }
 
     fn finish(
@@ -297,7 +241,7 @@ impl GpuKind for Clustal {
         chosen: &Chosen,
         limit: Duration,
     ) -> Result<ClustalReport> {
-        let report = slot.finish(&host.gpu, &chosen.tasks, limit)?;
+        let report = slot.finish(&host.kit.gpu, &chosen.tasks, limit)?;
         match chosen.is_partial {
             true => Ok(ClustalReport { kernel_time: report.kernel_time, ..Self::nothing_of(batch) }),
             false => Ok(report),

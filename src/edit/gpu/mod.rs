@@ -22,14 +22,13 @@ use super::kernels::myers::Variant;
 use super::{Distances, Edit, EditBand, EditBatch, EditReport};
 use crate::engine::thread_pool;
 use crate::error::Result;
-use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::choosing::{Candidate, Chooser, Trials};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::Kernel;
+use crate::gpu::kit::{HasKit, Kit};
 use crate::gpu::memory::Shares;
-use crate::gpu::pipeline::{Pipelines, Rewrite};
 use crate::gpu::resident::Residents;
 use crate::score::Found;
 
@@ -51,14 +50,10 @@ pub type EditGpu = engine::GpuEngine<Edit>;
 
 /// What edit distances have on a device, whatever batches are in flight.
 pub struct EditHost {
-    gpu: Gpu,
-    pipelines: Pipelines<Variant>,
+    kit: Kit<Variant, EditShape>,
     /// Length of the longest text of the band that the last batch was of.
     longest: Option<(Arc<EditBand>, u32)>,
-    shape: EditShape,
     chooser: Chooser<Way>,
-    binding: u64,
-    loop_budget: Option<u64>,
     /// Whether the list of the last batch was too short, or would have been: then none is kept, until few pairs are within the
     /// limit again.
     is_crowded: bool,
@@ -83,22 +78,13 @@ impl EditGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        let limits = gpu.device.limits();
-        let assumed_speed = match found.description.kind {
-            "discrete" | "virtual" => 2e12,
-            "integrated" => 2e11,
-            _ => 2e9,
-        };
+        let assumed_speed = found.description.suited(2e12, 2e11, 2e9);
         let host = EditHost {
-            pipelines: Pipelines::default(),
             longest: None,
-            shape: EditShape::for_adapter(found, &gpu.device),
+            kit: Kit::new(&gpu, EditShape::for_adapter(found, &gpu.device)),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
-            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
-            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             is_crowded: false,
             pool: None,
-            gpu: gpu.clone(),
         };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed_speed))
     }
@@ -107,24 +93,6 @@ impl EditGpu {
     /// own as there are processors. Nobody may wait for it on a thread of the pool.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
         self.host.pool = Some(pool);
-        self
-    }
-
-    /// Sizes of the kernels.
-    pub fn with_shape(mut self, shape: EditShape) -> Self {
-        self.host.shape = shape;
-        self
-    }
-
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.host.pipelines = self.host.pipelines.with_runtime_checks();
-        self
-    }
-
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
-    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
-        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
         self
     }
 }
@@ -138,7 +106,7 @@ impl EditHost {
         band: &EditBand,
     ) -> Result<(Arc<ResidentTexts>, Arc<ResidentProfiles>)> {
         let pool = self.pool()?;
-        let (gpu, limit) = (&self.gpu, self.binding.min(memory / 4));
+        let (gpu, limit) = (&self.kit.gpu, self.kit.binding.min(memory / 4));
         let equality = &band.scheme.equality;
         let texts = match residents.find(&band.texts, |texts: &ResidentTexts| texts.is_for(equality)) {
             Some(texts) => texts,
@@ -162,6 +130,19 @@ impl EditHost {
     }
 }
 
+impl HasKit for EditHost {
+    type Program = Variant;
+    type Shape = EditShape;
+
+    fn kit(&self) -> &Kit<Variant, EditShape> {
+        &self.kit
+    }
+
+    fn kit_mut(&mut self) -> &mut Kit<Variant, EditShape> {
+        &mut self.kit
+    }
+}
+
 impl GpuKind for Edit {
     type Choice = Chosen;
     type Host = EditHost;
@@ -177,10 +158,6 @@ impl GpuKind for Edit {
     /// A batch may have a quarter each for texts and profiles.
     fn resident_bytes(memory: u64) -> u64 {
         memory / 2
-    }
-
-    fn store_bytes(_host: &EditHost) -> u64 {
-        u64::MAX
     }
 
     fn release_slot(slot: &mut EditSlot) {
@@ -203,20 +180,21 @@ impl GpuKind for Edit {
             extent = pool.install(|| Extent::of(batch, longest_text(&batch.band)));
         }
         let situation = Situation {
-            gpu: &host.gpu,
-            shape: &host.shape,
+            gpu: &host.kit.gpu,
+            shape: &host.kit.shape,
             kernel: site.kernel,
             mode: batch.band.scheme.mode,
             extent,
             coding: &texts.coding,
-            loop_budget: host.loop_budget,
+            loop_budget: host.kit.loop_budget,
             cells,
         };
         let candidates = situation.candidates()?;
-        let is_fixed = site.kernel.is_some() || host.shape.lanes.is_some() || host.loop_budget.is_some();
+        let is_fixed = site.kernel.is_some() || host.kit.shape.lanes.is_some() || host.kit.loop_budget.is_some();
         let remaining = if is_fixed { 0 } else { site.remaining_cells };
         let place = host.chooser.pick(&candidates, cells, remaining);
-        let way = place.map(|place| candidates[place]).ok_or_else(|| host.gpu.unsuited("no kernel suits the batch"))?;
+        let way =
+            place.map(|place| candidates[place]).ok_or_else(|| host.kit.gpu.unsuited("no kernel suits the batch"))?;
         Ok(Chosen { texts, profiles, pieces, may_list: false, extent, way })
     }
 
@@ -228,23 +206,23 @@ impl GpuKind for Edit {
         chosen: &mut Chosen,
     ) -> Result<()> {
         let (_, variant) = chosen.way.way;
-        let program = host.pipelines.get(&host.gpu, variant)?;
+        let program = host.kit.get(variant)?;
         let pool = host.pool()?;
         let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
-        let listing = choice::listing(&host.shape, &batch.band.scheme, &chosen.extent, batch.pairs() as u32);
+        let listing = choice::listing(&host.kit.shape, &batch.band.scheme, &chosen.extent, batch.pairs() as u32);
         chosen.may_list = listing.is_some();
         let mut work = EditWork {
             texts: &chosen.texts,
             profiles: &chosen.profiles,
             program: &program,
             variant,
-            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.binding),
+            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
             extent: chosen.extent,
             listing: listing.filter(|_| !host.is_crowded),
             pool: &pool,
-            columns: host.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.shape.dispatch_columns),
+            columns: host.kit.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.kit.shape.dispatch_columns),
         };
-        slot.start(&host.gpu, batch, &mut work)
+        slot.start(&host.kit.gpu, batch, &mut work)
     }
 
     fn finish(
@@ -255,7 +233,7 @@ impl GpuKind for Edit {
         limit: Duration,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
-        let mut report = slot.finish(&host.gpu, &pool, limit)?;
+        let mut report = slot.finish(&host.kit.gpu, &pool, limit)?;
         if chosen.may_list
             && let Distances::Each(found) = &report.found
         {

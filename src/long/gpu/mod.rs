@@ -17,7 +17,6 @@ use self::trace::TraceKernels;
 use super::kernels::striped::{BLOCK_ROWS, Variant};
 use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
-use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::pipeline::Pipelines;
@@ -117,13 +116,9 @@ impl GpuLong {
             subgroup: (has_shuffles && least == most && (4..=128).contains(&least)).then_some(least),
             workgroup_bytes: limits.max_compute_workgroup_storage_size,
             memory,
-            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
-            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
-            speed: match found.description.kind {
-                "discrete" | "virtual" => 1e12,
-                "integrated" => 1e11,
-                _ => 2e8,
-            },
+            binding: gpu.binding_bytes(),
+            loop_budget: found.description.loop_budget(),
+            speed: found.description.suited(1e12, 1e11, 2e8),
             software,
             proceeds: None,
             residents: Residents::new(memory / RESIDENT_PART),

@@ -15,7 +15,6 @@ use std::time::Duration;
 use super::fine::FineGrid;
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
-use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::device::Gpu;
 use crate::gpu::pipeline::{Compiled, Pipelines};
@@ -84,13 +83,10 @@ pub struct TraceKernels {
 impl TraceKernels {
     /// For an opened adapter.
     pub fn new(gpu: &Gpu, found: &FoundAdapter) -> Self {
-        let limits = gpu.device.limits();
-        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let share = (memory_budget(found, None) / 8).min(binding);
-        let is_llvmpipe = found.description.driver.contains("llvmpipe");
+        let share = (memory_budget(found, None) / 8).min(gpu.binding_bytes());
         TraceKernels {
             pipelines: Pipelines::default(),
-            loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
+            loop_budget: found.description.loop_budget(),
             shape: TraceShape {
                 // As many as are in flight at once on a large card.
                 blocks: if found.is_software() { 64 } else { 4096 },

@@ -30,14 +30,13 @@ use super::kernels::nw_slice;
 use super::plan::cost::Speeds;
 use super::{Batch, Extent, Report, Want};
 use crate::error::Result;
-use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::choosing::Work;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
+use crate::gpu::kit::{HasKit, Kit};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
-use crate::gpu::pipeline::Pipelines;
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
 
@@ -133,15 +132,12 @@ pub type GpuEngine = engine::GpuEngine<Pairs>;
 
 /// What pairs have on a device, whatever batches are in flight.
 pub struct PairsHost {
-    gpu: Gpu,
     config: Config,
-    pipelines: Pipelines<Shader>,
+    kit: Kit<Shader, MatrixShape>,
     stores: ResidentStores,
     scratch: GrowingBuffer,
     scratch_budget: u64,
     max_slots: u64,
-    loop_budget: Option<u64>,
-    shape: MatrixShape,
     arenas: Arenas,
     tiles: Tiles,
     /// Threads that share what the host computes.
@@ -178,26 +174,19 @@ impl GpuEngine {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter, config: Config) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        let limits = gpu.device.limits();
         // More than this serves no kernel; the memory that the engine may take bounds it further.
-        let (budget, max_slots, assumed_speed) = match found.description.kind {
-            "discrete" | "virtual" => (2 << 30, 4096, 2e12),
-            "integrated" => (512 << 20, 1024, 2e11),
-            _ => (96 << 20, 256, 1e9),
-        };
-        let is_llvmpipe = found.description.driver.contains("llvmpipe");
-        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15;
+        let (budget, max_slots, assumed_speed) =
+            found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
+        let binding = gpu.binding_bytes();
         let arenas = Arenas::new(&gpu, LEAST_BYTES, u64::MAX);
         let host = PairsHost {
             config,
-            pipelines: Pipelines::default(),
             arenas,
             stores: ResidentStores::new(binding),
             scratch: GrowingBuffer::default(),
             scratch_budget: binding.min(budget),
             max_slots,
-            loop_budget: is_llvmpipe.then_some(LLVMPIPE_LOOP_ITERATIONS),
-            shape: MatrixShape::for_adapter(found),
+            kit: Kit::new(&gpu, MatrixShape::for_adapter(found)),
             tiles: Tiles::new(TileShape::for_adapter(found)),
             pool: None,
             output_budget: binding.min(MOST_OUTPUT_BYTES),
@@ -205,25 +194,11 @@ impl GpuEngine {
             prices: Prices::new(config, assumed_speed),
             assumed_speed,
             in_place: false,
-            gpu: gpu.clone(),
         };
         let guess = (assumed_speed / 2.0).max(FIRST_GUESS);
         let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { guess };
         Ok(engine::GpuEngine::new(gpu, host, memory_budget(found, None), speed))
     }
-
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.host.pipelines = self.host.pipelines.with_runtime_checks();
-        self
-    }
-
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
-    pub fn with_rewritten_shaders(mut self, rewrite: Box<dyn Fn(String) -> String + Send>) -> Self {
-        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
-        self
-    }
-
     /// Shares what the host computes among the threads of this pool; else it is done by the engine's own. Nobody may wait for the
     /// engine on a thread of the pool.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
@@ -234,12 +209,6 @@ impl GpuEngine {
     /// Allows this much scratch memory in bytes.
     pub fn with_scratch_budget(mut self, bytes: u64) -> Self {
         self.host.limit_scratch(bytes);
-        self
-    }
-
-    /// Sizes of the kernels that can store directions.
-    pub fn with_matrix_shape(mut self, shape: MatrixShape) -> Self {
-        self.host.shape = shape;
         self
     }
 
@@ -295,7 +264,7 @@ impl PairsHost {
     }
 
     fn make_arenas(&mut self, all: u64, arena: u64) {
-        self.arenas = Arenas::new(&self.gpu, all, arena);
+        self.arenas = Arenas::new(&self.kit.gpu, all, arena);
     }
 
     /// If a batch like the last would now go to another kernel, that kernel's speed.
@@ -305,6 +274,19 @@ impl PairsHost {
         let next = self.choose(None, batch, extent, &scoring);
         let is_other = (next.kernel.stem, next.aligned) != (last.kernel.stem, last.aligned);
         is_other.then(|| self.prices.full_rate(batch, &next))
+    }
+}
+
+impl HasKit for PairsHost {
+    type Program = Shader;
+    type Shape = MatrixShape;
+
+    fn kit(&self) -> &Kit<Shader, MatrixShape> {
+        &self.kit
+    }
+
+    fn kit_mut(&mut self) -> &mut Kit<Shader, MatrixShape> {
+        &mut self.kit
     }
 }
 
@@ -355,16 +337,16 @@ impl GpuKind for Pairs {
         if let Some(kernel) = site.kernel
             && kernel.family() != Family::Pairs
         {
-            return Err(host.gpu.unsuited(format!("{} has no scores of whole sequences", kernel.stem)));
+            return Err(host.kit.gpu.unsuited(format!("{} has no scores of whole sequences", kernel.stem)));
         }
         if let Some(kernel) = site.kernel
-            && !host.gpu.device.features().contains(kernel.features)
+            && !host.kit.gpu.device.features().contains(kernel.features)
         {
-            return Err(host.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
+            return Err(host.kit.gpu.unsuited(format!("{} needs {:?}", kernel.stem, kernel.features)));
         }
         let extent = batch.extent();
         let Some(scoring) = nw_slice::offset_scoring(batch, &extent) else {
-            return Err(host.gpu.unsuited("scores of this length do not fit 32 bits"));
+            return Err(host.kit.gpu.unsuited("scores of this length do not fit 32 bits"));
         };
         if site.remaining_cells > 0 && batch.band.want.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
@@ -401,7 +383,7 @@ impl GpuKind for Pairs {
         let stores = match choice.kernel.kind {
             Kind::Slice(numbers) => host.start_slice(site, slice, batch, numbers, scoring.clone())?,
             Kind::Scan(scan) => host.start_matrix(site, matrix, scan, (batch, extent), scoring.clone())?,
-            _ => return Err(host.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
+            _ => return Err(host.kit.gpu.unsuited(format!("{} computes no pairs", choice.kernel.stem))),
         };
         chosen.stores = Some(stores);
         Ok(())
@@ -419,9 +401,9 @@ impl GpuKind for Pairs {
             Chosen::Local(chosen) => return host.finish_tiles(tile, batch, chosen, limit),
         };
         if chosen.choice.kernel.scan().is_none() {
-            return slice.finish(&host.gpu, limit, host.in_place);
+            return slice.finish(&host.kit.gpu, limit, host.in_place);
         }
-        let (report, taken) = matrix.finish(&host.gpu, limit)?;
+        let (report, taken) = matrix.finish(&host.kit.gpu, limit)?;
         if let Some(taken) = taken {
             // A little more than the last batch took: the next is of the same job.
             let words = &mut host.words_a_symbol[is_filtered(batch) as usize];

@@ -6,7 +6,7 @@ use crate::pairs::kernels::{matrix, nw_slice, nw_slice_half, sw_tile};
 
 /// A program of the engine for many pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Shader {
+pub enum Shader {
     /// `nw_slice`.
     Slice(nw_slice::Variant),
     /// `nw_slice_half`.

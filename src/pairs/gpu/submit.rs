@@ -33,7 +33,7 @@ impl PairsHost {
     /// `nw_slice_half` for a batch, if it can compute that: scores alone, none of which grows too much in a slice.
     fn half_variant(&self, batch: &Batch, scoring: &OffsetScoring) -> Option<nw_slice_half::Variant> {
         let is_scores = matches!(batch.band.want, Want::Scores | Want::AtLeast(_));
-        let has_halves = self.gpu.device.features().contains(of_kind(Kind::Slice(Numbers::Halves)).features);
+        let has_halves = self.kit.gpu.device.features().contains(of_kind(Kind::Slice(Numbers::Halves)).features);
         if !is_scores || !has_halves {
             return None;
         }
@@ -41,7 +41,7 @@ impl PairsHost {
         let group_words = nw_slice_half::group_words(scoring, slice)?;
         let Variant { codes, affine, ends, .. } = self.variant(batch);
         let variant = nw_slice_half::Variant { slice, workgroup, group_words, codes, affine, ends };
-        (variant.workgroup_bytes() <= self.gpu.description.workgroup_memory_bytes).then_some(variant)
+        (variant.workgroup_bytes() <= self.kit.gpu.description.workgroup_memory_bytes).then_some(variant)
     }
 
     /// The kernel for a batch: that which was asked for, or the one that is expected to be fastest.
@@ -55,9 +55,9 @@ impl PairsHost {
         let situation = Situation {
             batch,
             extent,
-            shape: &self.shape,
-            adapter: &self.gpu.description,
-            features: self.gpu.device.features(),
+            shape: &self.kit.shape,
+            adapter: &self.kit.gpu.description,
+            features: self.kit.gpu.device.features(),
             slice: self.config.slice,
             half: self.half_variant(batch, scoring),
             halves: self.config.halves,
@@ -80,7 +80,7 @@ impl PairsHost {
         numbers: Numbers,
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
-        let [queries, targets] = self.stores.of_batch(&self.gpu, site.residents, batch)?;
+        let [queries, targets] = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let half = if numbers == Numbers::Halves { self.half_variant(batch, &scoring) } else { None };
         let (shader, slice, list, slot_bytes, table) = match half {
@@ -97,12 +97,12 @@ impl PairsHost {
             }
         };
         if slot_bytes > self.scratch_budget {
-            return Err(self.gpu.unsuited(format!("{slot_bytes} bytes of scratch exceed {}", self.scratch_budget)));
+            return Err(self.kit.gpu.unsuited(format!("{slot_bytes} bytes of scratch exceed {}", self.scratch_budget)));
         }
-        if self.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
-            return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
+        if self.kit.loop_budget.is_some_and(|budget| nw_slice::slices_within(budget, list.rows_words()) == 0) {
+            return Err(self.kit.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
-        let program = self.pipelines.get(&self.gpu, shader)?;
+        let program = self.kit.get(shader)?;
         let (scratch, scratch_slots) = self.reserve_scratch(slot_bytes, list.slots(), site.sparing)?;
         let work = slot::Work {
             batch,
@@ -111,13 +111,13 @@ impl PairsHost {
             table,
             slice,
             scratch_slots,
-            loop_budget: self.loop_budget,
+            loop_budget: self.kit.loop_budget,
             program: &program,
             queries: &queries,
             targets: &targets,
             scratch: &scratch,
         };
-        slot.start(&self.gpu, work)?;
+        slot.start(&self.kit.gpu, work)?;
         Ok([queries, targets])
     }
 
@@ -131,12 +131,13 @@ impl PairsHost {
         (batch, extent): (&Arc<Batch>, Extent),
         scoring: OffsetScoring,
     ) -> Result<[Arc<Resident>; 2]> {
-        let [queries, targets] = self.stores.of_batch(&self.gpu, site.residents, batch)?;
+        let [queries, targets] = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
         let query_end = |id| queries.end_word(&batch.band.queries, id);
         let wants_walk = batch.band.want.has_alignments() && scoring.carries_matches();
         let rows_words = extent.target_symbols.div_ceil(4).max(1);
         let of_walk = |walk| {
-            let of_arenas = |arenas| self.shape.variant(scan, batch, &extent, &self.gpu.description, arenas, walk);
+            let of_arenas =
+                |arenas| self.kit.shape.variant(scan, batch, &extent, &self.kit.gpu.description, arenas, walk);
             // A small batch needs one arena, and the driver a tenth of the time to compile a kernel with one.
             let mut variant = of_arenas(1);
             let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
@@ -148,18 +149,19 @@ impl PairsHost {
         let fitting = if wants_walk { of_walk(true) } else { None };
         let Some((variant, list)) = fitting.or_else(|| of_walk(false)) else {
             return Err(self
+                .kit
                 .gpu
                 .unsuited(format!("{} bytes of memory are too few for a pair", 16 * self.arenas.quads())));
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
         let iterations = variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum));
-        if self.loop_budget.is_some_and(|budget| iterations > budget) {
-            return Err(self.gpu.unsuited("the driver ends loops as long as these sequences"));
+        if self.kit.loop_budget.is_some_and(|budget| iterations > budget) {
+            return Err(self.kit.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
-        let program = self.pipelines.get(&self.gpu, Shader::Matrix(variant))?;
-        let walk_program = self.pipelines.get(&self.gpu, Shader::Walk(Walk(variant)))?;
+        let program = self.kit.get(Shader::Matrix(variant))?;
+        let walk_program = self.kit.get(Shader::Walk(Walk(variant)))?;
         let begin = std::time::Instant::now();
-        let arenas = match self.arenas.reserve(&self.gpu, variant.arenas, &list.arena_quads) {
+        let arenas = match self.arenas.reserve(&self.kit.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
             Err(error) => {
                 if !site.sparing || !self.arenas.shrink() {
@@ -182,13 +184,13 @@ impl PairsHost {
             variant,
             words_a_symbol: self.words_a_symbol[is_filtered(batch) as usize],
             output_budget: self.output_budget,
-            loop_budget: self.loop_budget,
+            loop_budget: self.kit.loop_budget,
             program: &program,
             walk_program: &walk_program,
             queries: &queries,
             targets: &targets,
         };
-        slot.start(&self.gpu, work, &arenas)?;
+        slot.start(&self.kit.gpu, work, &arenas)?;
         Ok([queries, targets])
     }
 
@@ -196,7 +198,7 @@ impl PairsHost {
     fn reserve_scratch(&mut self, slot_bytes: u64, tasks: u64, sparing: bool) -> Result<(wgpu::Buffer, u32)> {
         let mut slots = (self.scratch_budget / slot_bytes).min(self.max_slots).min(tasks).max(1);
         loop {
-            match self.scratch.reserve(&self.gpu, "scratch", slot_bytes * slots, wgpu::BufferUsages::STORAGE) {
+            match self.scratch.reserve(&self.kit.gpu, "scratch", slot_bytes * slots, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => return Ok((buffer.clone(), slots as u32)),
                 Err(error) if slots == 1 || !sparing => return Err(error),
                 Err(error) => {

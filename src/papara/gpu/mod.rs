@@ -9,17 +9,15 @@ use std::time::Duration;
 use self::slot::{BlockSlot, BlockWork};
 use super::kernels::block::{self, BlockTasks, CHUNK, LANES, Numbers, Variant};
 use super::vectors::Cells;
-use super::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloReport, Vectors};
+use super::{OCTET, Phylo, PhyloBatch, PhyloBlock, PhyloReport};
 use crate::error::Result;
-use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::choosing::{Candidate, Chooser, Speed, Trials, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind};
+use crate::gpu::kit::{HasKit, Kit, ResidentBuffer};
 use crate::gpu::memory::Shares;
-use crate::gpu::pipeline::{Pipelines, Rewrite};
-use crate::gpu::resident::Residents;
 use crate::seq::Alphabet;
 
 /// Seconds of work that the first batch should be.
@@ -52,25 +50,16 @@ pub struct BlockShape {
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct PhyloHost {
-    gpu: Gpu,
-    pipelines: Pipelines<Variant>,
-    shape: BlockShape,
+    kit: Kit<Variant, BlockShape>,
     chooser: Chooser<Numbers>,
     assumed: f64,
     /// Reads against octets that keep the device busy.
     fill: u64,
-    binding: u64,
-    loop_budget: Option<u64>,
-}
-
-/// Vectors of states on the device.
-struct ResidentVectors {
-    buffer: wgpu::Buffer,
 }
 
 /// How a batch is computed, and what it uses.
 pub struct Chosen {
-    vectors: Arc<ResidentVectors>,
+    vectors: Arc<ResidentBuffer>,
     tasks: BlockTasks,
     way: Candidate<Numbers>,
 }
@@ -79,13 +68,8 @@ impl PhyloGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        let limits = gpu.device.limits();
         // Places: those that the multiprocessors of a large card, of a small one, or threads hold at once.
-        let (assumed, fill) = match found.description.kind {
-            "discrete" | "virtual" => (2e12, 1 << 17),
-            "integrated" => (1e11, 1 << 10),
-            _ => (2e8, 1),
-        };
+        let (assumed, fill) = found.description.suited((2e12, 1 << 17), (1e11, 1 << 10), (2e8, 1));
         // A workgroup is a subgroup where these are that wide: what it waits for then is its own.
         let subgroup = found.adapter.get_info().subgroup_min_size.clamp(32, 64);
         let shape = BlockShape {
@@ -95,70 +79,25 @@ impl PhyloGpu {
             chunk: if found.is_software() { 32 } else { CHUNK },
         };
         let host = PhyloHost {
-            pipelines: Pipelines::default(),
-            shape,
+            kit: Kit::new(&gpu, shape),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             assumed,
             fill,
-            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
-            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
-            gpu: gpu.clone(),
         };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
-    }
-
-    /// Sizes of the kernels.
-    pub fn with_shape(mut self, shape: BlockShape) -> Self {
-        self.host.shape = shape;
-        self
-    }
-
-    /// Sizes of the kernels.
-    pub fn shape(&self) -> BlockShape {
-        self.host.shape
-    }
-
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.host.pipelines = self.host.pipelines.with_runtime_checks();
-        self
-    }
-
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
-    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
-        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
-        self
     }
 }
 
 impl PhyloHost {
-    /// Vectors on the device.
-    fn resident(&self, residents: &mut Residents, memory: u64, vectors: &Arc<Vectors>) -> Result<Arc<ResidentVectors>> {
-        if let Some(found) = residents.find(vectors, |_: &ResidentVectors| true) {
-            return Ok(found);
-        }
-        let bytes: &[u8] = match vectors.cells() {
-            Cells::Bytes(bytes) => bytes,
-            Cells::Words(words) => bytemuck::cast_slice(words),
-        };
-        let (size, limit) = (bytes.len() as u64, self.binding.min(memory / 2));
-        if size > limit {
-            return Err(self.gpu.unsuited(format!("{size} bytes of ancestral states exceed its limit of {limit}")));
-        }
-        residents.make_room(size);
-        let buffer = self.gpu.upload("ancestral states", bytes)?;
-        Ok(residents.keep(vectors, buffer.size(), ResidentVectors { buffer }))
-    }
-
     /// Half floats are there, and not emulated.
     fn has_halves(&self) -> bool {
-        let features = self.gpu.device.features();
+        let features = self.kit.gpu.device.features();
         features.contains(wgpu::Features::SHADER_F16)
     }
 
     /// A program that holds scores so, with few columns or many, for reads of amino acids or bases.
     fn variant(&self, (numbers, is_wide): (Numbers, bool), is_protein: bool, is_plain: bool) -> Variant {
-        let BlockShape { workgroup, columns: [halves, words], chunk } = self.shape;
+        let BlockShape { workgroup, columns: [halves, words], chunk } = self.kit.shape;
         let columns = if numbers == Numbers::Halves { halves } else { words }[usize::from(is_wide)];
         Variant { numbers, workgroup, columns, chunk, is_plain, is_protein }
     }
@@ -181,7 +120,7 @@ impl PhyloHost {
             Kind::Block(numbers) => numbers,
             _ => Numbers::Words,
         });
-        let is_usual = self.loop_budget.is_none();
+        let is_usual = self.kit.loop_budget.is_none();
         let suits = |numbers: Numbers| match numbers {
             Numbers::Words => named.is_none_or(|named| named == numbers),
             Numbers::Halves => self.has_halves() && (named == Some(numbers) || named.is_none() && is_usual),
@@ -195,9 +134,22 @@ impl PhyloHost {
         let all: Vec<_> =
             [Numbers::Halves, Numbers::Words].into_iter().filter(|&way| suits(way)).map(candidate).collect();
         match all.is_empty() {
-            true => Err(self.gpu.unsuited("it has no half floats")),
+            true => Err(self.kit.gpu.unsuited("it has no half floats")),
             false => Ok(all),
         }
+    }
+}
+
+impl HasKit for PhyloHost {
+    type Program = Variant;
+    type Shape = BlockShape;
+
+    fn kit(&self) -> &Kit<Variant, BlockShape> {
+        &self.kit
+    }
+
+    fn kit_mut(&mut self) -> &mut Kit<Variant, BlockShape> {
+        &mut self.kit
     }
 }
 
@@ -222,20 +174,22 @@ impl GpuKind for Phylo {
         memory / 2
     }
 
-    fn store_bytes(_host: &PhyloHost) -> u64 {
-        u64::MAX
-    }
-
     fn release_slot(slot: &mut BlockSlot) {
         slot.release();
     }
 
     fn choose(host: &mut PhyloHost, site: &mut Site<'_>, batch: &Arc<PhyloBatch>) -> Result<Chosen> {
-        let vectors = host.resident(site.residents, site.memory, &batch.band.vectors)?;
+        let bytes: &[u8] = match batch.band.vectors.cells() {
+            Cells::Bytes(bytes) => bytes,
+            Cells::Words(words) => bytemuck::cast_slice(words),
+        };
+        let bytes = ("ancestral states", bytes);
+        let vectors = host.kit.resident(site.residents, &batch.band.vectors, bytes, site.memory / 2)?;
         let candidates = host.candidates(site.kernel, batch)?;
         let remaining = if candidates.len() == 1 { 0 } else { site.remaining_cells };
         let place = host.chooser.pick(&candidates, batch.cells(), remaining);
-        let way = place.map(|place| candidates[place]).ok_or_else(|| host.gpu.unsuited("no kernel suits the batch"))?;
+        let way =
+            place.map(|place| candidates[place]).ok_or_else(|| host.kit.gpu.unsuited("no kernel suits the batch"))?;
         let (scheme, is_protein) = (&batch.band.scheme, batch.band.vectors.alphabet() != Alphabet::Dna);
         let mut too_long = None;
         for block in &batch.blocks {
@@ -245,7 +199,7 @@ impl GpuKind for Phylo {
             }
         }
         if let Some(symbols) = too_long {
-            return Err(host.gpu.unsuited(format!("scores of a read of {symbols} symbols exceed 32 bits")));
+            return Err(host.kit.gpu.unsuited(format!("scores of a read of {symbols} symbols exceed 32 bits")));
         }
         let is_wide = [way.way, Numbers::Words].map(|numbers| (numbers, host.is_wide(numbers, batch)));
         let tasks = BlockTasks::new(batch, |codes, is_plain| {
@@ -265,17 +219,17 @@ impl GpuKind for Phylo {
     ) -> Result<()> {
         let mut programs = Vec::with_capacity(chosen.tasks.launches.len());
         for launch in &chosen.tasks.launches {
-            programs.push(host.pipelines.get(&host.gpu, launch.variant)?);
+            programs.push(host.kit.get(launch.variant)?);
         }
         let work = BlockWork {
             vectors: &chosen.vectors.buffer,
             tasks: &chosen.tasks,
             programs: &programs,
-            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.binding),
+            scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
             most_groups: MOST_GROUPS,
-            loop_budget: host.loop_budget,
+            loop_budget: host.kit.loop_budget,
         };
-        slot.start(&host.gpu, batch, &work)
+        slot.start(&host.kit.gpu, batch, &work)
     }
 
     fn finish(
@@ -285,7 +239,7 @@ impl GpuKind for Phylo {
         _chosen: &Chosen,
         limit: Duration,
     ) -> Result<PhyloReport> {
-        slot.finish(&host.gpu, batch, limit)
+        slot.finish(&host.kit.gpu, batch, limit)
     }
 
     fn learn(

@@ -14,13 +14,12 @@ use super::kernels::tasks::{Room, Tasks, table};
 use super::sparse::Sparse;
 use super::work::{Posterior, PosteriorBand, PosteriorBatch, PosteriorReport};
 use crate::error::Result;
-use crate::gpu::LLVMPIPE_LOOP_ITERATIONS;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::{Kernel, Kind, Sweep};
+use crate::gpu::kernels::{Kind, Sweep};
+use crate::gpu::kit::{HasKit, Kit};
 use crate::gpu::memory::Shares;
-use crate::gpu::pipeline::{Pipelines, Rewrite};
 use crate::gpu::resident::Residents;
 
 /// Seconds of work that the first batch should be.
@@ -49,14 +48,10 @@ pub struct PosteriorShape {
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct PosteriorHost {
-    gpu: Gpu,
-    pipelines: Pipelines<Variant>,
-    shape: PosteriorShape,
+    kit: Kit<Variant, PosteriorShape>,
     /// Pairs and workgroups that keep the device busy.
     fill: u64,
     groups: u64,
-    binding: u64,
-    loop_budget: Option<u64>,
     /// Survivors a row that room is made for.
     density: f64,
     /// Cells of pairs like those of the last batch whose results are not too many.
@@ -86,26 +81,18 @@ impl PosteriorGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        let limits = gpu.device.limits();
-        let (assumed, fill, groups) = match found.description.kind {
-            "discrete" | "virtual" => (5e10, 1 << 11, 1 << 10),
-            "integrated" => (2e9, 1 << 7, 1 << 6),
-            _ => (2e7, 1, 1),
-        };
+        let (assumed, fill, groups) =
+            found.description.suited((5e10, 1 << 11, 1 << 10), (2e9, 1 << 7, 1 << 6), (2e7, 1, 1));
         // A workgroup is a subgroup on most cards: what it waits for then is its own. More would take more workgroup memory
         // than all devices have.
         let workgroup = if found.is_software() { 16 } else { 32 };
         let host = PosteriorHost {
-            pipelines: Pipelines::default(),
-            shape: PosteriorShape { workgroup, lanes: 0 },
+            kit: Kit::new(&gpu, PosteriorShape { workgroup, lanes: 0 }),
             fill,
             groups,
-            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
-            loop_budget: found.description.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS),
             density: LEAST_DENSITY,
             most_cells: u64::MAX,
             pool: None,
-            gpu: gpu.clone(),
         };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
     }
@@ -115,36 +102,13 @@ impl PosteriorGpu {
         self.host.pool = Some(pool);
         self
     }
-
-    /// Sizes of the kernels.
-    pub fn with_shape(mut self, shape: PosteriorShape) -> Self {
-        self.host.shape = shape;
-        self
-    }
-
-    /// Sizes of the kernels.
-    pub fn shape(&self) -> PosteriorShape {
-        self.host.shape
-    }
-
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.host.pipelines = self.host.pipelines.with_runtime_checks();
-        self
-    }
-
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
-    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
-        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
-        self
-    }
 }
 
 impl PosteriorHost {
     /// Invocations a pair: few waste few at the ends of strips, but of pairs that take much memory so many are not at work at
     /// once that the device is busy.
     fn lanes(&self, batch: &PosteriorBatch, kept_fours: u64) -> u32 {
-        let PosteriorShape { workgroup, lanes } = self.shape;
+        let PosteriorShape { workgroup, lanes } = self.kit.shape;
         if lanes > 0 {
             return lanes;
         }
@@ -163,19 +127,32 @@ impl PosteriorHost {
             return Ok(found);
         }
         let (bytes, weights) = (band.sequences.packed_bytes(), table(&band.model));
-        let (size, limit) = (bytes.len() as u64, self.binding.min(memory / 16));
+        let (size, limit) = (bytes.len() as u64, self.kit.binding.min(memory / 16));
         if size > limit {
-            return Err(self.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
+            return Err(self.kit.gpu.unsuited(format!("{size} bytes of sequences exceed its limit of {limit}")));
         }
         residents.make_room(size + size_of_val(&weights[..]) as u64);
-        let sequences = self.gpu.upload("sequences", bytes)?;
-        let weights = self.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
+        let sequences = self.kit.gpu.upload("sequences", bytes)?;
+        let weights = self.kit.gpu.upload("weights", bytemuck::cast_slice(&weights))?;
         Ok(residents.keep(&band.sequences, sequences.size() + weights.size(), Resident { sequences, weights }))
     }
 
     /// Bytes of forward values that a batch may have: both slots have their own.
     fn kept_bytes(&self, memory: u64) -> u64 {
-        (Shares::of(memory).arena_bytes / 2).min(self.binding)
+        (Shares::of(memory).arena_bytes / 2).min(self.kit.binding)
+    }
+}
+
+impl HasKit for PosteriorHost {
+    type Program = Variant;
+    type Shape = PosteriorShape;
+
+    fn kit(&self) -> &Kit<Variant, PosteriorShape> {
+        &self.kit
+    }
+
+    fn kit_mut(&mut self) -> &mut Kit<Variant, PosteriorShape> {
+        &mut self.kit
     }
 }
 
@@ -203,10 +180,6 @@ impl GpuKind for Posterior {
         memory / 16
     }
 
-    fn store_bytes(_host: &PosteriorHost) -> u64 {
-        u64::MAX
-    }
-
     fn release_slot(slot: &mut PosteriorSlot) {
         slot.release();
     }
@@ -214,9 +187,9 @@ impl GpuKind for Posterior {
     fn choose(host: &mut PosteriorHost, site: &mut Site<'_>, batch: &Arc<PosteriorBatch>) -> Result<Chosen> {
         let resident = host.resident(site.residents, site.memory, &batch.band)?;
         let kept = host.kept_bytes(site.memory);
-        let (workgroup, lanes) = (host.shape.workgroup, host.lanes(batch, kept / 16));
+        let (workgroup, lanes) = (host.kit.shape.workgroup, host.lanes(batch, kept / 16));
         let room = Room { workgroup, lanes, kept_fours: kept / 16, scratch_words: kept / 2 / 4 };
-        let tasks = Tasks::new(batch, room).map_err(|error| host.gpu.unsuited(error))?;
+        let tasks = Tasks::new(batch, room).map_err(|error| host.kit.gpu.unsuited(error))?;
         let capacity = (tasks.rows as f64 * host.density).min(f64::from(u32::MAX / 4)) as u32;
         let results = 4 * tasks.result_words + 8 * u64::from(capacity);
         if results > 0 {
@@ -233,13 +206,13 @@ impl GpuKind for Posterior {
         batch: &Arc<PosteriorBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
-        let (workgroup, lanes) = (host.shape.workgroup, chosen.lanes);
+        let (workgroup, lanes) = (host.kit.shape.workgroup, chosen.lanes);
         let alphabet = batch.band.sequences.alphabet();
         let sweeps = if chosen.is_partial { &[Sweep::Forward][..] } else { &[Sweep::Forward, Sweep::Backward] };
         let mut programs = Vec::with_capacity(sweeps.len());
         for &sweep in sweeps {
             let variant = Variant::new(sweep, alphabet, workgroup, lanes);
-            programs.push((variant, host.pipelines.get(&host.gpu, variant)?));
+            programs.push((variant, host.kit.get(variant)?));
         }
         let work = SlotWork {
             symbols: &chosen.resident.sequences,
@@ -248,11 +221,11 @@ impl GpuKind for Posterior {
             tasks: &chosen.tasks,
             programs: &programs,
             capacity: chosen.capacity,
-            loop_budget: host.loop_budget,
-            binding: host.binding,
+            loop_budget: host.kit.loop_budget,
+            binding: host.kit.binding,
             kept_bytes: host.kept_bytes(site.memory),
         };
-        slot.start(&host.gpu, &work)
+        slot.start(&host.kit.gpu, &work)
     }
 
     fn finish(
@@ -262,7 +235,7 @@ impl GpuKind for Posterior {
         chosen: &Chosen,
         limit: Duration,
     ) -> Result<PosteriorReport> {
-        let (words, kernel_time) = slot.finish(&host.gpu, limit)?;
+        let (words, kernel_time) = slot.finish(&host.kit.gpu, limit)?;
         let kernel_time = kernel_time.filter(|_| !chosen.tasks.list.is_empty());
         if chosen.is_partial {
             return Ok(PosteriorReport { kernel_time, ..Self::nothing_of(batch) });
@@ -277,16 +250,6 @@ impl GpuKind for Posterior {
         host.density =
             if used > u64::from(chosen.capacity) { density.max(host.density) } else { density.max(LEAST_DENSITY) };
         Ok(PosteriorReport { kernel_time, ..report })
-    }
-
-    fn learn(
-        _host: &mut PosteriorHost,
-        _kernel: Option<&'static Kernel>,
-        _batch: &PosteriorBatch,
-        _chosen: &Chosen,
-        _report: &PosteriorReport,
-    ) -> Option<f64> {
-        None
     }
 
     fn nothing_of(batch: &PosteriorBatch) -> PosteriorReport {

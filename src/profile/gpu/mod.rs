@@ -16,8 +16,7 @@ use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kernels::Kernel;
-use crate::gpu::pipeline::{Pipelines, Rewrite};
+use crate::gpu::kit::{HasKit, Kit};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
@@ -29,56 +28,34 @@ pub type ProfileGpu = engine::GpuEngine<Profile>;
 
 /// What the room has on a device, whatever batches are in flight.
 pub struct ProfileHost {
-    gpu: Gpu,
-    pipelines: Pipelines<Variant>,
-    shape: Shape,
+    kit: Kit<Variant, Shape>,
     /// Pairs of profiles that keep the device busy.
     fill: u64,
-    /// Bytes of one binding at most.
-    binding: u64,
 }
 
 impl ProfileGpu {
     /// Opens an adapter.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let gpu = Gpu::open(found)?;
-        let limits = gpu.device.limits();
-        let (assumed, fill) = match found.description.kind {
-            "discrete" | "virtual" => (1e11, 32),
-            "integrated" => (1e10, 8),
-            _ => (5e7, 1),
-        };
+        let (assumed, fill) = found.description.suited((1e11, 32), (1e10, 8), (5e7, 1));
         let host = ProfileHost {
-            pipelines: Pipelines::default(),
-            shape: Shape { workgroup: 32, columns: 128, cross: 64, least_rows: LEAST_ROWS },
+            kit: Kit::new(&gpu, Shape { workgroup: 32, columns: 128, cross: 64, least_rows: LEAST_ROWS }),
             fill,
-            binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
-            gpu: gpu.clone(),
         };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed))
     }
+}
 
-    /// Sizes of the kernels.
-    pub fn with_shape(mut self, shape: Shape) -> Self {
-        self.host.shape = shape;
-        self
+impl HasKit for ProfileHost {
+    type Program = Variant;
+    type Shape = Shape;
+
+    fn kit(&self) -> &Kit<Variant, Shape> {
+        &self.kit
     }
 
-    /// Sizes of the kernels.
-    pub fn shape(&self) -> Shape {
-        self.host.shape
-    }
-
-    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
-    pub fn with_runtime_checks(mut self) -> Self {
-        self.host.pipelines = self.host.pipelines.with_runtime_checks();
-        self
-    }
-
-    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
-    pub fn with_rewritten_shaders(mut self, rewrite: Rewrite) -> Self {
-        self.host.pipelines = self.host.pipelines.with_rewrite(rewrite);
-        self
+    fn kit_mut(&mut self) -> &mut Kit<Variant, Shape> {
+        &mut self.kit
     }
 }
 
@@ -103,23 +80,20 @@ impl GpuKind for Profile {
         0
     }
 
-    fn store_bytes(_host: &ProfileHost) -> u64 {
-        u64::MAX
-    }
-
     fn release_slot(slot: &mut ProfileSlot) {
         slot.release();
     }
 
     fn choose(host: &mut ProfileHost, site: &mut Site<'_>, batch: &Arc<ProfileBatch>) -> Result<Tasks> {
-        let tasks = Tasks::new(batch, host.shape);
-        let tasks = tasks.ok_or_else(|| host.gpu.unsuited("scores of profiles exceed 30 bits, or their tenths 8"))?;
+        let tasks = Tasks::new(batch, host.kit.shape);
+        let tasks =
+            tasks.ok_or_else(|| host.kit.gpu.unsuited("scores of profiles exceed 30 bits, or their tenths 8"))?;
         let [rows, columns, corners] = tasks.borders;
         let data = size_of_val(&tasks.data[..]) as u64;
         let largest = data.max(8 * rows).max(8 * columns).max(4 * corners).max(size_of_val(&tasks.nodes[..]) as u64);
         let all = data + 8 * rows + 8 * columns + 4 * corners;
-        if tasks.letters > MOST_LETTERS || largest > host.binding || all > site.memory / 4 {
-            return Err(host.gpu.unsuited(format!("profiles of {} letters take {all} bytes of it", tasks.letters)));
+        if tasks.letters > MOST_LETTERS || largest > host.kit.binding || all > site.memory / 4 {
+            return Err(host.kit.gpu.unsuited(format!("profiles of {} letters take {all} bytes of it", tasks.letters)));
         }
         Ok(tasks)
     }
@@ -131,13 +105,11 @@ impl GpuKind for Profile {
         _batch: &Arc<ProfileBatch>,
         tasks: &mut Tasks,
     ) -> Result<()> {
-        let Shape { workgroup, columns, cross, .. } = host.shape;
+        let Shape { workgroup, columns, cross, .. } = host.kit.shape;
         let tile = Variant::Tile { workgroup, columns, letters: tasks.letters.max(4) };
-        let programs = Programs {
-            tile: host.pipelines.get(&host.gpu, tile)?,
-            cross: host.pipelines.get(&host.gpu, Variant::Cross { workgroup: cross })?,
-        };
-        slot.start(&host.gpu, tasks, &programs)
+        let programs =
+            Programs { tile: host.kit.get(tile)?, cross: host.kit.get(Variant::Cross { workgroup: cross })? };
+        slot.start(&host.kit.gpu, tasks, &programs)
     }
 
     fn finish(
@@ -147,17 +119,7 @@ impl GpuKind for Profile {
         tasks: &Tasks,
         limit: Duration,
     ) -> Result<ProfileReport> {
-        slot.finish(&host.gpu, tasks, limit)
-    }
-
-    fn learn(
-        _host: &mut ProfileHost,
-        _kernel: Option<&'static Kernel>,
-        _batch: &ProfileBatch,
-        _tasks: &Tasks,
-        _report: &ProfileReport,
-    ) -> Option<f64> {
-        None
+        slot.finish(&host.kit.gpu, tasks, limit)
     }
 
     fn nothing_of(batch: &ProfileBatch) -> ProfileReport {

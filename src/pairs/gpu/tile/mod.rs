@@ -64,12 +64,12 @@ impl PairsHost {
     pub(super) fn choose_tiles(&mut self, site: &Site<'_>, batch: &Batch) -> Result<ChosenTiles> {
         let shorter = batch.extent().shorter;
         if !sw_tile::words_hold(&batch.band.scoring, shorter) {
-            return Err(self.gpu.unsuited("scores of this length do not fit 32 bits"));
+            return Err(self.kit.gpu.unsuited("scores of this length do not fit 32 bits"));
         }
-        let ways = self.tiles.ways(&self.gpu, site.kernel, batch, shorter);
+        let ways = self.tiles.ways(&self.kit.gpu, site.kernel, batch, shorter);
         let ways = ways.ok_or_else(|| match site.kernel {
-            Some(kernel) => self.gpu.unsuited(format!("{} does not run here, or has no local scores", kernel.stem)),
-            None => self.gpu.unsuited("no kernel for local scores runs here"),
+            Some(kernel) => self.kit.gpu.unsuited(format!("{} does not run here, or has no local scores", kernel.stem)),
+            None => self.kit.gpu.unsuited("no kernel for local scores runs here"),
         })?;
         tracing::trace!(?ways, pairs = batch.pairs(), cells = batch.cells(), "batch");
         Ok(ChosenTiles { ways, stores: None })
@@ -83,7 +83,7 @@ impl PairsHost {
         batch: &Arc<Batch>,
         chosen: &mut ChosenTiles,
     ) -> Result<()> {
-        let stores = self.stores.of_batch(&self.gpu, site.residents, batch)?;
+        let stores = self.stores.of_batch(&self.kit.gpu, site.residents, batch)?;
         let lists = matches!(batch.band.want, Want::AtLeast(_));
         let runs = tile_tasks::single_runs(batch);
         let problem = Problem { band: &batch.band, runs, pairs: batch.pairs(), lists };
@@ -102,11 +102,12 @@ impl PairsHost {
     ) -> Result<()> {
         let Problem { band, runs, pairs, lists } = problem;
         let (plan, scratch) = loop {
-            let limits = Limits { scratch_bytes: self.scratch_budget, slots: self.max_slots, loops: self.loop_budget };
+            let limits =
+                Limits { scratch_bytes: self.scratch_budget, slots: self.max_slots, loops: self.kit.loop_budget };
             let problem = Problem { band, runs: runs.clone(), pairs, lists };
             let end_word = |id| queries.end_word(&band.queries, id);
-            let plan = Plan::new(&self.gpu, &self.tiles, ways, problem, limits, end_word)?;
-            match self.scratch.reserve(&self.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
+            let plan = Plan::new(&self.kit.gpu, &self.tiles, ways, problem, limits, end_word)?;
+            match self.scratch.reserve(&self.kit.gpu, "scratch", plan.scratch_bytes, wgpu::BufferUsages::STORAGE) {
                 Ok(buffer) => break (plan, buffer.clone()),
                 Err(error) if !sparing || plan.scratch_bytes <= LEAST_SCRATCH_BYTES => return Err(error),
                 Err(error) => {
@@ -116,8 +117,8 @@ impl PairsHost {
             }
         };
         let programs: Vec<Shader> = plan.launches.iter().map(|launch| Shader::Tile(launch.variant)).collect();
-        let programs = self.pipelines.get_all(&self.gpu, &programs)?;
-        flight.start(&self.gpu, Work { band, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
+        let programs = self.kit.get_all(&programs)?;
+        flight.start(&self.kit.gpu, Work { band, plan, programs, pairs, lists, queries, targets, scratch: &scratch })
     }
 
     /// Waits for a batch, has those of its pairs computed again that halves did not hold or of which bounds are known, and gives its
@@ -130,7 +131,7 @@ impl PairsHost {
         limit: Duration,
     ) -> Result<Report> {
         let band = &batch.band;
-        let outcome = slot.first.finish(&self.gpu, limit)?;
+        let outcome = slot.first.finish(&self.kit.gpu, limit)?;
         let unfinished = || Report { unfinished: (0..batch.blocks.len()).collect(), ..Report::default() };
         let Some(mut scores) = outcome.scores else { return Ok(unfinished()) };
         let mut kernel_time = outcome.kernel_time;
@@ -155,7 +156,7 @@ impl PairsHost {
                         stores,
                         true,
                     )?;
-                    let outcome = slot.again.finish(&self.gpu, limit)?;
+                    let outcome = slot.again.finish(&self.kit.gpu, limit)?;
                     kernel_time = kernel_time.zip(outcome.kernel_time).map(|(one, other)| one + other);
                     let Some(right) = outcome.scores else { return Ok(unfinished()) };
                     right

@@ -1,0 +1,125 @@
+//! What every kind of work has on a device: the pipelines of its kernels, their sizes, and what the device allows them.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use super::device::Gpu;
+use super::engine::{GpuEngine, GpuKind};
+use super::kernels::Program;
+use super::pipeline::{Compiled, Pipelines, Rewrite};
+use super::resident::Residents;
+use crate::error::Result;
+
+/// A buffer that stays on the device as long as the host holds what is in it.
+pub struct ResidentBuffer {
+    /// The buffer.
+    pub(crate) buffer: wgpu::Buffer,
+}
+
+/// The kernels of a kind on a device: programs `P` of sizes `S`.
+pub struct Kit<P, S> {
+    /// The device.
+    pub(crate) gpu: Gpu,
+    /// Sizes of the kernels.
+    pub(crate) shape: S,
+    /// Bytes of a binding at most.
+    pub(crate) binding: u64,
+    /// Loop iterations that an invocation may make in a dispatch, if the device limits them.
+    pub(crate) loop_budget: Option<u64>,
+    pipelines: Pipelines<P>,
+}
+
+impl<P, S> Kit<P, S> {
+    /// Kernels of these sizes, none of them compiled.
+    pub(crate) fn new(gpu: &Gpu, shape: S) -> Self {
+        Kit {
+            shape,
+            binding: gpu.binding_bytes(),
+            loop_budget: gpu.description.loop_budget(),
+            pipelines: Pipelines::default(),
+            gpu: gpu.clone(),
+        }
+    }
+
+    /// What the host holds as `source` in a buffer, uploaded unless it is there. `what` is said of more than `limit` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Unsuited`](crate::Error::Unsuited) if it has more bytes; errors of the device.
+    pub(crate) fn resident<T: Send + Sync + ?Sized + 'static>(
+        &self,
+        residents: &mut Residents,
+        source: &Arc<T>,
+        (what, bytes): (&str, &[u8]),
+        limit: u64,
+    ) -> Result<Arc<ResidentBuffer>> {
+        if let Some(found) = residents.find(source, |_: &ResidentBuffer| true) {
+            return Ok(found);
+        }
+        let (size, limit) = (bytes.len() as u64, self.binding.min(limit));
+        if size > limit {
+            return Err(self.gpu.unsuited(format!("{size} bytes of {what} exceed its limit of {limit}")));
+        }
+        residents.make_room(size);
+        let buffer = self.gpu.upload(what, bytes)?;
+        Ok(residents.keep(source, buffer.size(), ResidentBuffer { buffer }))
+    }
+}
+
+impl<P: Program + Copy + Eq + Hash + Debug + Send, S> Kit<P, S> {
+    /// The pipeline of a program.
+    pub(crate) fn get(&mut self, program: P) -> Result<Compiled> {
+        self.pipelines.get(&self.gpu, program)
+    }
+
+    /// Those of several, compiled at once.
+    pub(crate) fn get_all(&mut self, programs: &[P]) -> Result<Vec<Compiled>> {
+        self.pipelines.get_all(&self.gpu, programs)
+    }
+}
+
+/// A kind's part of an engine, with its kernels.
+pub trait HasKit {
+    /// Its programs.
+    type Program: Program + Copy + Eq + Hash + Debug;
+    /// Sizes of its kernels.
+    type Shape: Copy;
+
+    /// The kernels.
+    fn kit(&self) -> &Kit<Self::Program, Self::Shape>;
+
+    /// The kernels, to be changed.
+    fn kit_mut(&mut self) -> &mut Kit<Self::Program, Self::Shape>;
+}
+
+impl<K: GpuKind<Host: HasKit>> GpuEngine<K> {
+    /// Sizes of the kernels.
+    pub fn with_shape(mut self, shape: <K::Host as HasKit>::Shape) -> Self {
+        self.host.kit_mut().shape = shape;
+        self
+    }
+
+    /// Sizes of the kernels.
+    pub fn shape(&self) -> <K::Host as HasKit>::Shape {
+        self.host.kit().shape
+    }
+
+    /// Compiles shaders with wgpu's bounds and loop checks (slower; for tests).
+    pub fn with_runtime_checks(self) -> Self {
+        self.with_pipelines(Pipelines::with_runtime_checks)
+    }
+
+    /// Changes the texts of shaders before they are compiled (for tests of hardware that is not there).
+    pub fn with_rewritten_shaders(self, rewrite: Rewrite) -> Self {
+        self.with_pipelines(|pipelines| pipelines.with_rewrite(rewrite))
+    }
+
+    fn with_pipelines<F>(mut self, change: F) -> Self
+    where
+        F: FnOnce(Pipelines<<K::Host as HasKit>::Program>) -> Pipelines<<K::Host as HasKit>::Program>,
+    {
+        let pipelines = &mut self.host.kit_mut().pipelines;
+        *pipelines = change(std::mem::take(pipelines));
+        self
+    }
+}
