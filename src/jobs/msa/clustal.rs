@@ -9,7 +9,6 @@ use crate::clustal::{ClustalBand, ClustalCosts, Plan, cpu};
 use crate::engine::check::finished;
 use crate::engine::owner;
 use crate::engine::thread_engine::thread_engines;
-use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::seq::SequenceId;
 use crate::tree::Distances;
@@ -45,7 +44,7 @@ pub(super) fn distances(
     };
     let mut table = plan.table();
     let reserve = || thread_engines(threads, &run.interrupt);
-    let control = run.control(&thread_pool(run.threads)?);
+    let control = run.control(pool);
     let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
     let bands = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.band), blocks));
     let mut computed = 0;

@@ -7,7 +7,6 @@ use super::super::{Run, Summary, engines};
 use super::cells_of;
 use crate::engine::owner;
 use crate::engine::thread_engine::thread_engines;
-use crate::engine::thread_pool;
 use crate::error::Result;
 use crate::posterior::{Gathered, Plan};
 use crate::seq::{SequenceId, SequenceStore};
@@ -23,7 +22,7 @@ pub(super) fn of(
     let (threads, cells) = (pool.current_num_threads(), cells_of(sequences));
     let engines = engines::open_posterior(run, pool, cells)?;
     let reserve = || thread_engines(threads, &run.interrupt);
-    let control = run.control(&thread_pool(run.threads)?);
+    let control = run.control(pool);
     let mut gathered = plan.gather();
     let blocks = plan.blocks.iter().map(|block| ((), block.clone())).collect();
     let bands = std::iter::once((0..sequences.len() as SequenceId, Arc::clone(&plan.band), blocks));
