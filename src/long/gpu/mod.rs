@@ -303,8 +303,10 @@ impl LongEngine for GpuLong {
 
     fn panel_columns(&self, rows: u32, columns: u32, alone: bool) -> u32 {
         let kept = WIDE_EDGES * u64::from(rows) * 8;
-        let is_wide = alone && kept <= self.binding && kept <= self.memory / 2;
-        let strips = if self.software { 64 } else { STRIPS * if is_wide { 4 } else { 1 } };
+        let may_be_wide = alone && kept <= self.binding && kept <= self.memory / 2;
+        // Others have fewer schedulers, and a dispatch of so many strips would take them too long.
+        let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
+        let strips = if self.software { 64 } else { STRIPS * times };
         let suits = strips * self.lanes() * self.cells(columns);
         // The rest is not worth a panel of its own.
         if columns <= suits + suits / 4 { columns } else { suits }
