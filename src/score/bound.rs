@@ -160,10 +160,11 @@ impl IdentityFilter {
         let Some(matches) = matches else {
             let bound = self.forms().iter().map(|form| form[0] * shorter + form[1] * longer).fold(f64::MAX, f64::min);
             let offset_score = (score + self.next * (m as i64 + n as i64)) as f64;
-            // The bound may be a small difference of large numbers: its rounding errors are a part of these.
+            // The bound may be a small difference of large numbers: its rounding errors are a part of these. (They are below
+            // 3e-15 of them; much more would be more than what kernels allow for their own.)
             let [p, q] = self.corner_scores();
             let largest = p.abs().max(q.abs()) + self.opening as f64;
-            return offset_score >= bound - 1e-12 * largest * (shorter + longer) - 1e-9;
+            return offset_score >= bound - 1e-14 * largest * (shorter + longer) - 1e-9;
         };
         let m_plus_n = m as i64 + n as i64;
         let matches = matches as i64;
