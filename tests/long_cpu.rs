@@ -15,7 +15,7 @@ use long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole
 use pairwave::error::{Error, Result};
 use pairwave::long::cpu::CpuLong;
 use pairwave::long::{
-    Best, BestSoFar, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
+    Best, BestSoFar, Edge, LongEngine, LongPair, Method, Point, Region, Sink, Source, State, Sweep, Swept, Traced,
 };
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
@@ -95,6 +95,13 @@ fn memory_decides_what_can_be_traced() {
     }
 }
 
+/// A sweep of a pair of 100 symbols each.
+fn hundred_squared<'a>(pair: &'a LongPair, top: &'a Edge, best: &'a BestSoFar, interrupt: &'a AtomicBool) -> Sweep<'a> {
+    let (rows, columns) = ((0, 100), (0, 100));
+    let (mark_every, keep_every, is_kept, prune) = (64, None, true, false);
+    Sweep { pair, rows, columns, top, mark_every, keep_every, is_kept, prune, best, interrupt }
+}
+
 #[test]
 fn an_interrupt_ends_sweep_and_trace() {
     let case = LongCase::new(&[1; 100], &[1; 100], &Scoring::truong());
@@ -102,18 +109,7 @@ fn an_interrupt_ends_sweep_and_trace() {
     let (top, left) = (case.pair.top(0..100), case.pair.left(0..100));
     let (pair, interrupt) = (&case.pair, &AtomicBool::new(true));
     let (rows, columns, best) = ((0, 100), (0, 100), &BestSoFar::default());
-    let sweep = Sweep {
-        pair,
-        rows,
-        columns,
-        top: &top,
-        mark_every: 64,
-        keep_every: None,
-        is_kept: true,
-        prune: false,
-        best,
-        interrupt,
-    };
+    let sweep = hundred_squared(pair, &top, best, interrupt);
     let source = Dripping::new(left.clone(), 0, 1);
     assert!(matches!(engine.sweep(&sweep, &source, &Kept::default()), Err(Error::Interrupted)));
     let from = Point { i: 100, j: 100, state: State::H };
@@ -145,19 +141,7 @@ fn a_source_that_fails_ends_the_sweep() {
     let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
     let pair = LongPair { query: [1; 100].into(), target: [2; 100].into(), scoring: Arc::new(scoring) };
     let (top, best, interrupt) = (pair.top(0..100), BestSoFar::default(), AtomicBool::new(false));
-    let (rows, columns) = ((0, 100), (0, 100));
-    let sweep = Sweep {
-        pair: &pair,
-        rows,
-        columns,
-        top: &top,
-        mark_every: 64,
-        keep_every: None,
-        is_kept: true,
-        prune: false,
-        best: &best,
-        interrupt: &interrupt,
-    };
+    let sweep = hundred_squared(&pair, &top, &best, &interrupt);
     let mut engine = CpuLong::new(3).with_tile(16, 16);
     let error = engine.sweep(&sweep, &Broken, &Kept::default()).unwrap_err();
     assert!(error.to_string().contains("no more"), "{error}");

@@ -64,7 +64,7 @@ impl Sink for Nobody {
 }
 
 impl GpuLong {
-    /// Columns of a strip and rows of a chunk.
+    /// Columns of a strip and rows of a chunk: a region's strips are as narrow as those of a narrow panel.
     fn chunks(&self, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
         let cells = strip.map_or_else(|| self.cells(0), |strip| strip.div_ceil(lanes).next_multiple_of(4));

@@ -177,23 +177,23 @@ impl GpuEngine {
         // More than this serves no kernel; the memory that the engine may take bounds it further.
         let (budget, max_slots, assumed_speed) =
             found.description.suited((2 << 30, 4096, 2e12), (512 << 20, 1024, 2e11), (96 << 20, 256, 1e9));
-        let binding = gpu.binding_bytes();
+        let kit = Kit::new(&gpu, MatrixShape::for_adapter(found));
         let arenas = Arenas::new(&gpu, LEAST_BYTES, u64::MAX);
         let host = PairsHost {
             config,
             arenas,
-            stores: ResidentStores::new(binding),
+            stores: ResidentStores::new(kit.binding),
             scratch: GrowingBuffer::default(),
-            scratch_budget: binding.min(budget),
+            scratch_budget: kit.binding.min(budget),
             max_slots,
-            kit: Kit::new(&gpu, MatrixShape::for_adapter(found)),
             tiles: Tiles::new(TileShape::for_adapter(found)),
             pool: None,
-            output_budget: binding.min(MOST_OUTPUT_BYTES),
+            output_budget: kit.binding.min(MOST_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             prices: Prices::new(config, assumed_speed),
             assumed_speed,
             in_place: false,
+            kit,
         };
         let guess = (assumed_speed / 2.0).max(FIRST_GUESS);
         let speed = if config.cells_per_second > 0.0 { config.cells_per_second } else { guess };

@@ -35,7 +35,7 @@ impl Arenas {
     /// As many as take `all` bytes together if each has at most `each`.
     pub(super) fn new(gpu: &Gpu, all: u64, each: u64) -> Self {
         let limits = gpu.device.limits();
-        let each = each.min(limits.max_storage_buffer_binding_size).min(limits.max_buffer_size).min(all).max(16);
+        let each = each.min(gpu.binding_bytes()).min(all).max(16);
         let bindings = limits.max_storage_buffers_per_shader_stage.saturating_sub(OTHER_BUFFERS).max(1) as u64;
         let count = (all / each).clamp(1, MOST_ARENAS.min(bindings));
         Arenas { buffers: (0..count).map(|_| GrowingBuffer::default()).collect(), quads: each / 16, paying: None }
