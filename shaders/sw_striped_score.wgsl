@@ -86,9 +86,6 @@ var<workgroup> profile: array<vec4<i32>, CLASSES * C4 * LANES>;
 // Edges of a batch: of each step four rows' H, then their gaps.
 var<workgroup> incoming: array<vec4<i32>, 2u * BATCH>;
 var<workgroup> outgoing: array<vec4<i32>, 2u * BATCH>;
-var<workgroup> wg_ticket: u32;
-var<workgroup> wg_known: i32;
-var<workgroup> wg_go: u32;
 
 fn target_code(j: u32) -> u32 {
     let at = params.target_begin + j;
@@ -127,10 +124,11 @@ fn flipped(value: i32) -> u32 {
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
     var strip = params.first_strip + workgroup.x;
     if (PERSISTENT) {
+        var ticket = 0u;
         if (t == 0u) {
-            wg_ticket = atomicAdd(&shared_best.ticket, 1u);
+            ticket = atomicAdd(&shared_best.ticket, 1u);
         }
-        strip = params.first_strip + workgroupUniformLoad(&wg_ticket);
+        strip = params.first_strip + of_first(ticket, t);
     }
     if (strip >= params.strips) {
         return;
@@ -155,7 +153,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
         profile[p] = scores;
     }
-    // Safe: each entry has one writer; they are read after the barrier that begins the first batch.
+    // Safe: each entry is its writer's alone.
     var h: array<i32, CELLS>;
     var gap: array<i32, CELLS>;
     var sent_h: vec4<i32>;
@@ -195,6 +193,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         best_i = bitcast<u32>(state[rest + 10u * LANES]);
         best_j = bitcast<u32>(state[rest + 11u * LANES]);
     }
+    // Only what is more is a best.
+    var threshold = best;
+    // The best score of all strips is asked for a batch ahead, too. It only rises: an older one prunes less.
+    var known_ahead = 0;
+    if (PRUNE) {
+        known_ahead = atomicLoad(&shared_best.best);
+    }
     let blocks = params.rows / 4u;
     var next_mark = 1u;
     // The first mark at or below the block that the lane is to compute.
@@ -222,8 +227,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
     }
     for (var batch = step_begin; batch < step_end; batch += i32(BATCH)) {
-        // Safe: the barrier keeps the words of the last batch until all lanes have done with them, and the next one shows the
-        // new ones to the lane that they are for.
+        // Safe: the barrier keeps the words of the last batch until all lanes have done with them.
         workgroupBarrier();
         var highest = 0;
         for (var k = 0u; k < WORDS_A_LANE; k++) {
@@ -249,6 +253,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 highest = max(highest, number);
             }
         }
+        // Safe: shows the new words to the lane that they are for.
+        workgroupBarrier();
         if (batch + i32(BATCH) < step_end) {
             for (var k = 0u; k < WORDS_A_LANE; k++) {
                 let place = word_place(k * LANES + t, batch + i32(BATCH) - i32(first_lane), left_begin, left_mask);
@@ -260,9 +266,10 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         var go = true;
         var known = 0;
         if (PRUNE) {
-            if (t == 0u) {
-                wg_known = max(params.best_floor, atomicLoad(&shared_best.best));
-            }
+            known = max(params.best_floor, bitcast<i32>(of_first(bitcast<u32>(known_ahead), t)));
+            known_ahead = atomicLoad(&shared_best.best);
+            // Nobody asks for less.
+            threshold = max(threshold, known - 1);
             for (var c = 0u; c < CELLS; c++) {
                 highest = max(highest, h[c]);
             }
@@ -272,12 +279,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
             let columns_left = params.columns_to_end - max(i32(strip * LANES * CELLS) - i32(params.padding), 0);
             let reach = max(min(rows_left, columns_left), 0) * params.greatest;
-            highest = highest_of_all(highest, t);
-            known = workgroupUniformLoad(&wg_known);
-            if (t == 0u) {
-                wg_go = u32(highest + reach >= known);
-            }
-            go = workgroupUniformLoad(&wg_go) != 0u;
+            go = highest_of_all(highest, t) + reach >= known;
             if (!go) {
                 // Nothing that passes here reaches the best: all lanes forget what they have.
                 for (var c = 0u; c < CELLS; c++) {
@@ -310,8 +312,11 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         }
                     }
                 }
-                for (var w = t; w < 2u * BATCH; w += LANES) {
-                    outgoing[w] = vec4<i32>(select(0, params.first, (w & 1u) == 1u));
+                for (var w = t; w < BATCH_WORDS; w += LANES) {
+                    let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
+                    if (place != NOWHERE) {
+                        atomicStore(&vertical[place], flipped(select(0, params.first, (w & 1u) == 1u)));
+                    }
                 }
                 let upcoming = batch + i32(BATCH) - i32(t);
                 if (upcoming >= 0 && u32(upcoming) < blocks) {
@@ -322,21 +327,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 }
             }
         }
-        workgroupBarrier();
         if (go) {
             for (var s = 0u; s < BATCH; s++) {
                 let block = batch + i32(s) - i32(t);
                 var left_h = from_left(sent_h, t, 2u * s);
                 var left_gap = from_left(sent_gap, t, 2u * s + 1u);
-                if (t == 0u) {
+                if (strip == 0u && t == 0u) {
                     // Nobody is to its left, and a shuffle may give it anything.
                     left_h = vec4<i32>(0);
                     left_gap = vec4<i32>(params.first);
                 }
-                if (t == first_lane) {
-                    left_h = incoming[2u * s];
-                    left_gap = incoming[2u * s + 1u];
-                }
+                left_h = select(left_h, incoming[2u * s], t == first_lane);
+                left_gap = select(left_gap, incoming[2u * s + 1u], t == first_lane);
                 if (block >= 0 && u32(block) < blocks) {
                     var symbols = word;
                     if (u32(block) + 1u < blocks) {
@@ -348,7 +350,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     let corner_before = corner;
                     var h_before = h;
                     var gap_before = gap;
-                    var greatest = best;
+                    var greatest = threshold;
                     for (var r = 0u; r < 4u; r++) {
                         let row = (symbols & 255u) * (C4 * LANES) + t;
                         symbols >>= 8u;
@@ -400,7 +402,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                         sent_h = vec4<i32>(sent_h.yzw, near);
                         sent_gap = vec4<i32>(sent_gap.yzw, across);
                     }
-                    if (LOCAL && greatest > best) {
+                    if (LOCAL && greatest > threshold) {
                         symbols = symbols_before;
                         var replayed_corner = corner_before;
                         for (var r = 0u; r < 4u; r++) {
@@ -423,7 +425,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                                     across = max(across + params.next, near + params.first);
                                 }
                                 h_before[c] = near;
-                                if (near > best) {
+                                if (near > threshold) {
+                                    threshold = near;
                                     best = near;
                                     best_i = u32(block) * 4u + r + 1u;
                                     best_j = u32(lane_column) + c + 1u;
@@ -459,12 +462,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 }
             }
         }
-        // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
-        workgroupBarrier();
-        for (var w = t; w < BATCH_WORDS; w += LANES) {
-            let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
-            if (place != NOWHERE) {
-                atomicStore(&vertical[place], flipped(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
+        if (go) {
+            // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
+            workgroupBarrier();
+            for (var w = t; w < BATCH_WORDS; w += LANES) {
+                let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
+                if (place != NOWHERE) {
+                    atomicStore(&vertical[place], flipped(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
+                }
             }
         }
     }

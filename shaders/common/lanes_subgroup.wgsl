@@ -10,3 +10,8 @@ fn from_left(value: vec4<i32>, t: u32, turn: u32) -> vec4<i32> {
 fn highest_of_all(value: i32, t: u32) -> i32 {
     return subgroupMax(value);
 }
+
+// The first lane's value. To be called by all lanes.
+fn of_first(value: u32, t: u32) -> u32 {
+    return subgroupBroadcastFirst(value);
+}

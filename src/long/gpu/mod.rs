@@ -8,12 +8,14 @@ mod region;
 mod resident;
 mod sweep;
 pub mod trace;
+mod width;
 
 use self::finish::finish;
 use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
 use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
+use self::width::{NARROW_CELLS, STRIPS, WIDE_CELLS, suiting_cells, suiting_classes};
 use super::kernels::striped::{BLOCK_ROWS, Variant};
 use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
@@ -79,10 +81,6 @@ pub struct GpuLong {
     has_warned: bool,
 }
 
-/// Strips that fill a large device: one for each scheduler of an H200. With four times as many a panel begins and ends with
-/// idle schedulers a quarter as often, at 1.2 times the speed; but where other devices wait for its right edge, that comes
-/// the later.
-const STRIPS: u32 = 528;
 /// Edges inside a wide panel that may have to be kept whole.
 const WIDE_EDGES: u64 = 40;
 /// The part of its memory that an engine takes for pairs from sweep to sweep.
@@ -162,21 +160,20 @@ impl GpuLong {
         self
     }
 
-    /// Columns that an invocation keeps in a panel of so many. (H200: 16 are 1.2 times as fast as 8 where strips are many;
-    /// where they are few, more of them are at work with 8.)
-    fn cells(&self, columns: u32) -> u32 {
-        let wide = columns >= 100_000 && !self.software;
-        self.shape.cells.unwrap_or(if wide { 16 } else { 8 }).next_multiple_of(4)
+    /// Columns that an invocation keeps in a panel of so many, for a query of so many kinds of symbols.
+    fn cells(&self, columns: u32, kinds: u32) -> u32 {
+        let suits = || if self.software { NARROW_CELLS } else { suiting_cells(columns, kinds, self.lanes()) };
+        self.shape.cells.unwrap_or_else(suits).next_multiple_of(4)
     }
 
     fn lanes(&self) -> u32 {
         self.shape.lanes.or(self.subgroup).unwrap_or(32)
     }
 
-    /// The constants for a pair whose query has so many classes.
+    /// The constants for a pair whose query has so many kinds of symbols.
     fn variant(
         &self,
-        (pair, classes): (&LongPair, u32),
+        (pair, kinds): (&LongPair, u32),
         columns: u32,
         strip: Option<u32>,
         prune: bool,
@@ -184,10 +181,12 @@ impl GpuLong {
     ) -> Variant {
         let wanted = self.lanes();
         let shuffle = self.shape.shuffle && self.subgroup == Some(wanted);
+        let cells =
+            strip.map_or_else(|| self.cells(columns, kinds), |strip| strip.div_ceil(wanted).next_multiple_of(4));
         let mut variant = Variant {
             lanes: wanted,
-            cells: strip.map_or_else(|| self.cells(columns), |strip| strip.div_ceil(wanted).next_multiple_of(4)),
-            classes,
+            cells,
+            classes: suiting_classes(kinds, cells),
             codes: pair.scoring.alphabet.size() as u32,
             batch: self.shape.batch.next_multiple_of(2),
             last_cell: 0,
@@ -307,7 +306,9 @@ impl LongEngine for GpuLong {
         // Others have fewer schedulers, and a dispatch of so many strips would take them too long.
         let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
-        let suits = strips * self.lanes() * self.cells(columns);
+        let cells =
+            self.shape.cells.unwrap_or(if self.software { NARROW_CELLS } else { WIDE_CELLS }).next_multiple_of(4);
+        let suits = strips * self.lanes() * cells;
         // The rest is not worth a panel of its own.
         if columns <= suits + suits / 4 { columns } else { suits }
     }
@@ -337,16 +338,16 @@ impl LongEngine for GpuLong {
             return Ok(Swept { best: last.best, pruned_cells: 0 });
         }
         let whole = Sweep { rows: (sweep.rows.0, end), ..*sweep };
-        let strip = self.lanes() * self.cells(columns);
         let chunk = self.retained_chunk(sweep);
         let least = Keep {
-            strips: sweep.keep_every.map(|every| (every / strip).max(1)),
-            strip: None,
+            columns: sweep.keep_every,
+            // What is traced afterwards has strips as wide.
+            strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, 5)),
             // Reading edges back takes a quarter of the time of computing what is between them.
             mark_every: if sweep.is_kept { sweep.mark_every } else { u32::MAX },
             quiet: false,
         };
-        let keep = chunk.map_or(least, |chunk| Keep { strips: Some(1), mark_every: chunk, ..least });
+        let keep = chunk.map_or(least, |chunk| Keep { columns: Some(1), mark_every: chunk, ..least });
         let (plan, mut swept) = self.run(&whole, (keep, least), left, sink)?;
         let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
         let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * plan.strip);

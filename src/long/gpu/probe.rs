@@ -94,7 +94,7 @@ impl GpuLong {
         };
         let gaps = Gaps::from_blast(5, 2);
         let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
-        let columns = 2048 * self.lanes() * self.cells(1 << 20);
+        let columns = 2048 * self.lanes() * self.cells(1 << 20, 4);
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
         let top = pair.top(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
@@ -113,7 +113,7 @@ impl GpuLong {
         let mut edges = Vec::new();
         for schedule in [Schedule::Wavefront, Schedule::Persistent] {
             let kept = Kept::default();
-            let keep = Keep { strips: None, strip: None, mark_every: 1 << 20, quiet: false };
+            let keep = Keep { columns: None, strip: None, mark_every: 1 << 20, quiet: false };
             if self.run_panel(&sweep, keep, schedule, &Border(&pair), &kept, &mut Handed::default())?.is_none() {
                 tracing::debug!("workgroups cannot wait for each other here");
                 return Ok(false);

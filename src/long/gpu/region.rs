@@ -67,7 +67,7 @@ impl GpuLong {
     /// Columns of a strip and rows of a chunk: a region's strips are as narrow as those of a narrow panel.
     fn chunks(&self, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
-        let cells = strip.map_or_else(|| self.cells(0), |strip| strip.div_ceil(lanes).next_multiple_of(4));
+        let cells = strip.map_or_else(|| self.cells(0, 4), |strip| strip.div_ceil(lanes).next_multiple_of(4));
         let usual = if self.loop_budget.is_some() { SMALL_CHUNK } else { CHUNK };
         let chunk = chunk.unwrap_or(usual).clamp(BLOCK_ROWS, 1 << 16).next_multiple_of(BLOCK_ROWS);
         (lanes * cells.clamp(4, (MOST_STRIP / lanes).max(4) & !3), chunk)
@@ -206,7 +206,7 @@ impl GpuLong {
             best: &best,
             interrupt: region.interrupt,
         };
-        let keep = Keep { strips: Some(1), strip: Some(strip), mark_every: chunk, quiet: true };
+        let keep = Keep { columns: Some(1), strip: Some(strip), mark_every: chunk, quiet: true };
         let left = Given { edge: region.left, first: region.rows.0 };
         let (plan, _) = self.run_once(&sweep, keep, &left, &Nobody, &mut Handed::default())?;
         self.grid(&plan, whole, chunk).ok_or_else(|| self.gpu.error("chunks without edges"))

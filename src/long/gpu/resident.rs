@@ -99,7 +99,11 @@ impl ResidentQuery {
             scoring: Arc::downgrade(&pair.scoring),
             shift,
             // A few sizes, so that pairs share compiled shaders.
-            kinds: if codes.len() <= 5 { 5 } else { (codes.len() as u32).next_multiple_of(8) },
+            kinds: match codes.len() as u32 {
+                ..=4 => 4,
+                5 => 5,
+                many => many.next_multiple_of(8),
+            },
             classes: gpu.upload("query of a long pair", &words(classes))?,
             codes: gpu.upload("query of a long pair", &words(query.to_vec()))?,
             table: gpu.upload("scores of a long pair", bytemuck::cast_slice(&table))?,

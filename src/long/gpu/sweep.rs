@@ -42,14 +42,15 @@ impl GpuLong {
     ) -> Result<Option<(PanelPlan, Swept)>> {
         let pair = sweep.pair;
         let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
+        let columns = sweep.columns.1 - sweep.columns.0;
+        let variant = self.variant((pair, query.kinds), columns, keep.strip, sweep.prune, schedule);
         let extent = Extent {
             rows: sweep.rows.1 - sweep.rows.0,
-            columns: sweep.columns.1 - sweep.columns.0,
+            columns,
             mark_every: keep.mark_every,
-            keep_strips: keep.strips,
+            keep_strips: keep.columns.map(|columns| (columns / variant.strip()).max(1)),
         };
         self.retained = None;
-        let variant = self.variant((pair, query.kinds), extent.columns, keep.strip, sweep.prune, schedule);
         let Some(mut plan) = self.plan(extent, &variant, schedule) else {
             return Err(self.gpu.unsuited(format!(
                 "a panel of {} rows and {} columns does not fit its memory",
@@ -383,8 +384,8 @@ pub(super) struct Handed {
 /// What a panel is to leave on the device.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Keep {
-    /// Strips between edges that are kept whole; `None` for none inside.
-    pub strips: Option<u32>,
+    /// Columns between edges that are kept whole, at least a strip's; `None` for none inside.
+    pub columns: Option<u32>,
     /// Columns of a strip, if that matters.
     pub strip: Option<u32>,
     /// Rows between edges along rows; a multiple of 4.

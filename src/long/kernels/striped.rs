@@ -90,7 +90,7 @@ pub struct Variant {
     pub lanes: u32,
     /// Columns that an invocation keeps in registers; a multiple of 4.
     pub cells: u32,
-    /// Kinds of query symbols.
+    /// Kinds of query symbols, at least.
     pub classes: u32,
     /// Codes of the alphabet.
     pub codes: u32,
@@ -148,8 +148,8 @@ impl Variant {
 
     /// Workgroup memory in bytes.
     pub const fn workgroup_bytes(&self) -> u32 {
-        let exchange = if self.shuffle { 0 } else { 2 * self.lanes * 16 + 4 };
-        self.classes * self.strip() * 4 + 2 * self.batch * 8 * 4 + 12 + exchange
+        let exchange = if self.shuffle { 0 } else { 2 * self.lanes * 16 + 8 };
+        self.classes * self.strip() * 4 + 2 * self.batch * 8 * 4 + exchange
     }
 
     /// Loop iterations that an invocation makes at most in so many steps, if no loop is unrolled.

@@ -1,0 +1,76 @@
+//! How wide the strips of a panel are on a card.
+//!
+//! NVIDIA's Vulkan gives all workgroups of a compute unit 48 KiB of workgroup memory together, whatever the unit has (H200: 12
+//! workgroups of 4 KiB, 4 of 12 KiB, 1 of more than 24). Most of what a strip takes is its profile: its columns times the kinds
+//! of symbols. With more than a fifth of the 48 KiB, four strips are at work on a unit, one for each scheduler. With less a fifth one
+//! comes, one scheduler has two, and all strips wait for these: 1,000,000 squared then take 1.1 times as long.
+
+/// Strips that fill a large device: one for each scheduler of an H200. With four times as many a panel begins and ends with
+/// idle schedulers a quarter as often, at 1.2 times the speed; but where other devices wait for its right edge, that comes
+/// the later.
+pub(super) const STRIPS: u32 = 528;
+/// Columns of an invocation where strips are few.
+pub(super) const NARROW_CELLS: u32 = 8;
+/// The same where they are many, of a query of which it is not known that it has four kinds of symbols.
+pub(super) const WIDE_CELLS: u32 = 16;
+
+/// Columns of an invocation, in a panel of so many, for a query of so many kinds of symbols: few as long as all strips are at work at the
+/// same time, else what leaves workgroup memory for [`STRIPS`] of them.
+pub(super) fn suiting_cells(columns: u32, kinds: u32, lanes: u32) -> u32 {
+    let most = if kinds <= 4 { 20 } else { WIDE_CELLS };
+    let are_at_work = |cells: &u32| columns.div_ceil(cells * lanes) <= STRIPS;
+    (NARROW_CELLS..most).step_by(4).find(are_at_work).unwrap_or(most)
+}
+
+/// Classes that the profile of a query of so many kinds of symbols has room for. One more than four keeps a fifth strip away.
+pub(super) fn suiting_classes(kinds: u32, cells: u32) -> u32 {
+    if cells == WIDE_CELLS { kinds.max(5) } else { kinds }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::long::gpu::StripedShape;
+    use crate::long::kernels::striped::Variant;
+
+    /// Workgroup memory of a strip of 32 lanes.
+    fn bytes(kinds: u32, cells: u32) -> u32 {
+        let variant = Variant {
+            lanes: 32,
+            cells,
+            classes: suiting_classes(kinds, cells),
+            codes: 16,
+            batch: StripedShape::default().batch,
+            last_cell: 0,
+            local: true,
+            linear: false,
+            prune: true,
+            persistent: true,
+            shuffle: true,
+        };
+        variant.workgroup_bytes()
+    }
+
+    #[test]
+    fn four_wide_strips_of_nucleotides_fit_a_compute_unit_and_not_five() {
+        const UNIT: u32 = 48 << 10;
+        for (kinds, wanted) in [(1, 20), (4, 20), (5, 16)] {
+            let cells = suiting_cells(1_000_000, kinds, 32);
+            assert_eq!(cells, wanted);
+            // Of those that are traced afterwards, too.
+            for cells in [cells, WIDE_CELLS] {
+                let bytes = bytes(kinds.max(4), cells);
+                assert!(4 * bytes <= UNIT && 5 * bytes > UNIT, "{kinds} kinds, {cells} columns: {bytes} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn strips_are_narrow_while_all_are_at_work() {
+        let suiting = |columns| suiting_cells(columns, 4, 32);
+        let widest = |cells: u32| 32 * cells * STRIPS;
+        assert_eq!([1, widest(8), widest(8) + 1, widest(12), widest(16)].map(suiting), [8, 8, 12, 12, 16]);
+        assert_eq!([widest(16) + 1, u32::MAX].map(suiting), [20, 20]);
+        assert_eq!(suiting_cells(widest(16) + 1, 5, 32), 16);
+    }
+}
