@@ -21,8 +21,8 @@ use self::choice::{Choice, Prices};
 use self::matrix::MatrixSlot;
 use self::programs::Shader;
 use self::resident::{Resident, ResidentStores};
-use self::shape::Arenas;
 pub use self::shape::MatrixShape;
+use self::shape::{Arenas, Expected};
 use self::slot::Slot;
 pub use self::tile::{COLUMNS as TILE_COLUMNS, LANES as TILE_LANES, TileShape};
 use self::tile::{ChosenTiles, TileSlot, Tiles};
@@ -139,6 +139,8 @@ pub struct PairsHost {
     scratch_budget: u64,
     max_slots: u64,
     arenas: Arenas,
+    /// Devices that the job computes on.
+    devices: u32,
     tiles: Tiles,
     /// Threads that share what the host computes.
     pool: Option<Arc<rayon::ThreadPool>>,
@@ -182,6 +184,7 @@ impl GpuEngine {
         let host = PairsHost {
             config,
             arenas,
+            devices: 1,
             stores: ResidentStores::new(kit.binding),
             scratch: GrowingBuffer::default(),
             scratch_budget: kit.binding.min(budget),
@@ -221,6 +224,12 @@ impl GpuEngine {
     /// Allows this much memory in bytes for directions, in arenas of at most `arena` bytes.
     pub fn with_arenas(mut self, all: u64, arena: u64) -> Self {
         self.host.make_arenas(all, arena);
+        self
+    }
+
+    /// Says how many devices a job computes on, this one among them: the more there are, the longer each waits for its memory.
+    pub fn with_devices(mut self, devices: u32) -> Self {
+        self.host.devices = devices;
         self
     }
 
@@ -350,7 +359,8 @@ impl GpuKind for Pairs {
         };
         if site.remaining_cells > 0 && batch.band.want.has_alignments() {
             let cells = site.remaining_cells.saturating_add(batch.cells());
-            host.arenas.suit(cells, !batch.band.scoring.gaps.is_linear());
+            let affine = !batch.band.scoring.gaps.is_linear();
+            host.arenas.suit(Expected { cells, affine, devices: host.devices });
         }
         let choice = host.choose(site.kernel, batch, extent, &scoring);
         tracing::trace!(kernel = choice.kernel.stem, pairs = batch.pairs(), cells = batch.cells(), "batch");

@@ -19,6 +19,9 @@ const MOST_LANE_COLUMNS: u32 = 16;
 const OTHER_BUFFERS: u32 = 6;
 /// Seconds that the driver takes to make a byte of an arena and to take it back (H200).
 const BYTE_SECONDS: f64 = 4.5e-11;
+/// How much longer that takes for each other device that a job computes on: the driver serves them one after the other, and slower
+/// (two H200s took three times as long for a byte of each as one by itself).
+const BESIDE: f64 = 2.0;
 /// Seconds that a round costs beside its cells, since the last pairs and the walk do not fill the device, under linear and
 /// affine gaps (H200).
 const ROUND_SECONDS: [f64; 2] = [5e-3, 17e-3];
@@ -29,6 +32,17 @@ pub(super) struct Arenas {
     quads: u64,
     /// How many pay, once it is known what a job is to store; until then all are used.
     paying: Option<u32>,
+}
+
+/// What an engine may expect to store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected {
+    /// Cells of alignments.
+    pub cells: u64,
+    /// Whether gaps are affine, which takes twice the memory.
+    pub affine: bool,
+    /// Devices that make arenas at the same time, this one among them.
+    pub devices: u32,
 }
 
 impl Arenas {
@@ -46,9 +60,9 @@ impl Arenas {
         self.paying.unwrap_or(self.buffers.len() as u32)
     }
 
-    /// Uses as many as pay where a job is to store directions of so many cells, but never fewer than before: those are made.
-    pub(super) fn suit(&mut self, cells: u64, affine: bool) {
-        let pay = arenas_that_pay(cells, affine, 16 * self.quads);
+    /// Uses as many as pay for what a job is to store, but never fewer than before: those are made.
+    pub(super) fn suit(&mut self, expected: Expected) {
+        let pay = arenas_that_pay(expected, 16 * self.quads);
         self.paying = Some(pay.max(self.paying.unwrap_or(1)).min(self.buffers.len() as u32));
     }
 
@@ -94,13 +108,14 @@ impl Arenas {
     }
 }
 
-/// Arenas of so many bytes that pay for directions of so many cells. Twice the memory halves the rounds; what these and the
+/// Arenas of so many bytes that pay. Twice the memory halves the rounds; what these and the
 /// memory cost together is least where both cost the same. The nearest power of two, since kernels are compiled for their
 /// number of arenas.
-fn arenas_that_pay(cells: u64, affine: bool, arena_bytes: u64) -> u32 {
+fn arenas_that_pay(Expected { cells, affine, devices }: Expected, arena_bytes: u64) -> u32 {
     let bytes = cells as f64 * if affine { 0.5 } else { 0.25 };
     let round_seconds = ROUND_SECONDS[usize::from(affine)];
-    let pay = (bytes * round_seconds / BYTE_SECONDS).sqrt() / arena_bytes.max(1) as f64;
+    let byte_seconds = BYTE_SECONDS * (1.0 + BESIDE * f64::from(devices.max(1) - 1));
+    let pay = (bytes * round_seconds / byte_seconds).sqrt() / arena_bytes.max(1) as f64;
     pay.max(1.0).log2().round().exp2() as u32
 }
 
@@ -203,12 +218,16 @@ mod tests {
     #[test]
     fn more_arenas_pay_the_more_is_stored() {
         const BYTES: u64 = 1 << 31;
-        let pay = |cells: f64, affine| arenas_that_pay(cells as u64, affine, BYTES);
+        let pay_beside =
+            |cells: f64, affine, devices| arenas_that_pay(Expected { cells: cells as u64, affine, devices }, BYTES);
+        let pay = |cells: f64, affine| pay_beside(cells, affine, 1);
         // All pairs of 2,000 genes, of 200, and a batch.
         assert_eq!([pay(4.2e12, false), pay(4.2e12, true)], [4, 16]);
         assert_eq!([pay(4.2e10, false), pay(4.2e10, true)], [1, 1]);
+        // Two devices with half of it each.
+        assert_eq!([pay_beside(2.1e12, false, 2), pay_beside(2.1e12, true, 2)], [2, 4]);
         for affine in [false, true] {
-            let counts: Vec<u32> = (0..64).map(|bits| arenas_that_pay(1 << bits, affine, BYTES)).collect();
+            let counts: Vec<u32> = (0..64).map(|bits| pay((1u64 << bits) as f64, affine)).collect();
             assert!(counts.is_sorted() && counts.iter().all(|count| count.is_power_of_two()), "{counts:?}");
         }
     }

@@ -195,7 +195,8 @@ pub fn open_all(
 ) -> Vec<Result<GpuEngine>> {
     let cells = cells / adapters.len().max(1) as u64;
     let open = |found: &FoundAdapter, memory: u64| {
-        GpuEngine::open(found, Config::for_adapter(found)).map(|engine| engine.with_memory(memory))
+        let engine = GpuEngine::open(found, Config::for_adapter(found))?;
+        Ok(engine.with_memory(memory).with_devices(adapters.len() as u32))
     };
     let opened = at_once(adapters.iter().map(|(found, memory)| move || open(found, *memory)));
     let mut results: Vec<Option<Result<GpuEngine>>> = Vec::new();
