@@ -6,6 +6,7 @@
 //! of two lengths and of the composition of the given ones are aligned, and their scores compared and extrapolated.
 //! Everything is drawn from a fixed seed.
 
+use super::random::Random;
 use super::scoring::Scoring;
 use crate::seq::{Alphabet, Code};
 
@@ -124,22 +125,11 @@ impl Chance {
     }
 }
 
-/// xorshift64*.
-struct Random(u64);
-
 impl Random {
-    /// A number from 0 to 1.
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
     /// Codes drawn by their shares, of which there is one at least.
     fn sequence(&mut self, shares: &[(Code, f64)], length: usize) -> Vec<Code> {
         let mut draw = || {
-            let mut rest = self.next();
+            let mut rest = self.part();
             let found = shares.iter().find(|&&(_, share)| {
                 rest -= share;
                 rest < 0.0

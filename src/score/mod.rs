@@ -18,6 +18,7 @@ pub mod matrix;
 #[doc(hidden)]
 pub mod offset;
 pub mod phylo;
+pub(crate) mod random;
 pub mod schemes;
 pub mod scoring;
 pub mod statistics;

@@ -15,6 +15,7 @@ use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind, offered};
 use crate::pairs::Pairs;
 use crate::pairs::plan::cost::Speeds;
 use crate::pairs::{Band, Batch, Block, Want};
+use crate::score::random::Random;
 use crate::score::{Mode, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
@@ -48,14 +49,8 @@ pub struct Trial {
 
 /// Random sequences for measurements: `count` of `length` symbols, from a fixed seed.
 pub fn random_store(alphabet: Alphabet, count: usize, length: usize, seed: u64) -> SequenceStore {
-    let mut state = seed | 1;
-    let mut next = move || {
-        // xorshift64*: enough for measurements, and no dependency.
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as u32
-    };
+    let mut random = Random(seed | 1);
+    let mut next = || (random.bits() >> 33) as u32;
     let mut builder = SequenceStore::builder(alphabet);
     for index in 0..count {
         let codes: Vec<Code> = (0..length)
