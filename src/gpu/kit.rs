@@ -92,6 +92,25 @@ pub trait HasKit {
     fn kit_mut(&mut self) -> &mut Kit<Self::Program, Self::Shape>;
 }
 
+/// Says that a kind's part of an engine has its kernels in the field `kit`.
+macro_rules! has_kit {
+    ($host:ty, $program:ty, $shape:ty) => {
+        impl $crate::gpu::kit::HasKit for $host {
+            type Program = $program;
+            type Shape = $shape;
+
+            fn kit(&self) -> &$crate::gpu::kit::Kit<$program, $shape> {
+                &self.kit
+            }
+
+            fn kit_mut(&mut self) -> &mut $crate::gpu::kit::Kit<$program, $shape> {
+                &mut self.kit
+            }
+        }
+    };
+}
+pub(crate) use has_kit;
+
 impl<K: GpuKind<Host: HasKit>> GpuEngine<K> {
     /// Sizes of the kernels.
     pub fn with_shape(mut self, shape: <K::Host as HasKit>::Shape) -> Self {

@@ -16,7 +16,7 @@ use crate::gpu::choosing::{Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Cooperation, Kernel, Kind, Step};
-use crate::gpu::kit::{HasKit, Kit, ResidentBuffer};
+use crate::gpu::kit::{Kit, ResidentBuffer, has_kit};
 use crate::gpu::memory::Shares;
 use crate::seq::Alphabet;
 
@@ -156,18 +156,7 @@ fn usual_speed(last: Pass, work: Work, seconds: f64) -> Option<f64> {
     (usual > work.cells / seconds).then_some(usual)
 }
 
-impl HasKit for ClustalHost {
-    type Program = Variant;
-    type Shape = ClustalShape;
-
-    fn kit(&self) -> &Kit<Variant, ClustalShape> {
-        &self.kit
-    }
-
-    fn kit_mut(&mut self) -> &mut Kit<Variant, ClustalShape> {
-        &mut self.kit
-    }
-}
+has_kit!(ClustalHost, Variant, ClustalShape);
 
 impl GpuKind for Clustal {
     type Choice = Chosen;

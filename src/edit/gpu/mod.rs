@@ -27,7 +27,7 @@ use crate::gpu::choosing::{Candidate, Chooser, Trials};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::Kernel;
-use crate::gpu::kit::{HasKit, Kit};
+use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::memory::Shares;
 use crate::gpu::resident::Residents;
 use crate::score::Found;
@@ -130,18 +130,7 @@ impl EditHost {
     }
 }
 
-impl HasKit for EditHost {
-    type Program = Variant;
-    type Shape = EditShape;
-
-    fn kit(&self) -> &Kit<Variant, EditShape> {
-        &self.kit
-    }
-
-    fn kit_mut(&mut self) -> &mut Kit<Variant, EditShape> {
-        &mut self.kit
-    }
-}
+has_kit!(EditHost, Variant, EditShape);
 
 impl GpuKind for Edit {
     type Choice = Chosen;

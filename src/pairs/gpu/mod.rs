@@ -35,7 +35,7 @@ use crate::gpu::choosing::Work;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
-use crate::gpu::kit::{HasKit, Kit};
+use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
 use crate::pairs::Pairs;
 use crate::score::{Mode, OffsetScoring};
@@ -286,18 +286,7 @@ impl PairsHost {
     }
 }
 
-impl HasKit for PairsHost {
-    type Program = Shader;
-    type Shape = MatrixShape;
-
-    fn kit(&self) -> &Kit<Shader, MatrixShape> {
-        &self.kit
-    }
-
-    fn kit_mut(&mut self) -> &mut Kit<Shader, MatrixShape> {
-        &mut self.kit
-    }
-}
+has_kit!(PairsHost, Shader, MatrixShape);
 
 impl GpuKind for Pairs {
     type Choice = Chosen;

@@ -16,7 +16,7 @@ use crate::gpu::choosing::{Candidate, Chooser, Speed, Trials, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kernel, Kind};
-use crate::gpu::kit::{HasKit, Kit, ResidentBuffer};
+use crate::gpu::kit::{Kit, ResidentBuffer, has_kit};
 use crate::gpu::memory::Shares;
 use crate::seq::Alphabet;
 
@@ -140,18 +140,7 @@ impl PhyloHost {
     }
 }
 
-impl HasKit for PhyloHost {
-    type Program = Variant;
-    type Shape = BlockShape;
-
-    fn kit(&self) -> &Kit<Variant, BlockShape> {
-        &self.kit
-    }
-
-    fn kit_mut(&mut self) -> &mut Kit<Variant, BlockShape> {
-        &mut self.kit
-    }
-}
+has_kit!(PhyloHost, Variant, BlockShape);
 
 impl GpuKind for Phylo {
     type Choice = Chosen;

@@ -18,7 +18,7 @@ use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
 use crate::gpu::kernels::{Kind, Sweep};
-use crate::gpu::kit::{HasKit, Kit};
+use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::memory::Shares;
 use crate::gpu::resident::Residents;
 
@@ -143,18 +143,7 @@ impl PosteriorHost {
     }
 }
 
-impl HasKit for PosteriorHost {
-    type Program = Variant;
-    type Shape = PosteriorShape;
-
-    fn kit(&self) -> &Kit<Variant, PosteriorShape> {
-        &self.kit
-    }
-
-    fn kit_mut(&mut self) -> &mut Kit<Variant, PosteriorShape> {
-        &mut self.kit
-    }
-}
+has_kit!(PosteriorHost, Variant, PosteriorShape);
 
 impl GpuKind for Posterior {
     type Choice = Chosen;

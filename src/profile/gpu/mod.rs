@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::device::Gpu;
 use crate::gpu::engine::{self, GpuKind, Site};
-use crate::gpu::kit::{HasKit, Kit};
+use crate::gpu::kit::{Kit, has_kit};
 
 /// Seconds of work that the first batch should be.
 const FIRST_SECONDS: f64 = 0.02;
@@ -46,18 +46,7 @@ impl ProfileGpu {
     }
 }
 
-impl HasKit for ProfileHost {
-    type Program = Variant;
-    type Shape = Shape;
-
-    fn kit(&self) -> &Kit<Variant, Shape> {
-        &self.kit
-    }
-
-    fn kit_mut(&mut self) -> &mut Kit<Variant, Shape> {
-        &mut self.kit
-    }
-}
+has_kit!(ProfileHost, Variant, Shape);
 
 impl GpuKind for Profile {
     type Choice = Tasks;
