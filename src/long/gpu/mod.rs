@@ -15,7 +15,7 @@ use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
 use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
-use self::width::{NARROW_CELLS, STRIPS, WIDE_CELLS, suiting_cells, suiting_classes};
+use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, suiting_cells, suiting_classes};
 use super::kernels::striped::{BLOCK_ROWS, Variant};
 use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
@@ -306,9 +306,7 @@ impl LongEngine for GpuLong {
         // Others have fewer schedulers, and a dispatch of so many strips would take them too long.
         let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
-        let cells =
-            self.shape.cells.unwrap_or(if self.software { NARROW_CELLS } else { WIDE_CELLS }).next_multiple_of(4);
-        let suits = strips * self.lanes() * cells;
+        let suits = strips * self.lanes() * self.cells(u32::MAX, ANY_KINDS);
         // The rest is not worth a panel of its own.
         if columns <= suits + suits / 4 { columns } else { suits }
     }
@@ -342,7 +340,7 @@ impl LongEngine for GpuLong {
         let least = Keep {
             columns: sweep.keep_every,
             // What is traced afterwards has strips as wide.
-            strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, 5)),
+            strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, ANY_KINDS)),
             // Reading edges back takes a quarter of the time of computing what is between them.
             mark_every: if sweep.is_kept { sweep.mark_every } else { u32::MAX },
             quiet: false,

@@ -5,6 +5,7 @@ use super::panel::{Extent, PanelPlan};
 use super::resident::Resident;
 use super::sweep::{Handed, Keep};
 use super::trace::TraceInput;
+use super::width::ANY_KINDS;
 use super::{GpuLong, PanelBuffers};
 use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
@@ -67,7 +68,7 @@ impl GpuLong {
     /// Columns of a strip and rows of a chunk: a region's strips are as narrow as those of a narrow panel.
     fn chunks(&self, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
-        let cells = strip.map_or_else(|| self.cells(0, 4), |strip| strip.div_ceil(lanes).next_multiple_of(4));
+        let cells = strip.map_or_else(|| self.cells(0, ANY_KINDS), |strip| strip.div_ceil(lanes).next_multiple_of(4));
         let usual = if self.loop_budget.is_some() { SMALL_CHUNK } else { CHUNK };
         let chunk = chunk.unwrap_or(usual).clamp(BLOCK_ROWS, 1 << 16).next_multiple_of(BLOCK_ROWS);
         (lanes * cells.clamp(4, (MOST_STRIP / lanes).max(4) & !3), chunk)

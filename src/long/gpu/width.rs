@@ -11,20 +11,22 @@
 pub(super) const STRIPS: u32 = 528;
 /// Columns of an invocation where strips are few.
 pub(super) const NARROW_CELLS: u32 = 8;
-/// The same where they are many, of a query of which it is not known that it has four kinds of symbols.
+/// The same where they are many, for [`ANY_KINDS`].
 pub(super) const WIDE_CELLS: u32 = 16;
+/// Kinds of symbols of a query of which it is not known, or does not matter, that it has fewer.
+pub(super) const ANY_KINDS: u32 = 5;
 
 /// Columns of an invocation, in a panel of so many, for a query of so many kinds of symbols: few as long as all strips are at work at the
 /// same time, else what leaves workgroup memory for [`STRIPS`] of them.
 pub(super) fn suiting_cells(columns: u32, kinds: u32, lanes: u32) -> u32 {
-    let most = if kinds <= 4 { 20 } else { WIDE_CELLS };
+    let most = if kinds < ANY_KINDS { 20 } else { WIDE_CELLS };
     let are_at_work = |cells: &u32| columns.div_ceil(cells * lanes) <= STRIPS;
     (NARROW_CELLS..most).step_by(4).find(are_at_work).unwrap_or(most)
 }
 
 /// Classes that the profile of a query of so many kinds of symbols has room for. One more than four keeps a fifth strip away.
 pub(super) fn suiting_classes(kinds: u32, cells: u32) -> u32 {
-    if cells == WIDE_CELLS { kinds.max(5) } else { kinds }
+    if cells == WIDE_CELLS { kinds.max(ANY_KINDS) } else { kinds }
 }
 
 #[cfg(test)]
