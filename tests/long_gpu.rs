@@ -11,7 +11,7 @@ mod random;
 
 use adapter::adapter;
 use cases::{METHODS, case, codes, relative};
-use long::{LongCase, check_sweep, check_trace, check_trace_whole};
+use long::{LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
@@ -123,5 +123,31 @@ fn a_pruned_panel_leaves_nothing_of_the_one_before() {
         check_sweep(&mut engine, &before, &[], 64, false);
         let swept = check_sweep(&mut engine, &case, &[200], 64, true);
         assert!(swept.pruned_cells > 0);
+    }
+}
+
+/// Whatever of a region is made ready, and whatever comes after it, it is traced as if nothing had been.
+#[test]
+fn regions_made_ready_together_are_traced_alike() {
+    let rng = &mut rng(16);
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
+    let query = codes(rng, Alphabet::Dna, 500);
+    let target = relative(rng, &query);
+    let case = LongCase::new(&query, &target, &scoring);
+    let from = case.from().expect("it is not empty");
+    let walk = case.matrices.walk(from, 0, 0);
+    for mut engine in engines() {
+        // Parts of the path, each with room around it, that begin anywhere.
+        let parts: Vec<_> = (0..5)
+            .map(|_| {
+                let at = walk.points[rng.below(walk.points.len())].0;
+                let begin = |place: u32, rng: &mut random::Rng| place - rng.below(place.min(150) as usize + 1) as u32;
+                let rows = (begin(at.i, rng), (at.i + rng.below(60) as u32).min(case.m()));
+                let columns = (begin(at.j, rng), (at.j + rng.below(60) as u32).min(case.n()));
+                (rows, columns, at)
+            })
+            .collect();
+        assert_eq!(check_prepared(&mut engine, &case, &parts), 5, "there is memory for all");
+        assert_eq!(engine.regions_prepared(), 5);
     }
 }

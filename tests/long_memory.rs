@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 use adapter::adapter;
 use cases::{METHODS, codes, relative};
-use long::{Dripping, Kept, LongCase, check_sweep, check_trace, check_trace_whole};
+use long::{Dripping, Kept, LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
 use pairwave::Error;
 use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::long::gpu::GpuLong;
@@ -74,6 +74,23 @@ fn a_pair_is_swept_and_traced_though_a_buffer_is_refused() {
         check_trace(engine, &case, ((2, m), (5, n)), from, (METHODS[1], None, None));
     });
     assert!(buffers >= 16, "{buffers} buffers only");
+}
+
+#[test]
+fn regions_are_traced_though_a_buffer_to_make_them_ready_is_refused() {
+    let case = local_case(0x10ec, 260);
+    let from = case.from().expect("it is not empty");
+    let walk = case.matrices.walk(from, 0, 0);
+    // Each from a cell of the path, up to where it is a third of the way before.
+    let points: Vec<_> = (1..=3).map(|third| walk.points[(walk.points.len() - 1) * (3 - third) / 3].0).collect();
+    let parts: Vec<_> = points.iter().map(|&at| ((at.i / 2, at.i), (at.j / 3, at.j), at)).collect();
+    let buffers = each_buffer_refused("ahead", |engine| {
+        let ready = check_prepared(engine, &case, &parts);
+        let refused = engine.gpu().refused_buffers() > 0;
+        // What is refused afterwards is not a matter of theirs.
+        assert!(ready == 3 || refused && ready == 0, "{ready} are ready");
+    });
+    assert!(buffers >= 20, "{buffers} buffers only");
 }
 
 #[test]

@@ -321,6 +321,22 @@ pub trait LongEngine: Send {
     /// 1,024 x 1,024 always is.
     fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool;
 
+    /// How many regions it is worth [preparing](LongEngine::prepare) at once.
+    fn regions_ahead(&self) -> usize {
+        0
+    }
+
+    /// Hears of regions that a walk is likely to come through, the next first, each as far as it may be wanted: `from` is its last
+    /// row and column. What tracing through them takes can be computed for all together. Those of an earlier call are wanted
+    /// no more. It changes no result. Returns how many of them, from the first on, are ready.
+    ///
+    /// # Errors
+    /// As [`LongEngine::sweep`].
+    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+        let _ = regions;
+        Ok(0)
+    }
+
     /// Traces a path back through a region.
     ///
     /// # Errors

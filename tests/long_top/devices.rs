@@ -82,6 +82,29 @@ fn a_strand_is_pruned_right_after_anything() {
     assert!(pruned_cells > 0);
 }
 
+/// Regions that are made ready together are traced like those that are computed one by one; by every schedule.
+#[test]
+fn regions_ahead_of_a_walk_change_nothing() {
+    let rng = &mut support::rng(33);
+    for (schedule, shuffle) in [(Schedule::Wavefront, false), (Schedule::Persistent, true)] {
+        let shape = StripedShape { cells: Some(4), batch: 2, schedule: Some(schedule), shuffle, ..Default::default() };
+        let engine = GpuLong::open(&support::adapter()).unwrap().with_shape(shape).with_regions_ahead(5);
+        let card = Arc::new(Mutex::new(engine));
+        for round in 0..8 {
+            let query = [any(rng), any(rng)].concat();
+            let target = support::mutated(rng, Alphabet::Dna, &query, 8);
+            let scoring = local(5, -4, Ambiguity::Overlap, Gaps { first: 6, next: 1 });
+            let tuning = Tuning { grid_pitch: Some(64), panel_columns: Some(128), ..tuning(rng) };
+            let job = LongAlignment { tuning, ..job(&query, &target, &scoring) };
+            let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
+            let expected = oracle::best(&query, &target, &scoring, Strand::Forward, (1, 1));
+            assert_eq!(result.hits, expected, "round {round}, {schedule:?}");
+        }
+        let prepared = card.lock().unwrap().regions_prepared();
+        assert!(prepared > 40, "{prepared} regions, {schedule:?}");
+    }
+}
+
 #[test]
 fn two_devices_prune_both_strands() {
     let rng = &mut support::rng(32);

@@ -75,6 +75,14 @@ impl<E: LongEngine> LongEngine for Lent<E> {
         self.engine.lock().unwrap().can_trace(rows, columns, method)
     }
 
+    fn regions_ahead(&self) -> usize {
+        self.engine.lock().unwrap().regions_ahead()
+    }
+
+    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+        self.engine.lock().unwrap().prepare(regions)
+    }
+
     fn trace(&mut self, region: &Region) -> Result<Traced> {
         self.engine.lock().unwrap().trace(region)
     }

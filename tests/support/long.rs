@@ -250,6 +250,36 @@ pub(crate) fn check_trace(
     assert_eq!((traced.to, traced.ended), (Some(expected.to()), expected.ended), "end: {what}");
 }
 
+/// Rows and columns of a part of a matrix, and where a walk enters it.
+pub(crate) type Part = ((u32, u32), (u32, u32), Point);
+
+/// [`check_trace`] of parts of the matrix, each with where a walk enters it, that the engine has made ready together: how
+/// many it has.
+pub(crate) fn check_prepared(engine: &mut dyn LongEngine, case: &LongCase, parts: &[Part]) -> usize {
+    let LongCase { pair, matrices } = case;
+    let edges: Vec<(Edge, Edge)> = parts
+        .iter()
+        .map(|&(rows, columns, _)| {
+            let top = matrices.row_edge(rows.0 as usize, columns.0 as usize..columns.1 as usize);
+            (top, matrices.column_edge(columns.0 as usize, rows.0 as usize..rows.1 as usize))
+        })
+        .collect();
+    let (interrupt, method, strip, chunk) = (AtomicBool::new(false), Method::default(), None, None);
+    let regions: Vec<Region> = parts
+        .iter()
+        .zip(&edges)
+        .map(|(&(rows, columns, _), (top, left))| {
+            let from = Point { i: rows.1, j: columns.1, state: State::H };
+            Region { pair, rows, columns, top, left, from, method, strip, chunk, interrupt: &interrupt }
+        })
+        .collect();
+    let ready = engine.prepare(&regions).expect("regions are made ready");
+    for &(rows, columns, from) in parts {
+        check_trace(engine, case, (rows, columns), from, (method, strip, chunk));
+    }
+    ready
+}
+
 /// [`check_trace`] of the pair's path, through the whole matrix.
 pub(crate) fn check_trace_whole(engine: &mut dyn LongEngine, case: &LongCase, how: (Method, Option<u32>, Option<u32>)) {
     if let Some(from) = case.from() {

@@ -336,7 +336,10 @@ pub(super) fn run(bed: &Bed<'_>) -> Result<Table> {
         if let Some(found) = found {
             rows.strips(gaps)?;
             match GpuLong::open(found) {
-                Ok(engine) => rows.pairs(&SharedEngine::new(Box::new(engine)), gaps)?,
+                Ok(engine) => {
+                    let engine = engine.with_pool(Some(Arc::clone(&bed.pool)));
+                    rows.pairs(&SharedEngine::new(Box::new(engine)), gaps)?;
+                }
                 Err(error @ Error::Device { .. }) => {
                     mark(&mut rows.table, "sw_striped_score", error)?;
                 }

@@ -65,6 +65,14 @@ impl LongEngine for SharedEngine {
         self.with(|engine| engine.can_trace(rows, columns, method)).unwrap_or(false)
     }
 
+    fn regions_ahead(&self) -> usize {
+        self.with(|engine| engine.regions_ahead()).unwrap_or(0)
+    }
+
+    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+        self.with(|engine| engine.prepare(regions)).unwrap_or_else(|| Err(self.left_behind()))
+    }
+
     fn trace(&mut self, region: &Region) -> Result<Traced> {
         self.with(|engine| engine.trace(region)).unwrap_or_else(|| Err(self.left_behind()))
     }

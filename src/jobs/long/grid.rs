@@ -16,8 +16,8 @@ const FEWEST_LINES: u64 = 16;
 const LEAST_PITCH: u64 = 4096;
 /// An engine that keeps columns takes about the same time for every region below such sizes, for it waits rather than
 /// computes: lines are not closer, and fewer.
-const LEAST_WIDE_PITCH: u64 = 16_384;
-const WIDE_LINES: u64 = 32;
+const LEAST_WIDE_PITCH: u64 = 32_768;
+const WIDE_LINES: u64 = 48;
 /// What any engine traces at once in no time.
 const SMALL: u32 = 4096;
 /// Rows that are swept in one go.
@@ -110,6 +110,13 @@ pub(super) struct Framed {
     pub top: Edge,
     /// The edge along `columns.0`.
     pub left: Edge,
+}
+
+impl Framed {
+    /// Its cells.
+    pub(super) fn cells(&self) -> u64 {
+        u64::from(self.rows.1 - self.rows.0) * u64::from(self.columns.1 - self.columns.0)
+    }
 }
 
 impl Grid {

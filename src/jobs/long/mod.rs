@@ -20,6 +20,7 @@
 //! So no two alignments of a strand overlap in query and target at once, and the list for k begins with that for k - 1. It
 //! ends early where nothing scores [`LongAlignment::min_score`]. Among equal scores the plus strand comes first.
 
+mod ahead;
 mod border;
 mod chain;
 mod checkpoint;

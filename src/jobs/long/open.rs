@@ -1,5 +1,6 @@
 //! From devices to the engines of a long pair.
 
+use crate::engine::thread_pool;
 use crate::error::Result;
 use crate::gpu::adapter::{Device, choose};
 use crate::jobs::Run;
@@ -15,9 +16,11 @@ use crate::long::gpu::GpuLong;
 pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     let chosen = if run.devices.is_empty() { choose(&[])? } else { run.devices.clone() };
     let mut engines: Vec<Box<dyn LongEngine>> = Vec::new();
+    // Where the system grants no threads, the engines' own do it.
+    let pool = thread_pool(run.threads).ok();
     for (found, memory) in adapters_and_memory(&chosen, run.memory) {
         match GpuLong::open(&found) {
-            Ok(engine) => engines.push(Box::new(engine.with_memory(memory))),
+            Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_pool(pool.clone()))),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }

@@ -1,11 +1,12 @@
 //! The walk back through the regions of the grid.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::ahead::Ahead;
 use super::border::{Line, Part};
 use super::engine_pool::Member;
 use super::grid::{Cut, Framed, Grid};
@@ -39,12 +40,15 @@ pub(super) struct Walk {
     over: bool,
     /// Cells that were computed for it.
     pub traced_cells: u64,
+    /// What an engine has made ready for it.
+    #[serde(skip)]
+    ahead: Ahead,
 }
 
 impl Walk {
     /// A walk from a cell.
     pub(super) fn new(start: Point) -> Walk {
-        Walk { start, at: start, runs: Vec::new(), over: false, traced_cells: 0 }
+        Walk { start, at: start, runs: Vec::new(), over: false, traced_cells: 0, ahead: Ahead::default() }
     }
 
     /// Walks to the end: the alignment's begin, and its columns. If an earlier run has walked from the same cell under the
@@ -96,7 +100,7 @@ impl Walk {
 
     fn step(&mut self, pair: &LongPair, tile: &Grid, walk_options: WalkOptions, shared: &mut JobShared) -> Result<()> {
         let framed = tile.region(pair, self.at.i, self.at.j)?;
-        let traced = self.trace(pair, framed, walk_options, shared)?;
+        let traced = self.trace(pair, framed, tile, walk_options, shared)?;
         let Traced { cigar, to: Some(to), ended, .. } = traced else {
             return Err(Error::Internal("a walk through a region ended nowhere".into()));
         };
@@ -130,19 +134,20 @@ impl Walk {
         Ok(())
     }
 
-    /// Has the fastest engine that can trace through a region; if none can, sweeps it again with a finer grid inside, and
+    /// Has the fastest engine that can trace through a region of a grid; if none can, sweeps it again with a finer grid inside, and
     /// traces through that one's last region.
     fn trace(
         &mut self,
         pair: &LongPair,
         framed: Framed,
+        grid: &Grid,
         walk_options: WalkOptions,
         shared: &mut JobShared,
     ) -> Result<Traced> {
         let (rows, columns) = (framed.rows, framed.columns);
         let (height, width) = (rows.1 - rows.0, columns.1 - columns.0);
         let framed = Arc::new(framed);
-        let cells = u64::from(height) * u64::from(width);
+        let cells = framed.cells();
         let Watch { interrupt, .. } = shared.watch;
         // Engines that cannot trace this region after all; others they may.
         let mut refused: Vec<String> = Vec::new();
@@ -163,7 +168,9 @@ impl Walk {
                 }
                 break;
             };
-            match self.trace_by(pair, &framed, walk_options, id, shared) {
+            let regions = member_ahead(shared, id);
+            let ahead = self.ahead.next(grid, pair, (&framed, self.at), regions)?;
+            match self.trace_by(pair, (&framed, ahead), walk_options, id, shared) {
                 Some(Ok(traced)) => {
                     self.traced_cells += cells;
                     return Ok(traced);
@@ -203,7 +210,7 @@ impl Walk {
                 // No line was kept inside, as all of it was to be small enough.
                 return Err(nobody_traces(shared, height, width));
             }
-            let traced = self.trace(pair, framed, walk_options, shared)?;
+            let traced = self.trace(pair, framed, &grid, walk_options, shared)?;
             let Some(to) = traced.to else {
                 return Err(Error::Internal("a walk through a region ended nowhere".into()));
             };
@@ -219,12 +226,12 @@ impl Walk {
         Ok(Traced { cigar, to: Some(to), ended, bytes: 0 })
     }
 
-    /// Has an engine trace through a region, on a thread of its own; `None` if the engine is lost. An error comes with the
-    /// engine's name.
+    /// Has an engine trace through a region, on a thread of its own, having made ready those ahead, if there are any; `None` if
+    /// the engine is lost. An error comes with the engine's name.
     fn trace_by(
-        &self,
+        &mut self,
         pair: &LongPair,
-        framed: &Arc<Framed>,
+        (framed, ahead): (&Arc<Framed>, Vec<Framed>),
         walk_options: WalkOptions,
         id: usize,
         shared: &mut JobShared,
@@ -232,18 +239,48 @@ impl Walk {
         let (pair, framed, from) = (pair.clone(), Arc::clone(framed), self.at);
         let (interrupt, flag) = (shared.watch.interrupt, Arc::clone(shared.watch.interrupt));
         let task = move |member: &mut Member| {
-            let Framed { rows, columns, ref top, ref left } = *framed;
-            let WalkOptions { method, strip, chunk } = walk_options;
-            let region = Region { pair: &pair, rows, columns, top, left, from, method, strip, chunk, interrupt: &flag };
-            let cells = u64::from(rows.1 - rows.0) * u64::from(columns.1 - columns.0);
-            match member.call(cells, |engine| engine.trace(&region)) {
+            let asked = Asked { pair: &pair, walk_options, interrupt: &flag };
+            let corner = |framed: &Framed| Point { i: framed.rows.1, j: framed.columns.1, state: State::H };
+            let regions: Vec<Region> = ahead.iter().map(|framed| asked.region(framed, corner(framed))).collect();
+            let cells = ahead.iter().chain([&*framed]).map(Framed::cells).sum();
+            let traced = member.call(cells, |engine| {
+                let ready = if regions.is_empty() { None } else { Some(engine.prepare(&regions)?) };
+                Ok((ready, engine.trace(&asked.region(&framed, from))?))
+            });
+            match traced {
                 Ok(traced) => Some(Ok(traced)),
                 Err(error) if !matches!(error, Error::Unsuited { .. }) && member.gives_up(&error) => None,
                 Err(error) => Some(Err((member.stats.name.clone(), error))),
             }
         };
-        shared.engine_pool.work(&[id], task, |_| (), || interrupt.load(Ordering::Relaxed)).pop().flatten()
+        let is_over = || interrupt.load(Ordering::Relaxed);
+        let traced = shared.engine_pool.work(&[id], task, |_| (), is_over).pop().flatten()?;
+        Some(traced.map(|(ready, traced)| {
+            ready.into_iter().for_each(|ready| self.ahead.hear(ready));
+            traced
+        }))
     }
+}
+
+/// What all regions of a walk have in common.
+struct Asked<'a> {
+    pair: &'a LongPair,
+    walk_options: WalkOptions,
+    interrupt: &'a AtomicBool,
+}
+
+impl<'a> Asked<'a> {
+    fn region(&self, framed: &'a Framed, from: Point) -> Region<'a> {
+        let Framed { rows, columns, ref top, ref left } = *framed;
+        let WalkOptions { method, strip, chunk } = self.walk_options;
+        Region { pair: self.pair, rows, columns, top, left, from, method, strip, chunk, interrupt: self.interrupt }
+    }
+}
+
+/// How many regions it is worth making ready for a member at once.
+fn member_ahead(shared: &mut JobShared, id: usize) -> usize {
+    let member = shared.engine_pool.members.iter_mut().find(|member| member.id == id);
+    member.and_then(|member| member.ask(|engine| engine.regions_ahead())).unwrap_or(0)
 }
 
 /// Engines broke their promise that they can trace through a region of 1,024 x 1,024 cells.

@@ -1,7 +1,9 @@
 //! The GPU engine for long pairs: strips of a panel run as a pipeline over the card's compute units.
 
+mod ahead;
 pub mod fine;
 mod finish;
+mod laid;
 pub mod panel;
 mod probe;
 mod region;
@@ -10,6 +12,9 @@ mod sweep;
 pub mod trace;
 mod width;
 
+use std::sync::Arc;
+
+use self::ahead::Ahead;
 use self::finish::finish;
 use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
@@ -74,7 +79,10 @@ pub struct GpuLong {
     /// Whether strips may wait for each other, once it was tried.
     proceeds: Option<bool>,
     residents: Residents,
+    pool: Option<Arc<rayon::ThreadPool>>,
     retained: Option<Retained>,
+    ahead: Ahead,
+    regions_ahead: usize,
     kernels: TraceKernels,
     buffers: PanelBuffers,
     /// The user was told that memory is short.
@@ -120,7 +128,11 @@ impl GpuLong {
             software,
             proceeds: None,
             residents: Residents::new(memory / RESIDENT_PART),
+            pool: None,
             retained: None,
+            ahead: Ahead::default(),
+            // Where all cells are computed one after the other, what is not wanted in the end costs as much as what is.
+            regions_ahead: found.description.suited(32, 8, 0),
             kernels: TraceKernels::new(&gpu, found),
             buffers: PanelBuffers::default(),
             has_warned: false,
@@ -144,6 +156,18 @@ impl GpuLong {
     /// The pairs that lie on the device from sweep to sweep.
     pub fn residents(&self) -> &Residents {
         &self.residents
+    }
+
+    /// Takes over what is read back on these threads, not on the one that waits for the device.
+    pub fn with_pool(mut self, pool: Option<Arc<rayon::ThreadPool>>) -> Self {
+        self.pool = pool;
+        self
+    }
+
+    /// Makes ready so many regions at once at most; see [`LongEngine::regions_ahead`].
+    pub fn with_regions_ahead(mut self, regions: usize) -> Self {
+        self.regions_ahead = regions;
+        self
     }
 
     /// Sizes of the kernel.
@@ -235,11 +259,16 @@ impl GpuLong {
         if let Some(ran) = self.run_panel(sweep, keep, schedule, left, sink, handed)? {
             return Ok(ran);
         }
+        self.strips_waited();
+        let again = self.run_panel(sweep, keep, Schedule::Wavefront, left, sink, handed)?;
+        again.ok_or_else(|| self.gpu.error("strips that do not wait for each other were stuck"))
+    }
+
+    /// From now on they do not.
+    fn strips_waited(&mut self) {
         let name = self.gpu.label();
         tracing::warn!("device '{name}': strips waited too long for each other; going on without waiting");
         self.proceeds = Some(false);
-        let again = self.run_panel(sweep, keep, Schedule::Wavefront, left, sink, handed)?;
-        again.ok_or_else(|| self.gpu.error("strips that do not wait for each other were stuck"))
     }
 
     /// Steps of a strip in a dispatch.
@@ -285,6 +314,7 @@ impl shortage::Holder for GpuLong {
     fn free(&mut self) {
         let bytes = self.residents.clear();
         self.kernels.release();
+        self.ahead = Ahead::default();
         self.buffers.spare.clear();
         self.buffers.staging = GrowingBuffer::default();
         tracing::debug!(bytes, "pairs freed");
@@ -374,6 +404,14 @@ impl LongEngine for GpuLong {
 
     fn can_trace(&self, rows: u32, columns: u32, method: Method) -> bool {
         self.can_trace_by(rows, columns, method, None, None)
+    }
+
+    fn regions_ahead(&self) -> usize {
+        self.regions_ahead
+    }
+
+    fn prepare(&mut self, regions: &[Region]) -> Result<usize> {
+        self.prepare_regions(regions)
     }
 
     fn trace(&mut self, region: &Region) -> Result<Traced> {

@@ -1,11 +1,11 @@
 //! Tracing through a region: its chunks' edges are computed again, or are still there from the sweep.
 
 use super::fine::FineGrid;
-use super::panel::{Extent, PanelPlan};
+use super::panel::PanelPlan;
 use super::resident::Resident;
 use super::sweep::{Handed, Keep};
-use super::trace::TraceInput;
-use super::width::ANY_KINDS;
+use super::trace::{TraceInput, TraceKernels};
+use super::width::NARROW_CELLS;
 use super::{GpuLong, PanelBuffers};
 use crate::error::Result;
 use crate::long::kernels::striped::BLOCK_ROWS;
@@ -14,6 +14,8 @@ use crate::long::{Best, BestSoFar, Edge, LongPair, Method, Region, Sink, Source,
 
 use std::sync::Arc;
 
+/// Columns of a lane: wider ones than in a panel of as many columns, as several regions are computed at once and less memory is taken.
+const REGION_CELLS: u32 = 12;
 /// Rows of a chunk: what start states of and what a part of a path are made from.
 const CHUNK: u32 = 512;
 /// The same on adapters that count loop iterations.
@@ -21,7 +23,7 @@ const SMALL_CHUNK: u32 = 128;
 /// Chunks that are lower cost more than they spare.
 const LEAST_CHUNK: u32 = 256;
 
-/// A sweep whose chunks' edges are still on the device.
+/// A part of the matrix whose chunks' edges are on the device.
 pub(super) struct Retained {
     pair: LongPair,
     rows: (u32, u32),
@@ -30,7 +32,7 @@ pub(super) struct Retained {
 }
 
 /// An edge as what comes from the left; rows beyond it are of no account.
-struct Given<'a> {
+pub(super) struct Given<'a> {
     edge: &'a Edge,
     first: u32,
 }
@@ -64,11 +66,108 @@ impl Sink for Nobody {
     fn progress(&self, _cells: u64, _best: Option<Best>) {}
 }
 
+/// Rows that are computed for so many.
+fn whole_blocks(rows: u32) -> u32 {
+    rows.max(1).saturating_add(BLOCK_ROWS) / BLOCK_ROWS * BLOCK_ROWS
+}
+
+/// Bytes of a region's edges along columns and along rows, with strips of so many columns and chunks of so many rows.
+fn edge_bytes((rows, columns): (u32, u32), (strip, chunk): (u32, u32)) -> (u64, u64) {
+    let (rows, columns) = (whole_blocks(rows), columns.max(1));
+    let vertical = (u64::from(columns.div_ceil(strip)) + 1) * (u64::from(rows) + 4) * 8;
+    let horizontal = (u64::from(rows.div_ceil(chunk)) + 1) * (u64::from(columns) + 1) * 8;
+    (vertical, horizontal)
+}
+
+/// How the edges of a region's chunks are computed.
+pub(super) struct Fine {
+    rows: (u32, u32),
+    columns: (u32, u32),
+    top: Edge,
+    /// What is kept.
+    pub keep: Keep,
+}
+
+impl Fine {
+    /// The sweep that computes them.
+    pub(super) fn sweep<'a>(&'a self, region: &Region<'a>, best: &'a BestSoFar) -> Sweep<'a> {
+        Sweep {
+            pair: region.pair,
+            rows: self.rows,
+            columns: self.columns,
+            top: &self.top,
+            mark_every: self.keep.mark_every,
+            is_kept: true,
+            keep_every: None,
+            prune: false,
+            best,
+            interrupt: region.interrupt,
+        }
+    }
+
+    /// What comes from the left.
+    pub(super) fn left<'a>(&self, region: &Region<'a>) -> Given<'a> {
+        Given { edge: region.left, first: region.rows.0 }
+    }
+}
+
+impl Retained {
+    /// What a panel has left in its edges along columns and along rows, if those of all chunks were kept.
+    pub(super) fn new(
+        pair: &LongPair,
+        (rows, columns): ((u32, u32), (u32, u32)),
+        fine: &Fine,
+        plan: &PanelPlan,
+        (vertical, horizontal): (&wgpu::Buffer, &wgpu::Buffer),
+    ) -> Option<Self> {
+        let grid = grid(plan, fine.rows.1 - fine.rows.0, fine.keep.mark_every, (vertical, horizontal))?;
+        Some(Retained { pair: pair.clone(), rows, columns, grid })
+    }
+
+    /// Whether a region can be traced with these edges.
+    fn holds(&self, region: &Region, kernels: &TraceKernels) -> bool {
+        let Retained { pair, rows, columns, grid } = self;
+        let same = Arc::ptr_eq(&pair.query, &region.pair.query)
+            && Arc::ptr_eq(&pair.target, &region.pair.target)
+            && Arc::ptr_eq(&pair.scoring, &region.pair.scoring);
+        let here = rows.0 == region.rows.0 && columns.0 == region.columns.0;
+        let within = region.from.i <= rows.1 && region.from.j <= columns.1;
+        let suits = || {
+            region.strip.is_none_or(|strip| strip == grid.strip)
+                && region.chunk.is_none_or(|chunk| chunk == grid.chunk)
+                && kernels.can_trace(region.from.i - rows.0, (grid.strip, grid.chunk), region.method)
+        };
+        same && here && within && suits()
+    }
+}
+
+/// The edges of chunks that a panel has left, if all were kept.
+fn grid(
+    plan: &PanelPlan,
+    rows: u32,
+    chunk: u32,
+    (vertical, horizontal): (&wgpu::Buffer, &wgpu::Buffer),
+) -> Option<FineGrid> {
+    let p = plan.params;
+    (p.keep_strips == 1).then(|| FineGrid {
+        vertical: vertical.clone(),
+        horizontal: horizontal.clone(),
+        rows,
+        columns: p.columns,
+        rows_stride: p.whole_entries,
+        columns_stride: p.columns_stride,
+        strip: plan.strip,
+        lead: p.padding,
+        chunk,
+    })
+}
+
 impl GpuLong {
-    /// Columns of a strip and rows of a chunk: a region's strips are as narrow as those of a narrow panel.
+    /// Columns of a strip and rows of a chunk.
     fn chunks(&self, strip: Option<u32>, chunk: Option<u32>) -> (u32, u32) {
         let lanes = self.lanes();
-        let cells = strip.map_or_else(|| self.cells(0, ANY_KINDS), |strip| strip.div_ceil(lanes).next_multiple_of(4));
+        let suits = if self.software { NARROW_CELLS } else { REGION_CELLS };
+        let cells = strip.map_or(self.shape.cells.unwrap_or(suits), |strip| strip.div_ceil(lanes)).next_multiple_of(4);
         let usual = if self.loop_budget.is_some() { SMALL_CHUNK } else { CHUNK };
         let chunk = chunk.unwrap_or(usual).clamp(BLOCK_ROWS, 1 << 16).next_multiple_of(BLOCK_ROWS);
         (lanes * cells.clamp(4, (MOST_STRIP / lanes).max(4) & !3), chunk)
@@ -83,15 +182,19 @@ impl GpuLong {
         strip: Option<u32>,
         chunk: Option<u32>,
     ) -> bool {
-        let (strip, chunk) = self.chunks(strip, chunk);
-        let rows = rows.max(1).saturating_add(BLOCK_ROWS) / BLOCK_ROWS * BLOCK_ROWS;
-        let extent = Extent { rows, columns: columns.max(1), mark_every: chunk, keep_strips: Some(1) };
-        let strips = u64::from(extent.columns.div_ceil(strip));
-        let vertical = (strips + 1) * (u64::from(rows) + 4) * 8;
-        let horizontal = (u64::from(rows.div_ceil(chunk)) + 1) * (u64::from(columns) + 1) * 8;
+        let sizes = self.chunks(strip, chunk);
+        let (vertical, horizontal) = edge_bytes((rows, columns), sizes);
         vertical.max(horizontal) <= self.binding
             && vertical + horizontal <= self.memory / 2
-            && self.kernels.can_trace(rows, (strip, chunk), method)
+            && self.kernels.can_trace(whole_blocks(rows), sizes, method)
+    }
+
+    /// Bytes of the edges of a region's chunks; `None` if there is no memory to trace through it.
+    pub(super) fn fine_bytes(&self, region: &Region) -> Option<u64> {
+        let &Region { method, strip, chunk, from, .. } = region;
+        let (rows, columns) = (from.i - region.rows.0, from.j - region.columns.0);
+        let (vertical, horizontal) = edge_bytes((rows, columns), self.chunks(strip, chunk));
+        self.can_trace_by(rows, columns, method, strip, chunk).then_some(vertical + horizontal)
     }
 
     /// The rows of a chunk, if a sweep is to leave the edges of its chunks: of a whole pair, if there is room.
@@ -115,21 +218,9 @@ impl GpuLong {
         }
     }
 
-    /// The edges of chunks that a panel has left, if all were kept.
+    /// The edges of chunks that the last panel has left, if all were kept.
     fn grid(&self, plan: &PanelPlan, rows: u32, chunk: u32) -> Option<FineGrid> {
-        let p = plan.params;
-        let (vertical, horizontal) = (self.buffers.vertical.get()?.clone(), self.buffers.horizontal.get()?.clone());
-        (p.keep_strips == 1).then_some(FineGrid {
-            vertical,
-            horizontal,
-            rows,
-            columns: p.columns,
-            rows_stride: p.whole_entries,
-            columns_stride: p.columns_stride,
-            strip: plan.strip,
-            lead: p.padding,
-            chunk,
-        })
+        grid(plan, rows, chunk, (self.buffers.vertical.get()?, self.buffers.horizontal.get()?))
     }
 
     /// Traces through a region. `sparing`: memory was short for it.
@@ -168,48 +259,39 @@ impl GpuLong {
         self.kernels.trace(&input)
     }
 
-    /// The edges of a region's chunks, if they are still there.
+    /// The edges of a region's chunks, if they are there.
     fn known(&self, region: &Region) -> Option<FineGrid> {
-        let Retained { pair, rows, columns, grid } = self.retained.as_ref()?;
-        let same = Arc::ptr_eq(&pair.query, &region.pair.query)
-            && Arc::ptr_eq(&pair.target, &region.pair.target)
-            && Arc::ptr_eq(&pair.scoring, &region.pair.scoring);
-        let here = rows.0 == region.rows.0 && columns.0 == region.columns.0;
-        let within = region.from.i <= rows.1 && region.from.j <= columns.1;
-        let suits = region.strip.is_none_or(|strip| strip == grid.strip)
-            && region.chunk.is_none_or(|chunk| chunk == grid.chunk)
-            && self.kernels.can_trace(region.from.i - rows.0, (grid.strip, grid.chunk), region.method);
-        (same && here && within && suits).then(|| grid.clone())
+        let there = self.retained.iter().chain(self.ahead.regions());
+        there.into_iter().find(|kept| kept.holds(region, &self.kernels)).map(|kept| kept.grid.clone())
     }
 
-    /// Computes the edges of a region's chunks.
-    fn fine(&mut self, region: &Region) -> Result<FineGrid> {
+    /// How the edges of a region's chunks are computed, as far as its walk comes.
+    pub(super) fn fine_sweep(&self, region: &Region) -> Fine {
         let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
         let (strip, chunk) = self.chunks(region.strip, region.chunk);
         // Rows beyond the walk's are computed from whatever is there, and never looked at.
         let whole = rows.next_multiple_of(BLOCK_ROWS).max(BLOCK_ROWS);
         // So are columns: with a lane's last cell the last, all regions share a pipeline.
         let columns = columns.next_multiple_of(strip / self.lanes()).max(1);
-        let best = BestSoFar::default();
         let entries = columns as usize + 1;
         let mut top = Edge { h: region.top.h.clone(), gap: region.top.gap.clone() };
         top.h.resize(entries, 0);
         top.gap.resize(entries, 0);
-        let sweep = Sweep {
-            pair: region.pair,
+        Fine {
             rows: (region.rows.0, region.rows.0 + whole),
             columns: (region.columns.0, region.columns.0 + columns),
-            top: &top,
-            mark_every: chunk,
-            is_kept: true,
-            keep_every: None,
-            prune: false,
-            best: &best,
-            interrupt: region.interrupt,
-        };
-        let keep = Keep { columns: Some(1), strip: Some(strip), mark_every: chunk, quiet: true };
-        let left = Given { edge: region.left, first: region.rows.0 };
-        let (plan, _) = self.run_once(&sweep, keep, &left, &Nobody, &mut Handed::default())?;
-        self.grid(&plan, whole, chunk).ok_or_else(|| self.gpu.error("chunks without edges"))
+            top,
+            keep: Keep { columns: Some(1), strip: Some(strip), mark_every: chunk, quiet: true },
+        }
+    }
+
+    /// Computes the edges of a region's chunks.
+    fn fine(&mut self, region: &Region) -> Result<FineGrid> {
+        let fine = self.fine_sweep(region);
+        let best = BestSoFar::default();
+        let sweep = fine.sweep(region, &best);
+        let (plan, _) = self.run_once(&sweep, fine.keep, &fine.left(region), &Nobody, &mut Handed::default())?;
+        let grid = self.grid(&plan, sweep.rows.1 - sweep.rows.0, fine.keep.mark_every);
+        grid.ok_or_else(|| self.gpu.error("chunks without edges"))
     }
 }

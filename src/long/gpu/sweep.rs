@@ -6,27 +6,23 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytemuck::Zeroable;
+use rayon::prelude::*;
 
-use super::panel::{Extent, PanelPlan};
-use super::resident::Resident;
+use super::laid::Laid;
+use super::panel::PanelPlan;
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
-use crate::gpu::readback::Readback;
+use crate::gpu::readback::{Readback, Words};
 use crate::gpu::shortage;
-use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Params, Shared, Variant};
+use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared, Variant};
 use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
 
 /// How long a submission may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Seconds of work in a submission: short enough that the right neighbour and the user hear of it.
-const SUBMISSION_SECONDS: f64 = 0.02;
-/// Dispatches in a submission at most.
-const SUBMISSION_DISPATCHES: u32 = 512;
-/// Bytes that are read back at once.
-const PIECE_BYTES: u64 = 64 << 20;
-/// How often a lane asks in vain before a dispatch is given up: some tenths of a second.
-const SPINS: u32 = 1 << 19;
-const SHARED_BYTES: u64 = size_of::<Shared>() as u64;
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// Entries of edges that are read back at once, and that a thread takes of them.
+const PIECE_ENTRIES: usize = 8 << 20;
+const THREAD_ENTRIES: usize = 1 << 16;
+pub(super) const SHARED_BYTES: u64 = size_of::<Shared>() as u64;
 
 impl GpuLong {
     /// Computes a panel by one schedule. `Ok(None)`: a strip waited too long. What was handed on is right in
@@ -41,74 +37,15 @@ impl GpuLong {
         handed: &mut Handed,
     ) -> Result<Option<(PanelPlan, Swept)>> {
         let pair = sweep.pair;
-        let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
-        let columns = sweep.columns.1 - sweep.columns.0;
-        let variant = self.variant((pair, query.kinds), columns, keep.strip, sweep.prune, schedule);
-        let extent = Extent {
-            rows: sweep.rows.1 - sweep.rows.0,
-            columns,
-            mark_every: keep.mark_every,
-            keep_strips: keep.columns.map(|columns| (columns / variant.strip()).max(1)),
-        };
         self.retained = None;
-        let Some(mut plan) = self.plan(extent, &variant, schedule) else {
-            return Err(self.gpu.unsuited(format!(
-                "a panel of {} rows and {} columns does not fit its memory",
-                extent.rows, extent.columns
-            )));
-        };
-        let program = self.pipelines.get(&self.gpu, variant)?;
-        let substitution = &pair.scoring.substitution;
-        plan.params = Params {
-            query_begin: (sweep.rows.0 - query.shift) / BLOCK_ROWS,
-            target_begin: sweep.columns.0,
-            first: -pair.scoring.gaps.first,
-            next: -pair.scoring.gaps.next,
-            greatest: substitution.max_score().max(0),
-            rows_to_end: pair.query.len() as i32 - sweep.rows.0 as i32,
-            columns_to_end: pair.target.len() as i32 - sweep.columns.0 as i32,
-            spin_limit: if self.loop_budget.is_some() { 20_000 } else { SPINS },
-            ..plan.params
-        };
-
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let laid = self.lay_out(sweep, keep, schedule, &mut buffers);
+        self.buffers = buffers;
+        let laid = laid?;
+        let Laid { plan, variant, vertical, state, shared, .. } = &laid;
+        let (rows, columns) = (plan.params.rows, plan.params.columns);
         let gpu = self.gpu.clone();
-        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        let buffers = &mut self.buffers;
-        let vertical = buffers.vertical.reserve(&gpu, "vertical edges", plan.vertical_bytes(), storage)?.clone();
-        let horizontal =
-            buffers.horizontal.reserve(&gpu, "horizontal edges", plan.horizontal_bytes(), storage)?.clone();
-        let state = buffers.state.reserve(&gpu, "strips", plan.state_bytes(&variant), storage)?.clone();
-        let shared = buffers.shared.reserve(&gpu, "best", size_of::<Shared>() as u64, storage)?.clone();
-        let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
-        let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
-        let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let params_bytes = u64::from(stride) * u64::from(SUBMISSION_DISPATCHES);
-        let params = buffers.params.reserve(&gpu, "panel", params_bytes, uniform)?.clone();
-        let group = program.bind(
-            &gpu,
-            &[
-                ("params", &params),
-                ("query_classes", &query.classes),
-                ("target_codes", &target.0),
-                ("table", &query.table),
-                ("vertical", &vertical),
-                ("horizontal", &horizontal),
-                ("state", &state),
-                ("shared_best", &shared),
-            ],
-        )?;
-
-        // What is above and, as far as it is there, to the left.
-        self.write_pairs(&horizontal, 0, sweep.top, false);
-        gpu.queue.write_buffer(&shared, 0, bytemuck::bytes_of(&Shared { best: sweep.best.get(), ..Shared::zeroed() }));
-        if schedule == Schedule::Persistent {
-            let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            let begin = u64::from(plan.params.whole_entries) * 8;
-            encoder.clear_buffer(&vertical, begin, Some(plan.vertical_bytes() - begin));
-            gpu.queue.submit([encoder.finish()]);
-        }
-        let seconds = extent.rows as f64 * extent.columns as f64 / self.speed / f64::from(plan.dispatches);
-        let a_submission = ((SUBMISSION_SECONDS / seconds.max(1e-9)) as u32).clamp(1, SUBMISSION_DISPATCHES);
+        let a_submission = self.a_submission(u64::from(rows) * u64::from(columns), plan.dispatches);
         let mut left_rows = None;
         let mut flights: VecDeque<Flight> = VecDeque::new();
         let (mut begin, mut right_begin) = (0, 0);
@@ -121,28 +58,17 @@ impl GpuLong {
             // The device computes one submission while the host takes what the last one left.
             if begin < plan.dispatches && flights.len() < 2 {
                 let end = (begin + a_submission).min(plan.dispatches);
-                self.write_left(&vertical, sweep, left, plan.left_rows(end - 1), &mut left_rows)?;
-                let floor = sweep.best.get();
-                let mut bytes = vec![0u8; stride as usize * (end - begin) as usize];
-                let mut counts = Vec::new();
-                for (d, room) in (begin..end).zip(bytes.chunks_exact_mut(stride as usize)) {
-                    let (one, workgroups) = plan.dispatch(d);
-                    room[..size_of::<Params>()]
-                        .copy_from_slice(bytemuck::bytes_of(&Params { best_floor: floor, ..one }));
-                    counts.push(workgroups);
-                }
-                gpu.queue.write_buffer(&params, 0, &bytes);
+                self.write_left(vertical, sweep, left, plan.left_rows(end - 1), &mut left_rows)?;
+                let counts = laid.hand_over(&gpu, begin..end, sweep.best.get());
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 let mut dispatches = counts.iter().enumerate().peekable();
                 while dispatches.peek().is_some() {
                     // Tickets begin anew with each dispatch.
                     let together = if schedule == Schedule::Persistent { 1 } else { usize::MAX };
-                    encoder.clear_buffer(&shared, 4, Some(4));
+                    laid.clear_tickets(&mut encoder);
                     let mut pass = encoder.begin_compute_pass(&Default::default());
-                    pass.set_pipeline(&program.pipeline);
                     for (k, &workgroups) in dispatches.by_ref().take(together) {
-                        pass.set_bind_group(0, &group, &[k as u32 * stride]);
-                        pass.dispatch_workgroups(workgroups, 1, 1);
+                        laid.dispatch(&mut pass, k as u32, workgroups);
                     }
                 }
                 // Row 0 is there once the last strip has begun.
@@ -154,10 +80,10 @@ impl GpuLong {
                 right_begin = right_end;
                 let edge_bytes = u64::from(right.end - right.start) * 8;
                 let staging = self.free_staging(SHARED_BYTES + edge_bytes)?;
-                encoder.copy_buffer_to_buffer(&shared, 0, &staging, 0, SHARED_BYTES);
+                encoder.copy_buffer_to_buffer(shared, 0, &staging, 0, SHARED_BYTES);
                 if edge_bytes > 0 {
                     let from = (plan.right_begin() + u64::from(right.start)) * 8;
-                    encoder.copy_buffer_to_buffer(&vertical, from, &staging, SHARED_BYTES, edge_bytes);
+                    encoder.copy_buffer_to_buffer(vertical, from, &staging, SHARED_BYTES, edge_bytes);
                 }
                 let index = gpu.queue.submit([encoder.finish()]);
                 let readback = Readback::begin(&staging, SHARED_BYTES + edge_bytes, index);
@@ -195,13 +121,13 @@ impl GpuLong {
         }
         let seconds = started.elapsed().as_secs_f64();
         if seconds > 0.05 {
-            self.speed = f64::from(extent.rows) * f64::from(extent.columns) / seconds;
+            self.speed = f64::from(rows) * f64::from(columns) / seconds;
         }
-        let best = if pair.is_local() && !keep.quiet { self.best(&state, &plan, &variant, sweep)? } else { None };
+        let best = if pair.is_local() && !keep.quiet { self.best(state, plan, variant, sweep)? } else { None };
         let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
-        let all = u64::from(extent.rows) * u64::from(extent.columns);
+        let all = u64::from(rows) * u64::from(columns);
         let swept = Swept { best, pruned_cells: (u64::from(told.pruned) * batch_cells).min(all) };
-        Ok(Some((plan, swept)))
+        Ok(Some((laid.plan, swept)))
     }
 
     /// Hands on the edges along marked rows, and along the last one if it is `end`; else gives that one back.
@@ -214,26 +140,23 @@ impl GpuLong {
     ) -> Result<Option<Edge>> {
         let horizontal = self.buffers.horizontal.get().expect("a panel was computed").clone();
         let p = plan.params;
-        for mark in 1..=p.marks {
-            let row = (u64::from(mark) * u64::from(p.mark_blocks * BLOCK_ROWS)).min(p.rows.into()) as u32;
-            let marked = row.is_multiple_of(sweep.mark_every);
-            if !marked && row < p.rows {
-                continue;
+        let row_of = |mark: u32| (u64::from(mark) * u64::from(p.mark_blocks * BLOCK_ROWS)).min(p.rows.into()) as u32;
+        let is_marked = |row: u32| row.is_multiple_of(sweep.mark_every);
+        let marks: Vec<u32> = (1..=p.marks).filter(|&mark| is_marked(row_of(mark)) || row_of(mark) == p.rows).collect();
+        let begins: Vec<u64> = marks.iter().map(|&mark| u64::from(mark) * u64::from(p.columns_stride)).collect();
+        let mut last = None;
+        self.read_edges(&horizontal, &begins, p.columns_stride, false, |n, edge| {
+            let row = row_of(marks[n]);
+            if row < p.rows || sweep.rows.0 + row == end {
+                return sink.mark(sweep.rows.0 + row, edge);
             }
-            let begin = u64::from(mark) * u64::from(p.columns_stride);
-            let edge = self.read_pairs(&horizontal, begin, p.columns_stride, false)?;
-            if sweep.rows.0 + row == end {
-                sink.mark(end, edge)?;
-            } else if row == p.rows {
-                if marked {
-                    sink.mark(sweep.rows.0 + row, edge.clone())?;
-                }
-                return Ok(Some(edge));
-            } else {
-                sink.mark(sweep.rows.0 + row, edge)?;
+            if is_marked(row) {
+                sink.mark(sweep.rows.0 + row, edge.clone())?;
             }
-        }
-        Ok(None)
+            last = Some(edge);
+            Ok(())
+        })?;
+        Ok(last)
     }
 
     /// Hands on the columns inside a panel that are wanted, `last` being their last rows, and leaves those on the device.
@@ -247,18 +170,13 @@ impl GpuLong {
     ) -> Result<()> {
         let vertical = self.buffers.vertical.get().expect("a panel was computed").clone();
         let every = sweep.keep_every.map_or(u32::MAX, |every| (every / (plan.strip * plan.params.keep_strips)).max(1));
-        for (n, &column) in (1..).zip(columns) {
-            let begin = plan.whole_begin(n);
-            if let Some(last) = last.get(n as usize - 1) {
-                self.write_pairs(&vertical, begin + u64::from(plan.params.rows) + 1, last, true);
-            }
-            if n % every == 0 {
-                let rows = sweep.rows.1 - sweep.rows.0;
-                let edge = self.read_pairs(&vertical, begin, rows + 1, true)?;
-                sink.column(sweep.columns.0 + column, edge)?;
-            }
+        for (n, last) in (1..).zip(last) {
+            self.write_pairs(&vertical, plan.whole_begin(n) + u64::from(plan.params.rows) + 1, last, true);
         }
-        Ok(())
+        let wanted: Vec<(u32, u32)> = (1..).zip(columns.iter().copied()).filter(|(n, _)| n % every == 0).collect();
+        let begins: Vec<u64> = wanted.iter().map(|&(n, _)| plan.whole_begin(n)).collect();
+        let rows = sweep.rows.1 - sweep.rows.0;
+        self.read_edges(&vertical, &begins, rows + 1, true, |k, edge| sink.column(sweep.columns.0 + wanted[k].1, edge))
     }
 
     /// Writes entries of an edge from entry `at` on.
@@ -276,39 +194,72 @@ impl GpuLong {
         }
     }
 
-    /// Reads `count` entries of an edge.
-    fn read_pairs(&mut self, buffer: &wgpu::Buffer, begin: u64, count: u32, flipped: bool) -> Result<Edge> {
+    /// Reads edges of `count` entries that begin at these entries, and gives them out in turn.
+    fn read_edges(
+        &mut self,
+        buffer: &wgpu::Buffer,
+        begins: &[u64],
+        count: u32,
+        flipped: bool,
+        mut give: impl FnMut(usize, Edge) -> Result<()>,
+    ) -> Result<()> {
         let flip = if flipped { FLIP } else { 0 };
-        let mut edge = Edge { h: Vec::with_capacity(count as usize), gap: Vec::with_capacity(count as usize) };
-        let piece = PIECE_BYTES / 8;
-        let mut done = 0;
-        while done < u64::from(count) {
-            let now = piece.min(u64::from(count) - done);
-            let words = self.read_words(buffer, (begin + done) * 8, now * 8)?;
-            for pair in words.chunks_exact(2) {
-                edge.h.push((pair[0] ^ flip) as i32);
-                edge.gap.push((pair[1] ^ flip) as i32);
+        // Several short edges at once, a long one in parts.
+        let at_once = (PIECE_ENTRIES / count as usize).max(1);
+        for (k, begins) in (0..).step_by(at_once).zip(begins.chunks(at_once)) {
+            let new = || Edge { h: vec![0; count as usize], gap: vec![0; count as usize] };
+            let mut edges: Vec<Edge> = begins.iter().map(|_| new()).collect();
+            for first in (0..count as usize).step_by(PIECE_ENTRIES) {
+                let entries = PIECE_ENTRIES.min(count as usize - first);
+                let places: Vec<u64> = begins.iter().map(|begin| (begin + first as u64) * 8).collect();
+                let words = self.read_pieces(buffer, &places, entries as u64 * 8)?;
+                // Threads share the pages that the host's memory is made of as they are written first.
+                let parts = edges.iter_mut().zip(words.chunks_exact(2 * entries)).flat_map(|(edge, words)| {
+                    let (h, gap) = (&mut edge.h[first..first + entries], &mut edge.gap[first..first + entries]);
+                    let both = h.chunks_mut(THREAD_ENTRIES).zip(gap.chunks_mut(THREAD_ENTRIES));
+                    both.zip(words.chunks(2 * THREAD_ENTRIES))
+                });
+                let copy = |((h, gap), words): ((&mut [i32], &mut [i32]), &[u32])| {
+                    for ((h, gap), pair) in h.iter_mut().zip(gap).zip(words.chunks_exact(2)) {
+                        (*h, *gap) = ((pair[0] ^ flip) as i32, (pair[1] ^ flip) as i32);
+                    }
+                };
+                match &self.pool {
+                    Some(pool) => {
+                        let parts: Vec<_> = parts.collect();
+                        pool.install(|| parts.into_par_iter().for_each(copy));
+                    }
+                    None => parts.for_each(copy),
+                }
             }
-            done += now;
+            edges.into_iter().enumerate().try_for_each(|(n, edge)| give(k + n, edge))?;
         }
-        Ok(edge)
+        Ok(())
     }
 
     /// Reads words.
     pub(super) fn read_words(&mut self, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> Result<Vec<u32>> {
+        Ok(self.read_pieces(buffer, &[offset], bytes)?.to_vec())
+    }
+
+    /// Reads so many bytes from each of these places.
+    fn read_pieces(&mut self, buffer: &wgpu::Buffer, places: &[u64], bytes: u64) -> Result<Words> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let all = bytes * places.len() as u64;
         let staging = shortage::attempt(self, |engine, _| {
-            engine.buffers.staging.reserve(&engine.gpu, "edges to be read", bytes.max(1 << 16), usage).cloned()
+            engine.buffers.staging.reserve(&engine.gpu, "edges to be read", all.max(1 << 16), usage).cloned()
         })?;
         let staging = staging.map_err(|error| self.gpu.error(error))?;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, bytes);
+        for (k, &offset) in (0..).zip(places) {
+            encoder.copy_buffer_to_buffer(buffer, offset, &staging, k * bytes, bytes);
+        }
         let index = self.gpu.queue.submit([encoder.finish()]);
-        Readback::begin(&staging, bytes, index).words(&self.gpu, PATIENCE)
+        Readback::begin(&staging, all, index).read(&self.gpu, PATIENCE, true)
     }
 
     /// A buffer to be read that nobody uses.
-    fn free_staging(&mut self, bytes: u64) -> Result<wgpu::Buffer> {
+    pub(super) fn free_staging(&mut self, bytes: u64) -> Result<wgpu::Buffer> {
         let spare = &mut self.buffers.spare;
         if let Some(at) = spare.iter().position(|buffer| buffer.size() >= bytes) {
             return Ok(spare.swap_remove(at));
@@ -319,7 +270,7 @@ impl GpuLong {
     }
 
     /// Uploads the left edge up to a row, when it is there.
-    fn write_left(
+    pub(super) fn write_left(
         &self,
         vertical: &wgpu::Buffer,
         sweep: &Sweep,

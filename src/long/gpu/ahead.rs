@@ -1,0 +1,171 @@
+//! Regions that a walk is likely to come through, made ready together.
+//!
+//! One after the other they take as long as their strips wait for each other, for a region has fewer strips than the device
+//! has places for them, and these begin one by one. Each region's upper and left edge is known from the sweep, so that none
+//! needs another: all of them are dispatched side by side, each with buffers of its own, so that no barrier comes between.
+
+use std::sync::atomic::Ordering;
+
+use bytemuck::Zeroable;
+
+use super::laid::Laid;
+use super::region::{Fine, Retained};
+use super::sweep::{PATIENCE, SHARED_BYTES};
+use super::{GpuLong, PanelBuffers, Schedule};
+use crate::error::{Error, Result};
+use crate::gpu::readback::Readback;
+use crate::gpu::shortage;
+use crate::long::kernels::striped::Shared;
+use crate::long::{BestSoFar, Region};
+
+/// The part of its memory that an engine takes for regions that may be wanted, and bytes at most.
+const PART: u64 = 16;
+const MOST_BYTES: u64 = 4 << 30;
+
+/// What is ready, and its memory.
+#[derive(Default)]
+pub(super) struct Ahead {
+    regions: Vec<Retained>,
+    /// Reused: the larger ones first.
+    slots: Vec<PanelBuffers>,
+    /// Regions that were made ready so far.
+    count: u64,
+}
+
+impl Ahead {
+    /// Regions whose chunks' edges are known.
+    pub(super) fn regions(&self) -> &[Retained] {
+        &self.regions
+    }
+}
+
+impl GpuLong {
+    /// Regions that were made ready so far, since memory was last short.
+    pub fn regions_prepared(&self) -> u64 {
+        self.ahead.count
+    }
+
+    /// Makes ready as many of the regions, from the first on, as there is memory for. If memory is short after all, none.
+    pub(super) fn prepare_regions(&mut self, regions: &[Region]) -> Result<usize> {
+        self.ahead.regions.clear();
+        let refused = self.gpu.refused_buffers();
+        let prepared = self.try_prepare(regions);
+        if let Some(error) = shortage::of(&self.gpu, refused, &prepared) {
+            shortage::recover(self, &error);
+            return Ok(0);
+        }
+        prepared?;
+        Ok(self.ahead.regions.len())
+    }
+
+    fn try_prepare(&mut self, regions: &[Region]) -> Result<()> {
+        let schedule = self.schedule()?;
+        let mut left = (self.memory / PART).min(MOST_BYTES);
+        let mut chosen = Vec::new();
+        for region in regions {
+            let Some(bytes) = self.fine_bytes(region).filter(|&bytes| bytes <= left) else { break };
+            left -= bytes;
+            chosen.push((region, self.fine_sweep(region), bytes));
+        }
+        // So that a slot serves regions of about the same size from time to time.
+        chosen.sort_by_key(|&(.., bytes)| std::cmp::Reverse(bytes));
+        let mut slots = std::mem::take(&mut self.ahead.slots);
+        slots.resize_with(slots.len().max(chosen.len()), PanelBuffers::default);
+        let laid: Result<Vec<Laid>> = chosen
+            .iter()
+            .zip(&mut slots)
+            .map(|((region, fine, _), slot)| self.lay_out_region(region, fine, schedule, slot))
+            .collect();
+        self.ahead.slots = slots;
+        let laid = laid?;
+        let Some((first, _, _)) = chosen.first() else { return Ok(()) };
+        if !self.run_together(&laid, schedule, first)? {
+            self.strips_waited();
+            return Ok(());
+        }
+        let ready = chosen.iter().zip(&laid).filter_map(|((region, fine, _), laid)| {
+            Retained::new(
+                region.pair,
+                (region.rows, region.columns),
+                fine,
+                &laid.plan,
+                (&laid.vertical, &laid.horizontal),
+            )
+        });
+        self.ahead.regions = ready.collect();
+        self.ahead.count += self.ahead.regions.len() as u64;
+        tracing::trace!(regions = self.ahead.regions.len(), of = regions.len(), "regions made ready");
+        Ok(())
+    }
+
+    fn lay_out_region(
+        &mut self,
+        region: &Region,
+        fine: &Fine,
+        schedule: Schedule,
+        slot: &mut PanelBuffers,
+    ) -> Result<Laid> {
+        let best = BestSoFar::default();
+        let sweep = fine.sweep(region, &best);
+        let laid = self.lay_out(&sweep, fine.keep, schedule, slot)?;
+        self.write_left(&laid.vertical, &sweep, &fine.left(region), laid.plan.params.rows, &mut None)?;
+        Ok(laid)
+    }
+
+    /// Dispatches panels that do not wait for each other; `false` if strips waited too long.
+    fn run_together(&mut self, laid: &[Laid], schedule: Schedule, region: &Region) -> Result<bool> {
+        let gpu = self.gpu.clone();
+        let cells =
+            laid.iter().map(|laid| u64::from(laid.plan.params.rows) * u64::from(laid.plan.params.columns)).sum();
+        let dispatches = laid.iter().map(|laid| laid.plan.dispatches).max().unwrap_or(0);
+        let a_submission = self.a_submission(cells, dispatches);
+        let bytes = SHARED_BYTES * laid.len() as u64;
+        let mut begin = 0;
+        while begin < dispatches {
+            if region.interrupt.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let end = (begin + a_submission).min(dispatches);
+            let counts: Vec<Vec<u32>> =
+                laid.iter().map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, 0)).collect();
+            // A command buffer begins with one barrier for all that it uses first; a second use would have a barrier of its own,
+            // behind which one panel's strips would wait for another's. So each round has its own.
+            let encoder = || gpu.device.create_command_encoder(&Default::default());
+            let mut commands = Vec::new();
+            for k in 0..(end - begin) as usize {
+                let there = || laid.iter().zip(&counts).filter_map(|(laid, counts)| Some((laid, *counts.get(k)?)));
+                if schedule == Schedule::Persistent || k == 0 {
+                    let mut clear = encoder();
+                    there().for_each(|(laid, _)| laid.clear_tickets(&mut clear));
+                    commands.push(clear.finish());
+                }
+                let mut round = encoder();
+                let mut pass = round.begin_compute_pass(&Default::default());
+                there().for_each(|(laid, workgroups)| laid.dispatch(&mut pass, k as u32, workgroups));
+                drop(pass);
+                commands.push(round.finish());
+            }
+            let staging = self.free_staging(bytes)?;
+            let mut told = encoder();
+            for (index, laid) in laid.iter().enumerate() {
+                told.copy_buffer_to_buffer(&laid.shared, 0, &staging, SHARED_BYTES * index as u64, SHARED_BYTES);
+            }
+            commands.push(told.finish());
+            let submission = gpu.queue.submit(commands);
+            let stuck = {
+                let words = Readback::begin(&staging, bytes, submission).read(&gpu, PATIENCE, true)?;
+                words.chunks_exact(SHARED_BYTES as usize / 4).any(|words| {
+                    let mut told = Shared::zeroed();
+                    bytemuck::cast_slice_mut::<Shared, u32>(std::slice::from_mut(&mut told)).copy_from_slice(words);
+                    told.stuck != 0
+                })
+            };
+            self.buffers.spare.push(staging);
+            if stuck {
+                return Ok(false);
+            }
+            begin = end;
+        }
+        Ok(true)
+    }
+}
