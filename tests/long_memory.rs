@@ -20,7 +20,7 @@ use cases::{METHODS, codes, relative};
 use long::{Dripping, Kept, LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
 use pairwave::Error;
 use pairwave::gpu::memory::LEAST_BYTES;
-use pairwave::long::gpu::GpuLong;
+use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::long::{BestSoFar, LongEngine, Region, Sweep};
 use pairwave::score::{Mode, Scoring};
 use pairwave::seq::Alphabet;
@@ -91,6 +91,38 @@ fn regions_are_traced_though_a_buffer_to_make_them_ready_is_refused() {
         assert!(ready == 3 || refused && ready == 0, "{ready} are ready");
     });
     assert!(buffers >= 20, "{buffers} buffers only");
+}
+
+/// Strips that hand edges on in shorter rings, in more dispatches.
+#[test]
+fn where_rings_are_too_long_dispatches_are_shorter() {
+    let case = local_case(0x10ed, 1500);
+    let shape = StripedShape {
+        cells: Some(4),
+        lanes: Some(4),
+        steps: Some(4096),
+        schedule: Some(Schedule::Wavefront),
+        ..StripedShape::default()
+    };
+    // All edges whole would take 1.1 MB.
+    check_sweep(&mut open("short of rings").with_shape(shape).with_memory(700_000), &case, &[], 64, false);
+    let mut engine = open("short of all").with_shape(shape).with_memory(200_000);
+    let (m, n, pair) = (case.m(), case.n(), &case.pair);
+    let (top, interrupt, best) = (pair.top(0..n), AtomicBool::new(false), BestSoFar::default());
+    let sweep = Sweep {
+        pair,
+        rows: (0, m),
+        columns: (0, n),
+        top: &top,
+        mark_every: 64,
+        keep_every: None,
+        is_kept: true,
+        prune: false,
+        best: &best,
+        interrupt: &interrupt,
+    };
+    let error = engine.sweep(&sweep, &Dripping::new(pair.left(0..m), 0, 7), &Kept::default()).unwrap_err();
+    assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{error}");
 }
 
 #[test]

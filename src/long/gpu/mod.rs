@@ -20,7 +20,7 @@ use self::panel::{Extent, PanelPlan};
 use self::region::Retained;
 use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
-use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, suiting_cells, suiting_classes};
+use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, any_kinds, suiting_cells, suiting_classes};
 use super::kernels::striped::{BLOCK_ROWS, Variant};
 use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
@@ -292,12 +292,17 @@ impl GpuLong {
         steps
     }
 
-    /// The plan of a panel, or `None` if it does not fit the device.
+    /// The plan of a panel, or `None` if it does not fit the device. The fewer steps a dispatch has, the shorter are the rings that
+    /// strips hand edges on by.
     fn plan(&self, extent: Extent, variant: &Variant, schedule: Schedule) -> Option<PanelPlan> {
-        let plan = PanelPlan::new(extent, variant, schedule, self.steps(variant, extent, schedule));
-        let bytes = [plan.vertical_bytes(), plan.horizontal_bytes(), plan.state_bytes(variant)];
-        let fits = bytes.iter().all(|&bytes| bytes <= self.binding) && plan.bytes(variant) <= self.memory;
-        (fits && plan.params.strips <= 65_535).then_some(plan)
+        let steps = self.steps(variant, extent, schedule);
+        let fewer = |steps: &u32| Some((steps / 2).next_multiple_of(variant.batch)).filter(|less| less < steps);
+        std::iter::successors(Some(steps), fewer).find_map(|steps| {
+            let plan = PanelPlan::new(extent, variant, schedule, steps);
+            let bytes = [plan.vertical_bytes(), plan.horizontal_bytes(), plan.state_bytes(variant)];
+            let fits = bytes.iter().all(|&bytes| bytes <= self.binding) && plan.bytes(variant) <= self.memory;
+            (fits && plan.params.strips <= 65_535).then_some(plan)
+        })
     }
 }
 
@@ -370,7 +375,7 @@ impl LongEngine for GpuLong {
         let least = Keep {
             columns: sweep.keep_every,
             // What is traced afterwards has strips as wide.
-            strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, ANY_KINDS)),
+            strip: sweep.is_kept.then(|| self.lanes() * self.cells(columns, any_kinds(sweep.pair.scoring.alphabet))),
             // Reading edges back takes a quarter of the time of computing what is between them.
             mark_every: if sweep.is_kept { sweep.mark_every } else { u32::MAX },
             quiet: false,

@@ -102,7 +102,8 @@ impl ResidentQuery {
             kinds: match codes.len() as u32 {
                 ..=4 => 4,
                 5 => 5,
-                many => many.next_multiple_of(8),
+                // So many that four strips of 21 or 22 kinds of residues still fit a compute unit.
+                many => many.next_multiple_of(2),
             },
             classes: gpu.upload("query of a long pair", &words(classes))?,
             codes: gpu.upload("query of a long pair", &words(query.to_vec()))?,

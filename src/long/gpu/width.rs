@@ -5,6 +5,8 @@
 //! of symbols. With more than a fifth of the 48 KiB, four strips are at work on a unit, one for each scheduler. With less a fifth one
 //! comes, one scheduler has two, and all strips wait for these: 1,000,000 squared then take 1.1 times as long.
 
+use crate::seq::Alphabet;
+
 /// Strips that fill a large device: one for each scheduler of an H200. With four times as many a panel begins and ends with
 /// idle schedulers a quarter as often, at 1.2 times the speed; but where other devices wait for its right edge, that comes
 /// the later.
@@ -13,13 +15,30 @@ pub(super) const STRIPS: u32 = 528;
 pub(super) const NARROW_CELLS: u32 = 8;
 /// The same where they are many, for [`ANY_KINDS`].
 pub(super) const WIDE_CELLS: u32 = 16;
-/// Kinds of symbols of a query of which it is not known, or does not matter, that it has fewer.
+/// Kinds of symbols of a query of nucleotides of which it is not known, or does not matter, that it has fewer.
 pub(super) const ANY_KINDS: u32 = 5;
+/// Bytes of workgroup memory that a strip takes at most if four are to be at work on a compute unit, and of these what is not its
+/// profile: edges of a batch.
+const STRIP_BYTES: u32 = 12 << 10;
+const EDGE_BYTES: u32 = 512;
+/// Columns that an invocation has registers for.
+const MOST_CELLS: u32 = 20;
+
+/// Kinds of symbols that any query has of an alphabet, about.
+pub(super) fn any_kinds(alphabet: Alphabet) -> u32 {
+    if alphabet == Alphabet::Dna { ANY_KINDS } else { alphabet.size() as u32 }
+}
+
+/// Columns of an invocation with which four strips of 32 of them are at work on a compute unit.
+fn widest_cells(kinds: u32) -> u32 {
+    let columns = (STRIP_BYTES - EDGE_BYTES) / (kinds * 32 * size_of::<i32>() as u32);
+    (columns / 4 * 4).clamp(4, MOST_CELLS)
+}
 
 /// Columns of an invocation, in a panel of so many, for a query of so many kinds of symbols: few as long as all strips are at work at the
 /// same time, else what leaves workgroup memory for [`STRIPS`] of them.
 pub(super) fn suiting_cells(columns: u32, kinds: u32, lanes: u32) -> u32 {
-    let most = if kinds < ANY_KINDS { 20 } else { WIDE_CELLS };
+    let most = widest_cells(kinds);
     let are_at_work = |cells: &u32| columns.div_ceil(cells * lanes) <= STRIPS;
     (NARROW_CELLS..most).step_by(4).find(are_at_work).unwrap_or(most)
 }
@@ -54,13 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn four_wide_strips_of_nucleotides_fit_a_compute_unit_and_not_five() {
+    fn four_wide_strips_fit_a_compute_unit_and_not_five() {
         const UNIT: u32 = 48 << 10;
-        for (kinds, wanted) in [(1, 20), (4, 20), (5, 16)] {
+        for (kinds, wanted) in [(1, 20), (4, 20), (5, 16), (20, 4), (22, 4)] {
             let cells = suiting_cells(1_000_000, kinds, 32);
             assert_eq!(cells, wanted);
-            // Of those that are traced afterwards, too.
-            for cells in [cells, WIDE_CELLS] {
+            // Of nucleotides that are traced afterwards, too.
+            let traced = if kinds <= ANY_KINDS { WIDE_CELLS } else { cells };
+            for cells in [cells, traced] {
                 let bytes = bytes(kinds.max(4), cells);
                 assert!(4 * bytes <= UNIT && 5 * bytes > UNIT, "{kinds} kinds, {cells} columns: {bytes} bytes");
             }
@@ -74,5 +94,7 @@ mod tests {
         assert_eq!([1, widest(8), widest(8) + 1, widest(12), widest(16)].map(suiting), [8, 8, 12, 12, 16]);
         assert_eq!([widest(16) + 1, u32::MAX].map(suiting), [20, 20]);
         assert_eq!(suiting_cells(widest(16) + 1, 5, 32), 16);
+        assert_eq!([1, 100_000, u32::MAX].map(|columns| suiting_cells(columns, 20, 32)), [4, 4, 4]);
+        assert_eq!([8, 24, 32].map(|kinds| suiting_cells(u32::MAX, kinds, 32)), [8, 4, 4]);
     }
 }
