@@ -102,6 +102,18 @@ fn regions_ahead_of_a_walk_change_nothing() {
         }
         let prepared = card.lock().unwrap().regions_prepared();
         assert!(prepared > 40, "{prepared} regions, {schedule:?}");
+        // After an alignment was found, regions of the same rows and columns have other edges.
+        for round in 0..16 {
+            let (query, target) = repeats(rng);
+            let scoring =
+                local(5, -4, Ambiguity::Overlap, of(rng, &[Gaps { first: 4, next: 1 }, Gaps { first: 4, next: 4 }]));
+            let top = 3 + rng.below(4);
+            let job = LongAlignment { top, min_score: 20, tuning: tuning(rng), ..job(&query, &target, &scoring) };
+            let result = run(&job, vec![Lent::boxed(&card)]).unwrap_or_else(|error| panic!("round {round}: {error}"));
+            let expected = oracle::best(&query, &target, &scoring, Strand::Forward, (top, 20));
+            assert_eq!(result.hits, expected, "round {round}, top {top}, {schedule:?}");
+        }
+        assert!(card.lock().unwrap().regions_prepared() > prepared + 40);
     }
 }
 

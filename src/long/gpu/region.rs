@@ -26,6 +26,9 @@ const LEAST_CHUNK: u32 = 256;
 /// A part of the matrix whose chunks' edges are on the device.
 pub(super) struct Retained {
     pair: LongPair,
+    /// What they were computed from: the upper and the left edge; `None` for the border of the matrix. After an alignment was found,
+    /// others may have these rows and columns.
+    edges: Option<(Edge, Edge)>,
     rows: (u32, u32),
     columns: (u32, u32),
     grid: FineGrid,
@@ -112,21 +115,21 @@ impl Fine {
 }
 
 impl Retained {
-    /// What a panel has left in its edges along columns and along rows, if those of all chunks were kept.
+    /// What a panel has left of a region in its edges along columns and along rows, if those of all chunks were kept.
     pub(super) fn new(
-        pair: &LongPair,
-        (rows, columns): ((u32, u32), (u32, u32)),
+        region: &Region,
         fine: &Fine,
         plan: &PanelPlan,
         (vertical, horizontal): (&wgpu::Buffer, &wgpu::Buffer),
     ) -> Option<Self> {
         let grid = grid(plan, fine.rows.1 - fine.rows.0, fine.keep.mark_every, (vertical, horizontal))?;
-        Some(Retained { pair: pair.clone(), rows, columns, grid })
+        let edges = Some((region.top.clone(), region.left.clone()));
+        Some(Retained { pair: region.pair.clone(), edges, rows: region.rows, columns: region.columns, grid })
     }
 
     /// Whether a region can be traced with these edges.
     fn holds(&self, region: &Region, kernels: &TraceKernels) -> bool {
-        let Retained { pair, rows, columns, grid } = self;
+        let Retained { pair, edges, rows, columns, grid } = self;
         let same = Arc::ptr_eq(&pair.query, &region.pair.query)
             && Arc::ptr_eq(&pair.target, &region.pair.target)
             && Arc::ptr_eq(&pair.scoring, &region.pair.scoring);
@@ -137,7 +140,9 @@ impl Retained {
                 && region.chunk.is_none_or(|chunk| chunk == grid.chunk)
                 && kernels.can_trace(region.from.i - rows.0, (grid.strip, grid.chunk), region.method)
         };
-        same && here && within && suits()
+        let begins = |own: &Edge, other: &Edge| own.h.starts_with(&other.h) && own.gap.starts_with(&other.gap);
+        let as_then = || edges.as_ref().is_none_or(|(top, left)| begins(top, region.top) && begins(left, region.left));
+        same && here && within && suits() && as_then()
     }
 }
 
@@ -214,7 +219,8 @@ impl GpuLong {
         // If memory was short, the edges of chunks were not kept.
         let is_kept = plan.params.mark_blocks * BLOCK_ROWS == chunk;
         if let Some(grid) = self.grid(plan, sweep.rows.1 - sweep.rows.0, chunk).filter(|_| is_kept) {
-            self.retained = Some(Retained { pair: sweep.pair.clone(), rows: sweep.rows, columns: sweep.columns, grid });
+            let (pair, rows, columns) = (sweep.pair.clone(), sweep.rows, sweep.columns);
+            self.retained = Some(Retained { pair, edges: None, rows, columns, grid });
         }
     }
 
