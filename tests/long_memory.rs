@@ -58,6 +58,26 @@ fn each_buffer_refused(name: &str, check: impl Fn(&mut GpuLong)) -> u64 {
     unreachable!("an engine that takes no end of buffers")
 }
 
+/// A sweep of the whole pair is refused for want of memory.
+fn check_refused(engine: &mut GpuLong, case: &LongCase, what: &str) {
+    let (m, n, pair) = (case.m(), case.n(), &case.pair);
+    let (top, interrupt, best) = (pair.top(0..n), AtomicBool::new(false), BestSoFar::default());
+    let sweep = Sweep {
+        pair,
+        rows: (0, m),
+        columns: (0, n),
+        top: &top,
+        mark_every: 64,
+        keep_every: None,
+        is_kept: true,
+        prune: false,
+        best: &best,
+        interrupt: &interrupt,
+    };
+    let error = engine.sweep(&sweep, &Dripping::new(pair.left(0..m), 0, 7), &Kept::default()).unwrap_err();
+    assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{what}: {error}");
+}
+
 #[test]
 fn a_pair_is_swept_and_traced_though_a_buffer_is_refused() {
     let case = local_case(0x10e9, 300);
@@ -107,42 +127,14 @@ fn where_rings_are_too_long_dispatches_are_shorter() {
     // All edges whole would take 1.1 MB.
     check_sweep(&mut open("short of rings").with_shape(shape).with_memory(700_000), &case, &[], 64, false);
     let mut engine = open("short of all").with_shape(shape).with_memory(200_000);
-    let (m, n, pair) = (case.m(), case.n(), &case.pair);
-    let (top, interrupt, best) = (pair.top(0..n), AtomicBool::new(false), BestSoFar::default());
-    let sweep = Sweep {
-        pair,
-        rows: (0, m),
-        columns: (0, n),
-        top: &top,
-        mark_every: 64,
-        keep_every: None,
-        is_kept: true,
-        prune: false,
-        best: &best,
-        interrupt: &interrupt,
-    };
-    let error = engine.sweep(&sweep, &Dripping::new(pair.left(0..m), 0, 7), &Kept::default()).unwrap_err();
-    assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{error}");
+    check_refused(&mut engine, &case, "short of all");
 }
 
 #[test]
 fn without_memory_an_engine_refuses_and_goes_on() {
     let case = local_case(0x10ea, 130);
     let (m, n, pair) = (case.m(), case.n(), &case.pair);
-    let (top, interrupt, best) = (pair.top(0..n), AtomicBool::new(false), BestSoFar::default());
-    let sweep = Sweep {
-        pair,
-        rows: (0, m),
-        columns: (0, n),
-        top: &top,
-        mark_every: 64,
-        keep_every: None,
-        is_kept: true,
-        prune: false,
-        best: &best,
-        interrupt: &interrupt,
-    };
-    let left = pair.left(0..m);
+    let (top, left, interrupt) = (pair.top(0..n), pair.left(0..m), AtomicBool::new(false));
     let from = case.from().expect("it is not empty");
     let (rows, columns, method) = ((0, m), (0, n), METHODS[2]);
     let (strip, chunk) = (None, None);
@@ -152,8 +144,7 @@ fn without_memory_an_engine_refuses_and_goes_on() {
     for label in ["", "vertical edges", "target of a long pair"] {
         let mut engine = open("without memory");
         engine.gpu().feign_shortage(label, 0, u64::MAX);
-        let error = engine.sweep(&sweep, &Dripping::new(left.clone(), 0, 7), &Kept::default()).unwrap_err();
-        assert!(matches!(error, Error::Unsuited { .. }) && error.to_string().contains("memory"), "{label}: {error}");
+        check_refused(&mut engine, &case, label);
         assert_eq!(engine.gpu().refused_buffers(), 2, "it tries twice");
         engine.gpu().feign_shortage("", 0, 0);
         check_sweep(&mut engine, &case, &[50], 64, false);

@@ -2,7 +2,7 @@
 
 use super::grid::{Framed, Grid};
 use crate::error::Result;
-use crate::long::{LongPair, Point};
+use crate::long::LongPair;
 
 /// Regions that are made ready first. A walk that ends in its first region is common among local alignments, so it begins
 /// with that one alone.
@@ -23,19 +23,14 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// The regions of a grid to be made ready, up to `most`, where a walk comes to `framed`, at `at`; none, if that one is
-    /// ready.
+    /// The regions of a grid to be made ready, up to `most`, where a walk comes to the last cell of `framed`; none, if that one
+    /// is ready.
     ///
     /// # Errors
     /// As [`Grid::region`].
-    pub(super) fn next(
-        &mut self,
-        grid: &Grid,
-        pair: &LongPair,
-        (framed, at): (&Framed, Point),
-        most: usize,
-    ) -> Result<Vec<Framed>> {
-        let (begin, end) = ((framed.rows.0, framed.columns.0), (at.i, at.j));
+    pub(super) fn next(&mut self, grid: &Grid, pair: &LongPair, framed: &Framed, most: usize) -> Result<Vec<Framed>> {
+        let corners = |framed: &Framed| [(framed.rows.0, framed.columns.0), (framed.rows.1, framed.columns.1)];
+        let [begin, end] = corners(framed);
         let holds = |[own, last]: &[(u32, u32); 2]| *own == begin && end.0 <= last.0 && end.1 <= last.1;
         if most == 0 || self.is_in_vain || self.ready.iter().any(holds) {
             return Ok(Vec::new());
@@ -46,10 +41,9 @@ impl Ahead {
             2 => FIRST_REGIONS.min(most),
             _ => most,
         };
-        let corners = along_diagonal(grid, end, count);
-        let regions: Vec<Framed> = corners.into_iter().map(|(i, j)| grid.region(pair, i, j)).collect::<Result<_>>()?;
-        let of = |framed: &Framed| [(framed.rows.0, framed.columns.0), (framed.rows.1, framed.columns.1)];
-        self.ready = regions.iter().map(of).collect();
+        let ends = along_diagonal(grid, end, count);
+        let regions: Vec<Framed> = ends.into_iter().map(|(i, j)| grid.region(pair, i, j)).collect::<Result<_>>()?;
+        self.ready = regions.iter().map(corners).collect();
         Ok(regions)
     }
 

@@ -15,9 +15,8 @@ const FEWEST_LINES: u64 = 16;
 /// Lines are not closer than this.
 const LEAST_PITCH: u64 = 4096;
 /// An engine that keeps columns takes about the same time for every region below such sizes, for it waits rather than
-/// computes: lines are not closer, and fewer.
+/// computes: lines are not closer.
 const LEAST_WIDE_PITCH: u64 = 32_768;
-const WIDE_LINES: u64 = 48;
 /// What any engine traces at once in no time.
 const SMALL: u32 = 4096;
 /// Rows that are swept in one go.
@@ -58,9 +57,9 @@ impl Cut {
         let is_small = query <= SMALL && target <= SMALL;
         let is_whole = suits.traces_whole && (suits.keeps_columns || is_small);
         let grid = walks && (!is_whole || tuning.grid_pitch.is_some());
-        let (most, least) = if suits.keeps_columns { (WIDE_LINES, LEAST_WIDE_PITCH) } else { (LINES, LEAST_PITCH) };
+        let least = if suits.keeps_columns { LEAST_WIDE_PITCH } else { LEAST_PITCH };
         let symbols = u64::from(query) + u64::from(target);
-        let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, most);
+        let lines = (memory / 4 * 3 / (symbols * ENTRY_BYTES).max(1)).clamp(FEWEST_LINES, LINES);
         // Long ones in whole chunks, so that a device can keep both with one set of edges.
         let whole = |length: u32| {
             let unit = if length > 4096 { 512 } else { 64 };

@@ -16,9 +16,10 @@ use crate::long::gpu::GpuLong;
 pub fn open_long(run: &Run) -> Result<Vec<Box<dyn LongEngine>>> {
     let chosen = if run.devices.is_empty() { choose(&[])? } else { run.devices.clone() };
     let mut engines: Vec<Box<dyn LongEngine>> = Vec::new();
+    let adapters = adapters_and_memory(&chosen, run.memory);
     // Where the system grants no threads, the engines' own do it.
-    let pool = thread_pool(run.threads).ok();
-    for (found, memory) in adapters_and_memory(&chosen, run.memory) {
+    let pool = if adapters.is_empty() { None } else { thread_pool(run.threads).ok() };
+    for (found, memory) in adapters {
         match GpuLong::open(&found) {
             Ok(engine) => engines.push(Box::new(engine.with_memory(memory).with_pool(pool.clone()))),
             Err(error) => tracing::warn!("{error}; going on without it"),

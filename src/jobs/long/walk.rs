@@ -169,7 +169,7 @@ impl Walk {
                 break;
             };
             let regions = member_ahead(shared, id);
-            let ahead = self.ahead.next(grid, pair, (&framed, self.at), regions)?;
+            let ahead = self.ahead.next(grid, pair, &framed, regions)?;
             match self.trace_by(pair, (&framed, ahead), walk_options, id, shared) {
                 Some(Ok(traced)) => {
                     self.traced_cells += cells;

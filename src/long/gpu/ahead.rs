@@ -6,8 +6,6 @@
 
 use std::sync::atomic::Ordering;
 
-use bytemuck::Zeroable;
-
 use super::laid::Laid;
 use super::region::{Fine, Retained};
 use super::sweep::{PATIENCE, SHARED_BYTES};
@@ -148,11 +146,7 @@ impl GpuLong {
             let submission = gpu.queue.submit(commands);
             let stuck = {
                 let words = Readback::begin(&staging, bytes, submission).read(&gpu, PATIENCE, true)?;
-                words.chunks_exact(SHARED_BYTES as usize / 4).any(|words| {
-                    let mut told = Shared::zeroed();
-                    bytemuck::cast_slice_mut::<Shared, u32>(std::slice::from_mut(&mut told)).copy_from_slice(words);
-                    told.stuck != 0
-                })
+                bytemuck::cast_slice::<u32, Shared>(&words).iter().any(|told| told.stuck != 0)
             };
             self.buffers.spare.push(staging);
             if stuck {

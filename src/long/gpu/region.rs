@@ -69,19 +69,6 @@ impl Sink for Nobody {
     fn progress(&self, _cells: u64, _best: Option<Best>) {}
 }
 
-/// Rows that are computed for so many.
-fn whole_blocks(rows: u32) -> u32 {
-    rows.max(1).saturating_add(BLOCK_ROWS) / BLOCK_ROWS * BLOCK_ROWS
-}
-
-/// Bytes of a region's edges along columns and along rows, with strips of so many columns and chunks of so many rows.
-fn edge_bytes((rows, columns): (u32, u32), (strip, chunk): (u32, u32)) -> (u64, u64) {
-    let (rows, columns) = (whole_blocks(rows), columns.max(1));
-    let vertical = (u64::from(columns.div_ceil(strip)) + 1) * (u64::from(rows) + 4) * 8;
-    let horizontal = (u64::from(rows.div_ceil(chunk)) + 1) * (u64::from(columns) + 1) * 8;
-    (vertical, horizontal)
-}
-
 /// How the edges of a region's chunks are computed.
 pub(super) struct Fine {
     rows: (u32, u32),
@@ -187,19 +174,28 @@ impl GpuLong {
         strip: Option<u32>,
         chunk: Option<u32>,
     ) -> bool {
-        let sizes = self.chunks(strip, chunk);
-        let (vertical, horizontal) = edge_bytes((rows, columns), sizes);
-        vertical.max(horizontal) <= self.binding
-            && vertical + horizontal <= self.memory / 2
-            && self.kernels.can_trace(whole_blocks(rows), sizes, method)
+        self.traced_bytes((rows, columns), method, (strip, chunk)).is_some()
     }
 
     /// Bytes of the edges of a region's chunks; `None` if there is no memory to trace through it.
     pub(super) fn fine_bytes(&self, region: &Region) -> Option<u64> {
-        let &Region { method, strip, chunk, from, .. } = region;
-        let (rows, columns) = (from.i - region.rows.0, from.j - region.columns.0);
-        let (vertical, horizontal) = edge_bytes((rows, columns), self.chunks(strip, chunk));
-        self.can_trace_by(rows, columns, method, strip, chunk).then_some(vertical + horizontal)
+        let (rows, columns) = (region.from.i - region.rows.0, region.from.j - region.columns.0);
+        self.traced_bytes((rows, columns), region.method, (region.strip, region.chunk))
+    }
+
+    /// The same by rows and columns, strip and chunk.
+    fn traced_bytes(
+        &self,
+        (rows, columns): (u32, u32),
+        method: Method,
+        (strip, chunk): (Option<u32>, Option<u32>),
+    ) -> Option<u64> {
+        let sizes = self.chunks(strip, chunk);
+        let (rows, columns) = (rows.max(1).saturating_add(BLOCK_ROWS) / BLOCK_ROWS * BLOCK_ROWS, columns.max(1));
+        let vertical = (u64::from(columns.div_ceil(sizes.0)) + 1) * (u64::from(rows) + 4) * 8;
+        let horizontal = (u64::from(rows.div_ceil(sizes.1)) + 1) * (u64::from(columns) + 1) * 8;
+        let fits = vertical.max(horizontal) <= self.binding && vertical + horizontal <= self.memory / 2;
+        (fits && self.kernels.can_trace(rows, sizes, method)).then_some(vertical + horizontal)
     }
 
     /// The rows of a chunk, if a sweep is to leave the edges of its chunks: of a whole pair, if there is room.
