@@ -219,6 +219,8 @@ on_every_engine! {
     nw_diagonal_subgroup_default: kernel_default("nw_diagonal_subgroup"),
     nw_tiled_diagonal_checked: kernel_checked("nw_tiled_diagonal"),
     nw_tiled_diagonal_default: kernel_default("nw_tiled_diagonal"),
+    nw_checkpoint_checked: kernel_checked("nw_checkpoint"),
+    nw_checkpoint_default: kernel_default("nw_checkpoint"),
 }
 
 /// Pairs too long for one dispatch are computed slice by slice; state survives between dispatches.

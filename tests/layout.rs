@@ -134,6 +134,8 @@ fn params() {
             runs_begin,
             runs_capacity_words,
             walk,
+            slot_quads,
+            slots_an_arena,
         ]
     );
 }
@@ -647,7 +649,9 @@ fn target() {
 #[test]
 fn output_header() {
     let of_slice = nw_slice::OUTPUT_HEADER_WORDS;
-    for (module, words) in [(slice(), of_slice), (slice_half(), of_slice), (walk(), matrix::OUTPUT_HEADER_WORDS)] {
+    let checkpoint = module_of(Kind::Scan(Scan::Checkpoint));
+    let of_walk = matrix::OUTPUT_HEADER_WORDS;
+    for (module, words) in [(slice(), of_slice), (slice_half(), of_slice), (walk(), of_walk), (checkpoint, of_walk)] {
         let (members, _) = shader_layout(&module, "Output");
         let data = members.iter().find(|(name, _)| name == "data").expect("the values");
         assert_eq!(data.1 as u64, 4 * words);

@@ -73,6 +73,7 @@ fn shapes(scan: Scan, affine: bool) -> Vec<(u32, u32)> {
         Scan::Rows => (&[usual.rows_workgroup, 16], if affine { &[8, 32] } else { &[16, 64] }),
         Scan::Diagonal => (&[usual.diagonal_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
         Scan::DiagonalSubgroup => (&[usual.subgroup_workgroup], if affine { &[4, 8] } else { &[4, 8, 16] }),
+        Scan::Checkpoint => (&[usual.checkpoint_workgroup, 16], &[4, 8, 16]),
         Scan::TiledDiagonal => (&[usual.tile_workgroup, 16, 4], if affine { &[4, 8] } else { &[4, 8, 16] }),
     };
     // Each with each other is not needed: every one of both.
@@ -516,12 +517,15 @@ fn workgroup_memory_is_what_the_variant_says() {
             .map(|(_, variable)| layouter[variable.ty].size)
             .sum();
         assert!(bytes <= workgroup_bytes, "{name}: {bytes} bytes");
-        // Tiles are as large as a device allows, and the least one is for every device.
-        let is_tile = source.contains("fn run_tasks");
-        assert!(is_tile || workgroup_bytes <= LEAST_WORKGROUP_BYTES, "{name}: more than every device has");
+        // Tiles and profiles are as large as a device allows, and the least one is for every device.
+        let is_fitted = source.contains("fn run_tasks") || source.contains("const BLOCK_GROUPS");
+        assert!(is_fitted || workgroup_bytes <= LEAST_WORKGROUP_BYTES, "{name}: more than every device has");
     }
     let least = tiles().into_iter().find(|variant| (variant.columns, variant.codes) == (28, 28)).expect("there is one");
     assert!(least.workgroup_bytes() <= LEAST_WORKGROUP_BYTES, "{least:?}");
+    for least in matrices().into_iter().filter(|variant| (variant.scan, variant.columns) == (Scan::Checkpoint, 4)) {
+        assert!(least.workgroup_bytes() <= LEAST_WORKGROUP_BYTES, "{least:?}");
+    }
 }
 
 #[test]

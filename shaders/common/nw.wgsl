@@ -41,6 +41,9 @@ struct Params {
     runs_begin: u32,
     runs_capacity_words: u32,
     walk: u32,
+    // nw_checkpoint: quads of an arena that a workgroup has, and how many workgroups an arena serves.
+    slot_quads: u32,
+    slots_an_arena: u32,
 }
 
 struct Task {
@@ -90,4 +93,12 @@ fn rim(k: i32, pad: i32) -> i32 {
         return select(params.edge_opening, 0, k == 0 && pad == 0);
     }
     return edge(k);
+}
+
+// Four symbols of a target; before its first word there is padding.
+fn target_word(task: Task, word: u32, first_b_word: u32, b_begin: u32) -> u32 {
+    if (word >= first_b_word && word < task.rows_words) {
+        return target_words[b_begin + word];
+    }
+    return 0u;
 }

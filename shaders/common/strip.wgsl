@@ -5,28 +5,9 @@
 // the registers. Steps come in groups of four, after which all lanes store together what they found, whatever rows that is of.
 
 #import arena
+#import substitution
 
 const COLUMNS: u32 = CELLS * WORDS;
-
-// Substitution table in rows of odd stride, so that rows spread over the banks.
-const TABLE_STRIDE: u32 = CODES | 1u;
-var<workgroup> substitution: array<i32, CODES * TABLE_STRIDE>;
-
-// Fills the table. Ends with a barrier.
-fn load_substitution(t: u32, invocations: u32) {
-    for (var k = t; k < CODES * CODES; k += invocations) {
-        substitution[(k / CODES) * TABLE_STRIDE + k % CODES] = table[k];
-    }
-    workgroupBarrier();
-}
-
-// Four symbols of a target; before its first word there is padding.
-fn target_word(task: Task, word: u32, first_b_word: u32, b_begin: u32) -> u32 {
-    if (word >= first_b_word && word < task.rows_words) {
-        return target_words[b_begin + word];
-    }
-    return 0u;
-}
 
 // Rows row_begin .. row_end (multiples of 4) of the columns of pass `strip`, for the pair in `slot`, by `lanes` invocations of
 // which this is `lane`. What lies above is read from the row border, what lies left from the column border, where this is

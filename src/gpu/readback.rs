@@ -31,11 +31,18 @@ impl Readback {
         Ok(std::mem::take(&mut self.read(gpu, limit, false)?.copy))
     }
 
-    /// As [`Self::words`], in memory that is there already: the kernel gives it once, not for every batch.
-    pub(crate) fn words_into(self, gpu: &Gpu, limit: Duration, words: &mut Vec<u32>) -> Result<()> {
+    /// As [`Self::words`], in memory that is there already: the kernel gives it once, not for every batch. Only as many words as
+    /// `needed` says when it sees all of them.
+    pub(crate) fn words_into(
+        self,
+        gpu: &Gpu,
+        limit: Duration,
+        words: &mut Vec<u32>,
+        needed: impl FnOnce(&[u32]) -> usize,
+    ) -> Result<()> {
         let mapped = self.read(gpu, limit, true)?;
         words.clear();
-        words.extend_from_slice(&mapped);
+        words.extend_from_slice(&mapped[..needed(&mapped).min(mapped.len())]);
         Ok(())
     }
 

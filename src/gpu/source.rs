@@ -40,11 +40,13 @@ const PARTS: &[(&str, &str)] = &[
     part!("striped_paths"),
     part!("striped_symbols"),
     part!("striped_trace"),
+    part!("substitution"),
     part!("tile"),
     part!("tile_half_numbers"),
     part!("tile_half_targets"),
     part!("tile_halves"),
     part!("tile_words"),
+    part!("walk"),
 ];
 
 /// What begins a line that imports a part.

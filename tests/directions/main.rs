@@ -29,7 +29,7 @@ use support::*;
 macro_rules! on_every_kernel {
     ($($body:ident),* $(,)?) => {$(
         mod $body {
-            crate::on_every_kernel! { @of $body: nw_rows nw_diagonal nw_diagonal_subgroup nw_tiled_diagonal }
+            crate::on_every_kernel! { @of $body: nw_rows nw_diagonal nw_diagonal_subgroup nw_tiled_diagonal nw_checkpoint }
         }
     )*};
     (@of $body:ident: $($stem:ident)*) => {

@@ -50,6 +50,8 @@ pub(crate) const SMALL_SHAPE: MatrixShape = MatrixShape {
     rows_words: 1,
     diagonal_workgroup: 4,
     subgroup_workgroup: 128,
+    checkpoint_workgroup: 16,
+    checkpoint_steps: 8,
     tile_workgroup: 4,
     tile_rows: 12,
     lane_columns: Some(4),

@@ -40,7 +40,7 @@ const fn write(number: u32, name: &'static str) -> Binding {
 
 /// What `common/nw.wgsl` declares.
 const NW: [Binding; 6] = [
-    uniform(144),
+    uniform(160),
     read(1, "query_words"),
     read(2, "target_words"),
     read(3, "targets"),
@@ -54,7 +54,7 @@ pub const ARENAS: Binding = Binding { number: 8, name: "arena", access: Access::
 pub const SLICE: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(6, "scratch"), write(7, "out")];
 /// Of the kernels that can store directions.
 pub const SCAN: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], ARENAS];
-/// Of `nw_walk`.
+/// Of `nw_walk` and `nw_checkpoint`.
 pub const WALK: &[Binding] = &[NW[0], NW[1], NW[2], NW[3], NW[4], NW[5], write(7, "out"), ARENAS];
 
 /// Of the kernels for local scores: what `common/tile.wgsl` declares.

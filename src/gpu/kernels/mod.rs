@@ -44,6 +44,8 @@ pub enum Scan {
     DiagonalSubgroup,
     /// `nw_tiled_diagonal`.
     TiledDiagonal,
+    /// `nw_checkpoint`.
+    Checkpoint,
 }
 
 /// How the lanes of a pair exchange.
@@ -316,6 +318,14 @@ pub static KERNELS: &[Kernel] = &[
         "needleman_wunsch",
         "alignments, one tile per workgroup, a dispatch a diagonal of tiles (TiledDScan-mNW, Truong et al. 2014)",
     ),
+    Kernel::plain(
+        shader!("nw_checkpoint"),
+        Kind::Scan(Scan::Checkpoint),
+        binding::WALK,
+        "needleman_wunsch",
+        "alignments, one pair over some lanes of a subgroup, blocks along the path done again (Grice et al. 1997)",
+    )
+    .with_subgroups(),
     Kernel::plain(
         shader!("nw_walk"),
         Kind::Walk,

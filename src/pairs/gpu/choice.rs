@@ -1,6 +1,7 @@
 //! Which kernels can compute a batch, with what they should cost; [`crate::gpu::choosing`] takes one.
 
 use super::Config;
+use super::matrix::TEAM_STEP_CELLS;
 use super::shape::MatrixShape;
 use crate::gpu::adapter::AdapterDescription;
 use crate::gpu::choosing::{Candidate, Chooser, Speed, Work};
@@ -188,6 +189,24 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     }
     let pairs = batch.pairs() as f64;
     let tasks = (pairs / variant.slots() as f64).max(batch.blocks.len() as f64);
+    if scan == Scan::Checkpoint {
+        let columns = variant.padded_columns(extent.query_symbols);
+        if rows * columns > TEAM_STEP_CELLS {
+            return None;
+        }
+        // Fewer workgroups than there could be do less in the same time.
+        let room = (situation.arena_quads / quads * u64::from(situation.arenas)) as f64;
+        let wait = (variant.tasks_together(tasks as u64) as f64 / room).max(1.0);
+        let padded = |symbols: u32| variant.padded_columns(symbols) as f64 * wait;
+        let alignments = if aligned { HOST_ALIGNMENT_SECONDS } else { HOST_PAIR_SECONDS } * pairs;
+        return Some(Work {
+            cells: padded_cells(batch, padded),
+            chain: (columns * rows) as f64,
+            dispatches: 1.0,
+            host_seconds: if matches!(batch.band.want, Want::Reaching(_)) || aligned { alignments } else { 0.0 },
+            ..Work::default()
+        });
+    }
     let rounds = (tasks * quads as f64 / (situation.arenas as f64 * situation.arena_quads as f64)).ceil().max(1.0);
     // What a lane's step costs beside its cells weighs more where it has fewer of them.
     let step_weight = if scan == Scan::Rows { 1.0 } else { (1.0 + 4.0 / variant.columns as f64) / 1.25 };

@@ -19,7 +19,7 @@ use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
 use crate::pairs::kernels::layout::Params;
 use crate::pairs::kernels::matrix::{
-    DROPPED, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP,
+    DROPPED, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Parts, Scan, Variant, WALK_WORKGROUP,
 };
 use crate::pairs::{Batch, Hit, Report};
 use crate::score::OffsetScoring;
@@ -28,7 +28,12 @@ use crate::score::OffsetScoring;
 const WIDTH: u32 = 1 << 15;
 /// Cells that one invocation, or one team of them, does in one dispatch at most: a fraction of a second.
 const STEP_CELLS: u64 = 8_000_000;
-const TEAM_STEP_CELLS: u64 = 200_000_000;
+pub(super) const TEAM_STEP_CELLS: u64 = 200_000_000;
+
+/// End of the passes of the dispatch that walks (`LAST` of `nw_checkpoint`).
+const LAST_PASS: u32 = u32::MAX;
+/// Words of the timestamps, which come back before the output.
+const TIME_WORDS: usize = TIME_BYTES as usize / 4;
 
 /// Words of runs that an output has room for whatever is expected.
 const SMALL_RUN_WORDS: u64 = 1 << 20;
@@ -46,7 +51,8 @@ pub struct MatrixWork<'a> {
     /// Loop iterations that an invocation may make in one dispatch, if the device limits them.
     pub loop_budget: Option<u64>,
     pub program: &'a Compiled,
-    pub walk_program: &'a Compiled,
+    /// `None` if the kernel walks itself.
+    pub walk_program: Option<&'a Compiled>,
     pub queries: &'a Resident,
     pub targets: &'a Resident,
 }
@@ -116,9 +122,9 @@ impl MatrixSlot {
         let own: Vec<(&str, &wgpu::Buffer)> =
             arenas.iter().map(|arena| ("arena", arena)).chain([("out", &output)]).collect();
         let bind = |program| uploaded.bind(gpu, program, work.queries, work.targets, &own);
-        let (scan_group, walk_group) = (bind(work.program)?, bind(work.walk_program)?);
-        let time_offset = output_bytes.next_multiple_of(8);
-        let staging_bytes = time_offset + TIME_BYTES;
+        let scan_group = bind(work.program)?;
+        let walk_group = work.walk_program.map(bind).transpose()?;
+        let staging_bytes = TIME_BYTES + output_bytes;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging =
             self.staging.reserve(gpu, "staging", with_slack(staging_bytes, work.output_budget), usage)?.clone();
@@ -129,16 +135,16 @@ impl MatrixSlot {
         {
             let mut pass = self.clock.begin_pass(&mut encoder, "nw_", true, true);
             for (index, dispatch) in dispatches.iter().enumerate() {
-                let (program, group) =
-                    if dispatch.walk { (work.walk_program, &walk_group) } else { (work.program, &scan_group) };
+                let walk = work.walk_program.zip(walk_group.as_ref()).filter(|_| dispatch.walk);
+                let (program, group) = walk.unwrap_or((work.program, &scan_group));
                 pass.set_pipeline(&program.pipeline);
                 pass.set_bind_group(0, group, &[index as u32 * uploaded.params_stride]);
                 let [x, y, z] = dispatch.workgroups;
                 pass.dispatch_workgroups(x, y, z);
             }
         }
-        encoder.copy_buffer_to_buffer(&output, 0, &staging, 0, output_bytes);
-        self.clock.resolve(&mut encoder, &staging, time_offset);
+        encoder.copy_buffer_to_buffer(&output, 0, &staging, TIME_BYTES, output_bytes);
+        self.clock.resolve(&mut encoder, &staging, 0);
         let submission = gpu.queue.submit([encoder.finish()]);
         let readback = Readback::begin(&staging, staging_bytes, submission);
         self.in_flight = Some(InFlight {
@@ -159,13 +165,14 @@ impl MatrixSlot {
             return Err(gpu.error("no batch in flight"));
         };
         let InFlight { batch, list, scoring, walk, tag_bits, readback } = flight;
+        let pairs_begin = TIME_WORDS + OUTPUT_HEADER_WORDS as usize;
+        let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
         let mut words = self.words.take();
-        readback.words_into(gpu, limit, &mut words)?;
-        let kernel_time = self.clock.elapsed(gpu, &words);
+        // There is room for more runs than there are, and a counter that says how many.
+        readback.words_into(gpu, limit, &mut words, |all| runs_begin + all[TIME_WORDS] as usize)?;
+        let kernel_time = self.clock.elapsed(gpu, &words[..TIME_WORDS]);
         let band = &batch.band;
         let mut report = Report { kernel_time, ..Report::default() };
-        let pairs_begin = OUTPUT_HEADER_WORDS as usize;
-        let runs_begin = pairs_begin + (PAIR_WORDS * list.pairs) as usize;
         for (task, &block) in list.tasks.iter().zip(&list.blocks) {
             let query = batch.blocks[block as usize].query;
             for slot in 0..task.count {
@@ -192,7 +199,7 @@ impl MatrixSlot {
             }
         }
         // The counter goes on where there is no room, so that the next batch can have more.
-        let taken = walk.then(|| words[0] as f64 / list.symbols.max(1) as f64);
+        let taken = walk.then(|| words[TIME_WORDS] as f64 / list.symbols.max(1) as f64);
         if walk {
             report.traced.words = words;
         }
@@ -230,6 +237,9 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
         walk: work.variant.directions as u32,
         ..filter_params(work.batch, scoring)
     };
+    if let Some(parts) = list.parts {
+        return by_parts(work, parts, params);
+    }
     let mut dispatches = Vec::new();
     for round in &list.rounds {
         let params = Params { task_begin: round.start, task_count: round.end, ..params };
@@ -238,6 +248,40 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
         let workgroups = threads.div_ceil(WALK_WORKGROUP as u64) as u32;
         let workgroups = [workgroups.min(WIDTH), workgroups.div_ceil(WIDTH), 1];
         dispatches.push(Dispatch { params, walk: true, workgroups });
+    }
+    dispatches
+}
+
+/// The dispatches of a kernel that walks itself: one in which workgroups draw all tasks by ticket; or, if the device limits loops, some
+/// in which each does some passes of one, and then its walk.
+fn by_parts(work: &MatrixWork<'_>, parts: Parts, params: Params) -> Vec<Dispatch> {
+    let list = &work.list;
+    let tasks = list.tasks.len() as u32;
+    let params = Params {
+        slot_quads: parts.quads,
+        slots_an_arena: parts.an_arena,
+        task_count: tasks,
+        slice_end: LAST_PASS,
+        ..params
+    };
+    let of = |params, workgroups| Dispatch { params, walk: false, workgroups: [workgroups, 1, 1] };
+    let Some(budget) = work.loop_budget else {
+        return vec![of(Params { ticketed: 1, ..params }, parts.count.min(tasks))];
+    };
+    let passes = list.tasks.iter().map(|task| work.variant.passes(task)).max().unwrap_or(1);
+    let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
+    let step = (budget / work.variant.iterations_a_sweep(rows)).clamp(1, passes as u64) as u32;
+    let mut dispatches = Vec::new();
+    for task_begin in (0..tasks).step_by(parts.count as usize) {
+        let round = parts.count.min(tasks - task_begin);
+        let params = Params { task_begin, task_count: task_begin + round, ..params };
+        let sweeps = (0..passes).step_by(step as usize);
+        dispatches.extend(
+            sweeps.map(|slice_begin| {
+                of(Params { slice_begin, slice_end: passes.min(slice_begin + step), ..params }, round)
+            }),
+        );
+        dispatches.push(of(Params { slice_begin: LAST_PASS, ..params }, round));
     }
     dispatches
 }

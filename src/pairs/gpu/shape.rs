@@ -130,6 +130,10 @@ pub struct MatrixShape {
     pub diagonal_workgroup: u32,
     /// `nw_diagonal_subgroup`: invocations a workgroup, a multiple of every subgroup size.
     pub subgroup_workgroup: u32,
+    /// `nw_checkpoint`: invocations a workgroup, or as many as a subgroup has.
+    pub checkpoint_workgroup: u32,
+    /// `nw_checkpoint`: steps from checkpoint to checkpoint, a multiple of 4.
+    pub checkpoint_steps: u32,
     /// `nw_tiled_diagonal`: invocations a workgroup.
     pub tile_workgroup: u32,
     /// `nw_tiled_diagonal`: rows of a tile, a multiple of 4.
@@ -145,6 +149,8 @@ impl Default for MatrixShape {
             rows_words: 4,
             diagonal_workgroup: 64,
             subgroup_workgroup: 128,
+            checkpoint_workgroup: 128,
+            checkpoint_steps: 64,
             tile_workgroup: 32,
             tile_rows: 512,
             lane_columns: None,
@@ -157,7 +163,14 @@ impl MatrixShape {
     pub fn for_adapter(found: &FoundAdapter) -> Self {
         let default = MatrixShape::default();
         if found.is_software() {
-            MatrixShape { rows_workgroup: 16, rows_words: 1, diagonal_workgroup: 16, tile_workgroup: 16, ..default }
+            MatrixShape {
+                rows_workgroup: 16,
+                rows_words: 1,
+                diagonal_workgroup: 16,
+                checkpoint_workgroup: 16,
+                tile_workgroup: 16,
+                ..default
+            }
         } else {
             default
         }
@@ -180,12 +193,14 @@ impl MatrixShape {
             Scan::Diagonal => self.diagonal_workgroup,
             Scan::DiagonalSubgroup => self.subgroup_workgroup,
             Scan::TiledDiagonal => self.tile_workgroup,
+            // All of the device's subgroups are to be filled.
+            Scan::Checkpoint => self.checkpoint_workgroup.max(adapter.subgroup_sizes[1].clamp(4, 128)),
         };
         let of_columns = |columns: u32| Variant {
             scan,
             workgroup,
             columns,
-            tile_rows: self.tile_rows,
+            tile_rows: if scan == Scan::Checkpoint { self.checkpoint_steps } else { self.tile_rows },
             arenas,
             subgroup_sizes: adapter.subgroup_sizes.map(|size| size.clamp(4, 128)),
             codes: scoring.alphabet.size() as u32,
@@ -207,7 +222,8 @@ impl MatrixShape {
                 batch.blocks.iter().map(|b| variant.padded_columns(batch.band.queries.length(b.query))).sum();
             padded * (*columns as u64 + 4) / *columns as u64
         };
-        of_columns([MOST_LANE_COLUMNS, 8, 4].into_iter().min_by_key(cost).unwrap_or(4))
+        let fits = |columns: &u32| of_columns(*columns).workgroup_bytes() <= adapter.workgroup_memory_bytes;
+        of_columns([MOST_LANE_COLUMNS, 8, 4].into_iter().filter(fits).min_by_key(cost).unwrap_or(4))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::choice::{Choice, Situation, choice_of};
+use super::matrix::TEAM_STEP_CELLS;
 use super::matrix::{MatrixSlot, MatrixWork};
 use super::programs::Shader;
 use super::resident::Resident;
@@ -141,8 +142,11 @@ impl PairsHost {
             // A small batch needs one arena, and the driver a tenth of the time to compile a kernel with one.
             let mut variant = of_arenas(1);
             let tasks = batch.pairs().div_ceil(variant.slots() as u64) + batch.blocks.len() as u64;
-            if tasks * variant.task_quads(extent.query_symbols, rows_words) > self.arenas.quads() {
-                variant = of_arenas(self.arenas.count());
+            let quads = variant.tasks_together(tasks) * variant.task_quads(extent.query_symbols, rows_words);
+            if quads > self.arenas.quads() {
+                let all = self.arenas.count();
+                let needed = quads.div_ceil(self.arenas.quads()).next_power_of_two().min(all.into()) as u32;
+                variant = of_arenas(if scan == Scan::Checkpoint { needed } else { all });
             }
             MatrixTasks::new(batch, &variant, self.arenas.quads(), query_end).map(|list| (variant, list))
         };
@@ -155,11 +159,21 @@ impl PairsHost {
         };
         let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
         let iterations = variant.iterations_a_pass(rows).max(variant.walk_iterations(extent.sum));
+        let iterations = if scan == Scan::Checkpoint {
+            let columns = variant.padded_columns(extent.query_symbols);
+            if rows * columns > TEAM_STEP_CELLS {
+                return Err(self.kit.gpu.unsuited("pairs as long as these would hold the device too long"));
+            }
+            variant.iterations_a_sweep(rows).max(variant.iterations_after_sweeps(rows, columns, extent.sum))
+        } else {
+            iterations
+        };
         if self.kit.loop_budget.is_some_and(|budget| iterations > budget) {
             return Err(self.kit.gpu.unsuited("the driver ends loops as long as these sequences"));
         }
         let program = self.kit.get(Shader::Matrix(variant))?;
-        let walk_program = self.kit.get(Shader::Walk(Walk(variant)))?;
+        let walks_itself = scan == Scan::Checkpoint;
+        let walk_program = if walks_itself { None } else { Some(self.kit.get(Shader::Walk(Walk(variant)))?) };
         let begin = std::time::Instant::now();
         let arenas = match self.arenas.reserve(&self.kit.gpu, variant.arenas, &list.arena_quads) {
             Ok(arenas) => arenas,
@@ -186,7 +200,7 @@ impl PairsHost {
             output_budget: self.output_budget,
             loop_budget: self.kit.loop_budget,
             program: &program,
-            walk_program: &walk_program,
+            walk_program: walk_program.as_ref(),
             queries: &queries,
             targets: &targets,
         };

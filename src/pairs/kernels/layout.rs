@@ -107,6 +107,12 @@ pub struct Params {
     pub runs_capacity_words: u32,
     /// 1: walk back; 0: values only.
     pub walk: u32,
+    /// Quads of an arena that a workgroup has (`nw_checkpoint`).
+    pub slot_quads: u32,
+    /// Workgroups that an arena serves.
+    pub slots_an_arena: u32,
+    /// What fills the uniform up to whole quads.
+    pub reserved: [u32; 2],
 }
 
 /// `Task` of the shaders: one query against up to a workgroup of targets.

@@ -1,8 +1,10 @@
-//! Host half of the kernels that can store directions of all cells, `nw_rows`, `nw_diagonal`, `nw_diagonal_subgroup` and
-//! `nw_tiled_diagonal` (Truong et al. 2014, sections 4.1 to 4.3), and of the walk back over them, `nw_walk`.
+//! Host half of the kernels that can trace back: `nw_rows`, `nw_diagonal`, `nw_diagonal_subgroup` and `nw_tiled_diagonal`, which
+//! store directions of all cells (Truong et al. 2014, sections 4.1 to 4.3), the walk back over them, `nw_walk`, and
+//! `nw_checkpoint`, which stores what it takes to make the directions of a block when the walk comes there.
 //!
-//! Where the paper stores every score, these store 2 bits a cell, under affine gaps 4: what the walk asks. All of it is
-//! in an *arena*, a buffer that tasks share; `shaders/common/arena.wgsl` says what is where.
+//! Where the paper stores every score, the former store 2 bits a cell, under affine gaps 4: what the walk asks. All of it is
+//! in an *arena*, a buffer that tasks share; `shaders/common/arena.wgsl` says what is where. `nw_checkpoint` has a part of an
+//! arena a workgroup, whatever number of tasks there are.
 
 use std::ops::Range;
 
@@ -25,6 +27,10 @@ pub const DROPPED: u32 = u32::MAX - 1;
 /// Invocations a workgroup of the walk.
 pub const WALK_WORKGROUP: u32 = 64;
 
+/// Invocations of `nw_checkpoint` that are at work together at most: what fills the largest devices (an H200 has room for 67,584 or a
+/// quarter more).
+const RESIDENT_INVOCATIONS: u32 = 81_920;
+
 /// What a value that stands for minus infinity is in every form.
 const NEVER: i32 = offset::NEVER;
 
@@ -37,7 +43,7 @@ pub struct Variant {
     pub workgroup: u32,
     /// Columns that an invocation keeps in registers; a multiple of [`Variant::cells`].
     pub columns: u32,
-    /// Rows of a tile, a multiple of 4.
+    /// Rows of a tile, or of `nw_checkpoint` steps from checkpoint to checkpoint; a multiple of 4.
     pub tile_rows: u32,
     /// Arenas.
     pub arenas: u32,
@@ -87,6 +93,7 @@ impl Program for Variant {
         match self.scan {
             Scan::Rows => constants.number("SLICE", self.columns).number("STRIDE4", self.stride4()),
             Scan::TiledDiagonal | Scan::Diagonal | Scan::DiagonalSubgroup => constants,
+            Scan::Checkpoint => constants.number("BLOCK_GROUPS", self.block_groups()),
         }
     }
 
@@ -143,6 +150,7 @@ impl Variant {
             Scan::Rows => self.workgroup,
             Scan::Diagonal | Scan::TiledDiagonal => 1,
             Scan::DiagonalSubgroup => self.workgroup / self.subgroup_sizes[0],
+            Scan::Checkpoint => self.workgroup / self.lanes(),
         }
     }
 
@@ -152,6 +160,14 @@ impl Variant {
             Scan::Rows => 1,
             Scan::Diagonal | Scan::TiledDiagonal => self.workgroup,
             Scan::DiagonalSubgroup => 0,
+            // 4 or 8.
+            Scan::Checkpoint => {
+                if self.subgroup_sizes[0] < 8 {
+                    4
+                } else {
+                    8
+                }
+            }
         }
     }
 
@@ -185,6 +201,8 @@ impl Variant {
             Scan::Rows => self.codes * self.stride4() * 16,
             Scan::DiagonalSubgroup => substitution,
             Scan::Diagonal | Scan::TiledDiagonal => substitution + 2 * self.workgroup * 8,
+            // Beside them what the workgroup agrees on.
+            Scan::Checkpoint => substitution + 4 * self.codes * self.lanes() * self.columns + 12,
         }
     }
 
@@ -250,7 +268,36 @@ impl Variant {
         let columns = self.padded_columns(query_symbols);
         let borders = (rows_words as u64 + columns / 4) * layout::planes(self.affine) as u64 + columns / 4 + 4;
         let runs = run_quads(query_symbols, rows_words);
+        if self.scan == Scan::Checkpoint {
+            return (self.checkpoint_quads(rows_words, columns) + runs) * self.slots() as u64;
+        }
         (borders + self.direction_quads(rows_words, columns) + runs) * self.slots() as u64
+    }
+
+    /// Quads of a pair of `nw_checkpoint`, beside its runs.
+    fn checkpoint_quads(&self, rows_words: u32, columns: u64) -> u64 {
+        let (planes, lanes) = (layout::planes(self.affine) as u64, self.lanes() as u64);
+        let passes = columns / self.column_unit() as u64;
+        let borders = passes * rows_words as u64 * planes;
+        let below = if self.ends.are_own() { columns / 4 } else { 0 };
+        let checkpoints = (rows_words as u64 + lanes / 4 - 1) / self.block_groups() as u64;
+        let states = passes * checkpoints * (self.columns as u64 / 4 * planes + 1) * lanes;
+        let block = self.block_groups() as u64 * (self.columns / self.cells()) as u64 * lanes;
+        borders + below + if self.directions { states + block } else { 0 }
+    }
+
+    /// Groups of four steps between two checkpoints.
+    const fn block_groups(&self) -> u32 {
+        self.tile_rows / 4
+    }
+
+    /// Tasks whose memory is in use together at most.
+    pub fn tasks_together(&self, tasks: u64) -> u64 {
+        if self.scan == Scan::Checkpoint {
+            tasks.min((RESIDENT_INVOCATIONS / self.workgroup).max(1).into())
+        } else {
+            tasks
+        }
     }
 
     /// Slices, passes or tile columns of a task.
@@ -274,6 +321,28 @@ impl Variant {
             Scan::TiledDiagonal => self.iterations_a_strip(rows.min(self.tile_rows as u64)),
             _ => self.iterations_a_strip(rows),
         }
+    }
+
+    /// Loop iterations that an invocation of `nw_checkpoint` makes at most in a pass over so many rows.
+    pub fn iterations_a_sweep(&self, rows: u64) -> u64 {
+        let profile = (self.codes * self.lanes() * self.columns / 4).div_ceil(self.workgroup) as u64;
+        (rows + self.lanes() as u64) * self.iterations_a_step() + 4 * self.columns as u64 + profile
+    }
+
+    /// And after the last pass, for pairs with so many rows, columns, and symbols together.
+    pub fn iterations_after_sweeps(&self, rows: u64, columns: u64, symbols: u64) -> u64 {
+        // A path meets each block of rows once, and two more in every pass at most.
+        let steps = self.tile_rows as u64;
+        let blocks = 2 * columns / self.column_unit() as u64 + rows.div_ceil(steps) + 1;
+        let block = steps * self.iterations_a_step() + 4 * self.columns as u64;
+        self.walk_iterations(symbols) + if self.directions { blocks * block } else { 0 }
+    }
+
+    /// Columns in fours, words and their shift, and a quarter of what a group of four steps has.
+    fn iterations_a_step(&self) -> u64 {
+        let corner = if self.ends == Ends::Affine { self.columns as u64 / 4 * 5 + 2 } else { 0 };
+        let words = (self.columns / self.cells()) as u64;
+        self.columns as u64 / 4 * 5 + 3 * words + 6 + corner
     }
 
     /// Loop iterations that an invocation of the walk makes at most for a pair with so many symbols together, as devices
@@ -308,6 +377,17 @@ fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
     (query_symbols as u64 + rows_words as u64 * 4) / 8 + 2
 }
 
+/// Arenas cut into a part a workgroup, which does one task after the other there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// Quads of a part.
+    pub quads: u32,
+    /// Parts of an arena.
+    pub an_arena: u32,
+    /// Parts in all.
+    pub count: u32,
+}
+
 /// A batch cut into tasks, and these into rounds: what fits the arenas at a time.
 #[derive(Debug, Clone, Default)]
 pub struct MatrixTasks {
@@ -319,6 +399,8 @@ pub struct MatrixTasks {
     pub rounds: Vec<Range<u32>>,
     /// Quads that each arena needs.
     pub arena_quads: Vec<u64>,
+    /// Where the workgroups of `nw_checkpoint` are.
+    pub parts: Option<Parts>,
     /// Pairs.
     pub pairs: u64,
     /// Sum of the shorter lengths of all pairs.
@@ -367,9 +449,18 @@ impl MatrixTasks {
         all.sort_by_key(|(_, quads, _)| std::cmp::Reverse(*quads));
 
         let mut list = MatrixTasks { arena_quads: vec![0], ..MatrixTasks::default() };
+        if variant.scan == Scan::Checkpoint {
+            // Every workgroup has room for the largest task.
+            let part = all.first().map_or(1, |&(_, quads, _)| quads);
+            let an_arena = arena_quads / part;
+            let parts = variant.tasks_together(all.len() as u64).min(an_arena * variant.arenas as u64);
+            let of_arena = |arena| part * parts.saturating_sub(arena * an_arena).min(an_arena);
+            list.arena_quads = (0..parts.div_ceil(an_arena)).map(of_arena).collect();
+            list.parts = Some(Parts { quads: part as u32, an_arena: an_arena.min(parts) as u32, count: parts as u32 });
+        }
         let (mut arena, mut used, mut round_begin) = (0, 0, 0);
         for (block, quads, mut task) in all {
-            if used + quads > arena_quads {
+            if list.parts.is_none() && used + quads > arena_quads {
                 (arena, used) = (arena + 1, 0);
                 if arena == variant.arenas {
                     arena = 0;
@@ -380,9 +471,11 @@ impl MatrixTasks {
                 }
             }
             (task.arena, task.arena_begin, task.pairs_begin) = (arena, used as u32, list.pairs as u32);
-            used += quads;
-            let most = &mut list.arena_quads[arena as usize];
-            *most = used.max(*most);
+            if list.parts.is_none() {
+                used += quads;
+                let most = &mut list.arena_quads[arena as usize];
+                *most = used.max(*most);
+            }
             let count = task.count as u64;
             list.pairs += count;
             list.symbols += count * task.query_symbols.min(task.rows_words * 4) as u64;

@@ -18,7 +18,7 @@ pub struct KernelSpeed {
 }
 
 /// Kernels that the model knows, in the order of the kernel table.
-pub const KERNEL_COUNT: usize = 6;
+pub const KERNEL_COUNT: usize = 7;
 
 /// The speeds of all kernels on a device, for one kind of gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,7 @@ impl Speeds {
                 [1850.0, 3.3, 1140.0, 2.0],
                 [2140.0, 2.2, 1180.0, 1.3],
                 [1950.0, 2.0, 850.0, 1.0],
+                [2880.0, 0.6, 1720.0, 0.4],
             ]
         } else {
             [
@@ -46,6 +47,7 @@ impl Speeds {
                 [2640.0, 5.6, 1700.0, 3.4],
                 [3300.0, 3.1, 2130.0, 1.7],
                 [2960.0, 2.55, 1900.0, 1.3],
+                [5020.0, 1.0, 3120.0, 0.6],
             ]
         };
         let scale = if cells_per_second > 0.0 { cells_per_second / table[0][0] } else { 1e9 };

@@ -1,0 +1,207 @@
+// Common to the kernels that walk back over directions: the runs of a pair's alignment, as they are found from its end to its
+// beginning, their counts, and whether the pair is kept.
+// The walk stands at row walk_i, column walk_j, both counted in real symbols; all columns after it are counted and emitted.
+
+#import arena
+
+const LONGEST_RUN: u32 = 16383u;
+const NO_ROOM: u32 = 0xffffffffu;
+const DROPPED: u32 = 0xfffffffeu;
+const MATCH: u32 = 0u;
+const MISMATCH: u32 = 1u;
+const INSERTION: u32 = 2u;
+const DELETION: u32 = 3u;
+const NONE: u32 = 4u;
+const NONE_AT_HAND: u32 = 0xffffffffu;
+// What the walk stands at: V, or in a gap from the left or from above.
+const AT_V: u32 = 0u;
+const IN_LEFT: u32 = 1u;
+const IN_ABOVE: u32 = 2u;
+
+struct Output {
+    runs_words: atomic<u32>,
+    ticket: atomic<u32>,
+    reserved0: u32,
+    reserved1: u32,
+    data: array<u32>,
+}
+
+@group(0) @binding(7) var<storage, read_write> out: Output;
+
+var<private> walk_i: u32;
+var<private> walk_j: u32;
+var<private> walk_state: u32;
+// What a step from the left, and one from above, is in the alignment, and the tag of the former.
+var<private> from_left_kind: u32;
+var<private> from_above_kind: u32;
+var<private> left_tag: u32;
+// Where runs are collected, how many there are, and the last of them, up to a quad.
+var<private> own_runs: Part;
+var<private> run_count: u32;
+var<private> held: vec4<u32>;
+// The run that still grows.
+var<private> run_kind: u32;
+var<private> run_length: u32;
+// The counts of IdentityDefinition.
+var<private> matches: u32;
+var<private> mismatches: u32;
+var<private> gap_columns: u32;
+var<private> gap_openings: u32;
+var<private> end_gap_columns: u32;
+
+fn emit(code: u32) {
+    // The next half word.
+    held = vec4<u32>((held.x >> 16u) | (held.y << 16u), (held.y >> 16u) | (held.z << 16u),
+                     (held.z >> 16u) | (held.w << 16u), (held.w >> 16u) | (code << 16u));
+    if ((run_count & 7u) == 7u) {
+        write_quad(own_runs.arena, own_runs.begin + (run_count >> 3u) * own_runs.stride, held);
+    }
+    run_count++;
+}
+
+// The run at hand has ended. The first run is an end gap if it is a gap; so is the last, which the caller sees to.
+fn close_run() {
+    if (run_length == 0u) {
+        return;
+    }
+    if (run_kind == MATCH) {
+        matches += run_length;
+    } else if (run_kind == MISMATCH) {
+        mismatches += run_length;
+    } else {
+        if (matches + mismatches + gap_columns == 0u) {
+            end_gap_columns = run_length;
+        }
+        gap_columns += run_length;
+        gap_openings++;
+    }
+    var left = run_length;
+    while (left > 0u) {
+        let length = min(left, LONGEST_RUN);
+        emit(run_kind | (length << 2u));
+        left -= length;
+    }
+}
+
+fn push(kind: u32, length: u32) {
+    if (length == 0u) {
+        return;
+    }
+    if (kind != run_kind) {
+        close_run();
+        run_kind = kind;
+        run_length = 0u;
+    }
+    run_length += length;
+}
+
+// As IdentityFilter has it, with counts known and a looser threshold; the host tests again.
+fn reaches(m: u32, n: u32) -> bool {
+    let longer = f32(max(m, n));
+    if (params.filter_mode == 3u) {
+        return min(f32(mismatches + gap_openings), longer) <= params.filter_threshold * longer;
+    }
+    var denominator = min(m, n);
+    if (params.filter_mode == 1u) {
+        denominator = matches + mismatches + gap_columns;
+    } else if (params.filter_mode == 2u) {
+        denominator = matches + mismatches + gap_columns - end_gap_columns;
+    }
+    // Where nothing is counted the identity is 0.
+    if (denominator == 0u) {
+        return params.filter_threshold <= 0.0;
+    }
+    return f32(matches) >= params.filter_threshold * f32(denominator);
+}
+
+// Begins at a cell, after end gaps to the corner: at most one of the two is not 0. `turned`: columns are the query's symbols in the
+// kernel, in the alignment the target's.
+fn begin_walk(i: u32, j: u32, m: u32, n: u32, turned: bool) {
+    from_left_kind = select(INSERTION, DELETION, turned);
+    from_above_kind = select(DELETION, INSERTION, turned);
+    left_tag = u32(tag_left(turned));
+    walk_i = i;
+    walk_j = j;
+    walk_state = AT_V;
+    run_count = 0u;
+    held = vec4<u32>(0u);
+    run_kind = NONE;
+    run_length = 0u;
+    matches = 0u;
+    mismatches = 0u;
+    gap_columns = 0u;
+    gap_openings = 0u;
+    end_gap_columns = 0u;
+    push(from_left_kind, m - j);
+    push(from_above_kind, n - i);
+}
+
+// One step, from a cell with these directions.
+fn advance(bits: u32) {
+    if (!AFFINE || (walk_state == IN_LEFT && (bits & 4u) != 0u)) {
+        walk_state = AT_V;
+    }
+    if (walk_state == AT_V && (bits & 2u) == 0u) {
+        walk_state = select(IN_ABOVE, IN_LEFT, (bits & 3u) == left_tag);
+    }
+    // One push a step: its loops would stand here several times otherwise.
+    var kind = select(MISMATCH, MATCH, (bits & 1u) != 0u);
+    if (walk_state == IN_LEFT) {
+        kind = from_left_kind;
+    } else if (walk_state == IN_ABOVE) {
+        kind = from_above_kind;
+    }
+    push(kind, 1u);
+    walk_j -= select(0u, 1u, walk_state != IN_ABOVE);
+    walk_i -= select(0u, 1u, walk_state != IN_LEFT);
+    if (walk_state == IN_ABOVE && (bits & 8u) != 0u) {
+        walk_state = AT_V;
+    }
+}
+
+// Ends at the first row or column: gives the number of runs, the last quad of which is padded.
+fn end_walk(m: u32, n: u32) -> u32 {
+    push(from_left_kind, walk_j);
+    push(from_above_kind, walk_i);
+    // The alignment's first run is an end gap too, unless it is also the last.
+    let is_only_run = run_length == m + n;
+    let last_kind = run_kind;
+    let last_length = run_length;
+    close_run();
+    if ((last_kind == INSERTION || last_kind == DELETION) && !is_only_run) {
+        end_gap_columns += last_length;
+    }
+    // The last quad, its spare half words at its end.
+    let kept_count = run_count;
+    while ((run_count & 7u) != 0u) {
+        emit(0u);
+    }
+    return kept_count;
+}
+
+// Room for the runs of a pair, and what the host is told of it: the first word of the runs, or NO_ROOM if there is none, or if the pair
+// is not kept.
+fn place_runs(pair: u32, m: u32, n: u32, kept_count: u32) -> u32 {
+    if (params.filter_mode != 6u && !reaches(m, n)) {
+        out.data[3u * pair + 2u] = DROPPED;
+        return NO_ROOM;
+    }
+    let words = (kept_count + 1u) / 2u;
+    // Cannot wrap round: the host gives a batch's pairs fewer than 2^32 words of runs together.
+    let place = atomicAdd(&out.runs_words, words);
+    if (place > params.runs_capacity_words || words > params.runs_capacity_words - place) {
+        out.data[3u * pair + 2u] = NO_ROOM;
+        return NO_ROOM;
+    }
+    out.data[3u * pair + 1u] = place;
+    out.data[3u * pair + 2u] = kept_count;
+    return place;
+}
+
+// Copies a quad of the runs, of which there are so many words from `place` on.
+fn copy_runs(k: u32, words: u32, place: u32) {
+    let quad = read_quad(own_runs.arena, own_runs.begin + k * own_runs.stride);
+    for (var q = 0u; q < min(words - 4u * k, 4u); q++) {
+        out.data[params.runs_begin + place + 4u * k + q] = quad[q];
+    }
+}
