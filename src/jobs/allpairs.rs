@@ -43,7 +43,7 @@ use crate::score::{AlignmentCounts, IdentityDefinition, IdentityFilter, Mode, Sc
 use crate::seq::{SequenceId, SequenceStore, Strand, StrandOf, Strands};
 
 /// Pairs whose results are held until their band is complete, where every pair is handed over.
-const BAND_PAIRS_ALIGNED: u64 = 1 << 18;
+const BAND_PAIRS_ALIGNED: u64 = 1 << 17;
 /// The same for bare scores.
 const BAND_PAIRS_SCORED: u64 = 1 << 22;
 /// The same where a filter lets few pairs through.
