@@ -3,7 +3,7 @@
 // Recurrence: that of nw_slice.wgsl, along diagonals as in common/strip.wgsl; the walk is nw_walk's.
 // Owns:       a workgroup takes a task at a time, each of its teams one of the task's pairs; lane l of a team owns COLUMNS columns
 //             of each pass. Workgroup w owns part w % slots_an_arena of arena w / slots_an_arena, whatever task it has.
-// Layout:     part() below says what a team's part holds; out.data as nw_walk has it, out.ticket counts tasks taken.
+// Layout:     Pair below says what a team's part holds; out.data as nw_walk has it, out.ticket counts tasks taken.
 // Method:     a sweep keeps the last column of each pass and, every BLOCK_STEPS steps, what the lanes have in their registers: with
 //             that any block, the BLOCK_STEPS steps of a pass that follow, can be done again by itself. The walk asks for one block
 //             after the other, each once, whose directions are made then; most blocks are never asked for.

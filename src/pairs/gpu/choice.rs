@@ -189,6 +189,8 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     }
     let pairs = batch.pairs() as f64;
     let tasks = (pairs / variant.slots() as f64).max(batch.blocks.len() as f64);
+    let a_pair = if aligned { HOST_ALIGNMENT_SECONDS } else { HOST_PAIR_SECONDS };
+    let host_seconds = if matches!(batch.band.want, Want::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 };
     if scan == Scan::Checkpoint {
         let columns = variant.padded_columns(extent.query_symbols);
         if rows * columns > TEAM_STEP_CELLS {
@@ -198,12 +200,11 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         let room = (situation.arena_quads / quads * u64::from(situation.arenas)) as f64;
         let wait = (variant.tasks_together(tasks as u64) as f64 / room).max(1.0);
         let padded = |symbols: u32| variant.padded_columns(symbols) as f64 * wait;
-        let alignments = if aligned { HOST_ALIGNMENT_SECONDS } else { HOST_PAIR_SECONDS } * pairs;
         return Some(Work {
             cells: padded_cells(batch, padded),
             chain: (columns * rows) as f64,
             dispatches: 1.0,
-            host_seconds: if matches!(batch.band.want, Want::Reaching(_)) || aligned { alignments } else { 0.0 },
+            host_seconds,
             ..Work::default()
         });
     }
@@ -214,13 +215,12 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
     let columns = padded(extent.query_symbols);
     let (chain, steps) = chain_of(&variant, scan, columns, rows as f64, extent.query_symbols);
     let columns_walked = if aligned { 0.6 * extent.sum as f64 } else { 0.0 };
-    let a_pair = if aligned { HOST_ALIGNMENT_SECONDS } else { HOST_PAIR_SECONDS };
     Some(Work {
         cells: padded_cells(batch, padded),
         chain: rounds * chain,
         dispatches: rounds * (steps + 1.0),
         walked_columns: rounds * columns_walked,
-        host_seconds: if matches!(batch.band.want, Want::Reaching(_)) || aligned { a_pair * pairs } else { 0.0 },
+        host_seconds,
         ..Work::default()
     })
 }
