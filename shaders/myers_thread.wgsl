@@ -1,6 +1,6 @@
 // myers_thread: edit distance, one pair per invocation, all words of a column in its registers (Chacon et al. 2014, r = 32).
 // Recurrence: that of common/myers.wgsl.
-// Owns:       invocation t of workgroup g has task g * WG + t, and of the workgroup's memory every WG-th word from t on.
+// Owns:       invocation t of workgroup g has the place g * WG + t and its task, and of the workgroup's memory every WG-th word from t on.
 // Layout:     the result is one word: the distance in global mode and of overlaps, else distance << POSITION_BITS | columns up to its end.
 // Invariant:  after j columns the registers hold the differences down column j; key is the last row's value and j.
 // Uniform:    no barrier.
@@ -16,7 +16,7 @@ fn main(
     @builtin(local_invocation_index) t: u32,
 ) {
     let group = params.first_workgroup + workgroup.x + workgroup.y * workgroups.x;
-    let task = group * WG + t;
+    let task = task_of(group * WG + t);
     if (task >= params.task_count) {
         return;
     }

@@ -1,7 +1,7 @@
 // myers_workgroup: edit distance, one pair over LANES invocations of a workgroup, several pairs a workgroup (Chacon et al.
 //             2014, section 3.2, with shared memory).
 // Recurrence: that of common/myers.wgsl, as common/myers_lanes.wgsl divides it.
-// Owns:       the s-th LANES invocations of workgroup g have task g * (WG / LANES) + s.
+// Owns:       the s-th LANES invocations of workgroup g have the place g * (WG / LANES) + s, and its task.
 // Layout:     that of common/myers.wgsl and common/myers_lanes.wgsl; exchanges in workgroup memory
 //             (common/exchange_workgroup.wgsl).
 // Invariant:  that of common/myers_lanes.wgsl.
@@ -24,9 +24,10 @@ fn main(
     @builtin(local_invocation_index) t: u32,
 ) {
     let group = params.first_workgroup + workgroup.x + workgroup.y * workgroups.x;
-    let task = group * (WG / LANES) + t / LANES;
+    let place = group * (WG / LANES) + t / LANES;
+    let task = task_of(place);
     own_lane = t;
-    var pair = Pair(0u, 0u, 0u, 0u, 0u);
+    var pair = Pair(0u, 0u, 0u, 0u, 0u, 0u);
     if (task < params.task_count) {
         pair = pair_of(group, task);
     }
@@ -41,5 +42,5 @@ fn main(
         }
         most = greatest;
     }
-    scan(pair, task, t % LANES, workgroupUniformLoad(&most), t);
+    scan(pair, task, place, t % LANES, workgroupUniformLoad(&most), t);
 }

@@ -233,12 +233,49 @@ fn limits_are_kept_to_the_edit() {
     let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
     for kernel in whole() {
-        let mut engine = engine(kernel, |_| {});
-        let limits = [0, 1, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
-        for limit in limits.chain([0.0, 0.03, 0.2, 1.0].map(Limit::Rate)) {
-            for mode in MODES {
-                let scheme = EditScheme { mode, equality: Equality::dna(Ambiguity::Overlap, true), limit };
-                check(&mut engine, &patterns, &texts, &scheme);
+        for head_words in [None, Some(0), Some(1), Some(2)] {
+            let mut engine = engine(kernel, |shape| shape.head_words = head_words);
+            let limits = [0, 1, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
+            for limit in limits.chain([0.0, 0.03, 0.2, 1.0].map(Limit::Rate)) {
+                for mode in MODES {
+                    let scheme = EditScheme { mode, equality: Equality::dna(Ambiguity::Overlap, true), limit };
+                    check(&mut engine, &patterns, &texts, &scheme);
+                }
+            }
+        }
+    }
+}
+
+/// Heads of several words over several lanes, in strips and parts of columns, with codings of every kind, and more pairs than a
+/// workgroup has.
+#[test]
+fn what_heads_leave_out_is_above_the_limit() {
+    let mut random = Random(support::rng(0x4EAD_50F1_A77E_2250));
+    let iupac: Vec<Code> = (1..16).collect();
+    let residues: Vec<Code> = (1..25).collect();
+    let kinds = [
+        (&BASES[..], Equality::dna(Ambiguity::Overlap, true)),
+        (&iupac, Equality::dna(Ambiguity::Overlap, false)),
+        (&residues, Equality::literal(Alphabet::Protein)),
+    ];
+    for (of, equality) in &kinds {
+        let (patterns, texts) = sets(&mut random, of, &[65, 96, 97, 128, 200, 257, 300, 301, 420]);
+        let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
+        for kernel in whole() {
+            for (head_words, lanes, columns) in [(1, 2, 32), (2, 2, 1 << 20), (4, 4, 64), (9, 2, 1 << 20)] {
+                let mut engine = engine(kernel, |shape| {
+                    shape.head_words = Some(head_words);
+                    if kernel.stem != "myers_thread" {
+                        (shape.lanes, shape.subgroup_words, shape.workgroup_words) = (Some(lanes), 1, 1);
+                        shape.dispatch_columns = columns;
+                    }
+                });
+                for mode in [EditMode::Infix, EditMode::Prefix] {
+                    for limit in [Limit::Distance(20), Limit::Rate(0.12)] {
+                        let scheme = EditScheme { mode, equality: equality.clone(), limit };
+                        check(&mut engine, &patterns, &texts, &scheme);
+                    }
+                }
             }
         }
     }
@@ -393,8 +430,10 @@ fn pairs_within_a_limit_are_listed_if_there_is_room() {
                 let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
                 for batch in batches(&patterns, &texts, &scheme) {
                     let least = batch.blocks.iter().map(|block| patterns.length(block.pattern)).min();
-                    for room in [None, Some(0), Some(3), Some(40)] {
-                        let mut engine = engine(kernel, |shape| shape.list_room = room);
+                    let heads = [None, Some(0), Some(3), Some(40)].map(|room| (room, None));
+                    for (room, head_words) in heads.into_iter().chain([(None, Some(1)), (Some(3), Some(1))]) {
+                        let mut engine =
+                            engine(kernel, |shape| (shape.list_room, shape.head_words) = (room, head_words));
                         let found = report(&mut engine, &batch);
                         let each = found.clone().into_each();
                         assert_eq!(differences(&batch, &each), None, "{}, room for {room:?}", kernel.stem);

@@ -213,6 +213,7 @@ fn distances(cooperation: Cooperation) -> myers::Variant {
         mode: EditMode::Infix,
         strips: false,
         row_words: if cooperation == Cooperation::Band { 7 } else { 0 },
+        selection: myers::Selection::All,
     }
 }
 
@@ -246,6 +247,8 @@ fn params_of_distances() {
             list_limit,
             list_room,
             dense_begin,
+            kept_begin,
+            result_words,
         ]
     );
     // A run is four words of `runs`.

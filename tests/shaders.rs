@@ -3,7 +3,7 @@
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use pairwave::clustal::kernels::program::{self as clustal, Pass};
-use pairwave::edit::kernels::myers::{self, Cooperation};
+use pairwave::edit::kernels::myers::{self, Cooperation, Selection};
 use pairwave::gpu::kernels::{KERNELS, Kernel, Packing, Program, Sweep};
 use pairwave::gpu::source;
 use pairwave::long::kernels::striped;
@@ -182,7 +182,7 @@ fn distances() -> Vec<myers::Variant> {
                         (has_strips || !strips) && (cooperation != Cooperation::Band || mode == EditMode::Global);
                     if fits && !(strips && matches!(mode, EditMode::Overlap(_))) {
                         let stride = if bits == 8 { 28 } else { 4 };
-                        all.push(myers::Variant {
+                        let all_pairs = myers::Variant {
                             cooperation,
                             bits,
                             stride,
@@ -192,7 +192,15 @@ fn distances() -> Vec<myers::Variant> {
                             mode,
                             strips,
                             row_words,
-                        });
+                            selection: Selection::All,
+                        };
+                        all.push(all_pairs);
+                        if bits == 4 && cooperation != Cooperation::Band && mode == EditMode::Infix {
+                            all.extend(
+                                [Selection::Heads(2), Selection::Kept]
+                                    .map(|selection| myers::Variant { selection, ..all_pairs }),
+                            );
+                        }
                     }
                 }
             }

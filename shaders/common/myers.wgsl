@@ -10,9 +10,13 @@
 //             Tasks are numbered through; runs[r] = (first task, its place, first word of its profile, length of the pattern),
 //             places[p] = (first symbol of the text, length); first_runs[g] is the run of workgroup g's first task (of
 //             myers_band two numbers: run and first task of workgroup g).
-//             out: the list of tasks within a limit, each with its result, and the results of all tasks (hand_over).
+//             out: the list of tasks within a limit, each with its result, the results of all tasks (hand_over), and the tasks
+//             that heads keep.
+//             Two dispatches may share the work: one of heads, the first HEAD words of each pattern, keeps the tasks whose head
+//             is somewhere within the limit, the next one computes these as wholes (IS_KEPT). What comes of it is the same: a
+//             path into the last row comes through the head's, where it has no more edits (Ukkonen 1985).
 //
-// Constants:  BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
+// Constants:  HEAD (0: whole patterns), IS_KEPT, BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
 // pattern), INPUT (its top bit: whether row 0 is one more in each column), TRACK (ends are looked for: infix and prefix mode),
 // IS_PREFIX, POSITION_BITS, STRIPS, IS_OVERLAP, ROW_WORDS (of a pattern in workgroup memory).
 
@@ -48,15 +52,20 @@ struct Params {
     list_limit: u32,
     list_room: u32,
     dense_begin: u32,
+    // Where in the output the tasks begin that heads keep, and words of a result.
+    kept_begin: u32,
+    result_words: u32,
 }
 
 struct Output {
     // Pairs within list_limit, whether there was room for them or not.
     listed: atomic<u32>,
+    // Tasks that heads kept.
+    kept: atomic<u32>,
     reserved0: u32,
     reserved1: u32,
-    reserved2: u32,
-    // The list, in any order: a task and its result; then, from dense_begin on, the results of all tasks.
+    // The list, in any order: a task and its result; then, from dense_begin on, the results of all tasks, and from kept_begin
+    // on those that heads kept, in any order.
     data: array<u32>,
 }
 
@@ -77,15 +86,32 @@ struct Pair {
     profile: u32,
     m: u32,
     words: u32,
+    // Words of a base's row of the profile.
+    stride: u32,
     // First symbol and number of columns.
     at: u32,
     n: u32,
 }
 
-// The pair of a task of workgroup `group`, of which the last task of the group is at most the next group's first.
+// The task of a place in the dispatch, counted through all workgroups; task_count or more if there is none.
+fn task_of(place: u32) -> u32 {
+    if (!IS_KEPT) {
+        return place;
+    }
+    if (place >= atomicLoad(&out.kept)) {
+        return params.task_count;
+    }
+    return out.data[params.kept_begin + place];
+}
+
+// The pair of a task of workgroup `group`, of which the last task of the group is at most the next group's first. Tasks that
+// heads kept may be of any run.
 fn pair_of(group: u32, task: u32) -> Pair {
-    var low = first_runs[group];
-    var high = first_runs[group + 1u];
+    var low = 0u;
+    var high = first_runs[select(group + 1u, params.groups, IS_KEPT)];
+    if (!IS_KEPT) {
+        low = first_runs[group];
+    }
     while (low < high) {
         let middle = (low + high + 1u) / 2u;
         if (runs[middle].x <= task) {
@@ -96,12 +122,15 @@ fn pair_of(group: u32, task: u32) -> Pair {
     }
     let run = runs[low];
     let place = places[run.y + task - run.x];
+    let stride = (run.w + 31u) / 32u;
+    let words = select(stride, min(stride, HEAD), HEAD > 0u);
+    let m = run.w - 32u * (stride - words);
     var n = place.y;
     if (IS_PREFIX) {
         // Beyond, every distance is above the pattern's length.
-        n = min(n, 2u * run.w);
+        n = min(n, 2u * m);
     }
-    return Pair(run.z, run.w, (run.w + 31u) / 32u, place.x, n);
+    return Pair(run.z, m, words, stride, place.x, n);
 }
 
 // SYMBOLS symbols from one on, the first lowest.
@@ -123,8 +152,19 @@ fn unaligned(own: u32, other: u32) -> u32 {
 }
 
 // Hands over what came of a task: a word, or two of them. What is within the limit is listed too, as far as there is room; of
-// what is not, the host reads the results of all tasks.
+// what is not, the host reads the results of all tasks. Of a head within the limit there is no result yet.
 fn hand_over(task: u32, distance: u32, result: vec2<u32>, words: u32) {
+    if (HEAD > 0u) {
+        if (distance <= params.limit) {
+            let place = atomicAdd(&out.kept, 1u);
+            out.data[params.kept_begin + place] = task;
+            return;
+        }
+        for (var w = 0u; w < params.result_words; w++) {
+            out.data[params.dense_begin + params.result_words * task + w] = 0xffffffffu;
+        }
+        return;
+    }
     let at = params.dense_begin + words * task;
     out.data[at] = result.x;
     if (words == 2u) {

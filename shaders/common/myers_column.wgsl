@@ -15,7 +15,7 @@ fn load_rows(pair: Pair, first: u32, pads: u32, t: u32) {
         for (var w = 0u; w < WORDS; w++) {
             var bits = PADS;
             if (first + w >= pads) {
-                bits = profile[pair.profile + row * pair.words + first + w - pads];
+                bits = profile[pair.profile + row * pair.stride + first + w - pads];
             }
             rows[(row * WORDS + w) * WG + t] = bits;
         }

@@ -16,16 +16,16 @@ fn columns_of(pair: Pair) -> u32 {
     return max(end, params.column_begin) - params.column_begin;
 }
 
-// Computes the passes of a pair. To be called by all invocations that exchange; `columns`, which is the same for all of them,
-// is at least the pair's.
-fn scan(pair: Pair, task: u32, lane: u32, columns: u32, t: u32) {
+// Computes the passes of the pair of a task, which is at `place` in the dispatch. To be called by all invocations that exchange;
+// `columns`, which is the same for all of them, is at least the pair's.
+fn scan(pair: Pair, task: u32, place: u32, lane: u32, columns: u32, t: u32) {
     let strips = (pair.words + LANES * WORDS - 1u) / (LANES * WORDS);
     let pads = strips * (LANES * WORDS) - pair.words;
     let count = columns_of(pair);
     let is_last = lane == LANES - 1u;
     // The first column that may end an overlap.
     let first_end = max(unaligned(pair.n, pair.m), pair.n) - unaligned(pair.n, pair.m);
-    let border = (task - params.first_workgroup * (WG / LANES)) * params.scratch_words;
+    let border = (place - params.first_workgroup * (WG / LANES)) * params.scratch_words;
     let kept = border + params.kept + lane * (2u * WORDS + 3u);
     for (var pass_index = params.pass_begin; pass_index < params.pass_end; pass_index++) {
         // Passes that a pair does not have are idle: all lanes stay together.

@@ -3,8 +3,9 @@
 
 use rayon::prelude::*;
 
+use super::heads;
 use crate::edit::distances::may_leave_out;
-use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, THREAD_SYMBOLS, Variant};
+use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, Selection, THREAD_SYMBOLS, Variant};
 use crate::edit::{EditBand, EditBatch, GROUP_PAIRS, Group, groups, words};
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
@@ -26,11 +27,12 @@ const MOST_TRIED_WORDS: u32 = 16;
 
 /// What the kernels do on an H200, in 10^12 cells a second, by the words that a lane keeps (m = 100 to 1,000 symbols;
 /// between two rows by proportion). One invocation a pair: as many words as are kept in registers, and more.
-const THREAD_RATES: [&[(u32, f64)]; 2] = [&[(4, 34.0), (7, 41.0)], &[(16, 36.0), (19, 35.0), (25, 28.0), (32, 20.0)]];
+const THREAD_RATES: [&[(u32, f64)]; 2] =
+    [&[(1, 20.0), (2, 28.0), (4, 34.0), (7, 41.0)], &[(16, 36.0), (19, 35.0), (25, 28.0), (32, 20.0)]];
 /// 2 to 32 lanes through shuffles.
-const SUBGROUP_RATES: &[(u32, f64)] = &[(4, 33.0), (7, 40.0), (12, 40.0), (20, 30.0)];
+const SUBGROUP_RATES: &[(u32, f64)] = &[(1, 17.0), (2, 25.0), (4, 33.0), (7, 40.0), (12, 40.0), (20, 30.0)];
 /// And through workgroup memory.
-const WORKGROUP_RATES: &[(u32, f64)] = &[(4, 33.0), (5, 37.0), (8, 37.0), (12, 33.0)];
+const WORKGROUP_RATES: &[(u32, f64)] = &[(1, 15.0), (2, 23.0), (4, 33.0), (5, 37.0), (8, 37.0), (12, 33.0)];
 
 /// Cells of a pair that may come in one dispatch.
 const WHOLE_CELLS: u64 = 1 << 32;
@@ -58,6 +60,8 @@ pub struct EditShape {
     pub workgroup_bytes: u32,
     /// Pairs within the limit that a batch has room to list: a fixed number, 0 for no list, or a part of its pairs.
     pub list_room: Option<u32>,
+    /// Words of the heads of patterns that are computed first: a fixed number, 0 for none, or what the limit asks for.
+    pub head_words: Option<u32>,
 }
 
 impl EditShape {
@@ -75,6 +79,7 @@ impl EditShape {
             dispatch_columns: u32::MAX,
             workgroup_bytes: device.limits().max_compute_workgroup_storage_size,
             list_room: None,
+            head_words: None,
         }
     }
 }
@@ -88,7 +93,7 @@ pub struct Extent {
     pub least_pattern_symbols: u32,
     /// Longest text, as far as it is looked at.
     pub text_symbols: u32,
-    /// Greatest distance of interest.
+    /// No pair's limit is above it; the host looks at each pair's own.
     pub limit: u32,
     /// Workgroups of so many pairs of one pattern that the pairs would fill at best, of so many that they need.
     pub filled: f64,
@@ -110,10 +115,12 @@ impl Extent {
             });
             limits.max().unwrap_or(0)
         };
-        // Only bands of diagonals ask for the limit.
-        let limit = match band.scheme.mode {
-            EditMode::Global => groups(batch, GROUP_PAIRS).into_par_iter().map(greatest_limit).max().unwrap_or(0),
-            _ => u32::MAX,
+        let limit = match (band.scheme.mode, band.scheme.limit) {
+            (EditMode::Global, _) => groups(batch, GROUP_PAIRS).into_par_iter().map(greatest_limit).max().unwrap_or(0),
+            // What is above the reach's rate has no distance.
+            (EditMode::Overlap(_), _) => Found::NONE.distance - 1,
+            (EditMode::Infix | EditMode::Prefix, Limit::Distance(distance)) => distance,
+            (EditMode::Infix | EditMode::Prefix, _) => band.scheme.limit(pattern_symbols, u32::MAX),
         };
         let blocks = batch.blocks.par_iter().with_min_len(GROUP_PAIRS);
         let needed: u64 = blocks.map(|block| block.pairs().next_multiple_of(u64::from(BAND_WORKGROUP))).sum();
@@ -140,16 +147,8 @@ pub(super) fn listing(shape: &EditShape, scheme: &EditScheme, extent: &Extent, p
     if !may_leave_out(scheme, extent.least_pattern_symbols) {
         return None;
     }
-    // No pair's limit is above it; the host looks at each pair's own.
-    let most = match (scheme.mode, scheme.limit) {
-        // What is above the reach's rate has no distance.
-        (EditMode::Overlap(_), _) => Found::NONE.distance - 1,
-        (EditMode::Global, _) => extent.limit,
-        (EditMode::Infix | EditMode::Prefix, Limit::Distance(distance)) => distance,
-        (EditMode::Infix | EditMode::Prefix, _) => scheme.limit(extent.pattern_symbols, u32::MAX),
-    };
     let room = shape.list_room.unwrap_or((pairs / LIST_SHARE).max(LEAST_LIST_ROOM)).min(pairs);
-    (room > 0).then_some((most, room))
+    (room > 0).then_some((extent.limit, room))
 }
 
 /// Length of the longest text of a band.
@@ -166,10 +165,19 @@ pub(super) fn columns_within(loop_iterations: u64) -> u32 {
     (loop_iterations * 3 / 5).min(u64::from(u32::MAX)) as u32 / 32 * 32
 }
 
-/// What has one speed: words of the longest pattern, and how they are computed.
-pub(super) type Way = (u32, Variant);
+/// What has one speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Way {
+    /// Words of the longest pattern.
+    pub words: u32,
+    /// How they are computed.
+    pub variant: Variant,
+    /// How heads are computed first, if they are.
+    pub heads: Option<Variant>,
+}
 
 /// What is known of a batch and a device where ways are looked for.
+#[derive(Clone, Copy)]
 pub(super) struct Situation<'a> {
     pub gpu: &'a Gpu,
     pub shape: &'a EditShape,
@@ -181,6 +189,10 @@ pub(super) struct Situation<'a> {
     pub loop_budget: Option<u64>,
     /// Cells of the batch.
     pub cells: u64,
+    /// Whether pairs may be left out that are above the limit: [`may_leave_out`].
+    pub may_leave_out: bool,
+    /// The part of the pairs that heads should keep.
+    pub kept: f64,
 }
 
 impl Situation<'_> {
@@ -204,6 +216,38 @@ impl Situation<'_> {
     /// # Errors
     /// [`crate::Error::Unsuited`] if there is none.
     pub(super) fn candidates(&self) -> Result<Vec<Candidate<Way>>> {
+        let mut candidates = self.wholes()?;
+        let with_heads = self.with_heads(&candidates);
+        if self.shape.head_words.is_some_and(|words| words > 0) && with_heads.is_some() {
+            candidates.clear();
+        }
+        candidates.extend(with_heads);
+        Ok(candidates)
+    }
+
+    /// The same with heads computed first, where that may pay; `wholes` are the ways without.
+    fn with_heads(&self, wholes: &[Candidate<Way>]) -> Option<Candidate<Way>> {
+        let is_head = matches!(self.mode, EditMode::Infix | EditMode::Prefix) && self.may_leave_out;
+        let head_words = match self.shape.head_words {
+            _ if !is_head => return None,
+            Some(words) => Some(words).filter(|words| (1..self.words()).contains(words)),
+            None => heads::words_of(&self.extent, self.coding),
+        }?;
+        let fastest =
+            |ways: &[Candidate<Way>]| ways.iter().copied().max_by(|a, b| a.assumed.full.total_cmp(&b.assumed.full));
+        let extent = Extent { pattern_symbols: 32 * head_words, ..self.extent };
+        let (head, whole) = (fastest(&Situation { extent, ..*self }.wholes().ok()?)?, fastest(wholes)?);
+        let Way { words, variant, .. } = whole.way;
+        let heads = Variant { selection: Selection::Heads(head_words), ..head.way.variant };
+        let way = Way { words, variant: Variant { selection: Selection::Kept, ..variant }, heads: Some(heads) };
+        // In units of cells of wholes.
+        let part = f64::from(head_words) / f64::from(words) * whole.assumed.full / head.assumed.full;
+        let work = Work { cells: self.cells as f64 * (part + self.kept), dispatches: 2.0, ..Work::default() };
+        Some(Candidate { way, work, ..whole })
+    }
+
+    /// The ways without heads.
+    fn wholes(&self) -> Result<Vec<Candidate<Way>>> {
         let lanes = self.shape.lanes;
         if let Some(kernel) = self.kernel {
             let cooperation = kernel.cooperation();
@@ -243,7 +287,11 @@ impl Situation<'_> {
     fn candidate(&self, variant: Variant, weight: f64) -> Candidate<Way> {
         let work = Work { cells: self.cells as f64 * weight, dispatches: 1.0, ..Work::default() };
         let full = 1e12 * rate(self.shape, &variant);
-        Candidate { way: (self.words(), variant), work, assumed: Speed { full, lone: f64::INFINITY } }
+        Candidate {
+            way: Way { words: self.words(), variant, heads: None },
+            work,
+            assumed: Speed { full, lone: f64::INFINITY },
+        }
     }
 
     /// Other numbers of lanes than the usual one, through shuffles and through workgroup memory.
@@ -310,6 +358,7 @@ impl Situation<'_> {
             mode: self.mode,
             strips: false,
             row_words: 0,
+            selection: Selection::All,
         }
     }
 

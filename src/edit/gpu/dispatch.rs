@@ -1,7 +1,7 @@
 //! A batch of pairs as dispatches: rounds of pairs whose scratch memory fits, strips of rows, parts of columns.
 
 use super::slot::EditWork;
-use crate::edit::kernels::myers::{EditTasks, Params};
+use crate::edit::kernels::myers::{EditTasks, Params, Selection, Variant};
 use crate::score::{EditMode, Reach};
 
 /// Cells of a pair that one dispatch computes at most: some tenths of a second of a subgroup.
@@ -23,20 +23,25 @@ pub(super) struct EditPlan {
     pub scratch_bytes: u64,
 }
 
-/// Plans a batch.
-pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan {
-    let variant = work.variant;
+/// Plans a batch for one of its programs. `list` is that of the program that computes all pairs.
+pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &Variant) -> EditPlan {
     let (kept, scratch_words) = variant.scratch_words(work.extent.text_symbols);
     let per_workgroup = 4 * u64::from(scratch_words) * u64::from(variant.tasks());
-    let all = list.workgroups;
+    // As many as heads can keep: those that are too many leave at once.
+    let is_kept = variant.selection == Selection::Kept;
+    let all = if is_kept { list.tasks.div_ceil(variant.tasks()) } else { list.workgroups };
     let round =
         work.scratch_budget.checked_div(per_workgroup).map_or(all, |fit| fit.clamp(1, u64::from(all.max(1))) as u32);
-    let strips = variant.strips_of(list.pattern_symbols);
+    let strips = variant.strips_of(match variant.selection {
+        Selection::Heads(words) => list.pattern_symbols.min(32 * words),
+        Selection::All | Selection::Kept => list.pattern_symbols,
+    });
     let reach = match variant.mode {
         EditMode::Overlap(reach) => reach,
         EditMode::Global | EditMode::Infix | EditMode::Prefix => Reach { shorter: 0, constant: 0, divisor: 1, rate: 0 },
     };
     let list_room = work.listing.map_or(0, |(_, room)| room);
+    let dense_begin = list_room * work.variant.list_words();
     let base = Params {
         task_count: list.tasks,
         first_workgroup: 0,
@@ -56,7 +61,9 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>) -> EditPlan
         reach_rate: reach.rate.min(Reach::ANY_RATE),
         list_limit: work.listing.map_or(0, |(limit, _)| limit),
         list_room,
-        dense_begin: list_room * variant.list_words(),
+        dense_begin,
+        kept_begin: dense_begin + work.variant.output_words() * list.tasks,
+        result_words: work.variant.output_words(),
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);

@@ -3,6 +3,7 @@
 
 mod choice;
 mod dispatch;
+mod heads;
 mod pieces;
 mod resident;
 mod slot;
@@ -18,10 +19,11 @@ use self::choice::{Extent, Situation, Way, longest_text};
 use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
+use super::distances::may_leave_out;
 use super::kernels::myers::Variant;
 use super::{Distances, Edit, EditBand, EditBatch, EditReport};
 use crate::engine::thread_pool;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::choosing::{Candidate, Chooser, Trials};
 use crate::gpu::device::Gpu;
@@ -57,6 +59,8 @@ pub struct EditHost {
     /// Whether the list of the last batch was too short, or would have been: then none is kept, until few pairs are within the
     /// limit again.
     is_crowded: bool,
+    /// The part of the pairs that heads kept in the last batch that had some.
+    kept: f64,
     /// Threads that share the work on the host; `None` until it is needed or was given.
     pool: Option<Arc<rayon::ThreadPool>>,
 }
@@ -72,6 +76,8 @@ pub struct Chosen {
     extent: Extent,
     /// The way that is taken.
     way: Candidate<Way>,
+    /// The part of the pairs that heads should keep.
+    kept: f64,
 }
 
 impl EditGpu {
@@ -84,6 +90,7 @@ impl EditGpu {
             kit: Kit::new(&gpu, EditShape::for_adapter(found, &gpu.device)),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             is_crowded: false,
+            kept: heads::KEPT,
             pool: None,
         };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed_speed))
@@ -177,6 +184,8 @@ impl GpuKind for Edit {
             coding: &texts.coding,
             loop_budget: host.kit.loop_budget,
             cells,
+            may_leave_out: may_leave_out(&batch.band.scheme, extent.least_pattern_symbols),
+            kept: host.kept,
         };
         let candidates = situation.candidates()?;
         let is_fixed = site.kernel.is_some() || host.kit.shape.lanes.is_some() || host.kit.loop_budget.is_some();
@@ -184,7 +193,7 @@ impl GpuKind for Edit {
         let place = host.chooser.pick(&candidates, cells, remaining);
         let way =
             place.map(|place| candidates[place]).ok_or_else(|| host.kit.gpu.unsuited("no kernel suits the batch"))?;
-        Ok(Chosen { texts, profiles, pieces, may_list: false, extent, way })
+        Ok(Chosen { texts, profiles, pieces, may_list: false, extent, way, kept: host.kept })
     }
 
     fn record(
@@ -194,8 +203,9 @@ impl GpuKind for Edit {
         batch: &Arc<EditBatch>,
         chosen: &mut Chosen,
     ) -> Result<()> {
-        let (_, variant) = chosen.way.way;
+        let Way { variant, heads, .. } = chosen.way.way;
         let program = host.kit.get(variant)?;
+        let heads = heads.map(|heads| Ok::<_, Error>((host.kit.get(heads)?, heads))).transpose()?;
         let pool = host.pool()?;
         let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
         let listing = choice::listing(&host.kit.shape, &batch.band.scheme, &chosen.extent, batch.pairs() as u32);
@@ -205,6 +215,7 @@ impl GpuKind for Edit {
             profiles: &chosen.profiles,
             program: &program,
             variant,
+            heads: heads.as_ref().map(|(program, heads)| (program, *heads)),
             scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
             extent: chosen.extent,
             listing: listing.filter(|_| !host.is_crowded),
@@ -217,12 +228,16 @@ impl GpuKind for Edit {
     fn finish(
         host: &mut EditHost,
         slot: &mut EditSlot,
-        _batch: &Arc<EditBatch>,
+        batch: &Arc<EditBatch>,
         chosen: &Chosen,
         limit: Duration,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
-        let mut report = slot.finish(&host.kit.gpu, &pool, limit)?;
+        let (mut report, kept) = slot.finish(&host.kit.gpu, &pool, limit)?;
+        if let Some(kept) = kept {
+            let pairs = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch).pairs();
+            host.kept = f64::from(kept) / pairs.max(1) as f64;
+        }
         if chosen.may_list
             && let Distances::Each(found) = &report.found
         {
@@ -238,12 +253,17 @@ impl GpuKind for Edit {
     fn learn(
         host: &mut EditHost,
         _kernel: Option<&'static Kernel>,
-        _batch: &EditBatch,
+        batch: &EditBatch,
         chosen: &Chosen,
         report: &EditReport,
     ) -> Option<f64> {
+        let mut way = chosen.way;
+        if way.way.heads.is_some() {
+            // What the batch was, not what it was thought to be.
+            way.work.cells += batch.cells() as f64 * (host.kept - chosen.kept);
+        }
         if let Some(time) = report.kernel_time {
-            host.chooser.learn(&chosen.way, time.as_secs_f64());
+            host.chooser.learn(&way, time.as_secs_f64());
         }
         None
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::choice::Extent;
-use super::dispatch::plan_dispatches;
+use super::dispatch::{EditPlan, plan_dispatches};
 use super::resident::{ResidentProfiles, ResidentTexts};
 use super::staging::Staging;
 use crate::edit::kernels::myers::{EditTasks, Params, Variant};
@@ -29,6 +29,8 @@ pub struct EditWork<'a> {
     pub program: &'a Compiled,
     /// What it was made for.
     pub variant: Variant,
+    /// The kernel that computes heads first, and what it was made for.
+    pub heads: Option<(&'a Compiled, Variant)>,
     /// Bytes that its scratch memory may take.
     pub scratch_budget: u64,
     /// Greatest lengths, and the greatest distance of interest.
@@ -44,6 +46,8 @@ pub struct EditWork<'a> {
 struct InFlight {
     batch: Arc<EditBatch>,
     variant: Variant,
+    /// Whether heads were computed first.
+    has_heads: bool,
     /// Pairs that the list has room for, if it was read and not the results of all pairs.
     list_room: Option<u32>,
     readback: Readback,
@@ -98,29 +102,44 @@ impl EditSlot {
         let variant = work.variant;
         let begin = Instant::now();
         let band = &batch.band;
-        let list = EditTasks::new(batch, &variant, &work.profiles.begins);
-        let listed = begin.elapsed();
-        let (first_place, place_count) = (list.places.start, list.places.len());
+        let heads = work.heads.map(|(_, variant)| variant);
+        let places = EditTasks::places_of(batch);
+        let (first_place, place_count) = (places.start, places.len());
         let has_empty_text = AtomicBool::new(false);
         let begins = &work.texts.begins;
-        let staged = self.staged_places.fill(gpu, work.pool, "places to be copied", place_count, |index| {
-            let region = band.region(first_place + index as u32);
-            if region.symbols() == 0 {
-                has_empty_text.store(true, Ordering::Relaxed);
-            }
-            let place = [begins[region.text as usize] + region.start, region.symbols()];
-            bytemuck::cast::<[u32; 2], [u8; 8]>(place)
+        let pool = work.pool;
+        let mut fill = || {
+            self.staged_places.fill(gpu, pool, "places to be copied", place_count, |index| {
+                let region = band.region(first_place + index as u32);
+                if region.symbols() == 0 {
+                    has_empty_text.store(true, Ordering::Relaxed);
+                }
+                let place = [begins[region.text as usize] + region.start, region.symbols()];
+                bytemuck::cast::<[u32; 2], [u8; 8]>(place)
+            })
+        };
+        // One thread lists tasks while the others write places.
+        let profile_begins = &work.profiles.begins;
+        let mut list = EditTasks::default();
+        let staged = pool.in_place_scope(|scope| {
+            scope.spawn(|_| list = EditTasks::new(batch, &heads.unwrap_or(variant), profile_begins));
+            fill()
         })?;
-        let staged_after = begin.elapsed();
+        let listed = begin.elapsed();
         if has_empty_text.into_inner() {
             // Kernels do not know what is found in a text without symbols.
             work.listing = None;
         }
-        let plan = plan_dispatches(&list, work);
+        // Heads first.
+        let programs: Vec<(&Compiled, Variant)> = work.heads.into_iter().chain([(work.program, variant)]).collect();
+        let plans: Vec<EditPlan> = programs.iter().map(|(_, variant)| plan_dispatches(&list, work, variant)).collect();
+        let dispatches = || plans.iter().flat_map(|plan| &plan.dispatches);
+        let dispatch_count = dispatches().count();
+        let scratch_bytes = plans.iter().map(|plan| plan.scratch_bytes).max().unwrap_or(0);
         let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
         let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
-        let mut params = vec![0u8; stride as usize * plan.dispatches.len()];
-        for (bytes, dispatch) in params.chunks_mut(stride as usize).zip(&plan.dispatches) {
+        let mut params = vec![0u8; stride as usize * dispatch_count];
+        for (bytes, dispatch) in params.chunks_mut(stride as usize).zip(dispatches()) {
             bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch.params));
         }
         let storage = wgpu::BufferUsages::STORAGE;
@@ -129,12 +148,14 @@ impl EditSlot {
         let places = self.places.reserve(gpu, "places", place_bytes, storage | wgpu::BufferUsages::COPY_DST)?.clone();
         let runs = self.runs.fill(gpu, "runs", storage, bytemuck::cast_slice(&list.runs))?;
         let first_runs = self.first_runs.fill(gpu, "first runs", storage, bytemuck::cast_slice(&list.first_runs))?;
-        let scratch = self.scratch.reserve(gpu, "scratch", plan.scratch_bytes, storage)?.clone();
+        let scratch = self.scratch.reserve(gpu, "scratch", scratch_bytes, storage)?.clone();
         let list_room = work.listing.map(|(_, room)| room);
         let list_bytes = 4 * u64::from(variant.list_words()) * u64::from(list_room.unwrap_or(0));
         let all_bytes = 4 * u64::from(variant.output_words()) * u64::from(list.tasks);
+        let kept_bytes = if heads.is_some() { 4 * u64::from(list.tasks) } else { 0 };
         let usage = storage | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let output = self.output.reserve(gpu, "output", 4 * HEADER_WORDS + list_bytes + all_bytes, usage)?.clone();
+        let output_bytes = 4 * HEADER_WORDS + list_bytes + all_bytes + kept_bytes;
+        let output = self.output.reserve(gpu, "output", output_bytes, usage)?.clone();
         // What is read: the number of listed pairs and the list, or the results of all pairs.
         let bytes = 4 * HEADER_WORDS + if list_room.is_some() { list_bytes } else { all_bytes };
         let time_offset = bytes.next_multiple_of(8);
@@ -152,10 +173,13 @@ impl EditSlot {
             ("scratch", &scratch),
             ("out", &output),
         ];
-        let bind_group = work.program.bind(gpu, &buffers)?;
+        let bind = |(program, _): &(&Compiled, Variant)| program.bind(gpu, &buffers);
+        let bind_groups = programs.iter().map(bind).collect::<Result<Vec<_>>>()?;
+        let of_plan = plans.iter().zip(programs.iter().zip(&bind_groups));
+        let steps = of_plan.flat_map(|(plan, of)| plan.dispatches.iter().map(move |dispatch| (dispatch, of)));
         let mut readback = None;
-        for (index, dispatch) in plan.dispatches.iter().enumerate() {
-            let (first, last) = (index == 0, index + 1 == plan.dispatches.len());
+        for (index, (dispatch, ((program, _), bind_group))) in steps.enumerate() {
+            let (first, last) = (index == 0, index + 1 == dispatch_count);
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if first {
                 encoder.clear_buffer(&output, 0, Some(4 * HEADER_WORDS));
@@ -165,8 +189,8 @@ impl EditSlot {
             }
             {
                 let mut pass = self.clock.begin_pass(&mut encoder, "myers", first, last);
-                pass.set_pipeline(&work.program.pipeline);
-                pass.set_bind_group(0, &bind_group, &[index as u32 * stride]);
+                pass.set_pipeline(&program.pipeline);
+                pass.set_bind_group(0, bind_group, &[index as u32 * stride]);
                 let side = dispatch.workgroups.min(gpu.device.limits().max_compute_workgroups_per_dimension);
                 pass.dispatch_workgroups(side, dispatch.workgroups.div_ceil(side.max(1)), 1);
             }
@@ -177,20 +201,28 @@ impl EditSlot {
             let submission = gpu.queue.submit([encoder.finish()]);
             readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
         }
-        tracing::trace!(?variant, tasks = list.tasks, ?listed, ?staged_after, submitted = ?begin.elapsed(), "edit batch");
-        self.in_flight = readback.map(|readback| InFlight { batch: Arc::clone(batch), variant, list_room, readback });
+        tracing::trace!(?variant, ?heads, tasks = list.tasks, ?listed, submitted = ?begin.elapsed(), "edit batch");
+        let (batch, has_heads) = (Arc::clone(batch), heads.is_some());
+        self.in_flight = readback.map(|readback| InFlight { batch, variant, has_heads, list_room, readback });
         gpu.check()
     }
 
-    /// Waits for the batch and decodes its results, on the threads of a pool.
-    pub fn finish(&mut self, gpu: &Gpu, pool: &rayon::ThreadPool, limit: Duration) -> Result<EditReport> {
-        let Some(InFlight { batch, variant, list_room, readback }) = self.in_flight.take() else {
+    /// Waits for the batch and decodes its results, on the threads of a pool; and how many pairs heads kept, if there were any.
+    pub fn finish(
+        &mut self,
+        gpu: &Gpu,
+        pool: &rayon::ThreadPool,
+        limit: Duration,
+    ) -> Result<(EditReport, Option<u32>)> {
+        let Some(InFlight { batch, variant, has_heads, list_room, readback }) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
         let words = readback.read(gpu, limit, true)?;
         let kernel_time = self.clock.elapsed(gpu, &words);
         let data = &words[HEADER_WORDS as usize..];
-        let report = |found| EditReport { found, unfinished: Vec::new(), kernel_time };
+        let kept = has_heads.then_some(words[1]);
+        tracing::trace!(?kept, ?kernel_time, "edit batch done");
+        let report = |found| (EditReport { found, unfinished: Vec::new(), kernel_time }, kept);
         let Some(room) = list_room else {
             return Ok(report(Distances::Each(pool.install(|| decode(&batch, variant, data)))));
         };

@@ -20,6 +20,18 @@ pub const POSITION_BITS: u32 = 20;
 /// bits that a position leaves.
 pub const THREAD_SYMBOLS: u32 = 1024;
 
+/// Which pairs of a batch a program computes, and what of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Selection {
+    /// All of them, as wholes.
+    All,
+    /// The heads of all: so many words of each pattern from its first on, or all that it has. Pairs whose head is within the
+    /// limit are kept, of the others it is known that they are not.
+    Heads(u32),
+    /// Those that heads kept, as wholes.
+    Kept,
+}
+
 /// What a pipeline is made for: shader constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
@@ -41,6 +53,8 @@ pub struct Variant {
     pub strips: bool,
     /// Words of a base's row in workgroup memory, of `myers_band`; else 0.
     pub row_words: u32,
+    /// Which pairs it computes.
+    pub selection: Selection,
 }
 
 impl Program for Variant {
@@ -50,6 +64,7 @@ impl Program for Variant {
 
     fn constants(&self) -> Constants {
         let is_free = pad_bits(self.mode) != 0;
+        let head = if let Selection::Heads(words) = self.selection { words } else { 0 };
         Constants::default()
             .number("BITS", self.bits)
             .number("STRIDE", self.stride)
@@ -60,6 +75,8 @@ impl Program for Variant {
             .number("INPUT", if is_free { 0 } else { 1 << 31 })
             .number("POSITION_BITS", POSITION_BITS)
             .number("ROW_WORDS", self.row_words)
+            .number("HEAD", head)
+            .flag("IS_KEPT", self.selection == Selection::Kept)
             .flag("TRACK", self.mode != EditMode::Global)
             .flag("IS_PREFIX", self.mode == EditMode::Prefix)
             .flag("STRIPS", self.strips)
@@ -169,6 +186,10 @@ pub struct Params {
     pub list_room: u32,
     /// Word of the output's data where the results of all pairs begin: the list is before them.
     pub dense_begin: u32,
+    /// Word of the output's data where the tasks begin that heads keep.
+    pub kept_begin: u32,
+    /// Words of a pair's result.
+    pub result_words: u32,
 }
 
 /// How symbols of texts are coded on the device.
@@ -330,12 +351,18 @@ pub struct EditTasks {
 }
 
 impl EditTasks {
-    /// The tasks of a batch for a kernel. `profile_begins`: first word of every pattern's profile.
-    pub fn new(batch: &EditBatch, variant: &Variant, profile_begins: &[u32]) -> Self {
+    /// The places that a batch's blocks have, and what lies between them.
+    pub fn places_of(batch: &EditBatch) -> Range<u32> {
         let blocks = batch.blocks.iter().filter(|block| !block.places.is_empty());
         let begin = blocks.clone().map(|block| block.places.start).min().unwrap_or(0);
         let end = blocks.map(|block| block.places.end).max().unwrap_or(0);
-        let mut list = EditTasks { places: begin..end, ..EditTasks::default() };
+        begin..end
+    }
+
+    /// The tasks of a batch for a kernel. `profile_begins`: first word of every pattern's profile.
+    pub fn new(batch: &EditBatch, variant: &Variant, profile_begins: &[u32]) -> Self {
+        let mut list = EditTasks { places: Self::places_of(batch), ..EditTasks::default() };
+        let begin = list.places.start;
         list.runs.reserve(batch.blocks.len() + 1);
         let per_workgroup = variant.tasks();
         let is_band = variant.cooperation == Cooperation::Band;

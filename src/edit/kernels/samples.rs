@@ -17,6 +17,7 @@ pub fn samples(kind: Kind) -> Vec<Box<dyn Program>> {
             mode: EditMode::Infix,
             strips: false,
             row_words: if cooperation == Cooperation::Band { 7 } else { 0 },
+            selection: myers::Selection::All,
         })],
         _ => Vec::new(),
     }

@@ -63,7 +63,7 @@ pub const TILE: &[Binding] =
 
 /// Of the kernels for distances.
 pub const MYERS: &[Binding] = &[
-    uniform(80),
+    uniform(88),
     read(1, "profile"),
     read(2, "texts"),
     read(3, "places"),

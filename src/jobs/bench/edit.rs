@@ -371,6 +371,7 @@ mod tests {
             dispatch_columns: u32::MAX,
             workgroup_bytes: 1 << 14,
             list_room: None,
+            head_words: None,
         };
         let of = |case: &Case, stem: &str, length| -> Vec<(u32, u32)> {
             let kernel = find(stem).unwrap();

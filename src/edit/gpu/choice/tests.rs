@@ -26,6 +26,7 @@ fn shape(subgroup_size: u32, workgroup_bytes: u32) -> EditShape {
         dispatch_columns: u32::MAX,
         workgroup_bytes,
         list_room: None,
+        head_words: None,
     }
 }
 
@@ -89,10 +90,12 @@ fn grid() -> String {
                 coding,
                 loop_budget: budget,
                 cells: 1 << 40,
+                may_leave_out: false,
+                kept: heads::KEPT,
             };
             let candidates = situation.candidates().ok()?;
             let place = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates)?;
-            Some(candidates[place].way.1)
+            Some(candidates[place].way.variant)
         });
     };
     for (device, size, bytes) in [("shuffles", 32, 49_152), ("none", 1, 16_384)] {
@@ -144,14 +147,17 @@ fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<Candidate<Way>> {
         filled: 1.0,
     };
     let (mode, coding) = (EditMode::Infix, &coding);
-    Situation { gpu, shape: &shape, kernel: None, mode, extent, coding, loop_budget: None, cells }.candidates().unwrap()
+    let (kernel, loop_budget, may_leave_out, kept) = (None, None, false, heads::KEPT);
+    let shape = &shape;
+    let situation = Situation { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, may_leave_out, kept };
+    situation.candidates().unwrap()
 }
 
 #[test]
 fn ways_that_are_tried_share_the_words_otherwise() {
     let gpu = gpu();
     let of = |length| -> Vec<String> {
-        candidates(&gpu, length, 1).iter().map(|candidate| brief(&candidate.way.1)).collect()
+        candidates(&gpu, length, 1).iter().map(|candidate| brief(&candidate.way.variant)).collect()
     };
     assert_eq!(of(100), ["T4/32"], "a lane of two words is not likely");
     assert_eq!(of(600), ["T20/32", "S2x10/64", "S4x5/64", "W4x5/64"]);
@@ -166,7 +172,7 @@ fn only_the_work_that_remains_pays_for_trials() {
     let batch = 16_000_000_000_000;
     let all = candidates(&gpu, 2000, batch);
     let seconds = |candidate: &Candidate<Way>| {
-        let slow = if candidate.way.1.cooperation == Cooperation::Subgroup { 4.0 } else { 1.0 };
+        let slow = if candidate.way.variant.cooperation == Cooperation::Subgroup { 4.0 } else { 1.0 };
         slow * candidate.work.cells / candidate.assumed.full
     };
     let ways = |batches: u64| {
@@ -178,7 +184,7 @@ fn only_the_work_that_remains_pays_for_trials() {
             let own = candidates(&gpu, 2000, batch);
             let place = chooser.pick(&own, batch, (batches - index) * batch).unwrap();
             chooser.learn(&own[place], seconds(&own[place]));
-            ways.push(brief(&own[place].way.1));
+            ways.push(brief(&own[place].way.variant));
         }
         ways
     };

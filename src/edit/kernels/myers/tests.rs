@@ -23,8 +23,8 @@ fn batch(sizes: &[u32]) -> EditBatch {
 }
 
 fn variant(cooperation: Cooperation, workgroup: u32) -> Variant {
-    let (mode, strips) = (EditMode::Global, false);
-    Variant { cooperation, bits: 2, stride: 4, words: 1, workgroup, lanes: 1, mode, strips, row_words: 0 }
+    let (mode, strips, selection) = (EditMode::Global, false, Selection::All);
+    Variant { cooperation, bits: 2, stride: 4, words: 1, workgroup, lanes: 1, mode, strips, row_words: 0, selection }
 }
 
 #[test]
