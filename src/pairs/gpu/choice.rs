@@ -9,7 +9,7 @@ use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, Scan, of_kind, offered}
 use crate::pairs::kernels::matrix::Variant;
 use crate::pairs::kernels::nw_slice_half;
 use crate::pairs::plan::cost::{Speeds, host_trace_seconds};
-use crate::pairs::{Batch, Extent, Want};
+use crate::pairs::{Batch, Block, Extent, Want};
 
 /// Seconds in which the host looks at a pair that `nw_slice` would have filtered on the device.
 const HOST_PAIR_SECONDS: f64 = 5e-8;
@@ -196,12 +196,18 @@ fn work_of(situation: &Situation<'_>, kernel: &Kernel, aligned: bool) -> Option<
         if rows * columns > TEAM_STEP_CELLS {
             return None;
         }
-        // Fewer workgroups than there could be do less in the same time.
-        let room = (situation.arena_quads / quads * u64::from(situation.arenas)) as f64;
-        let wait = (variant.tasks_together(tasks as u64) as f64 / room).max(1.0);
-        let padded = |symbols: u32| variant.padded_columns(symbols) as f64 * wait;
+        // Fewer workgroups than there could be do less in the same time. There is room for more of them where pairs are small.
+        let together = variant.tasks_together(tasks as u64) as f64;
+        let cells = |block: &Block| {
+            let symbols = batch.band.queries.length(block.query);
+            let rows = block.cells / u64::from(symbols.max(1)) / block.pairs().max(1);
+            let quads = variant.task_quads(symbols, (rows as u32).div_ceil(4).max(1));
+            let room = situation.arena_quads / quads * u64::from(situation.arenas);
+            let wait = (together / room.max(1) as f64).max(1.0);
+            block.cells as f64 * variant.padded_columns(symbols) as f64 / symbols.max(1) as f64 * wait
+        };
         return Some(Work {
-            cells: padded_cells(batch, padded),
+            cells: batch.blocks.iter().map(cells).sum(),
             chain: (columns * rows) as f64,
             dispatches: 1.0,
             host_seconds,

@@ -18,9 +18,8 @@ use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::pipeline::Compiled;
 use crate::gpu::readback::Readback;
 use crate::pairs::kernels::layout::Params;
-use crate::pairs::kernels::matrix::{
-    DROPPED, MatrixTasks, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Parts, Scan, Variant, WALK_WORKGROUP,
-};
+use crate::pairs::kernels::matrix::{DROPPED, NO_ROOM, OUTPUT_HEADER_WORDS, PAIR_WORDS, Scan, Variant, WALK_WORKGROUP};
+use crate::pairs::kernels::matrix_tasks::{MatrixTasks, Parts};
 use crate::pairs::{Batch, Hit, Report};
 use crate::score::OffsetScoring;
 
@@ -237,8 +236,8 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
         walk: work.variant.directions as u32,
         ..filter_params(work.batch, scoring)
     };
-    if let Some(parts) = list.parts {
-        return by_parts(work, parts, params);
+    if !list.parts.is_empty() {
+        return by_parts(work, params);
     }
     let mut dispatches = Vec::new();
     for round in &list.rounds {
@@ -252,36 +251,42 @@ fn plan_dispatches(work: &MatrixWork<'_>, runs_words: u64) -> Vec<Dispatch> {
     dispatches
 }
 
-/// The dispatches of a kernel that walks itself: one in which workgroups draw all tasks by ticket; or, if the device limits loops, some
-/// in which each does some passes of one, and then its walk.
-fn by_parts(work: &MatrixWork<'_>, parts: Parts, params: Params) -> Vec<Dispatch> {
+/// The dispatches of a kernel that walks itself: for tasks of similar size one in which workgroups draw them by ticket; or, if the
+/// device limits loops, some in which each does some passes of one, and then its walk.
+fn by_parts(work: &MatrixWork<'_>, params: Params) -> Vec<Dispatch> {
     let list = &work.list;
-    let tasks = list.tasks.len() as u32;
-    let params = Params {
-        slot_quads: parts.quads,
-        slots_an_arena: parts.an_arena,
-        task_count: tasks,
-        slice_end: LAST_PASS,
-        ..params
-    };
     let of = |params, workgroups| Dispatch { params, walk: false, workgroups: [workgroups, 1, 1] };
-    let Some(budget) = work.loop_budget else {
-        return vec![of(Params { ticketed: 1, ..params }, parts.count.min(tasks))];
-    };
-    let passes = list.tasks.iter().map(|task| work.variant.passes(task)).max().unwrap_or(1);
-    let rows = list.tasks.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
-    let step = (budget / work.variant.iterations_a_sweep(rows)).clamp(1, passes as u64) as u32;
     let mut dispatches = Vec::new();
-    for task_begin in (0..tasks).step_by(parts.count as usize) {
-        let round = parts.count.min(tasks - task_begin);
-        let params = Params { task_begin, task_count: task_begin + round, ..params };
-        let sweeps = (0..passes).step_by(step as usize);
-        dispatches.extend(
-            sweeps.map(|slice_begin| {
+    // Each workgroup so far has drawn a ticket for which there was no task.
+    let mut in_vain = 0u32;
+    for parts in &list.parts {
+        let Parts { tasks, quads, an_arena, count } = parts.clone();
+        let params = Params {
+            slot_quads: quads,
+            slots_an_arena: an_arena,
+            task_count: tasks.end,
+            slice_end: LAST_PASS,
+            ..params
+        };
+        let Some(budget) = work.loop_budget else {
+            let task_begin = 0u32.wrapping_sub(in_vain);
+            dispatches.push(of(Params { ticketed: 1, task_begin, ..params }, count));
+            in_vain += count;
+            continue;
+        };
+        let own = &list.tasks[tasks.start as usize..tasks.end as usize];
+        let passes = own.iter().map(|task| work.variant.passes(task)).max().unwrap_or(1);
+        let rows = own.iter().map(|task| task.rows_words as u64 * 4).max().unwrap_or(4);
+        let step = (budget / work.variant.iterations_a_sweep(rows)).clamp(1, passes as u64) as u32;
+        for task_begin in tasks.step_by(count as usize) {
+            let round = count.min(params.task_count - task_begin);
+            let params = Params { task_begin, task_count: task_begin + round, ..params };
+            let sweeps = (0..passes).step_by(step as usize);
+            dispatches.extend(sweeps.map(|slice_begin| {
                 of(Params { slice_begin, slice_end: passes.min(slice_begin + step), ..params }, round)
-            }),
-        );
-        dispatches.push(of(Params { slice_begin: LAST_PASS, ..params }, round));
+            }));
+            dispatches.push(of(Params { slice_begin: LAST_PASS, ..params }, round));
+        }
     }
     dispatches
 }

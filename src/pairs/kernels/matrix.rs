@@ -6,15 +6,11 @@
 //! in an *arena*, a buffer that tasks share; `shaders/common/arena.wgsl` says what is where. `nw_checkpoint` has a part of an
 //! arena a workgroup, whatever number of tasks there are.
 
-use std::ops::Range;
-
 use super::layout::{self, Ends, Task};
 pub use crate::gpu::kernels::Scan;
 use crate::gpu::kernels::{Kernel, Kind, Program, binding, of_kind};
 use crate::gpu::source::{Constants, Supplied};
-use crate::pairs::Batch;
 use crate::score::{OffsetScoring, offset};
-use crate::seq::SequenceId;
 
 /// Words before `out.data` of `nw_walk`: words of runs, and three spare.
 pub const OUTPUT_HEADER_WORDS: u64 = 4;
@@ -257,7 +253,7 @@ impl Variant {
 
     /// Quads (of four words) of directions of a pair with so many padded columns: one for four rows of a block, or of skewed lanes
     /// for four steps.
-    fn direction_quads(&self, rows_words: u32, columns: u64) -> u64 {
+    pub(super) fn direction_quads(&self, rows_words: u32, columns: u64) -> u64 {
         let scans = (rows_words * 4).div_ceil(self.rows_a_scan()).max(1);
         let more = if self.is_skewed() { scans * self.most_lanes() / 4 } else { 0 };
         if self.directions { columns / u64::from(self.cells()) * u64::from(rows_words + more) } else { 0 }
@@ -373,117 +369,6 @@ impl Variant {
 }
 
 /// Quads that the runs of a pair can take.
-fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
+pub(super) fn run_quads(query_symbols: u32, rows_words: u32) -> u64 {
     (query_symbols as u64 + rows_words as u64 * 4) / 8 + 2
-}
-
-/// Arenas cut into a part a workgroup, which does one task after the other there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parts {
-    /// Quads of a part.
-    pub quads: u32,
-    /// Parts of an arena.
-    pub an_arena: u32,
-    /// Parts in all.
-    pub count: u32,
-}
-
-/// A batch cut into tasks, and these into rounds: what fits the arenas at a time.
-#[derive(Debug, Clone, Default)]
-pub struct MatrixTasks {
-    /// The tasks, round by round, arena by arena.
-    pub tasks: Vec<Task>,
-    /// Block of each task.
-    pub blocks: Vec<u32>,
-    /// The rounds, ranges of the tasks.
-    pub rounds: Vec<Range<u32>>,
-    /// Quads that each arena needs.
-    pub arena_quads: Vec<u64>,
-    /// Where the workgroups of `nw_checkpoint` are.
-    pub parts: Option<Parts>,
-    /// Pairs.
-    pub pairs: u64,
-    /// Sum of the shorter lengths of all pairs.
-    pub symbols: u64,
-    /// Words that the runs of all pairs can take at most.
-    pub run_words: u64,
-}
-
-impl MatrixTasks {
-    /// Cuts a batch for the variant's arenas, each of `arena_quads` quads. `None` if a task does not fit an arena. Tasks
-    /// of similar size come together: those of a round end together.
-    pub fn new(
-        batch: &Batch,
-        variant: &Variant,
-        arena_quads: u64,
-        query_end_word: impl Fn(SequenceId) -> u32,
-    ) -> Option<Self> {
-        let band = &batch.band;
-        let mut all: Vec<(u32, u64, Task)> = Vec::new();
-        for (block_index, block) in batch.blocks.iter().enumerate() {
-            let mut first = block.targets.start;
-            while first < block.targets.end {
-                let count = variant.slots().min(block.targets.end - first);
-                let query_symbols = band.queries.length(block.query);
-                let rows_words = band.longest(first..first + count).div_ceil(4).max(1);
-                let quads = variant.task_quads(query_symbols, rows_words);
-                if quads > arena_quads {
-                    return None;
-                }
-                let columns = variant.padded_columns(query_symbols);
-                let task = Task {
-                    query_end_word: query_end_word(block.query),
-                    query_symbols,
-                    first,
-                    count,
-                    rows_words,
-                    query_number: if band.earlier_is_query { block.query } else { 0 },
-                    columns: columns as u32,
-                    direction_quads: variant.direction_quads(rows_words, columns) as u32,
-                    ..bytemuck::Zeroable::zeroed()
-                };
-                all.push((block_index as u32, quads, task));
-                first += count;
-            }
-        }
-        all.sort_by_key(|(_, quads, _)| std::cmp::Reverse(*quads));
-
-        let mut list = MatrixTasks { arena_quads: vec![0], ..MatrixTasks::default() };
-        if variant.scan == Scan::Checkpoint {
-            // Every workgroup has room for the largest task.
-            let part = all.first().map_or(1, |&(_, quads, _)| quads);
-            let an_arena = arena_quads / part;
-            let parts = variant.tasks_together(all.len() as u64).min(an_arena * variant.arenas as u64);
-            let of_arena = |arena| part * parts.saturating_sub(arena * an_arena).min(an_arena);
-            list.arena_quads = (0..parts.div_ceil(an_arena)).map(of_arena).collect();
-            list.parts = Some(Parts { quads: part as u32, an_arena: an_arena.min(parts) as u32, count: parts as u32 });
-        }
-        let (mut arena, mut used, mut round_begin) = (0, 0, 0);
-        for (block, quads, mut task) in all {
-            if list.parts.is_none() && used + quads > arena_quads {
-                (arena, used) = (arena + 1, 0);
-                if arena == variant.arenas {
-                    arena = 0;
-                    list.rounds.push(round_begin..list.tasks.len() as u32);
-                    round_begin = list.tasks.len() as u32;
-                } else if arena as usize == list.arena_quads.len() {
-                    list.arena_quads.push(0);
-                }
-            }
-            (task.arena, task.arena_begin, task.pairs_begin) = (arena, used as u32, list.pairs as u32);
-            if list.parts.is_none() {
-                used += quads;
-                let most = &mut list.arena_quads[arena as usize];
-                *most = used.max(*most);
-            }
-            let count = task.count as u64;
-            list.pairs += count;
-            list.symbols += count * task.query_symbols.min(task.rows_words * 4) as u64;
-            list.run_words += count * 4 * run_quads(task.query_symbols, task.rows_words);
-            list.tasks.push(task);
-            list.blocks.push(block);
-        }
-        list.rounds.push(round_begin..list.tasks.len() as u32);
-        Some(list)
-    }
 }

@@ -1,10 +1,11 @@
 //! Host halves of `nw_*` and `sw_tile*`: constants, layouts and lists of tasks.
 //!
-//! `nw_slice` and `nw_slice_half` keep scores only; the kernels that can store directions share [`matrix`], and the walk back, `nw_walk`. [`sw_tile`] is for
+//! `nw_slice` and `nw_slice_half` keep scores only; the kernels that can store directions share [`matrix`] and [`matrix_tasks`], and the walk back, `nw_walk`. [`sw_tile`] is for
 //! local scores.
 
 pub mod layout;
 pub mod matrix;
+pub mod matrix_tasks;
 pub mod nw_slice;
 pub mod nw_slice_half;
 mod samples;

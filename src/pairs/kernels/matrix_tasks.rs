@@ -1,0 +1,235 @@
+//! A batch as tasks of the kernels that can trace back, and where in the arenas they are.
+
+use std::ops::Range;
+
+use super::layout::Task;
+use super::matrix::{Scan, Variant, run_quads};
+use crate::pairs::Batch;
+use crate::seq::SequenceId;
+
+/// Arenas cut into a part a workgroup, which does one task after the other there, some tasks of similar size.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parts {
+    /// The tasks.
+    pub tasks: Range<u32>,
+    /// Quads of a part.
+    pub quads: u32,
+    /// Parts of an arena.
+    pub an_arena: u32,
+    /// Parts in all.
+    pub count: u32,
+}
+
+/// A batch cut into tasks, and these into rounds: what fits the arenas at a time.
+#[derive(Debug, Clone, Default)]
+pub struct MatrixTasks {
+    /// The tasks, round by round, arena by arena.
+    pub tasks: Vec<Task>,
+    /// Block of each task.
+    pub blocks: Vec<u32>,
+    /// The rounds, ranges of the tasks.
+    pub rounds: Vec<Range<u32>>,
+    /// Quads that each arena needs.
+    pub arena_quads: Vec<u64>,
+    /// Where the workgroups of `nw_checkpoint` are, for some of the tasks after the others; of other kernels there are none.
+    pub parts: Vec<Parts>,
+    /// Pairs.
+    pub pairs: u64,
+    /// Sum of the shorter lengths of all pairs.
+    pub symbols: u64,
+    /// Words that the runs of all pairs can take at most.
+    pub run_words: u64,
+}
+
+impl MatrixTasks {
+    /// Cuts a batch for the variant's arenas, each of `arena_quads` quads. `None` if a task does not fit an arena. Tasks
+    /// of similar size come together: those of a round end together.
+    pub fn new(
+        batch: &Batch,
+        variant: &Variant,
+        arena_quads: u64,
+        query_end_word: impl Fn(SequenceId) -> u32,
+    ) -> Option<Self> {
+        let band = &batch.band;
+        let mut all: Vec<(u32, u64, Task)> = Vec::new();
+        for (block_index, block) in batch.blocks.iter().enumerate() {
+            let mut first = block.targets.start;
+            while first < block.targets.end {
+                let count = variant.slots().min(block.targets.end - first);
+                let query_symbols = band.queries.length(block.query);
+                let rows_words = band.longest(first..first + count).div_ceil(4).max(1);
+                let quads = variant.task_quads(query_symbols, rows_words);
+                if quads > arena_quads {
+                    return None;
+                }
+                let columns = variant.padded_columns(query_symbols);
+                let task = Task {
+                    query_end_word: query_end_word(block.query),
+                    query_symbols,
+                    first,
+                    count,
+                    rows_words,
+                    query_number: if band.earlier_is_query { block.query } else { 0 },
+                    columns: columns as u32,
+                    direction_quads: variant.direction_quads(rows_words, columns) as u32,
+                    ..bytemuck::Zeroable::zeroed()
+                };
+                all.push((block_index as u32, quads, task));
+                first += count;
+            }
+        }
+        all.sort_by_key(|(_, quads, _)| std::cmp::Reverse(*quads));
+
+        let mut list = MatrixTasks { arena_quads: vec![0], ..MatrixTasks::default() };
+        let has_parts = variant.scan == Scan::Checkpoint;
+        if has_parts {
+            let sizes: Vec<Size> = all.iter().map(|(_, quads, task)| Size::new(*quads, task)).collect();
+            list.parts = parts_of(&sizes, variant, arena_quads);
+            // Those of the first arenas are full.
+            let quads = |parts: &Parts, arena: u32| {
+                let count = parts.count.saturating_sub(arena * parts.an_arena).min(parts.an_arena);
+                u64::from(parts.quads) * u64::from(count)
+            };
+            let most = |arena| list.parts.iter().map(|parts| quads(parts, arena)).max().unwrap_or(0);
+            let needed = (0..variant.arenas).map(most);
+            list.arena_quads = needed.take_while(|&quads| quads > 0).collect();
+        }
+        let (mut arena, mut used, mut round_begin) = (0, 0, 0);
+        for (block, quads, mut task) in all {
+            if !has_parts && used + quads > arena_quads {
+                (arena, used) = (arena + 1, 0);
+                if arena == variant.arenas {
+                    arena = 0;
+                    list.rounds.push(round_begin..list.tasks.len() as u32);
+                    round_begin = list.tasks.len() as u32;
+                } else if arena as usize == list.arena_quads.len() {
+                    list.arena_quads.push(0);
+                }
+            }
+            (task.arena, task.arena_begin, task.pairs_begin) = (arena, used as u32, list.pairs as u32);
+            if !has_parts {
+                used += quads;
+                let most = &mut list.arena_quads[arena as usize];
+                *most = used.max(*most);
+            }
+            let count = task.count as u64;
+            list.pairs += count;
+            list.symbols += count * task.query_symbols.min(task.rows_words * 4) as u64;
+            list.run_words += count * 4 * run_quads(task.query_symbols, task.rows_words);
+            list.tasks.push(task);
+            list.blocks.push(block);
+        }
+        list.rounds.push(round_begin..list.tasks.len() as u32);
+        Some(list)
+    }
+}
+
+/// What a task of `nw_checkpoint` takes.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    /// Quads of an arena.
+    quads: u64,
+    /// Cells of a pair, padding included.
+    cells: u64,
+}
+
+impl Size {
+    fn new(quads: u64, task: &Task) -> Self {
+        Size { quads, cells: u64::from(task.columns) * u64::from(task.rows_words) * 4 }
+    }
+}
+
+/// Cuts arenas into parts for tasks by falling size, none larger than an arena: as many as there is room for if each holds the largest
+/// task, and anew for those that are at most half as large, if that pays.
+fn parts_of(sizes: &[Size], variant: &Variant, arena_quads: u64) -> Vec<Parts> {
+    let count = |tasks: &Range<usize>| {
+        let room = arena_quads / sizes[tasks.start].quads;
+        variant.tasks_together(tasks.len() as u64).min(room.saturating_mul(variant.arenas.into()))
+    };
+    // As a dispatch takes it: in cells that a workgroup does one after the other.
+    let time = |tasks: &Range<usize>| {
+        let cells = || sizes[tasks.clone()].iter().map(|size| size.cells);
+        cells().max().unwrap_or(0).max(cells().sum::<u64>() / count(tasks))
+    };
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut begin = 0;
+    while begin < sizes.len() {
+        let most = sizes[begin].quads;
+        let end = begin + sizes[begin..].partition_point(|size| 2 * size.quads > most);
+        match ranges.last_mut() {
+            Some(last) if time(&(last.start..end)) <= time(last) + time(&(begin..end)) => last.end = end,
+            _ => ranges.push(begin..end),
+        }
+        begin = end;
+    }
+    let parts = |tasks: &Range<usize>| {
+        let (quads, count) = (sizes[tasks.start].quads, count(tasks));
+        let an_arena = (arena_quads / quads).min(count);
+        Parts {
+            tasks: tasks.start as u32..tasks.end as u32,
+            quads: quads as u32,
+            an_arena: an_arena as u32,
+            count: count as u32,
+        }
+    };
+    ranges.iter().map(parts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pairs::kernels::layout::Ends;
+
+    fn variant(arenas: u32) -> Variant {
+        Variant {
+            scan: Scan::Checkpoint,
+            workgroup: 128,
+            columns: 8,
+            tile_rows: 64,
+            arenas,
+            subgroup_sizes: [32, 32],
+            codes: 28,
+            affine: true,
+            ends: Ends::Charged,
+            directions: true,
+            tags: true,
+        }
+    }
+
+    fn parts(arenas: u32, arena_quads: u64, sizes: &[(u64, u64)]) -> Vec<(Range<u32>, u32, u32, u32)> {
+        let of = |&(quads, count): &(u64, u64)| (0..count).map(move |_| Size { quads, cells: 100 * quads });
+        let sizes: Vec<Size> = sizes.iter().flat_map(of).collect();
+        let parts = parts_of(&sizes, &variant(arenas), arena_quads);
+        parts.into_iter().map(|parts| (parts.tasks, parts.quads, parts.an_arena, parts.count)).collect()
+    }
+
+    #[test]
+    fn smaller_tasks_have_smaller_parts_where_that_pays() {
+        // There is room for all that a device does together.
+        assert_eq!(parts(1, 1_000_000, &[(100, 500), (10, 5000)]), [(0..5500, 100, 640, 640)]);
+        // Two arenas of ten large parts, or of a hundred small ones.
+        assert_eq!(parts(2, 1000, &[(100, 60), (10, 6000)]), [(0..60, 100, 10, 20), (60..6060, 10, 100, 200)]);
+        // One large task would be waited for.
+        assert_eq!(parts(2, 1000, &[(100, 1), (10, 60)]), [(0..61, 100, 10, 20)]);
+        // What is not half as large shares the parts, and the last may need fewer.
+        assert_eq!(parts(2, 1000, &[(100, 60), (60, 60)]), [(0..120, 100, 10, 20)]);
+        assert_eq!(parts(4, 1000, &[(400, 3)]), [(0..3, 400, 2, 3)]);
+        assert_eq!(parts(1, 1000, &[]), []);
+    }
+
+    #[test]
+    fn parts_hold_every_task_once_and_fit_the_arenas() {
+        let sizes: Vec<(u64, u64)> = (1..=60).rev().map(|k| (k * k, 1 + 97 * k % 53)).collect();
+        let tasks: u64 = sizes.iter().map(|(_, count)| count).sum();
+        for (arenas, arena_quads) in [(1, 3600), (3, 5000), (4, 100_000)] {
+            let parts = parts(arenas, arena_quads, &sizes);
+            assert!(arena_quads > 5000 || parts.len() > 2, "{parts:?}");
+            let mut next = 0;
+            for (tasks, quads, an_arena, count) in parts {
+                assert_eq!(std::mem::replace(&mut next, tasks.end), tasks.start);
+                assert!(u64::from(an_arena) * u64::from(quads) <= arena_quads && count <= arenas * an_arena);
+            }
+            assert_eq!(u64::from(next), tasks);
+        }
+    }
+}
