@@ -199,6 +199,7 @@ impl PairsHost {
             variant,
             words_a_symbol: self.words_a_symbol[is_filtered(batch) as usize],
             output_budget: self.output_budget,
+            has_more: site.remaining_cells > batch.cells(),
             loop_budget: self.kit.loop_budget,
             program: &program,
             walk_program: walk_program.as_ref(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::tuned::{cache_key, read_cache, remember};
+use super::tuned::{cache_key, read_cache, read_first_look, remember, remember_first_look};
 use super::{Config, GpuEngine};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ pub const HALF_SLICES: &[u32] = &[20, 24, 28, 36];
 pub const WORKGROUPS: &[u32] = &[32, 64, 128];
 /// Seconds that one trial should last: the last workgroups of a batch idle the device for some tens of milliseconds.
 const TRIAL_SECONDS: f64 = 0.2;
-/// Seconds of the first look at a device's speed, which every larger job takes.
+/// Seconds of the first look at a device's speed, which the first larger job takes.
 const FIRST_LOOK_SECONDS: f64 = 0.03;
 /// Seconds that a trial of another kernel should last: its speed only has to be compared.
 const KERNEL_SECONDS: f64 = 0.1;
@@ -351,7 +351,7 @@ fn choose_with_slice(
             return Ok(engine.config());
         }
         // How fast it is with the defaults decides how much it is asked at once, and whether to look further.
-        let speed = measure_until(engine, (scoring, Want::Alignments), TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
+        let speed = first_look(engine, key, scoring, interrupt)?;
         let looked = Config { cells_per_second: speed, ..engine.config() };
         if !MEASUREMENT.pay(1.0, MEASUREMENT.seconds, cells as f64 / speed) {
             return Ok(looked);
@@ -391,6 +391,17 @@ fn choose_with_slice(
     );
     remember(key, config);
     Ok(config)
+}
+
+/// Cells a second with the default sizes: as the first job that asked measured it. (With the driver's start for the kernel that takes a
+/// tenth of a second.)
+fn first_look(engine: &mut GpuEngine, key: &str, scoring: &Arc<Scoring>, interrupt: &AtomicBool) -> Result<f64> {
+    if let Some(known) = read_first_look(key) {
+        return Ok(known);
+    }
+    let speed = measure_until(engine, (scoring, Want::Alignments), TRIAL_LENGTH, FIRST_LOOK_SECONDS, interrupt)?;
+    remember_first_look(key, speed);
+    Ok(speed)
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use crate::gpu::kernels::{Family, KERNELS, fingerprint};
 use crate::pairs::kernels::samples;
 use crate::score::Scoring;
 
-/// The file.
+/// The files.
 const TUNING: &str = "tuning.json";
+const FIRST_LOOKS: &str = "first-looks.json";
 
 /// What the file holds: configurations by adapter, driver, kernel text and kind of scoring.
 pub(super) type Cache = BTreeMap<String, Config>;
@@ -23,6 +24,16 @@ pub(super) fn read_cache() -> Cache {
 /// Adds a configuration.
 pub(super) fn remember(key: &str, config: Config) {
     cache::add(TUNING, key, config);
+}
+
+/// Cells a second of `nw_slice` with the default sizes, if a first look at the adapter was taken before.
+pub(super) fn read_first_look(key: &str) -> Option<f64> {
+    cache::read(FIRST_LOOKS).get(key).copied().filter(|&speed: &f64| speed > 0.0)
+}
+
+/// Remembers a first look.
+pub(super) fn remember_first_look(key: &str, cells_per_second: f64) {
+    cache::add(FIRST_LOOKS, key, cells_per_second);
 }
 
 /// The key of an adapter's best configuration for a kind of scoring.
