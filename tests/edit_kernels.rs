@@ -233,7 +233,7 @@ fn limits_are_kept_to_the_edit() {
     let (patterns, texts) = sets(&mut random, &BASES, &[20, 33, 64, 150, 300]);
     let (patterns, texts) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &texts));
     for kernel in whole() {
-        for head_words in [None, Some(0), Some(1), Some(2)] {
+        for head_words in [None, Some(1)] {
             let mut engine = engine(kernel, |shape| shape.head_words = head_words);
             let limits = [0, 1, 8, 31, 32, 33, 70].map(Limit::Distance).into_iter();
             for limit in limits.chain([0.0, 0.03, 0.2, 1.0].map(Limit::Rate)) {
@@ -259,10 +259,10 @@ fn what_heads_leave_out_is_above_the_limit() {
         (&residues, Equality::literal(Alphabet::Protein)),
     ];
     for (of, equality) in &kinds {
-        let (patterns, texts) = sets(&mut random, of, &[65, 96, 97, 128, 200, 257, 300, 301, 420]);
+        let (patterns, texts) = sets(&mut random, of, &[65, 97, 128, 257, 300, 420]);
         let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
         for kernel in whole() {
-            for (head_words, lanes, columns) in [(1, 2, 32), (2, 2, 1 << 20), (4, 4, 64), (9, 2, 1 << 20)] {
+            for (head_words, lanes, columns) in [(1, 2, 32), (4, 4, 64), (9, 2, 1 << 20)] {
                 let mut engine = engine(kernel, |shape| {
                     shape.head_words = Some(head_words);
                     if kernel.stem != "myers_thread" {

@@ -195,3 +195,41 @@ fn only_the_work_that_remains_pays_for_trials() {
     assert_eq!(long[0], "S8x8/64");
     assert!(long[10..].iter().all(|way| way == "W8x8/64"), "{long:?}");
 }
+
+/// Heads come first where a limit leaves most pairs out: beside the ways without, or alone if their words are fixed.
+#[test]
+fn heads_are_among_the_ways_where_a_limit_leaves_pairs_out() {
+    let gpu = gpu();
+    let coding = coding(Alphabet::Dna);
+    let of = |mode, limit, may_leave_out, head_words| {
+        let shape = EditShape { head_words, ..shape(32, 49_152) };
+        let extent = Extent { pattern_symbols: 400, least_pattern_symbols: 400, text_symbols: 560, limit, filled: 1.0 };
+        let (shape, coding, cells, kept) = (&shape, &coding, 1 << 40, heads::KEPT);
+        let (kernel, loop_budget) = (None, None);
+        let gpu = &gpu;
+        let candidates =
+            Situation { gpu, shape, kernel, mode, extent, coding, loop_budget, cells, may_leave_out, kept }
+                .candidates()
+                .unwrap();
+        let cheapest = Chooser::new(TELLING_SECONDS, Some(TRIALS)).cheapest(&candidates).unwrap();
+        let heads = |way: &Way| way.heads.map(|variant| (variant.selection, way.variant.selection));
+        (heads(&candidates[cheapest].way), candidates.iter().filter(|candidate| candidate.way.heads.is_none()).count())
+    };
+    let of_words = |words| Some((Selection::Heads(words), Selection::Kept));
+    let (chosen, wholes) = of(EditMode::Infix, 40, true, None);
+    assert_eq!(chosen, of_words(4));
+    assert!(wholes > 1);
+    assert_eq!(of(EditMode::Prefix, 40, true, None).0, of_words(4));
+    assert_eq!(of(EditMode::Infix, 40, true, Some(2)), (of_words(2), 0));
+    for (mode, limit, may_leave_out, head_words) in [
+        (EditMode::Infix, 40, false, None),
+        (EditMode::Infix, 40, false, Some(2)),
+        (EditMode::Infix, 200, true, None),
+        (EditMode::Infix, 40, true, Some(0)),
+        (EditMode::Infix, 40, true, Some(13)),
+        (EditMode::Global, 40, true, None),
+        (EditMode::Overlap(REACH), 40, true, Some(2)),
+    ] {
+        assert_eq!(of(mode, limit, may_leave_out, head_words).0, None, "{mode:?} {limit} {head_words:?}");
+    }
+}
