@@ -35,7 +35,7 @@ const LAST_PASS: u32 = u32::MAX;
 const TIME_WORDS: usize = TIME_BYTES as usize / 4;
 
 /// How much larger the outputs of batches may be than that of the first, which is small, but of which more runs are expected. To make the
-/// buffers anew takes the driver a third of a millisecond for each MiB, while nothing is computed (H200).
+/// buffers anew takes the driver a third of a millisecond for each MiB, while nothing is computed (H100).
 const FIRST_GROWTH: f64 = 1.4;
 
 /// Words of runs that an output has room for whatever is expected.
