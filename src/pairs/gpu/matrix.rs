@@ -125,7 +125,7 @@ impl MatrixSlot {
         let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let is_first = self.staging.get().is_none();
         let growth = if is_first && work.has_more { FIRST_GROWTH } else { 1.0 };
-        let room = |bytes: u64| with_slack((bytes as f64 * growth) as u64, work.output_budget).max(bytes);
+        let room = |bytes| room_for(bytes, growth, work.output_budget);
         let begin = Instant::now();
         let output = self.output.reserve(gpu, "output", room(output_bytes), storage)?.clone();
         let own: Vec<(&str, &wgpu::Buffer)> =
@@ -224,6 +224,12 @@ impl MatrixSlot {
 /// has a buffer made anew, which costs as much as tracing thousands of pairs.
 fn with_slack(bytes: u64, budget: u64) -> u64 {
     bytes.next_multiple_of((bytes.next_power_of_two() / 16).max(16)).min(budget.max(bytes))
+}
+
+/// Room for a buffer that is to hold so many bytes now and `growth` times as many later, as far as the budget goes.
+fn room_for(bytes: u64, growth: f64, budget: u64) -> u64 {
+    let later = ((bytes as f64 * growth) as u64).min(budget);
+    with_slack(later.max(bytes), budget)
 }
 
 /// Words of runs that a batch's output has room for.
@@ -335,4 +341,25 @@ fn steps(work: &MatrixWork<'_>, round: &Range<u32>, params: Params) -> Vec<Dispa
         .step_by(step as usize)
         .map(|first| of(Params { slice_begin: first, slice_end: passes.min(first + step), ..params }, [x, y, 1]))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_enough_and_within_the_budget() {
+        const BUDGET: u64 = 128 << 20;
+        assert_eq!(room_for(100 << 20, 1.0, BUDGET), 104 << 20);
+        assert_eq!(room_for(60 << 20, FIRST_GROWTH, BUDGET), 88 << 20);
+        // Growth and slack end at the budget; what is needed is there all the same.
+        assert_eq!(room_for(120 << 20, FIRST_GROWTH, BUDGET), BUDGET);
+        assert_eq!(room_for(130 << 20, FIRST_GROWTH, BUDGET), 130 << 20);
+        for bytes in (0..2 * BUDGET).step_by(999_983) {
+            for growth in [1.0, FIRST_GROWTH] {
+                let room = room_for(bytes, growth, BUDGET);
+                assert!((bytes..=BUDGET.max(bytes)).contains(&room), "{bytes} bytes, {growth}: {room}");
+            }
+        }
+    }
 }
