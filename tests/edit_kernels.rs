@@ -144,6 +144,15 @@ fn scheme(mode: EditMode, equality: Equality) -> EditScheme {
 
 const BASES: [Code; 4] = [1, 2, 4, 8];
 
+/// Symbols of 2, 4 and 8 bits on the device, and when they are equal.
+fn codings() -> [(Vec<Code>, Equality); 3] {
+    [
+        (BASES.to_vec(), Equality::dna(Ambiguity::Overlap, true)),
+        ((1..16).collect(), Equality::dna(Ambiguity::Overlap, false)),
+        ((1..25).collect(), Equality::literal(Alphabet::Protein)),
+    ]
+}
+
 /// Patterns of these lengths, and texts: random, all-equal, and copies of the patterns with edits inside random ends.
 fn sets(random: &mut Random, of: &[Code], lengths: &[usize]) -> (Vec<Vec<Code>>, Vec<Vec<Code>>) {
     let mut patterns: Vec<Vec<Code>> = lengths.iter().map(|&length| random.codes(length, of)).collect();
@@ -251,14 +260,7 @@ fn limits_are_kept_to_the_edit() {
 #[test]
 fn what_heads_leave_out_is_above_the_limit() {
     let mut random = Random(support::rng(0x4EAD_50F1_A77E_2250));
-    let iupac: Vec<Code> = (1..16).collect();
-    let residues: Vec<Code> = (1..25).collect();
-    let kinds = [
-        (&BASES[..], Equality::dna(Ambiguity::Overlap, true)),
-        (&iupac, Equality::dna(Ambiguity::Overlap, false)),
-        (&residues, Equality::literal(Alphabet::Protein)),
-    ];
-    for (of, equality) in &kinds {
+    for (of, equality) in &codings() {
         let (patterns, texts) = sets(&mut random, of, &[65, 97, 128, 257, 300, 420]);
         let (patterns, texts) = (store(equality.alphabet(), &patterns), store(equality.alphabet(), &texts));
         for kernel in whole() {
@@ -366,14 +368,7 @@ fn long_texts_are_searched_in_pieces() {
 #[test]
 fn bands_equal_the_textbook_up_to_the_limit() {
     let mut random = Random(support::rng(0x1234_5678_9ABC_DEF1));
-    let iupac: Vec<Code> = (1..16).collect();
-    let residues: Vec<Code> = (1..25).collect();
-    let kinds = [
-        (&BASES[..], Equality::dna(Ambiguity::Overlap, true)),
-        (&iupac, Equality::dna(Ambiguity::Overlap, false)),
-        (&residues, Equality::literal(Alphabet::Protein)),
-    ];
-    for (of, equality) in &kinds {
+    for (of, equality) in &codings() {
         let (mut patterns, mut texts) = sets(&mut random, of, &[0, 1, 31, 32, 33, 64, 100, 150, 321, 600]);
         // Pairs of nearly one length, so that bands lie everywhere around the corner.
         for pattern in patterns.clone() {

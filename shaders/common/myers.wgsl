@@ -16,8 +16,8 @@
 //             is somewhere within the limit, the next one computes these as wholes (IS_KEPT). What comes of it is the same: a
 //             path into the last row comes through the head's, where it has no more edits (Ukkonen 1985).
 //
-// Constants:  HEAD (0: whole patterns), IS_KEPT, BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match bits of rows above the
-// pattern), INPUT (its top bit: whether row 0 is one more in each column), TRACK (ends are looked for: infix and prefix mode),
+// Constants:  HEAD (0: whole patterns), IS_KEPT, BITS, STRIDE, WORDS (that an invocation keeps), WG, LANES (of a pair), PADS (match
+// bits of rows above the pattern), INPUT (its top bit: whether row 0 is one more in each column), TRACK (ends are looked for: infix and prefix mode),
 // IS_PREFIX, POSITION_BITS, STRIPS, IS_OVERLAP, ROW_WORDS (of a pattern in workgroup memory).
 
 struct Params {

@@ -10,7 +10,7 @@ use super::choice::Extent;
 use super::dispatch::{EditPlan, plan_dispatches};
 use super::resident::{ResidentProfiles, ResidentTexts};
 use super::staging::Staging;
-use crate::edit::kernels::myers::{EditTasks, Params, Variant};
+use crate::edit::kernels::myers::{EditTasks, Params, Selection, Variant};
 use crate::edit::{Distances, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
@@ -46,8 +46,6 @@ pub struct EditWork<'a> {
 struct InFlight {
     batch: Arc<EditBatch>,
     variant: Variant,
-    /// Whether heads were computed first.
-    has_heads: bool,
     /// Pairs that the list has room for, if it was read and not the results of all pairs.
     list_room: Option<u32>,
     readback: Readback,
@@ -202,8 +200,7 @@ impl EditSlot {
             readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
         }
         tracing::trace!(?variant, ?heads, tasks = list.tasks, ?listed, submitted = ?begin.elapsed(), "edit batch");
-        let (batch, has_heads) = (Arc::clone(batch), heads.is_some());
-        self.in_flight = readback.map(|readback| InFlight { batch, variant, has_heads, list_room, readback });
+        self.in_flight = readback.map(|readback| InFlight { batch: Arc::clone(batch), variant, list_room, readback });
         gpu.check()
     }
 
@@ -214,13 +211,13 @@ impl EditSlot {
         pool: &rayon::ThreadPool,
         limit: Duration,
     ) -> Result<(EditReport, Option<u32>)> {
-        let Some(InFlight { batch, variant, has_heads, list_room, readback }) = self.in_flight.take() else {
+        let Some(InFlight { batch, variant, list_room, readback }) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
         let words = readback.read(gpu, limit, true)?;
         let kernel_time = self.clock.elapsed(gpu, &words);
         let data = &words[HEADER_WORDS as usize..];
-        let kept = has_heads.then_some(words[1]);
+        let kept = (variant.selection == Selection::Kept).then_some(words[1]);
         tracing::trace!(?kept, ?kernel_time, "edit batch done");
         let report = |found| (EditReport { found, unfinished: Vec::new(), kernel_time }, kept);
         let Some(room) = list_room else {
