@@ -65,8 +65,8 @@ fn main(
     if (task >= runs[index + 1u].x) {
         return;
     }
-    let place = places[run.y + task - run.x];
-    let n = place.y;
+    let text = text_at(run.y + task - run.x);
+    let n = text.y;
     let ahead = i32(n) - i32(run.w);
     let spare = CAPACITY - abs(ahead);
     if (spare < 0 || run.w == 0u) {
@@ -88,7 +88,7 @@ fn main(
     var at = 32u * FRONT + (32u * words - run.w) - u32(high);
     var matched = 0u;
     for (var j = 0u; j < n; j += SYMBOLS) {
-        var symbols = symbols_from(place.x + j);
+        var symbols = symbols_from(text.x + j);
         let count = min(SYMBOLS, n - j);
         for (var left = count; left > 0u; left--) {
             let code = symbols & ((1u << BITS) - 1u);

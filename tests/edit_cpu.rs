@@ -70,7 +70,7 @@ impl Case {
             None => Places::Texts((0..self.texts.len() as u32).collect()),
         };
         let (patterns, texts) = (store(alphabet, &self.patterns), store(alphabet, &self.texts));
-        let band = EditBand { patterns, texts, scheme: Arc::new(scheme.clone()), places };
+        let band = EditBand::new(patterns, texts, Arc::new(scheme.clone()), places);
         let blocks = self.blocks.iter().map(|(pattern, places)| {
             let m = self.patterns[*pattern as usize].len() as u64;
             let cells = places.clone().map(|place| m * u64::from(band.region(place).symbols())).sum();

@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 
 use pairwave::edit::gpu::{EditGpu, EditShape};
-use pairwave::edit::plan::{Against, EditJob};
+use pairwave::edit::plan::{Against, Candidate, EditJob};
 use pairwave::edit::{Distances, Edit, EditBand, EditBatch, EditBlock, Places, Region, oracle};
 use pairwave::engine::{Engine, Work};
 use pairwave::gpu::kernels::{Kernel, find};
@@ -303,18 +303,80 @@ fn regions_of_texts_are_compared_as_if_they_were_texts() {
         blocks.push(EditBlock { pattern, places: begin..regions.len() as u32, cells: 1 });
     }
     for mode in MODES {
-        let band = Arc::new(EditBand {
-            patterns: Arc::clone(&patterns),
-            texts: Arc::clone(&genome),
-            scheme: Arc::new(scheme(mode, Equality::dna(Ambiguity::Overlap, false))),
-            places: Places::Regions(Arc::new(regions.clone())),
-        });
+        let scheme = Arc::new(scheme(mode, Equality::dna(Ambiguity::Overlap, false)));
+        let (own, others) = (Arc::clone(&patterns), Arc::clone(&genome));
+        let band = Arc::new(EditBand::new(own, others, scheme, Places::Regions(Arc::new(regions.clone()))));
         let batch = Arc::new(EditBatch { band, blocks: blocks.clone() });
         for kernel in whole() {
             let found = compute(&mut engine(kernel, |_| {}), &batch);
             assert_eq!(differences(&batch, &found), None, "{}", kernel.stem);
         }
     }
+}
+
+/// Regions of one length, of which kernels get the begin alone, whoever holds them; each beside the same with one that is longer.
+#[test]
+fn regions_of_one_length_are_compared_like_others() {
+    let mut random = Random(support::rng(0x0E_1E_57));
+    let genome: Vec<Vec<Code>> = [300, 48, 90].map(|length| random.codes(length, &BASES)).into();
+    let mut patterns: Vec<Vec<Code>> = [0, 1, 31, 33, 48].map(|length| random.codes(length, &BASES)).into();
+    patterns.extend([3, 40, 200].map(|start| random.mutated(&genome[0][start..start + 48], &BASES, 12)));
+    let (patterns, genome) = (store(Alphabet::Dna, &patterns), store(Alphabet::Dna, &genome));
+    let texts: Vec<Vec<Code>> = (0..40).map(|_| random.codes(48, &BASES)).collect();
+    let texts = store(Alphabet::Dna, &texts);
+    let count = 40 * patterns.len() as u32;
+    let region = |random: &mut Random, length: u32| {
+        let text = random.below(3) as u32;
+        let start = random.below(u64::from(genome.length(text) - length) + 1) as u32;
+        Region { text, start, end: start + length }
+    };
+    let mut one_length: Vec<Region> = (0..count).map(|_| region(&mut random, 48)).collect();
+    // What the mutated patterns are from.
+    for (place, start) in (205..).step_by(40).zip([3, 40, 200]) {
+        one_length[place] = Region { text: 0, start, end: start + 48 };
+    }
+    let mut others = one_length.clone();
+    others[7] = Region { text: 0, start: 11, end: 61 };
+    let candidates = |regions: &[Region]| -> Arc<Vec<Candidate>> {
+        let skipped = Candidate { pattern: 0, region: Region { text: 0, start: 0, end: 5 } };
+        let own = regions.iter().map(|&region| Candidate { pattern: 0, region });
+        Arc::new([skipped; 3].into_iter().chain(own).chain([skipped]).collect())
+    };
+    let order: Vec<u32> = (0..count).map(|place| place * 7 % 40).collect();
+    let all = [
+        (Places::Regions(Arc::new(one_length.clone())), true),
+        (Places::Regions(Arc::new(others.clone())), false),
+        (Places::Candidates(candidates(&one_length), 3..3 + count), true),
+        (Places::Candidates(candidates(&others), 3..3 + count), false),
+        (Places::Texts(order.into()), true),
+    ];
+    let blocks = (0..patterns.len() as u32).map(|pattern| {
+        // A few places are of no block.
+        EditBlock { pattern, places: 40 * pattern + pattern % 3..40 * (pattern + 1), cells: 1 }
+    });
+    let blocks: Vec<EditBlock> = blocks.collect();
+    let mut near = 0;
+    for (places, are_equal) in all {
+        let held = if matches!(places, Places::Texts(_)) { &texts } else { &genome };
+        for (mode, limit) in MODES.into_iter().flat_map(|mode| [(mode, Limit::None), (mode, Limit::Distance(15))]) {
+            let scheme = EditScheme { limit, ..scheme(mode, Equality::literal(Alphabet::Dna)) };
+            let band = EditBand::new(Arc::clone(&patterns), Arc::clone(held), Arc::new(scheme), places.clone());
+            assert_eq!(band.text_symbols().0 == band.text_symbols().1, are_equal);
+            // Without the patterns of no symbol or few there are lists.
+            for own in [&blocks[..], &blocks[2..]] {
+                let band = EditBand::new(Arc::clone(&patterns), Arc::clone(held), band.scheme.clone(), places.clone());
+                let batch = Arc::new(EditBatch { band: Arc::new(band), blocks: own.to_vec() });
+                let is_band = mode == EditMode::Global && limit != Limit::None;
+                let kernels = whole().into_iter().chain(is_band.then(|| called("myers_band")));
+                for kernel in kernels {
+                    let found = compute(&mut engine(kernel, |_| {}), &batch);
+                    assert_eq!(differences(&batch, &found), None, "{}, {places:?}", kernel.stem);
+                    near += found.iter().filter(|found| found.distance < 10).count();
+                }
+            }
+        }
+    }
+    assert!(near > 100, "{near}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_long_pattern_takes_memory_for_a_block_of_the_text() {
         let scheme = Arc::new(EditScheme { mode, equality: equality.clone(), limit: Limit::None });
         let (patterns, texts) =
             (store(Alphabet::Dna, std::slice::from_ref(&pattern)), store(Alphabet::Dna, std::slice::from_ref(&text)));
-        let band = Arc::new(EditBand { patterns, texts, scheme, places: Places::Texts([0].into()) });
+        let band = Arc::new(EditBand::new(patterns, texts, scheme, Places::Texts([0].into())));
         let blocks = vec![EditBlock { pattern: 0, places: 0..1, cells: (TEXT * PATTERN) as u64 }];
         let batch = EditBatch { band, blocks };
         let mut workspace = Workspace::new();

@@ -48,12 +48,8 @@ fn edit_batch(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>) -> Arc<
     let scheme = EditScheme { mode: EditMode::Global, equality: Equality::literal(alphabet), limit: Limit::None };
     let block = |pattern| EditBlock { pattern, places: 0..5, cells: 5 * 40 * u64::from(patterns.length(pattern)) };
     let blocks = (0..2).map(block).collect();
-    let band = EditBand {
-        patterns: Arc::clone(patterns),
-        texts: Arc::clone(texts),
-        scheme: Arc::new(scheme),
-        places: Places::Texts((0..5).collect()),
-    };
+    let [own, others] = [patterns, texts].map(Arc::clone);
+    let band = EditBand::new(own, others, Arc::new(scheme), Places::Texts((0..5).collect()));
     Arc::new(EditBatch { band: Arc::new(band), blocks })
 }
 

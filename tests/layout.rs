@@ -249,6 +249,8 @@ fn params_of_distances() {
             dense_begin,
             kept_begin,
             result_words,
+            place_words,
+            text_symbols,
         ]
     );
     // A run is four words of `runs`.

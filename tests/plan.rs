@@ -339,7 +339,7 @@ fn bands_of_a_rectangle_share_their_order() {
     assert!(orders.len() == 3 && orders.iter().all(|order| Arc::ptr_eq(order, &orders[0])));
     let orders = edit_job(&job).bands(1).map(|(_, band, _)| match &band.places {
         Places::Texts(order) => Arc::clone(order),
-        Places::Regions(_) => panic!("texts are whole"),
+        Places::Regions(_) | Places::Candidates(..) => panic!("texts are whole"),
     });
     let orders: Vec<Arc<[u32]>> = orders.collect();
     assert_eq!(orders[0][..], [1, 2, 0, 3]);

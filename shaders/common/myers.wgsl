@@ -8,7 +8,8 @@
 //             texts: BITS a symbol, the first lowest; 0 to 3 are bases, and with 4 bits params.sets says of what bases another
 //             code is made up. Before the first text and after the last is room to read.
 //             Tasks are numbered through; runs[r] = (first task, its place, first word of its profile, length of the pattern),
-//             places[p] = (first symbol of the text, length); first_runs[g] is the run of workgroup g's first task (of
+//             a place has params.place_words in places: the first symbol of the text and, where texts differ in length, its length;
+//             first_runs[g] is the run of workgroup g's first task (of
 //             myers_band two numbers: run and first task of workgroup g).
 //             out: the list of tasks within a limit, each with its result, the results of all tasks (hand_over), and the tasks
 //             that heads keep.
@@ -55,6 +56,9 @@ struct Params {
     // Where in the output the tasks begin that heads keep, and words of a result.
     kept_begin: u32,
     result_words: u32,
+    // Words of a place: 1 where all texts have text_symbols, else 2.
+    place_words: u32,
+    text_symbols: u32,
 }
 
 struct Output {
@@ -72,7 +76,7 @@ struct Output {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> profile: array<u32>;
 @group(0) @binding(2) var<storage, read> texts: array<u32>;
-@group(0) @binding(3) var<storage, read> places: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read> places: array<u32>;
 @group(0) @binding(4) var<storage, read> runs: array<vec4<u32>>;
 @group(0) @binding(5) var<storage, read> first_runs: array<u32>;
 @group(0) @binding(6) var<storage, read_write> scratch: array<u32>;
@@ -91,6 +95,14 @@ struct Pair {
     // First symbol and number of columns.
     at: u32,
     n: u32,
+}
+
+// First symbol and length of the text at a place.
+fn text_at(place: u32) -> vec2<u32> {
+    if (params.place_words == 1u) {
+        return vec2<u32>(places[place], params.text_symbols);
+    }
+    return vec2<u32>(places[2u * place], places[2u * place + 1u]);
 }
 
 // The task of a place in the dispatch, counted through all workgroups; task_count or more if there is none.
@@ -121,16 +133,16 @@ fn pair_of(group: u32, task: u32) -> Pair {
         }
     }
     let run = runs[low];
-    let place = places[run.y + task - run.x];
+    let text = text_at(run.y + task - run.x);
     let stride = (run.w + 31u) / 32u;
     let words = select(stride, min(stride, HEAD), HEAD > 0u);
     let m = run.w - 32u * (stride - words);
-    var n = place.y;
+    var n = text.y;
     if (IS_PREFIX) {
         // Beyond, every distance is above the pattern's length.
         n = min(n, 2u * m);
     }
-    return Pair(run.z, m, words, stride, place.x, n);
+    return Pair(run.z, m, words, stride, text.x, n);
 }
 
 // SYMBOLS symbols from one on, the first lowest.

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use crate::engine::shelf::Lent;
 use crate::score::{EditMode, EditScheme, Found, Limit, Reach};
 
 /// Distances of pairs that are counted through: of all blocks of a batch in their order, of a block's places in theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Distances {
     /// One entry a pair.
-    Each(Vec<Found>),
+    Each(Lent<Found>),
     /// The pairs within the limit, by their number, which rises. All others are above it.
     Listed {
         /// Pairs, listed or not.
@@ -20,7 +21,7 @@ pub enum Distances {
 
 impl Default for Distances {
     fn default() -> Self {
-        Distances::Each(Vec::new())
+        Distances::Each(Lent::default())
     }
 }
 
@@ -47,7 +48,7 @@ impl Distances {
     /// One entry a pair.
     pub fn into_each(self) -> Vec<Found> {
         match self {
-            Distances::Each(found) => found,
+            Distances::Each(mut found) => std::mem::take(&mut *found),
             Distances::Listed { pairs, list } => {
                 let mut found = vec![Found::NONE; pairs];
                 list.iter().for_each(|&(pair, one)| found[pair as usize] = one);
@@ -59,7 +60,7 @@ impl Distances {
     /// One entry a pair, to be changed; a list becomes that.
     pub fn each_mut(&mut self) -> &mut Vec<Found> {
         if matches!(self, Distances::Listed { .. }) {
-            *self = Distances::Each(std::mem::take(self).into_each());
+            *self = Distances::Each(std::mem::take(self).into_each().into());
         }
         match self {
             Distances::Each(found) => found,
@@ -103,7 +104,7 @@ mod tests {
         let mut listed = Distances::Listed { pairs: 6, list: vec![(1, one(2)), (4, one(0))] };
         for range in [0..6, 1..5, 2..4, 4..4, 5..6] {
             let of = |distances: &Distances| distances.within(range.clone()).collect::<Vec<_>>();
-            assert_eq!(of(&listed), of(&Distances::Each(each.clone())), "{range:?}");
+            assert_eq!(of(&listed), of(&Distances::Each(each.clone().into())), "{range:?}");
         }
         assert_eq!(listed.within(1..5).collect::<Vec<_>>(), [(0, one(2)), (3, one(0))]);
         assert_eq!((listed.pairs(), listed.clone().into_each()), (6, each.clone()));

@@ -23,6 +23,6 @@ impl TextbookKind for Edit {
                 found.push(oracle::find(pattern, band.text(place), &band.scheme));
             }
         }
-        Ok(EditReport { found: Distances::Each(found), ..EditReport::default() })
+        Ok(EditReport { found: Distances::Each(found.into()), ..EditReport::default() })
     }
 }

@@ -1,5 +1,6 @@
 //! Levenshtein distances: patterns against texts, or against regions of texts that a read mapper found.
 
+mod check;
 pub mod cpu;
 mod distances;
 pub mod gpu;

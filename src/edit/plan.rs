@@ -11,8 +11,8 @@ use crate::score::{EditMode, EditScheme};
 use crate::seq::part::{Extents, PartsLeft};
 use crate::seq::{Part, SequenceId, SequenceStore, Strands};
 
-/// Candidates that one thread puts into blocks at a time.
-const CANDIDATES_AT_ONCE: usize = 1 << 15;
+/// Candidates that one thread looks at at a time: rather a loop over many than a step of the pool for each.
+pub(crate) const CANDIDATES_AT_ONCE: usize = 1 << 15;
 
 /// What is compared with what.
 #[derive(Debug, Clone)]
@@ -79,14 +79,16 @@ impl EditJob {
         self.parts.as_ref().map_or_else(|| vec![Part::all(all)], |parts| parts.to_vec())
     }
 
-    /// Pairs of each of these parts, and their cells.
+    /// Pairs of each of these parts, and their cells; of candidates counted by the threads of the pool that this runs in.
     pub fn extents(&self, parts: &[Part]) -> Vec<(u64, u128)> {
         if let Against::Candidates(_, candidates) = &self.against {
-            let cells =
-                |one: &Candidate| u128::from(self.patterns.length(one.pattern)) * u128::from(one.region.symbols());
+            let cells = |one: &Candidate| {
+                u128::from(u64::from(self.patterns.length(one.pattern)) * u64::from(one.region.symbols()))
+            };
             let of = |part: &Part| {
                 let own = &candidates[part.queries.start as usize..part.queries.end as usize];
-                (own.len() as u64, own.iter().map(cells).sum())
+                let some = own.par_chunks(CANDIDATES_AT_ONCE).map(|own| own.iter().map(cells).sum::<u128>());
+                (own.len() as u64, some.sum())
             };
             return parts.iter().map(of).collect();
         }
@@ -245,23 +247,23 @@ impl EditBands {
         self.planned(range, Places::Texts(order), blocks)
     }
 
-    fn next_candidates(&mut self, candidates: &[Candidate]) -> Option<Planned<Edit>> {
+    fn next_candidates(&mut self, candidates: &Arc<Vec<Candidate>>) -> Option<Planned<Edit>> {
         let Range { start: begin, end: total } = self.left.front()?.queries;
         // Both strands of a candidate are in one band.
         let pairs = self.pairs.next_multiple_of(u64::from(self.job.strands.copies()));
         let end = (u64::from(begin) + pairs).min(u64::from(total)) as u32;
         self.left.advance(end);
         let own = &candidates[begin as usize..end as usize];
-        let regions: Vec<Region> = own.par_iter().map(|candidate| candidate.region).collect();
         let parts = own.par_chunks(CANDIDATES_AT_ONCE).enumerate().map(|(index, part)| {
-            let mut blocks: Vec<(u32, EditBlock)> = Vec::new();
-            for (place, candidate) in ((index * CANDIDATES_AT_ONCE) as u32..).zip(part) {
-                let m = self.job.patterns.length(candidate.pattern);
-                let cells = u64::from(m) * u64::from(candidate.region.symbols());
-                let block = EditBlock { pattern: candidate.pattern, places: place..place + 1, cells };
-                add_block(&mut blocks, (words(m), block));
-            }
-            blocks
+            let mut place = (index * CANDIDATES_AT_ONCE) as u32;
+            let of_pattern = |own: &[Candidate]| {
+                let (pattern, first) = (own[0].pattern, place);
+                place += own.len() as u32;
+                let m = self.job.patterns.length(pattern);
+                let symbols: u64 = own.iter().map(|candidate| u64::from(candidate.region.symbols())).sum();
+                (words(m), EditBlock { pattern, places: first..place, cells: u64::from(m) * symbols })
+            };
+            part.chunk_by(|one, next| one.pattern == next.pattern).map(of_pattern).collect::<Vec<_>>()
         });
         let mut blocks = Vec::new();
         for part in parts.collect::<Vec<_>>() {
@@ -269,18 +271,14 @@ impl EditBands {
             part.next().into_iter().for_each(|first| add_block(&mut blocks, first));
             blocks.extend(part);
         }
-        Some(self.planned(begin..end, Places::Regions(Arc::new(regions)), blocks))
+        Some(self.planned(begin..end, Places::Candidates(Arc::clone(candidates), begin..end), blocks))
     }
 
     fn planned(&self, range: Range<u32>, places: Places, mut blocks: Vec<(u32, EditBlock)>) -> Planned<Edit> {
         // Long patterns first; patterns stay in order within a class.
         blocks.sort_by_key(|(class, _)| std::cmp::Reverse(*class));
-        let band = EditBand {
-            patterns: Arc::clone(&self.job.patterns),
-            texts: Arc::clone(self.job.texts()),
-            scheme: Arc::clone(&self.job.scheme),
-            places,
-        };
+        let [patterns, texts] = [&self.job.patterns, self.job.texts()].map(Arc::clone);
+        let band = EditBand::new(patterns, texts, Arc::clone(&self.job.scheme), places);
         (range, Arc::new(band), blocks)
     }
 }

@@ -54,7 +54,7 @@ pub fn leave_out(planned: Planned<Edit>) -> (Planned<Edit>, LeftOut) {
             let left_out = LeftOut { pairs: all.0 - kept.0, cells: all.1 - kept.1 };
             let EditBand { patterns, texts, scheme, .. } = &*band;
             let (patterns, texts, scheme) = (Arc::clone(patterns), Arc::clone(texts), Arc::clone(scheme));
-            let band = EditBand { patterns, texts, scheme, places: Places::Texts(places.into()) };
+            let band = EditBand::new(patterns, texts, scheme, Places::Texts(places.into()));
             ((range, Arc::new(band), few), left_out)
         }
     }

@@ -1,14 +1,16 @@
 //! Levenshtein distances as work: patterns against texts, or against regions of texts that a read mapper found.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::distances::{Distances, between, may_leave_out};
-use crate::engine::{Batch, Portion, Reported, Work, check};
-use crate::score::{EditMode, EditScheme, Found, Reach};
+use super::check;
+use super::distances::Distances;
+use super::plan::Candidate;
+use crate::engine::{Batch, Portion, Reported, Work};
+use crate::score::EditScheme;
 use crate::seq::{Code, SequenceId, SequenceStore};
 
 /// A part of a text.
@@ -36,6 +38,8 @@ pub enum Places {
     Texts(Arc<[SequenceId]>),
     /// Parts of texts.
     Regions(Arc<Vec<Region>>),
+    /// The regions of some of these candidates, where they are: there may be very many.
+    Candidates(Arc<Vec<Candidate>>, Range<u32>),
 }
 
 /// What the blocks of a batch share.
@@ -49,9 +53,38 @@ pub struct EditBand {
     pub scheme: Arc<EditScheme>,
     /// What patterns are compared with.
     pub places: Places,
+    /// [`EditBand::text_symbols`], once somebody has asked.
+    text_symbols: OnceLock<(u32, u32)>,
 }
 
 impl EditBand {
+    /// A band.
+    pub fn new(
+        patterns: Arc<SequenceStore>,
+        texts: Arc<SequenceStore>,
+        scheme: Arc<EditScheme>,
+        places: Places,
+    ) -> Self {
+        EditBand { patterns, texts, scheme, places, text_symbols: OnceLock::new() }
+    }
+
+    /// Symbols of the shortest and of the longest region at all places; 0 and 0 if there is none. The first who asks looks at
+    /// all of them, on the threads of the pool that this runs in.
+    pub fn text_symbols(&self) -> (u32, u32) {
+        if let Some(known) = self.text_symbols.get() {
+            return *known;
+        }
+        // Not within the lock: a thread of the pool that waits for it could be the one that has to do a part of the work.
+        let both = |a: (u32, u32), b: (u32, u32)| (a.0.min(b.0), a.1.max(b.1));
+        let parts = (0..self.len()).into_par_iter().step_by(GROUP_PAIRS).map(|first| {
+            let places = first..(first + GROUP_PAIRS).min(self.len());
+            let lengths = places.map(|place| self.region(place as u32).symbols());
+            lengths.fold((u32::MAX, 0), |all, n| both(all, (n, n)))
+        });
+        let extremes = parts.reduce_with(both).unwrap_or((0, 0));
+        *self.text_symbols.get_or_init(|| extremes)
+    }
+
     /// The region at a place.
     #[inline]
     pub fn region(&self, place: u32) -> Region {
@@ -61,6 +94,7 @@ impl EditBand {
                 Region { text, start: 0, end: self.texts.length(text) }
             }
             Places::Regions(regions) => regions[place as usize],
+            Places::Candidates(all, range) => all[(range.start + place) as usize].region,
         }
     }
 
@@ -75,6 +109,7 @@ impl EditBand {
         match &self.places {
             Places::Texts(order) => order.len(),
             Places::Regions(regions) => regions.len(),
+            Places::Candidates(_, range) => range.len(),
         }
     }
 
@@ -118,6 +153,8 @@ pub struct EditReport {
     pub unfinished: Vec<usize>,
     /// Time that the device was busy with the kernel, where it can be told.
     pub kernel_time: Option<Duration>,
+    /// Whether the engine looked at all of it as [`Work::check`] does while it had it in hand: that does not do so again.
+    pub is_checked: bool,
 }
 
 impl Reported for EditReport {
@@ -197,8 +234,13 @@ impl Work for Edit {
         false
     }
 
+    #[inline]
+    fn fits(block: &EditBlock, portion: Portion) -> bool {
+        block.cells <= portion.cells && block.pairs() <= portion.pairs
+    }
+
     fn split(band: &EditBand, block: EditBlock, portion: Portion) -> (EditBlock, Option<EditBlock>) {
-        if block.cells <= portion.cells && block.pairs() <= portion.pairs {
+        if Self::fits(&block, portion) {
             return (block, None);
         }
         let m = u64::from(band.patterns.length(block.pattern));
@@ -221,99 +263,12 @@ impl Work for Edit {
     }
 
     fn check(batch: &EditBatch, report: &EditReport) -> Result<(), String> {
-        let finished = check_sizes(batch, report)?;
-        let mut groups = groups(batch, GROUP_PAIRS).into_iter();
-        groups.try_for_each(|group| check_group(batch, &finished, &group, &report.found))
+        if report.is_checked { Ok(()) } else { check::check(batch, report) }
     }
 
     fn check_on(pool: &rayon::ThreadPool, batch: &EditBatch, report: &EditReport) -> Result<(), String> {
-        if batch.pairs() <= GROUP_PAIRS as u64 {
-            return Self::check(batch, report);
-        }
-        let finished = check_sizes(batch, report)?;
-        let check = |group: Group| check_group(batch, &finished, &group, &report.found);
-        pool.install(|| groups(batch, GROUP_PAIRS).into_par_iter().try_for_each(check))
+        if report.is_checked { Ok(()) } else { check::check_on(pool, batch, report) }
     }
-}
-
-/// Which blocks are finished, if there are as many results as pairs.
-fn check_sizes(batch: &EditBatch, report: &EditReport) -> Result<Vec<bool>, String> {
-    let finished = check::finished(batch.blocks.len(), &report.unfinished)?;
-    if report.found.pairs() as u64 != batch.pairs() {
-        return Err(format!("{} results for {} pairs", report.found.pairs(), batch.pairs()));
-    }
-    if let Distances::Listed { pairs, list } = &report.found
-        && !(list.is_sorted_by(|(one, _), (next, _)| one < next)
-            && list.last().is_none_or(|&(pair, _)| (pair as usize) < *pairs))
-    {
-        return Err("pairs are not listed in their order".into());
-    }
-    Ok(finished)
-}
-
-fn check_group(batch: &EditBatch, finished: &[bool], group: &Group, found: &Distances) -> Result<(), String> {
-    let band = &batch.band;
-    let (mut each, mut list) = match found {
-        Distances::Each(found) => (&found[group.pairs.clone()], &[][..]),
-        Distances::Listed { list, .. } => (&[][..], between(list, group.pairs.clone())),
-    };
-    let is_list = matches!(found, Distances::Listed { .. });
-    let mut first = group.pairs.start;
-    for index in group.blocks.clone() {
-        let block = &batch.blocks[index];
-        let m = band.patterns.length(block.pattern);
-        let count = block.places.len();
-        if is_list {
-            let end = first + count;
-            let (own, others) = list.split_at(list.iter().take_while(|&&(pair, _)| (pair as usize) < end).count());
-            list = others;
-            if finished[index] {
-                if own.len() < count && !may_leave_out(&band.scheme, m) {
-                    let mut listed = own.iter().map(|&(pair, _)| pair as usize).peekable();
-                    for (pair, place) in (first..).zip(block.places.clone()) {
-                        if listed.next_if_eq(&pair).is_none() {
-                            check_pair(band, (block, m), place, Found::NONE)?;
-                        }
-                    }
-                }
-                for &(pair, found) in own {
-                    let place = block.places.start + (pair as usize - first) as u32;
-                    if found == Found::NONE {
-                        return Err(format!("a pair of pattern {} is listed without a distance", block.pattern));
-                    }
-                    check_pair(band, (block, m), place, found)?;
-                }
-            }
-            first = end;
-            continue;
-        }
-        let (own, others) = each.split_at(count);
-        each = others;
-        let mut pairs = block.places.clone().zip(own).filter(|_| finished[index]);
-        pairs.try_for_each(|(place, found)| check_pair(band, (block, m), place, *found))?;
-    }
-    Ok(())
-}
-
-/// Checks what was found of a block's pattern of `m` symbols at a place.
-#[inline]
-fn check_pair(band: &EditBand, (block, m): (&EditBlock, u32), place: u32, found: Found) -> Result<(), String> {
-    let n = band.region(place).symbols();
-    let (least, most) = match band.scheme.mode {
-        EditMode::Global => (m.abs_diff(n), m.max(n)),
-        EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
-        EditMode::Overlap(_) => (0, m.min(n)),
-    };
-    let is_possible = (least..=most).contains(&found.distance) && found.end <= n;
-    let is_rated = matches!(band.scheme.mode, EditMode::Overlap(reach) if reach.rate < Reach::ANY_RATE);
-    let may_be_none = is_rated || band.scheme.limit(m, n) < most;
-    if is_possible || may_be_none && found == Found::NONE {
-        return Ok(());
-    }
-    Err(format!(
-        "distance {} up to symbol {} of pattern {} of {m} and a text of {n} symbols",
-        found.distance, found.end, block.pattern
-    ))
 }
 
 #[cfg(test)]
@@ -326,12 +281,12 @@ mod tests {
         store.push("s", &[1, 2, 4]).unwrap();
         let store = Arc::new(store.build());
         let scheme = EditScheme {
-            mode: EditMode::Global,
+            mode: crate::score::EditMode::Global,
             equality: crate::score::Equality::literal(crate::seq::Alphabet::Dna),
             limit: crate::score::Limit::None,
         };
         let places = Places::Texts([0; 40].into());
-        let band = EditBand { patterns: Arc::clone(&store), texts: store, scheme: Arc::new(scheme), places };
+        let band = EditBand::new(Arc::clone(&store), store, Arc::new(scheme), places);
         let block = |places: Range<u32>| EditBlock { pattern: 0, places, cells: 1 };
         let blocks = vec![block(0..3), block(0..0), block(3..4), block(0..40), block(5..5), block(7..9)];
         let batch = EditBatch { band: Arc::new(band), blocks };
@@ -340,6 +295,33 @@ mod tests {
         assert_eq!(cut(4), [(0..3, 0..4), (3..4, 4..44), (4..6, 44..46)]);
         assert_eq!(cut(100), [(0..6, 0..46)]);
         assert_eq!(cut(46), [(0..6, 0..46)]);
+    }
+
+    #[test]
+    fn a_band_knows_its_shortest_and_its_longest_region() {
+        let mut store = SequenceStore::builder(crate::seq::Alphabet::Dna);
+        [3, 9, 5].into_iter().for_each(|length| store.push("s", &vec![1; length]).unwrap());
+        let store = Arc::new(store.build());
+        let scheme = Arc::new(EditScheme {
+            mode: crate::score::EditMode::Infix,
+            equality: crate::score::Equality::literal(crate::seq::Alphabet::Dna),
+            limit: crate::score::Limit::None,
+        });
+        let of = |places| EditBand::new(Arc::clone(&store), Arc::clone(&store), Arc::clone(&scheme), places);
+        let regions: Vec<Region> = [(0, 7), (1, 3), (4, 9)].map(|(start, end)| Region { text: 1, start, end }).into();
+        let candidates = regions.iter().map(|&region| Candidate { pattern: 0, region });
+        let candidates: Arc<Vec<Candidate>> = Arc::new(candidates.collect());
+        let all = [
+            (Places::Texts([0, 2, 2].into()), (3, 5)),
+            (Places::Texts([].into()), (0, 0)),
+            (Places::Regions(Arc::new(regions)), (2, 7)),
+            (Places::Candidates(Arc::clone(&candidates), 0..2), (2, 7)),
+            (Places::Candidates(candidates, 2..3), (5, 5)),
+        ];
+        for (places, expected) in all {
+            let band = of(places);
+            assert_eq!([band.text_symbols(), band.text_symbols()], [expected; 2]);
+        }
     }
 
     #[test]

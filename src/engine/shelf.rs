@@ -51,6 +51,14 @@ impl<T: Clone> Clone for Lent<T> {
     }
 }
 
+impl<T: PartialEq> PartialEq for Lent<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.buffer == other.buffer
+    }
+}
+
+impl<T: Eq> Eq for Lent<T> {}
+
 impl<T: fmt::Debug> fmt::Debug for Lent<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.buffer.fmt(f)

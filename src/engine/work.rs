@@ -28,6 +28,12 @@ pub trait Work: Debug + Clone + Copy + Send + Sync + 'static {
     /// Whether a batch for an engine that holds so many bytes of sequences may have one block only.
     fn one_block(band: &Self::Band, store_bytes: u64) -> bool;
 
+    /// Whether a block is surely no more than a portion, so that [`Work::split`] would leave it as it is. Where bands have very many
+    /// blocks, that should be seen at once.
+    fn fits(_block: &Self::Block, _portion: Portion) -> bool {
+        false
+    }
+
     /// Splits off the first part of a block that has portion, but at least one pair.
     fn split(band: &Self::Band, block: Self::Block, portion: Portion) -> (Self::Block, Option<Self::Block>);
 

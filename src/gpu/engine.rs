@@ -52,6 +52,11 @@ pub trait GpuKind: Work {
         0
     }
 
+    /// Cells of a batch, which may have many blocks to count through.
+    fn cells_of(_host: &mut Self::Host, batch: &Batch<Self>) -> Result<u64> {
+        Ok(batch.cells())
+    }
+
     /// A slot without buffers.
     fn slot(gpu: &Gpu) -> Self::Slot;
 
@@ -132,6 +137,8 @@ pub struct Site<'a> {
     pub memory: u64,
     /// Memory was short, and all that could be given back was: what can do with less now has to.
     pub sparing: bool,
+    /// Cells of the batch.
+    pub cells: u64,
     /// Cells that the engine may expect to compute after this batch; 0 if nobody said.
     pub remaining_cells: u64,
 }
@@ -140,6 +147,8 @@ pub struct Site<'a> {
 struct Flight<K: GpuKind> {
     slot: usize,
     batch: Arc<Batch<K>>,
+    /// Of the batch: it may have many blocks to count through.
+    cells: u64,
     choice: K::Choice,
 }
 
@@ -250,8 +259,8 @@ impl<K: GpuKind> GpuEngine<K> {
     }
 
     /// Hands a batch to the device. If memory is too short for it, again once all is given back that can be.
-    fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>) -> Result<K::Choice> {
-        let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, batch, sparing))?;
+    fn start(&mut self, slot: usize, batch: &Arc<Batch<K>>, cells: u64) -> Result<K::Choice> {
+        let started = shortage::attempt(self, |engine, sparing| engine.attempt(slot, (batch, cells), sparing))?;
         started.map_err(|error| {
             // What takes memory beside sequences grows with the pairs.
             self.most_pairs = self.most_pairs.min(batch.pairs() / 2).max(1);
@@ -260,12 +269,13 @@ impl<K: GpuKind> GpuEngine<K> {
         })
     }
 
-    fn attempt(&mut self, slot: usize, batch: &Arc<Batch<K>>, sparing: bool) -> Result<K::Choice> {
+    fn attempt(&mut self, slot: usize, (batch, cells): (&Arc<Batch<K>>, u64), sparing: bool) -> Result<K::Choice> {
         let site = &mut Site {
             residents: &mut self.residents,
             kernel: self.kernel,
             memory: self.memory,
             sparing,
+            cells,
             remaining_cells: self.remaining_cells,
         };
         let (host, slot) = (&mut self.host, &mut self.slots[slot]);
@@ -346,10 +356,11 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
 
     fn submit(&mut self, batch: Arc<Batch<K>>) -> Result<Ticket> {
         self.gpu.check()?;
+        let cells = K::cells_of(&mut self.host, &batch)?;
         let Some(slot) = self.free_slots.pop() else {
             return Err(self.gpu.error("more batches than slots"));
         };
-        let choice = match self.start(slot, &batch) {
+        let choice = match self.start(slot, &batch, cells) {
             Ok(choice) => choice,
             Err(error) => {
                 self.free_slots.push(slot);
@@ -358,17 +369,16 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
         };
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        self.in_flight.insert(ticket, Flight { slot, batch, choice });
+        self.in_flight.insert(ticket, Flight { slot, batch, cells, choice });
         Ok(ticket)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<K::Report> {
-        let Some(Flight { slot, batch, choice }) = self.in_flight.remove(&ticket) else {
+        let Some(Flight { slot, batch, cells, choice }) = self.in_flight.remove(&ticket) else {
             return Err(self.gpu.error("a ticket that was never given"));
         };
         self.free_slots.push(slot);
         self.has_learnt = true;
-        let cells = batch.cells();
         let expected = Duration::from_secs_f64(cells as f64 / self.speed);
         let limit = Duration::from_secs(PATIENCE_SECONDS) + expected * PATIENCE_TIMES;
         let refused = self.gpu.refused_buffers();

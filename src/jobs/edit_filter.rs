@@ -273,7 +273,7 @@ impl Engine<Edit> for KeepAll {
                 Found { distance, end: 0 }.within(band.scheme.limit(m, n))
             }));
         }
-        let report = EditReport { found: Distances::Each(found), ..EditReport::default() };
+        let report = EditReport { found: Distances::Each(found.into()), ..EditReport::default() };
         debug_assert_eq!(Edit::check(&batch, &report), Ok(()));
         Ok(report)
     }

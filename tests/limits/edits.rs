@@ -17,12 +17,9 @@ fn workspaces() -> Vec<(String, cpu::Workspace)> {
 /// Compares all workspaces with the textbook, each pattern with the text of its number.
 fn check(patterns: &[Vec<Code>], texts: &[Vec<Code>], mode: EditMode, limit: Limit) {
     let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
-    let band = EditBand {
-        patterns: store(Alphabet::Dna, patterns),
-        texts: store(Alphabet::Dna, texts),
-        scheme: Arc::new(scheme.clone()),
-        places: Places::Texts((0..texts.len() as u32).collect()),
-    };
+    let places = Places::Texts((0..texts.len() as u32).collect());
+    let (own, others) = (store(Alphabet::Dna, patterns), store(Alphabet::Dna, texts));
+    let band = EditBand::new(own, others, Arc::new(scheme.clone()), places);
     let blocks = (0..patterns.len() as u32).map(|k| EditBlock { pattern: k, places: k..k + 1, cells: 1 }).collect();
     let batch = EditBatch { blocks, band: Arc::new(band) };
     let expected: Vec<_> = patterns.iter().zip(texts).map(|(a, b)| oracle::find(a, b, &scheme)).collect();

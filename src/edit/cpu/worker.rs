@@ -29,6 +29,7 @@ impl CpuKind for Edit {
         let begin = Instant::now();
         let found = run_until(batch, workspace, || interrupt.load(Ordering::Relaxed));
         let found = found.ok_or(Error::Interrupted)?;
-        Ok(EditReport { found: Distances::Each(found), unfinished: Vec::new(), kernel_time: Some(begin.elapsed()) })
+        let kernel_time = Some(begin.elapsed());
+        Ok(EditReport { found: Distances::Each(found.into()), kernel_time, ..EditReport::default() })
     }
 }

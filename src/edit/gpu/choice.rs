@@ -1,18 +1,17 @@
 //! Which kernels can compute a batch, with how many words a lane and how many lanes a pair, and what they should cost;
 //! [`crate::gpu::choosing`] takes one. Words a lane and lanes a pair decide as in figures 7 to 9 of Chacon et al. (2014).
 
-use rayon::prelude::*;
-
+use super::extent::Extent;
 use super::heads;
 use crate::edit::distances::may_leave_out;
 use crate::edit::kernels::myers::{Coding, Cooperation, POSITION_BITS, Selection, THREAD_SYMBOLS, Variant};
-use crate::edit::{EditBand, EditBatch, GROUP_PAIRS, Group, groups, words};
+use crate::edit::words;
 use crate::error::Result;
 use crate::gpu::adapter::FoundAdapter;
 use crate::gpu::choosing::{Candidate, Speed, Work};
 use crate::gpu::device::Gpu;
 use crate::gpu::kernels::Kernel;
-use crate::score::{EditMode, EditScheme, Found, Limit};
+use crate::score::{EditMode, EditScheme};
 
 /// Invocations a workgroup of `myers_band`: as many pairs of one pattern.
 pub(super) const BAND_WORKGROUP: u32 = 32;
@@ -84,58 +83,6 @@ impl EditShape {
     }
 }
 
-/// Greatest lengths in a batch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Extent {
-    /// Longest pattern.
-    pub pattern_symbols: u32,
-    /// Shortest pattern.
-    pub least_pattern_symbols: u32,
-    /// Longest text, as far as it is looked at.
-    pub text_symbols: u32,
-    /// No pair's limit is above it; the host looks at each pair's own.
-    pub limit: u32,
-    /// Workgroups of so many pairs of one pattern that the pairs would fill at best, of so many that they need.
-    pub filled: f64,
-}
-
-impl Extent {
-    /// Those of a batch whose band has texts of at most so many symbols.
-    pub fn of(batch: &EditBatch, longest_text: u32) -> Self {
-        let band = &batch.band;
-        let lengths =
-            batch.blocks.par_iter().with_min_len(GROUP_PAIRS).map(|block| band.patterns.length(block.pattern));
-        let both = |(least, most): (u32, u32), (own_least, own_most)| (least.min(own_least), most.max(own_most));
-        let (least, pattern_symbols) = lengths.map(|m| (m, m)).reduce(|| (u32::MAX, 0), both);
-        let greatest_limit = |group: Group| {
-            let blocks = batch.blocks[group.blocks].iter();
-            let limits = blocks.flat_map(|block| {
-                let m = band.patterns.length(block.pattern);
-                block.places.clone().map(move |place| band.scheme.limit(m, band.region(place).symbols()))
-            });
-            limits.max().unwrap_or(0)
-        };
-        let limit = match (band.scheme.mode, band.scheme.limit) {
-            (EditMode::Global, _) => groups(batch, GROUP_PAIRS).into_par_iter().map(greatest_limit).max().unwrap_or(0),
-            // What is above the reach's rate has no distance.
-            (EditMode::Overlap(_), _) => Found::NONE.distance - 1,
-            (EditMode::Infix | EditMode::Prefix, Limit::Distance(distance)) => distance,
-            (EditMode::Infix | EditMode::Prefix, _) => band.scheme.limit(pattern_symbols, u32::MAX),
-        };
-        let blocks = batch.blocks.par_iter().with_min_len(GROUP_PAIRS);
-        let needed: u64 = blocks.map(|block| block.pairs().next_multiple_of(u64::from(BAND_WORKGROUP))).sum();
-        // In prefix mode no distance beyond is less than the pattern's length.
-        let most = if band.scheme.mode == EditMode::Prefix { 2 * pattern_symbols } else { u32::MAX };
-        Extent {
-            pattern_symbols,
-            least_pattern_symbols: least.min(pattern_symbols),
-            text_symbols: longest_text.min(most),
-            limit,
-            filled: batch.pairs() as f64 / needed.max(1) as f64,
-        }
-    }
-}
-
 /// Pairs that a list has room for at least, if there are as many.
 const LEAST_LIST_ROOM: u32 = 1024;
 /// Pairs of a batch to one that a list has room for.
@@ -149,14 +96,6 @@ pub(super) fn listing(shape: &EditShape, scheme: &EditScheme, extent: &Extent, p
     }
     let room = shape.list_room.unwrap_or((pairs / LIST_SHARE).max(LEAST_LIST_ROOM)).min(pairs);
     (room > 0).then_some((extent.limit, room))
-}
-
-/// Length of the longest text of a band.
-pub(super) fn longest_text(band: &EditBand) -> u32 {
-    let longest =
-        |range: std::ops::Range<usize>| range.map(|place| band.region(place as u32).symbols()).max().unwrap_or(0);
-    let parts = (0..band.len()).into_par_iter().step_by(GROUP_PAIRS);
-    parts.map(|first| longest(first..(first + GROUP_PAIRS).min(band.len()))).max().unwrap_or(0)
 }
 
 /// Columns that fit a number of loop iterations: one each and one for the word of up to 16 that they come in, and some for

@@ -64,6 +64,8 @@ pub(super) fn plan_dispatches(list: &EditTasks, work: &EditWork<'_>, variant: &V
         dense_begin,
         kept_begin: dense_begin + work.variant.output_words() * list.tasks,
         result_words: work.variant.output_words(),
+        place_words: work.place_words(),
+        text_symbols: work.text_symbols.unwrap_or(0),
     };
     let whole = !variant.strips;
     let strip_rows = u64::from(32 * variant.words * variant.lanes);

@@ -3,7 +3,7 @@
 //! once a pair: invocations that go together through their columns cannot each leave out rows of their own). So heads are
 //! computed first, and then the pairs that they kept.
 
-use super::choice::Extent;
+use super::extent::Extent;
 use crate::edit::kernels::myers::Coding;
 use crate::edit::words;
 
@@ -46,7 +46,10 @@ mod tests {
         let protein = coding(Alphabet::Protein, &(1..=20).collect::<Vec<u8>>());
         let of = |coding: &Coding, pattern_symbols, text_symbols, limit| {
             let least_pattern_symbols = pattern_symbols;
-            words_of(&Extent { pattern_symbols, least_pattern_symbols, text_symbols, limit, filled: 1.0 }, coding)
+            words_of(
+                &Extent { pattern_symbols, least_pattern_symbols, text_symbols, limit, pairs: 1, filled: 1.0 },
+                coding,
+            )
         };
         assert_eq!(of(&dna, 100, 140, 5), Some(2), "four rows are in the first word, and these are too few");
         assert_eq!(of(&dna, 128, 180, 5), Some(1));

@@ -2,7 +2,9 @@
 //! stay on the device.
 
 mod choice;
+mod decode;
 mod dispatch;
+mod extent;
 mod heads;
 mod pieces;
 mod resident;
@@ -15,13 +17,15 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 pub use self::choice::EditShape;
-use self::choice::{Extent, Situation, Way, longest_text};
+use self::choice::{Situation, Way};
+use self::extent::{BLOCKS_AT_ONCE, Extent};
 use self::pieces::Pieces;
 use self::resident::{ResidentProfiles, ResidentTexts};
 use self::slot::{EditSlot, EditWork};
 use super::distances::may_leave_out;
 use super::kernels::myers::Variant;
 use super::{Distances, Edit, EditBand, EditBatch, EditReport};
+use crate::engine::shelf::Shelf;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{self, FoundAdapter};
@@ -53,8 +57,6 @@ pub type EditGpu = engine::GpuEngine<Edit>;
 /// What edit distances have on a device, whatever batches are in flight.
 pub struct EditHost {
     kit: Kit<Variant, EditShape>,
-    /// Length of the longest text of the band that the last batch was of.
-    longest: Option<(Arc<EditBand>, u32)>,
     chooser: Chooser<Way>,
     /// Whether the list of the last batch was too short, or would have been: then none is kept, until few pairs are within the
     /// limit again.
@@ -63,6 +65,8 @@ pub struct EditHost {
     kept: f64,
     /// Threads that share the work on the host; `None` until it is needed or was given.
     pool: Option<Arc<rayon::ThreadPool>>,
+    /// For results of all pairs.
+    found: Shelf<Found>,
 }
 
 /// How a batch is computed, and what it uses.
@@ -86,12 +90,12 @@ impl EditGpu {
         let gpu = Gpu::open(found)?;
         let assumed_speed = found.description.suited(2e12, 2e11, 2e9);
         let host = EditHost {
-            longest: None,
             kit: Kit::new(&gpu, EditShape::for_adapter(found, &gpu.device)),
             chooser: Chooser::new(TELLING_SECONDS, Some(TRIALS)),
             is_crowded: false,
             kept: heads::KEPT,
             pool: None,
+            found: Shelf::default(),
         };
         Ok(engine::GpuEngine::new(gpu, host, adapter::memory_budget(found, None), assumed_speed))
     }
@@ -137,6 +141,12 @@ impl EditHost {
     }
 }
 
+/// Symbols of every text of a band, if all have as many.
+fn one_length(band: &EditBand) -> Option<u32> {
+    let (least, most) = band.text_symbols();
+    (least == most).then_some(most)
+}
+
 has_kit!(EditHost, Variant, EditShape);
 
 impl GpuKind for Edit {
@@ -147,6 +157,11 @@ impl GpuKind for Edit {
     const FIRST_SECONDS: f64 = FIRST_SECONDS;
     const MOST_PAIRS: u64 = MAX_PAIRS;
 
+    fn cells_of(host: &mut EditHost, batch: &EditBatch) -> Result<u64> {
+        let cells = || batch.blocks.par_iter().with_min_len(BLOCKS_AT_ONCE).map(|block| block.cells).sum();
+        Ok(host.pool()?.install(cells))
+    }
+
     fn slot(gpu: &Gpu) -> EditSlot {
         EditSlot::new(gpu)
     }
@@ -156,6 +171,10 @@ impl GpuKind for Edit {
         memory / 2
     }
 
+    fn release_scratch(host: &mut EditHost) {
+        host.found = Shelf::default();
+    }
+
     fn release_slot(slot: &mut EditSlot) {
         slot.release();
     }
@@ -163,17 +182,11 @@ impl GpuKind for Edit {
     fn choose(host: &mut EditHost, site: &mut Site<'_>, batch: &Arc<EditBatch>) -> Result<Chosen> {
         let (texts, profiles) = host.resident(site.residents, site.memory, &batch.band)?;
         let pool = host.pool()?;
-        let longest = match &host.longest {
-            Some((band, longest)) if Arc::ptr_eq(band, &batch.band) => *longest,
-            _ => pool.install(|| longest_text(&batch.band)),
-        };
-        host.longest = Some((Arc::clone(&batch.band), longest));
-        let cells = batch.cells();
-        let mut extent = pool.install(|| Extent::of(batch, longest));
+        let mut extent = pool.install(|| Extent::of(batch));
         let pieces = Pieces::cut(batch, extent.text_symbols);
         let batch = pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
         if pieces.is_some() {
-            extent = pool.install(|| Extent::of(batch, longest_text(&batch.band)));
+            extent = pool.install(|| Extent::of(batch));
         }
         let situation = Situation {
             gpu: &host.kit.gpu,
@@ -183,14 +196,14 @@ impl GpuKind for Edit {
             extent,
             coding: &texts.coding,
             loop_budget: host.kit.loop_budget,
-            cells,
+            cells: site.cells,
             may_leave_out: may_leave_out(&batch.band.scheme, extent.least_pattern_symbols),
             kept: host.kept,
         };
         let candidates = situation.candidates()?;
         let is_fixed = site.kernel.is_some() || host.kit.shape.lanes.is_some() || host.kit.loop_budget.is_some();
         let remaining = if is_fixed { 0 } else { site.remaining_cells };
-        let place = host.chooser.pick(&candidates, cells, remaining);
+        let place = host.chooser.pick(&candidates, site.cells, remaining);
         let way =
             place.map(|place| candidates[place]).ok_or_else(|| host.kit.gpu.unsuited("no kernel suits the batch"))?;
         Ok(Chosen { texts, profiles, pieces, may_list: false, extent, way, kept: host.kept })
@@ -208,7 +221,7 @@ impl GpuKind for Edit {
         let heads = heads.map(|heads| Ok::<_, Error>((host.kit.get(heads)?, heads))).transpose()?;
         let pool = host.pool()?;
         let batch = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch);
-        let listing = choice::listing(&host.kit.shape, &batch.band.scheme, &chosen.extent, batch.pairs() as u32);
+        let listing = choice::listing(&host.kit.shape, &batch.band.scheme, &chosen.extent, chosen.extent.pairs as u32);
         chosen.may_list = listing.is_some();
         let mut work = EditWork {
             texts: &chosen.texts,
@@ -218,6 +231,7 @@ impl GpuKind for Edit {
             heads: heads.as_ref().map(|(program, heads)| (program, *heads)),
             scratch_budget: Shares::of(site.memory).scratch_bytes.min(host.kit.binding),
             extent: chosen.extent,
+            text_symbols: one_length(&batch.band),
             listing: listing.filter(|_| !host.is_crowded),
             pool: &pool,
             columns: host.kit.loop_budget.map_or(u32::MAX, choice::columns_within).min(host.kit.shape.dispatch_columns),
@@ -228,15 +242,14 @@ impl GpuKind for Edit {
     fn finish(
         host: &mut EditHost,
         slot: &mut EditSlot,
-        batch: &Arc<EditBatch>,
+        _batch: &Arc<EditBatch>,
         chosen: &Chosen,
         limit: Duration,
     ) -> Result<EditReport> {
         let pool = host.pool()?;
-        let (mut report, kept) = slot.finish(&host.kit.gpu, &pool, limit)?;
+        let (mut report, kept) = slot.finish(&host.kit.gpu, (&pool, &host.found), limit)?;
         if let Some(kept) = kept {
-            let pairs = chosen.pieces.as_ref().map_or(batch, |pieces| &pieces.batch).pairs();
-            host.kept = f64::from(kept) / pairs.max(1) as f64;
+            host.kept = f64::from(kept) / chosen.extent.pairs.max(1) as f64;
         }
         if chosen.may_list
             && let Distances::Each(found) = &report.found
@@ -246,6 +259,7 @@ impl GpuKind for Edit {
         }
         if let Some(pieces) = &chosen.pieces {
             report.found = pieces.join(&report.found);
+            report.is_checked = false;
         }
         Ok(report)
     }
@@ -274,9 +288,9 @@ impl GpuKind for Edit {
 
     fn nothing_of(batch: &EditBatch) -> EditReport {
         EditReport {
-            found: Distances::Each(vec![Found::NONE; batch.pairs() as usize]),
+            found: Distances::Each(vec![Found::NONE; batch.pairs() as usize].into()),
             unfinished: (0..batch.blocks.len()).collect(),
-            kernel_time: None,
+            ..EditReport::default()
         }
     }
 }

@@ -60,19 +60,16 @@ impl Pieces {
             }
             blocks.push(EditBlock { pattern: block.pattern, places: first..regions.len() as u32, cells });
         }
-        let band = EditBand {
-            patterns: Arc::clone(&band.patterns),
-            texts: Arc::clone(&band.texts),
-            scheme: Arc::clone(&band.scheme),
-            places: Places::Regions(Arc::new(regions)),
-        };
+        let places = Places::Regions(Arc::new(regions));
+        let [patterns, texts] = [&band.patterns, &band.texts].map(Arc::clone);
+        let band = EditBand::new(patterns, texts, Arc::clone(&band.scheme), places);
         Some(Pieces { batch: Arc::new(EditBatch { band: Arc::new(band), blocks }), ends, offsets })
     }
 
     /// The results of pairs, from those of their pieces.
     pub(super) fn join(&self, found: &Distances) -> Distances {
         match found {
-            Distances::Each(found) => Distances::Each(self.join_each(found)),
+            Distances::Each(found) => Distances::Each(self.join_each(found).into()),
             Distances::Listed { list, .. } => {
                 let mut joined: Vec<(u32, Found)> = Vec::new();
                 for &(piece, found) in list {
@@ -132,12 +129,8 @@ mod tests {
         let (patterns, texts) = (Arc::new(patterns.build()), Arc::new(texts.build()));
         for limit in [Limit::None, Limit::Rate(0.1)] {
             let scheme = EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit };
-            let band = EditBand {
-                patterns: Arc::clone(&patterns),
-                texts: Arc::clone(&texts),
-                scheme: Arc::new(scheme),
-                places: Places::Texts([2, 0, 1].into()),
-            };
+            let [own, others] = [&patterns, &texts].map(Arc::clone);
+            let band = EditBand::new(own, others, Arc::new(scheme), Places::Texts([2, 0, 1].into()));
             let blocks = (0..patterns.len() as u32).map(|pattern| EditBlock { pattern, places: 0..3, cells: 1 });
             let batch = EditBatch { band: Arc::new(band), blocks: blocks.collect() };
             let compute = |batch: &EditBatch| {
@@ -154,7 +147,7 @@ mod tests {
             let list = (0..).zip(&found).filter(|(_, found)| found.is_some()).map(|(pair, found)| (pair, *found));
             let listed = Distances::Listed { pairs: found.len(), list: list.collect() };
             assert_eq!(pieces.join(&listed).into_each(), compute(&batch));
-            assert_eq!(pieces.join(&Distances::Each(found)), Distances::Each(compute(&batch)));
+            assert_eq!(pieces.join(&Distances::Each(found.into())), Distances::Each(compute(&batch).into()));
         }
         assert!(Found::NONE > Found { distance: u32::MAX - 1, end: u32::MAX });
     }

@@ -1,17 +1,19 @@
 //! One of the batches that are in flight at once: its buffers, its dispatches, its results.
 
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::choice::Extent;
+use super::decode::Decoder;
 use super::dispatch::{EditPlan, plan_dispatches};
+use super::extent::Extent;
 use super::resident::{ResidentProfiles, ResidentTexts};
-use super::staging::Staging;
+use super::staging::{List, Staging};
 use crate::edit::kernels::myers::{EditTasks, Params, Selection, Variant};
-use crate::edit::{Distances, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
+use crate::edit::{Distances, EditBand, EditBatch, EditReport, Places, Region};
+use crate::engine::shelf::Shelf;
 use crate::error::Result;
 use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::device::{Gpu, GrowingBuffer};
@@ -35,6 +37,8 @@ pub struct EditWork<'a> {
     pub scratch_budget: u64,
     /// Greatest lengths, and the greatest distance of interest.
     pub extent: Extent,
+    /// Symbols of every text of the band, if all have as many.
+    pub text_symbols: Option<u32>,
     /// Columns that one dispatch may compute.
     pub columns: u32,
     /// The greatest distance that is listed and the pairs that there is room for; `None` if all results are to be read.
@@ -43,9 +47,17 @@ pub struct EditWork<'a> {
     pub pool: &'a rayon::ThreadPool,
 }
 
+impl EditWork<'_> {
+    /// Words of a place on the device.
+    pub(super) fn place_words(&self) -> u32 {
+        if self.text_symbols.is_some() { 1 } else { 2 }
+    }
+}
+
 struct InFlight {
     batch: Arc<EditBatch>,
     variant: Variant,
+    text_symbols: Option<u32>,
     /// Pairs that the list has room for, if it was read and not the results of all pairs.
     list_room: Option<u32>,
     readback: Readback,
@@ -56,8 +68,10 @@ const HEADER_WORDS: u64 = 4;
 
 /// Buffers of one batch.
 pub struct EditSlot {
+    /// What is in flight, as the kernels see it.
+    tasks: EditTasks,
+    lists: Staging,
     params: GrowingBuffer,
-    staged_places: Staging,
     places: GrowingBuffer,
     runs: GrowingBuffer,
     first_runs: GrowingBuffer,
@@ -72,8 +86,9 @@ impl EditSlot {
     /// No buffers yet.
     pub fn new(gpu: &Gpu) -> Self {
         EditSlot {
+            tasks: EditTasks::default(),
+            lists: Staging::default(),
             params: GrowingBuffer::default(),
-            staged_places: Staging::default(),
             places: GrowingBuffer::default(),
             runs: GrowingBuffer::default(),
             first_runs: GrowingBuffer::default(),
@@ -87,7 +102,8 @@ impl EditSlot {
 
     /// Gives the memory of its buffers back; it holds no batch.
     pub fn release(&mut self) {
-        self.staged_places = Staging::default();
+        self.tasks = EditTasks::default();
+        self.lists = Staging::default();
         let buffers = [&mut self.params, &mut self.places, &mut self.runs, &mut self.first_runs];
         buffers.into_iter().for_each(|buffer| *buffer = GrowingBuffer::default());
         let buffers = [&mut self.scratch, &mut self.output, &mut self.staging];
@@ -97,77 +113,78 @@ impl EditSlot {
 
     /// Hands a batch to the device.
     pub fn start(&mut self, gpu: &Gpu, batch: &Arc<EditBatch>, work: &mut EditWork<'_>) -> Result<()> {
-        let variant = work.variant;
-        let begin = Instant::now();
-        let band = &batch.band;
+        let (begin, variant, band, pool) = (Instant::now(), work.variant, &batch.band, work.pool);
         let heads = work.heads.map(|(_, variant)| variant);
-        let places = EditTasks::places_of(batch);
-        let (first_place, place_count) = (places.start, places.len());
-        let has_empty_text = AtomicBool::new(false);
-        let begins = &work.texts.begins;
-        let pool = work.pool;
-        let mut fill = || {
-            self.staged_places.fill(gpu, pool, "places to be copied", place_count, |index| {
-                let region = band.region(first_place + index as u32);
-                if region.symbols() == 0 {
-                    has_empty_text.store(true, Ordering::Relaxed);
-                }
-                let place = [begins[region.text as usize] + region.start, region.symbols()];
-                bytemuck::cast::<[u32; 2], [u8; 8]>(place)
-            })
-        };
-        // One thread lists tasks while the others write places.
-        let profile_begins = &work.profiles.begins;
-        let mut list = EditTasks::default();
-        let staged = pool.in_place_scope(|scope| {
-            scope.spawn(|_| list = EditTasks::new(batch, &heads.unwrap_or(variant), profile_begins));
-            fill()
-        })?;
-        let listed = begin.elapsed();
-        if has_empty_text.into_inner() {
+        pool.install(|| self.tasks.fill(batch, &heads.unwrap_or(variant), &work.profiles.begins));
+        let list = &self.tasks;
+        if band.text_symbols().0 == 0 && pool.install(|| has_empty_text(band, list.places.clone())) {
             // Kernels do not know what is found in a text without symbols.
             work.listing = None;
         }
+        let listed = begin.elapsed();
         // Heads first.
         let programs: Vec<(&Compiled, Variant)> = work.heads.into_iter().chain([(work.program, variant)]).collect();
-        let plans: Vec<EditPlan> = programs.iter().map(|(_, variant)| plan_dispatches(&list, work, variant)).collect();
+        let plans: Vec<EditPlan> = programs.iter().map(|(_, variant)| plan_dispatches(list, work, variant)).collect();
         let dispatches = || plans.iter().flat_map(|plan| &plan.dispatches);
         let dispatch_count = dispatches().count();
         let scratch_bytes = plans.iter().map(|plan| plan.scratch_bytes).max().unwrap_or(0);
         let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
         let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
-        let mut params = vec![0u8; stride as usize * dispatch_count];
-        for (bytes, dispatch) in params.chunks_mut(stride as usize).zip(dispatches()) {
-            bytes[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&dispatch.params));
+        let mut params = vec![0u32; stride as usize / 4 * dispatch_count];
+        for (words, dispatch) in params.chunks_mut(stride as usize / 4).zip(dispatches()) {
+            words[..size_of::<Params>() / 4]
+                .copy_from_slice(bytemuck::cast_slice(bytemuck::bytes_of(&dispatch.params)));
         }
+        let runs: &[u32] = bytemuck::cast_slice(&list.runs);
+        let place_words = work.place_words() as usize;
+        let write_places = |first: usize, words: &mut [u32]| {
+            let first = list.places.start as usize + first / place_words;
+            write_places(band, first, &work.texts.begins, place_words, words);
+        };
+        let copied = |from: &[u32], first: usize, words: &mut [u32]| {
+            let count = words.len();
+            words.copy_from_slice(&from[first..first + count]);
+        };
+        let lists = [
+            List { words: params.len(), write: &|first, words| copied(&params, first, words) },
+            List { words: place_words * list.places.len(), write: &write_places },
+            List { words: runs.len(), write: &|first, words| copied(runs, first, words) },
+            List { words: list.first_runs.len(), write: &|first, words| copied(&list.first_runs, first, words) },
+        ];
+        let list_bytes = lists.each_ref().map(|list| 4 * list.words as u64);
+        let (staged, begins) = self.lists.fill(gpu, pool, "lists to be copied", lists)?;
+        let written = begin.elapsed();
         let storage = wgpu::BufferUsages::STORAGE;
-        let params = self.params.fill(gpu, "parameters", wgpu::BufferUsages::UNIFORM, &params)?;
-        let place_bytes = 8 * place_count as u64;
-        let places = self.places.reserve(gpu, "places", place_bytes, storage | wgpu::BufferUsages::COPY_DST)?.clone();
-        let runs = self.runs.fill(gpu, "runs", storage, bytemuck::cast_slice(&list.runs))?;
-        let first_runs = self.first_runs.fill(gpu, "first runs", storage, bytemuck::cast_slice(&list.first_runs))?;
+        let usages =
+            [wgpu::BufferUsages::UNIFORM, storage, storage, storage].map(|usage| usage | wgpu::BufferUsages::COPY_DST);
+        let buffers = [&mut self.params, &mut self.places, &mut self.runs, &mut self.first_runs];
+        let labels = ["parameters", "places", "runs", "first runs"];
+        let mut copied = Vec::with_capacity(buffers.len());
+        for (((buffer, label), usage), bytes) in buffers.into_iter().zip(labels).zip(usages).zip(list_bytes) {
+            copied.push(buffer.reserve(gpu, label, bytes, usage)?.clone());
+        }
         let scratch = self.scratch.reserve(gpu, "scratch", scratch_bytes, storage)?.clone();
         let list_room = work.listing.map(|(_, room)| room);
-        let list_bytes = 4 * u64::from(variant.list_words()) * u64::from(list_room.unwrap_or(0));
+        let listed_bytes = 4 * u64::from(variant.list_words()) * u64::from(list_room.unwrap_or(0));
         let all_bytes = 4 * u64::from(variant.output_words()) * u64::from(list.tasks);
         let kept_bytes = if heads.is_some() { 4 * u64::from(list.tasks) } else { 0 };
         let usage = storage | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        let output_bytes = 4 * HEADER_WORDS + list_bytes + all_bytes + kept_bytes;
+        let output_bytes = 4 * HEADER_WORDS + listed_bytes + all_bytes + kept_bytes;
         let output = self.output.reserve(gpu, "output", output_bytes, usage)?.clone();
         // What is read: the number of listed pairs and the list, or the results of all pairs.
-        let bytes = 4 * HEADER_WORDS + if list_room.is_some() { list_bytes } else { all_bytes };
+        let bytes = 4 * HEADER_WORDS + if list_room.is_some() { listed_bytes } else { all_bytes };
         let time_offset = bytes.next_multiple_of(8);
         let staging_bytes = time_offset + TIME_BYTES;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let staging = self.staging.reserve(gpu, "staging", staging_bytes, usage)?.clone();
 
         let buffers = [
-            ("params", &params),
+            ("params", &copied[0]),
             ("profile", &work.profiles.buffer),
             ("texts", &work.texts.buffer),
-            ("places", &places),
-            ("runs", &runs),
-            ("first_runs", &first_runs),
+            ("places", &copied[1]),
+            ("runs", &copied[2]),
+            ("first_runs", &copied[3]),
             ("scratch", &scratch),
             ("out", &output),
         ];
@@ -182,9 +199,9 @@ impl EditSlot {
             if first {
                 encoder.clear_buffer(&output, 0, Some(4 * HEADER_WORDS));
             }
-            if first && place_bytes > 0 {
-                encoder.copy_buffer_to_buffer(&staged, 0, &places, 0, place_bytes);
-            }
+            let to_copy =
+                copied.iter().zip(begins.into_iter().zip(list_bytes)).filter(|(_, (_, bytes))| first && *bytes > 0);
+            to_copy.for_each(|(to, (begin, bytes))| encoder.copy_buffer_to_buffer(&staged, begin, to, 0, bytes));
             {
                 let mut pass = self.clock.begin_pass(&mut encoder, "myers", first, last);
                 pass.set_pipeline(&program.pipeline);
@@ -199,44 +216,62 @@ impl EditSlot {
             let submission = gpu.queue.submit([encoder.finish()]);
             readback = last.then(|| Readback::begin(&staging, staging_bytes, submission));
         }
-        tracing::trace!(?variant, ?heads, tasks = list.tasks, ?listed, submitted = ?begin.elapsed(), "edit batch");
-        self.in_flight = readback.map(|readback| InFlight { batch: Arc::clone(batch), variant, list_room, readback });
+        tracing::trace!(?variant, ?heads, tasks = list.tasks, ?listed, ?written, submitted = ?begin.elapsed(), "edit batch");
+        self.in_flight = readback.map(|readback| InFlight {
+            batch: Arc::clone(batch),
+            variant,
+            text_symbols: work.text_symbols,
+            list_room,
+            readback,
+        });
         gpu.check()
     }
 
-    /// Waits for the batch and decodes its results, on the threads of a pool; and how many pairs heads kept, if there were any.
+    /// Waits for the batch and decodes its results, on the threads of a pool, and in a buffer from a shelf if there is one for
+    /// every pair; and how many pairs heads kept, if there were any.
     pub fn finish(
         &mut self,
         gpu: &Gpu,
-        pool: &rayon::ThreadPool,
+        (pool, shelf): (&rayon::ThreadPool, &Shelf<Found>),
         limit: Duration,
     ) -> Result<(EditReport, Option<u32>)> {
-        let Some(InFlight { batch, variant, list_room, readback }) = self.in_flight.take() else {
+        let Some(InFlight { batch, variant, text_symbols, list_room, readback }) = self.in_flight.take() else {
             return Err(gpu.error("no batch in flight"));
         };
+        let begin = Instant::now();
         let words = readback.read(gpu, limit, true)?;
+        let waited = begin.elapsed();
         let kernel_time = self.clock.elapsed(gpu, &words);
         let data = &words[HEADER_WORDS as usize..];
         let kept = (variant.selection == Selection::Kept).then_some(words[1]);
-        tracing::trace!(?kept, ?kernel_time, "edit batch done");
-        let report = |found| (EditReport { found, unfinished: Vec::new(), kernel_time }, kept);
-        let Some(room) = list_room else {
-            return Ok(report(Distances::Each(pool.install(|| decode(&batch, variant, data)))));
+        let report = |found| {
+            tracing::trace!(?kept, ?kernel_time, ?waited, finished = ?begin.elapsed(), "edit batch done");
+            (EditReport { found, kernel_time, is_checked: true, ..EditReport::default() }, kept)
         };
-        let count = u64::from(words[0]);
-        if count > batch.pairs() {
-            return Err(gpu.error(format!("{count} pairs listed of {}", batch.pairs())));
+        let tasks = self.tasks.tasks;
+        let each = |own: &EditTasks, words: &[u32]| {
+            let decoder = Decoder { batch: &batch, tasks: own, variant, text_symbols };
+            let found = pool.install(|| decoder.each(words, shelf.take()));
+            found.map(Distances::Each).ok_or_else(|| gpu.error("a result that cannot be"))
+        };
+        let Some(room) = list_room else {
+            return Ok(report(each(&self.tasks, data)?));
+        };
+        let count = words[0];
+        if count > tasks {
+            return Err(gpu.error(format!("{count} pairs listed of {tasks}")));
         }
-        if count <= u64::from(room) {
-            let listed = &data[..(u64::from(variant.list_words()) * count) as usize];
-            let list = pool.install(|| decode_list(&batch, variant, listed));
-            let list = list.ok_or_else(|| gpu.error("a pair that is not in the batch, or twice, is listed"))?;
-            return Ok(report(Distances::Listed { pairs: batch.pairs() as usize, list }));
+        if count <= room {
+            let listed = &data[..variant.list_words() as usize * count as usize];
+            let decoder = Decoder { batch: &batch, tasks: &self.tasks, variant, text_symbols };
+            let list = pool.install(|| decoder.listed(listed));
+            let list = list.ok_or_else(|| gpu.error("a pair that cannot be, or twice, is listed"))?;
+            return Ok(report(Distances::Listed { pairs: tasks as usize, list }));
         }
         drop(words);
         let before = HEADER_WORDS + u64::from(variant.list_words()) * u64::from(room);
-        let words = self.fetch(gpu, before, u64::from(variant.output_words()) * batch.pairs(), limit)?;
-        Ok(report(Distances::Each(pool.install(|| decode(&batch, variant, &words)))))
+        let words = self.fetch(gpu, before, u64::from(variant.output_words()) * u64::from(tasks), limit)?;
+        Ok(report(each(&self.tasks, &words)?))
     }
 
     /// Copies words of the output that did not come with the first copy.
@@ -251,69 +286,32 @@ impl EditSlot {
     }
 }
 
-/// Results of the pairs that a kernel listed, in any order: those within their limits, by their number. `None` if a number
-/// cannot be.
-fn decode_list(batch: &EditBatch, variant: Variant, words: &[u32]) -> Option<Vec<(u32, Found)>> {
-    // A pair's number and two words of output at most.
-    let read = |entry: &[u32]| (entry[0], [entry[1], entry.get(2).copied().unwrap_or(0)]);
-    let mut listed: Vec<(u32, [u32; 2])> = words.par_chunks_exact(variant.list_words() as usize).map(read).collect();
-    listed.par_sort_unstable();
-    let is_rising = listed.is_sorted_by(|(one, _), (next, _)| one < next);
-    if !is_rising || listed.last().is_some_and(|&(pair, _)| u64::from(pair) >= batch.pairs()) {
-        return None;
-    }
-    let of_group = |group: Group| {
-        let before = |end: usize| listed.partition_point(|&(pair, _)| (pair as usize) < end);
-        let mut rest = &listed[before(group.pairs.start)..before(group.pairs.end)];
-        let (band, scheme) = (&batch.band, &*batch.band.scheme);
-        let mut found = Vec::with_capacity(rest.len());
-        let mut first = group.pairs.start;
-        for block in &batch.blocks[group.blocks] {
-            let end = first + block.places.len();
-            while let Some((&(pair, output), others)) = rest.split_first()
-                && (pair as usize) < end
-            {
-                rest = others;
-                let m = band.patterns.length(block.pattern);
-                let n = band.region(block.places.start + (pair as usize - first) as u32).symbols();
-                let one = variant.decode(&output, n).within(scheme.limit(m, n));
-                if one.is_some() {
-                    found.push((pair, one));
-                }
-            }
-            first = end;
+/// Writes the places of a band from one on, as the kernels read them: the first symbol of the text, and its length if a place has
+/// two words.
+fn write_places(band: &EditBand, first: usize, begins: &[u32], place_words: usize, words: &mut [u32]) {
+    let range = first..first + words.len() / place_words;
+    let begin_of = |region: Region| begins[region.text as usize] + region.start;
+    // Loops of their own, so that none decides anything for each place.
+    match (&band.places, place_words) {
+        (Places::Regions(regions), 1) => {
+            words.iter_mut().zip(&regions[range]).for_each(|(word, &region)| *word = begin_of(region));
         }
-        found
-    };
-    let parts: Vec<Vec<(u32, Found)>> = groups(batch, GROUP_PAIRS).into_par_iter().map(of_group).collect();
-    Some(parts.concat())
+        (Places::Candidates(all, own), 1) => {
+            let own = &all[own.start as usize..own.end as usize][range];
+            words.iter_mut().zip(own).for_each(|(word, candidate)| *word = begin_of(candidate.region));
+        }
+        (Places::Texts(order), 1) => {
+            words.iter_mut().zip(&order[range]).for_each(|(word, &text)| *word = begins[text as usize]);
+        }
+        _ => {
+            let regions = range.map(|place| band.region(place as u32));
+            let places = words.as_chunks_mut().0.iter_mut().zip(regions);
+            places.for_each(|(place, region)| *place = [begin_of(region), region.symbols()]);
+        }
+    }
 }
 
-/// Results of all pairs, from what the kernel wrote.
-fn decode(batch: &EditBatch, variant: Variant, words: &[u32]) -> Vec<Found> {
-    let groups = groups(batch, GROUP_PAIRS);
-    let a_pair = variant.output_words() as usize;
-    // Not touched before the threads write it.
-    let mut found: Vec<Found> = bytemuck::zeroed_vec(groups.last().map_or(0, |group| group.pairs.end));
-    let mut rest = found.as_mut_slice();
-    let parts: Vec<(Group, &mut [Found])> = groups
-        .into_iter()
-        .map(|group| {
-            let (own, after) = std::mem::take(&mut rest).split_at_mut(group.pairs.len());
-            rest = after;
-            (group, own)
-        })
-        .collect();
-    parts.into_par_iter().for_each(|(group, own)| {
-        let (band, scheme) = (&batch.band, &*batch.band.scheme);
-        let mut results = own.iter_mut().zip(words[a_pair * group.pairs.start..].chunks_exact(a_pair));
-        for block in &batch.blocks[group.blocks] {
-            let m = band.patterns.length(block.pattern);
-            for (place, (found, output)) in block.places.clone().zip(&mut results) {
-                let n = band.region(place).symbols();
-                *found = scheme.trivial(m, n).unwrap_or_else(|| variant.decode(output, n).within(scheme.limit(m, n)));
-            }
-        }
-    });
-    found
+/// Whether a text at one of these places has no symbols.
+fn has_empty_text(band: &EditBand, places: Range<u32>) -> bool {
+    places.into_par_iter().any(|place| band.region(place).symbols() == 0)
 }

@@ -1,4 +1,4 @@
-//! Lists on their way to the device: written by many threads where the device's copy reads them.
+//! Lists on their way to the device: written by many threads where the device's copies read them.
 
 use std::sync::mpsc;
 
@@ -7,8 +7,17 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::gpu::device::Gpu;
 
-/// Bytes that one thread writes at a time.
-const PIECE_BYTES: usize = 64 << 10;
+/// Words that one thread writes at a time: they stay in its nearest cache until they are copied as a whole.
+const PIECE_WORDS: usize = 1 << 12;
+const PIECE_BYTES: usize = 4 * PIECE_WORDS;
+
+/// A list to be written. Its entries take 1, 2 or 4 words.
+pub(super) struct List<'a> {
+    /// Words that it has.
+    pub words: usize,
+    /// Writes its words from one on, which begins an entry.
+    pub write: &'a (dyn Fn(usize, &mut [u32]) + Sync),
+}
 
 /// A buffer that the host writes and the device copies from, used again and again.
 #[derive(Default)]
@@ -17,17 +26,21 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Fills the buffer with entries of `N` bytes, a power of two: `entry(i)` is the i-th. To be called when the device has copied what was
-    /// in it before; the buffer is then ready to be copied from.
-    pub(super) fn fill<const N: usize>(
+    /// Writes lists one after the other; gives the byte at which each begins. To be called when the device has copied what was
+    /// in the buffer before; it is then ready to be copied from.
+    pub(super) fn fill<const LISTS: usize>(
         &mut self,
         gpu: &Gpu,
         pool: &rayon::ThreadPool,
         label: &str,
-        count: usize,
-        entry: impl Fn(usize) -> [u8; N] + Sync,
-    ) -> Result<wgpu::Buffer> {
-        let bytes = (count * N) as u64;
+        lists: [List<'_>; LISTS],
+    ) -> Result<(wgpu::Buffer, [u64; LISTS])> {
+        let mut bytes = 0;
+        let begins = lists.each_ref().map(|list| {
+            let begin = bytes;
+            bytes += 4 * list.words as u64;
+            begin
+        });
         let buffer = match self.buffer.take().filter(|buffer| buffer.size() >= bytes) {
             Some(buffer) => buffer,
             // A little more than is asked for: batches differ.
@@ -35,27 +48,34 @@ impl Staging {
                 gpu.buffer(label, bytes + bytes / 8, wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC)?
             }
         };
-        if count > 0 {
+        if bytes > 0 {
             map(gpu, &buffer, bytes)?;
             let error = |error| gpu.error(format!("{label} could not be written: {error}"));
             let mut view = buffer.slice(..bytes).get_mapped_range_mut().map_err(error)?;
-            let write = |first: usize, mut piece: wgpu::WriteOnly<'_, [u8]>| {
-                let mut written = Vec::with_capacity(piece.len());
-                (first..first + piece.len() / N).for_each(|index| written.extend_from_slice(&entry(index)));
-                piece.copy_from_slice(&written);
+            let mut rest = view.slice(..);
+            let write = |list: &List<'_>, first: usize, mut piece: wgpu::WriteOnly<'_, [u8]>| {
+                let mut words = [0u32; PIECE_WORDS];
+                let own = &mut words[..piece.len() / 4];
+                (list.write)(first, own);
+                piece.copy_from_slice(bytemuck::cast_slice(own));
             };
-            let (pieces, last) = view.slice(..).into_chunks::<PIECE_BYTES>();
-            let whole = pieces.len();
-            let pieces: Vec<_> = pieces.into_iter().enumerate().collect();
+            let mut pieces = Vec::with_capacity(bytes as usize / PIECE_BYTES);
+            for list in &lists {
+                let (own, others) = rest.split_at(4 * list.words);
+                rest = others;
+                let (whole, last) = own.into_chunks::<PIECE_BYTES>();
+                let before = pieces.len();
+                pieces.extend(whole.into_iter().enumerate().map(|(number, piece)| (list, number * PIECE_WORDS, piece)));
+                write(list, (pieces.len() - before) * PIECE_WORDS, last);
+            }
             let write_piece =
-                |(index, piece): (usize, _)| write(index * (PIECE_BYTES / N), wgpu::WriteOnly::into(piece));
+                |(list, first, piece): (&List<'_>, usize, _)| write(list, first, wgpu::WriteOnly::into(piece));
             pool.install(|| pieces.into_par_iter().for_each(write_piece));
-            write(whole * (PIECE_BYTES / N), last);
             drop(view);
             buffer.unmap();
         }
         self.buffer = Some(buffer.clone());
-        Ok(buffer)
+        Ok((buffer, begins))
     }
 }
 

@@ -1,13 +1,14 @@
 //! Host half of the kernels for Levenshtein distances, `myers_thread`, `myers_subgroup` and `myers_workgroup` (Chacon et
 //! al. 2014): how symbols and patterns are packed, and which task is where.
 
-pub use crate::gpu::kernels::Cooperation;
-use std::ops::Range;
+mod tasks;
 
-use crate::edit::EditBatch;
+pub(crate) use self::tasks::run_of;
+pub use self::tasks::{EditTasks, Run};
+pub use crate::gpu::kernels::Cooperation;
 use crate::gpu::kernels::{Kernel, Kind, Program, of_kind};
 use crate::gpu::source::Constants;
-use crate::score::{EditMode, Equality, Found};
+use crate::score::{EditMode, Equality};
 use crate::seq::{Alphabet, Code, SequenceStore};
 
 /// Symbols before the first text: a lane reads as many before the first symbol of its text as there are lanes before it.
@@ -123,20 +124,6 @@ impl Variant {
         let border = text_symbols.div_ceil(16) + 1;
         (border, border + self.lanes * (2 * self.words + 3))
     }
-
-    /// What a pair's output says, of a text of so many symbols.
-    pub fn decode(&self, output: &[u32], text_symbols: u32) -> Found {
-        match (self.cooperation, self.mode) {
-            (Cooperation::Thread | Cooperation::Band, EditMode::Global) => {
-                Found { distance: output[0], end: text_symbols }
-            }
-            (_, EditMode::Overlap(_)) => Found { distance: output[0], end: 0 },
-            (Cooperation::Thread, _) => {
-                Found { distance: output[0] >> POSITION_BITS, end: output[0] & ((1 << POSITION_BITS) - 1) }
-            }
-            _ => Found { distance: output[0], end: output[1] },
-        }
-    }
 }
 
 /// Match bits of rows above a pattern.
@@ -190,6 +177,10 @@ pub struct Params {
     pub kept_begin: u32,
     /// Words of a pair's result.
     pub result_words: u32,
+    /// Words of a place: 1 where all texts have as many symbols, else 2.
+    pub place_words: u32,
+    /// Symbols of every text, where they all have as many.
+    pub text_symbols: u32,
 }
 
 /// How symbols of texts are coded on the device.
@@ -316,81 +307,6 @@ impl Coding {
                 profile[base * words + word] = of_base(low) | of_base(high) << 16;
             }
         }
-    }
-}
-
-/// A run of pairs of one pattern.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Run {
-    /// Its first task.
-    pub task: u32,
-    /// The place of that.
-    pub place: u32,
-    /// First word of the pattern's profile.
-    pub profile: u32,
-    /// Length of the pattern.
-    pub pattern_symbols: u32,
-}
-
-/// A batch as the kernels see it, but for its places.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct EditTasks {
-    /// One a block, and one that begins where the last ends.
-    pub runs: Vec<Run>,
-    /// The places that runs count from the first of.
-    pub places: Range<u32>,
-    /// The run of each workgroup's first task, and the last run; of `myers_band` each workgroup's run and first task.
-    pub first_runs: Vec<u32>,
-    /// Workgroups.
-    pub workgroups: u32,
-    /// Pairs.
-    pub tasks: u32,
-    /// Longest pattern.
-    pub pattern_symbols: u32,
-}
-
-impl EditTasks {
-    /// The places that a batch's blocks have, and what lies between them.
-    pub fn places_of(batch: &EditBatch) -> Range<u32> {
-        let blocks = batch.blocks.iter().filter(|block| !block.places.is_empty());
-        let begin = blocks.clone().map(|block| block.places.start).min().unwrap_or(0);
-        let end = blocks.map(|block| block.places.end).max().unwrap_or(0);
-        begin..end
-    }
-
-    /// The tasks of a batch for a kernel. `profile_begins`: first word of every pattern's profile.
-    pub fn new(batch: &EditBatch, variant: &Variant, profile_begins: &[u32]) -> Self {
-        let mut list = EditTasks { places: Self::places_of(batch), ..EditTasks::default() };
-        let begin = list.places.start;
-        list.runs.reserve(batch.blocks.len() + 1);
-        let per_workgroup = variant.tasks();
-        let is_band = variant.cooperation == Cooperation::Band;
-        let mut first = 0;
-        for (index, block) in (0..).zip(&batch.blocks) {
-            let pattern_symbols = batch.band.patterns.length(block.pattern);
-            let (place, profile) = (block.places.start.wrapping_sub(begin), profile_begins[block.pattern as usize]);
-            list.runs.push(Run { task: list.tasks, place, profile, pattern_symbols });
-            list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);
-            let end = list.tasks + block.places.len() as u32;
-            if is_band {
-                first = list.tasks;
-            }
-            while first < end {
-                list.first_runs.push(index);
-                if is_band {
-                    list.first_runs.push(first);
-                }
-                list.workgroups += 1;
-                first += per_workgroup;
-            }
-            list.tasks = end;
-        }
-        if !is_band {
-            list.first_runs.push(list.runs.len().saturating_sub(1) as u32);
-        }
-        list.runs.push(Run { task: list.tasks, place: 0, profile: 0, pattern_symbols: 0 });
-        list
     }
 }
 

@@ -63,7 +63,7 @@ pub const TILE: &[Binding] =
 
 /// Of the kernels for distances.
 pub const MYERS: &[Binding] = &[
-    uniform(88),
+    uniform(96),
     read(1, "profile"),
     read(2, "texts"),
     read(3, "places"),

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::EditDistances;
-use crate::edit::plan::{Against, Candidate};
+use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate};
 use crate::edit::{Distances, Edit, Places};
 use crate::engine::ordered::{Ahead, Ordered};
 use crate::engine::owner::Outcome;
@@ -127,7 +129,9 @@ impl Collector {
                 |band| {
                     let copies = strands.copies() as usize;
                     Ok(match &outcome.batch.band.places {
-                        Places::Regions(_) => put(band, outcome, true, |_, place| place as usize),
+                        Places::Regions(_) | Places::Candidates(..) => {
+                            put(band, outcome, true, |_, place| place as usize)
+                        }
                         Places::Texts(order) => {
                             let first = strands.of(begin).0;
                             // A part that names its texts is a band of one sequence, which meets all texts of the band.
@@ -201,7 +205,7 @@ fn nothing_of(pairs: u64) -> Distances {
     // Numbers of listed pairs have 32 bits.
     match u32::try_from(pairs) {
         Ok(_) => Distances::Listed { pairs: pairs as usize, list: Vec::new() },
-        Err(_) => Distances::Each(vec![Found::NONE; pairs as usize]),
+        Err(_) => Distances::Each(vec![Found::NONE; pairs as usize].into()),
     }
 }
 
@@ -273,6 +277,12 @@ fn in_order(mut found: Distances) -> Distances {
 
 /// The order in which every pattern's candidates follow each other, and stay in input order; `None` if they do.
 pub(super) fn by_pattern(candidates: &[Candidate], patterns: usize) -> Option<Vec<u32>> {
+    // What most read mappers write, which many threads see at once. Each part has the first candidate of the next.
+    let parts = (0..candidates.len()).into_par_iter().step_by(CANDIDATES_AT_ONCE);
+    let part = |first: usize| &candidates[first..(first + CANDIDATES_AT_ONCE + 1).min(candidates.len())];
+    if parts.map(part).all(|own| own.is_sorted_by_key(|candidate| candidate.pattern)) {
+        return None;
+    }
     let mut seen = vec![false; patterns];
     let groups = candidates.chunk_by(|a, b| a.pattern == b.pattern);
     let is_grouped =
@@ -320,6 +330,12 @@ mod tests {
         };
         assert_eq!(order(&[]), None);
         assert_eq!(order(&[3, 3, 1, 0, 0, 4]), None);
+        assert_eq!(order(&[0, 0, 2, 3, 3]), None);
         assert_eq!(order(&[3, 1, 3, 0, 1, 1]), Some(vec![3, 1, 4, 5, 0, 2]));
+        // What is out of order between the parts of two threads.
+        let parts = [vec![2; CANDIDATES_AT_ONCE], vec![1; 3], vec![2; 5]].concat();
+        let moved = order(&parts).expect("those of 2 are apart");
+        assert_eq!(moved[..3], [0, 1, 2].map(|index| (CANDIDATES_AT_ONCE + index) as u32));
+        assert_eq!(order(&[vec![1; CANDIDATES_AT_ONCE], vec![2; 3]].concat()), None);
     }
 }

@@ -79,8 +79,14 @@ fn grid() -> String {
                    extent: &dyn Fn(u32) -> (u32, u32, f64)| {
         rows += &row(&gpu, &name, |gpu, pattern_symbols| {
             let (text_symbols, limit, filled) = extent(pattern_symbols);
-            let extent =
-                Extent { pattern_symbols, least_pattern_symbols: pattern_symbols, text_symbols, limit, filled };
+            let extent = Extent {
+                pattern_symbols,
+                least_pattern_symbols: pattern_symbols,
+                text_symbols,
+                limit,
+                pairs: 1,
+                filled,
+            };
             let situation = Situation {
                 gpu,
                 shape: &shape,
@@ -144,6 +150,7 @@ fn candidates(gpu: &Gpu, length: u32, cells: u64) -> Vec<Candidate<Way>> {
         least_pattern_symbols: length,
         text_symbols: 2 * length,
         limit: u32::MAX,
+        pairs: 1,
         filled: 1.0,
     };
     let (mode, coding) = (EditMode::Infix, &coding);
@@ -203,7 +210,14 @@ fn heads_are_among_the_ways_where_a_limit_leaves_pairs_out() {
     let coding = coding(Alphabet::Dna);
     let of = |mode, limit, may_leave_out, head_words| {
         let shape = EditShape { head_words, ..shape(32, 49_152) };
-        let extent = Extent { pattern_symbols: 400, least_pattern_symbols: 400, text_symbols: 560, limit, filled: 1.0 };
+        let extent = Extent {
+            pattern_symbols: 400,
+            least_pattern_symbols: 400,
+            text_symbols: 560,
+            limit,
+            pairs: 1,
+            filled: 1.0,
+        };
         let (shape, coding, cells, kept) = (&shape, &coding, 1 << 40, heads::KEPT);
         let (kernel, loop_budget) = (None, None);
         let gpu = &gpu;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::edit::{EditBand, EditBlock, Places};
+use crate::edit::{EditBand, EditBatch, EditBlock, Places};
 use crate::score::{Ambiguity, EditScheme, Limit};
 
 fn batch(sizes: &[u32]) -> EditBatch {
@@ -18,7 +18,7 @@ fn batch(sizes: &[u32]) -> EditBatch {
         begin += size;
     }
     let places = Places::Texts(vec![0; begin as usize].into());
-    let band = EditBand { patterns: Arc::clone(&store), texts: store, scheme: Arc::new(scheme), places };
+    let band = EditBand::new(Arc::clone(&store), store, Arc::new(scheme), places);
     EditBatch { band: Arc::new(band), blocks }
 }
 
@@ -65,6 +65,69 @@ fn workgroups_of_the_band_share_a_pattern() {
         (group[1]..end.min(group[1] + 32)).for_each(|task| seen[task as usize] += 1);
     }
     assert!(seen.iter().all(|&times| times == 1));
+}
+
+/// Lists that several threads make, each of a part of the blocks, are those that one thread makes block by block; also in the
+/// memory of another list.
+#[test]
+fn lists_do_not_depend_on_how_blocks_are_shared_out() {
+    let mut random = fastrand::Rng::with_seed(0x11_57);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let mut list = EditTasks::default();
+    // Parts are of 4096 blocks, and of 4096 workgroups.
+    for (blocks, most) in [(9000, 3), (4096, 70), (1, 1), (4097, 1), (8192, 40), (3, 300_000), (5000, 0), (0, 0)] {
+        let sizes: Vec<u32> = (0..blocks).map(|_| random.u32(0..=most)).collect();
+        let batch = batch_of_one_pattern(&sizes);
+        for cooperation in [Cooperation::Thread, Cooperation::Band] {
+            for per_workgroup in [1, 32] {
+                let variant = variant(cooperation, per_workgroup);
+                pool.install(|| list.fill(&batch, &variant, &[7]));
+                assert_eq!(list, by_turns(&batch, &variant, 7), "{blocks} blocks, {most} pairs at most");
+            }
+        }
+    }
+}
+
+/// As [`batch`], but that no pattern is longer than the others: there are many.
+fn batch_of_one_pattern(sizes: &[u32]) -> EditBatch {
+    let mut all = batch(&[1]);
+    let mut begin = 5;
+    let blocks = sizes.iter().map(|&size| {
+        begin += size;
+        EditBlock { pattern: 0, places: begin - size..begin, cells: 1 }
+    });
+    all.blocks = blocks.collect();
+    all
+}
+
+/// [`EditTasks::new`], one block after the other.
+fn by_turns(batch: &EditBatch, variant: &Variant, profile: u32) -> EditTasks {
+    let some = || batch.blocks.iter().filter(|block| !block.places.is_empty());
+    let begin = some().map(|block| block.places.start).min().unwrap_or(0);
+    let end = some().map(|block| block.places.end).max().unwrap_or(0);
+    let mut list = EditTasks { places: begin..end, ..EditTasks::default() };
+    let is_band = variant.cooperation == Cooperation::Band;
+    let mut first = 0;
+    for (index, block) in (0..).zip(&batch.blocks) {
+        let pattern_symbols = batch.band.patterns.length(block.pattern);
+        let place = block.places.start.wrapping_sub(begin);
+        list.runs.push(Run { task: list.tasks, place, profile, pattern_symbols });
+        list.pattern_symbols = list.pattern_symbols.max(pattern_symbols);
+        let end = list.tasks + block.places.len() as u32;
+        first = if is_band { list.tasks } else { first };
+        while first < end {
+            list.first_runs.push(index);
+            list.first_runs.extend(is_band.then_some(first));
+            list.workgroups += 1;
+            first += variant.tasks();
+        }
+        list.tasks = end;
+    }
+    if !is_band {
+        list.first_runs.push((batch.blocks.len() as u32).saturating_sub(1));
+    }
+    list.runs.push(Run { task: list.tasks, place: 0, profile: 0, pattern_symbols: 0 });
+    list
 }
 
 #[test]

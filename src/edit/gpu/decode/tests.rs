@@ -1,0 +1,174 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::edit::kernels::myers::Selection;
+use crate::edit::{Distances, Edit, EditBand, EditBlock, EditReport, Places, Region};
+use crate::engine::Work;
+use crate::engine::shelf::Shelf;
+use crate::score::{Equality, Limit, Reach};
+use crate::seq::{Alphabet, SequenceStore};
+
+const MODES: [EditMode; 4] = [
+    EditMode::Global,
+    EditMode::Infix,
+    EditMode::Prefix,
+    EditMode::Overlap(Reach { shorter: 1, constant: 0, divisor: 1, rate: 20_000 }),
+];
+const LIMITS: [Limit; 4] = [Limit::None, Limit::Distance(3), Limit::Rate(0.2), Limit::Distance(0)];
+const COOPERATIONS: [Cooperation; 3] = [Cooperation::Thread, Cooperation::Subgroup, Cooperation::Band];
+
+fn variant(cooperation: Cooperation, mode: EditMode) -> Variant {
+    let (strips, selection) = (false, Selection::All);
+    Variant {
+        cooperation,
+        bits: 2,
+        stride: 4,
+        words: 1,
+        workgroup: 32,
+        lanes: 1,
+        mode,
+        strips,
+        row_words: 0,
+        selection,
+    }
+}
+
+/// Blocks of very different sizes, of patterns of 0 to 19 symbols and regions of 0 to 24, or all of 24.
+fn batch(random: &mut fastrand::Rng, mode: EditMode, limit: Limit, are_equal: bool) -> EditBatch {
+    let mut patterns = SequenceStore::builder(Alphabet::Dna);
+    (0..20).for_each(|length| patterns.push("p", &vec![1; length]).unwrap());
+    let mut text = SequenceStore::builder(Alphabet::Dna);
+    text.push("t", &[1; 100]).unwrap();
+    let mut regions = vec![Region { text: 0, start: 0, end: 24 }; 3];
+    let mut blocks = Vec::new();
+    for _ in 0..60 {
+        let size = if random.u32(0..12) == 0 { random.u32(0..30_000) } else { random.u32(0..5) };
+        let first = regions.len() as u32;
+        regions.extend((0..size).map(|_| {
+            let start = random.u32(0..70);
+            Region { text: 0, start, end: start + if are_equal { 24 } else { random.u32(0..=24) } }
+        }));
+        blocks.push(EditBlock { pattern: random.u32(0..20), places: first..first + size, cells: 1 });
+    }
+    let scheme = EditScheme { mode, equality: Equality::literal(Alphabet::Dna), limit };
+    let (patterns, text, places) =
+        (Arc::new(patterns.build()), Arc::new(text.build()), Places::Regions(Arc::new(regions)));
+    EditBatch { band: Arc::new(EditBand::new(patterns, text, Arc::new(scheme), places)), blocks }
+}
+
+/// For every pair the pattern's and the text's length.
+fn lengths(batch: &EditBatch) -> Vec<(u32, u32)> {
+    let of = |block: &EditBlock| {
+        let m = batch.band.patterns.length(block.pattern);
+        block.places.clone().map(move |place| (m, batch.band.region(place).symbols())).collect::<Vec<_>>()
+    };
+    batch.blocks.iter().flat_map(of).collect()
+}
+
+/// Something that a pair of these lengths may have, and the words that a kernel writes of it.
+fn result(random: &mut fastrand::Rng, variant: &Variant, (m, n): (u32, u32)) -> (Found, Vec<u32>) {
+    let (least, most) = match variant.mode {
+        EditMode::Global => (m.abs_diff(n), m.max(n)),
+        EditMode::Infix | EditMode::Prefix => (m.saturating_sub(n), m),
+        EditMode::Overlap(_) => (0, m.min(n)),
+    };
+    let (distance, end) = (random.u32(least..=most), random.u32(0..=n));
+    let found = |end| Found { distance, end };
+    match (variant.cooperation, variant.mode) {
+        (Cooperation::Thread | Cooperation::Band, EditMode::Global) => (found(n), vec![distance]),
+        (Cooperation::Thread | Cooperation::Band, EditMode::Overlap(_)) => (found(0), vec![distance]),
+        (_, EditMode::Overlap(_)) => (found(0), vec![distance, 77]),
+        (Cooperation::Thread, _) => (found(end), vec![distance << POSITION_BITS | end]),
+        (_, EditMode::Global) => (found(n), vec![distance, n]),
+        _ => (found(end), vec![distance, end]),
+    }
+}
+
+#[test]
+fn results_of_all_pairs_and_listed_ones_are_read_as_they_were_written() {
+    let mut random = fastrand::Rng::with_seed(0xDEC0DE);
+    let shelf = Shelf::default();
+    for (mode, limit) in MODES.into_iter().flat_map(|mode| LIMITS.map(|limit| (mode, limit))) {
+        for cooperation in COOPERATIONS {
+            if cooperation == Cooperation::Band && mode != EditMode::Global {
+                continue;
+            }
+            for are_equal in [true, false] {
+                let (batch, variant) = (batch(&mut random, mode, limit, are_equal), variant(cooperation, mode));
+                let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
+                let (least, most) = batch.band.text_symbols();
+                assert_eq!(least == most, are_equal);
+                let text_symbols = are_equal.then_some(most);
+                let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols };
+                let (mut expected, mut words, mut list) = (Vec::new(), Vec::new(), Vec::new());
+                let scheme = &batch.band.scheme;
+                for (pair, (m, n)) in (0..).zip(lengths(&batch)) {
+                    let (found, own) = result(&mut random, &variant, (m, n));
+                    let found = scheme.trivial(m, n).unwrap_or(found.within(scheme.limit(m, n)));
+                    if found.is_some() && m > 0 && n > 0 {
+                        list.push((pair, [&[pair][..], &own].concat(), found));
+                    }
+                    words.extend(own);
+                    expected.push(found);
+                }
+                let each = decoder.each(&words, shelf.take()).expect("all can be");
+                assert!(*each == expected, "{mode:?}, {limit:?}, {cooperation:?}");
+                let report = EditReport { found: Distances::Each(each), ..EditReport::default() };
+                Edit::check(&batch, &report).expect("what is found here is what the check looks for");
+                // A list is in any order.
+                random.shuffle(&mut list);
+                let mut listed: Vec<u32> = list.iter().flat_map(|(_, words, _)| words.clone()).collect();
+                list.sort_unstable();
+                let found = list.iter().map(|&(pair, _, found)| (pair, found)).collect::<Vec<_>>();
+                assert!(decoder.listed(&listed) == Some(found), "{mode:?}, {limit:?}, {cooperation:?}");
+                // One twice.
+                if let Some((_, words, _)) = list.first() {
+                    listed.extend(words);
+                    assert_eq!(decoder.listed(&listed), None);
+                }
+                assert_eq!(decoder.each(&words[1..], shelf.take()), None, "too few words");
+            }
+        }
+    }
+}
+
+/// What cannot be is found where it is read, in whichever pair it is, as [`Edit::check`] finds it.
+#[test]
+fn a_result_that_cannot_be_is_noticed() {
+    let mut random = fastrand::Rng::with_seed(0xBAD);
+    let mut noticed = 0;
+    for mode in [EditMode::Global, EditMode::Infix] {
+        for are_equal in [true, false] {
+            let (batch, variant) =
+                (batch(&mut random, mode, Limit::None, are_equal), variant(Cooperation::Subgroup, mode));
+            let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
+            let text_symbols = are_equal.then_some(24);
+            let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols };
+            let lengths = lengths(&batch);
+            let words: Vec<u32> = lengths.iter().flat_map(|&both| result(&mut random, &variant, both).1).collect();
+            for _ in 0..20 {
+                let pair = random.usize(0..lengths.len());
+                let (m, n) = lengths[pair];
+                if m == 0 || n == 0 {
+                    continue;
+                }
+                for (word, value) in [(2 * pair, m.max(n) + 1), (2 * pair + 1, n + 1), (2 * pair, u32::MAX)] {
+                    let mut wrong = words.clone();
+                    wrong[word] = value;
+                    assert_eq!(decoder.each(&wrong, Lent::default()), None, "pair {pair} of {m} and {n} symbols");
+                    let entry = [pair as u32, wrong[2 * pair], wrong[2 * pair + 1]];
+                    // A distance above the limit is no member of a list, and left out.
+                    let is_left_out = wrong[2 * pair] > m.max(n);
+                    assert_eq!(decoder.listed(&entry), is_left_out.then(Vec::new));
+                    noticed += 1;
+                }
+            }
+        }
+    }
+    assert!(noticed > 100, "{noticed}");
+    let (batch, variant) =
+        (batch(&mut random, EditMode::Infix, Limit::None, true), variant(Cooperation::Thread, EditMode::Infix));
+    let tasks = EditTasks::new(&batch, &variant, &[0; 20]);
+    let decoder = Decoder { batch: &batch, tasks: &tasks, variant, text_symbols: Some(24) };
+    assert_eq!(decoder.listed(&[tasks.tasks, 0]), None, "a pair that is not there");
+}
