@@ -31,7 +31,7 @@ use super::blocks::{BlockSink, BlockSource, Whole};
 use super::{Job, Run, Summary, engines};
 use crate::alignment::Cigar;
 use crate::edit::cpu::edit_workers;
-use crate::edit::plan::{Against, Candidate, EditJob};
+use crate::edit::plan::{Against, CANDIDATES_AT_ONCE, Candidate, EditJob};
 use crate::edit::{Edit, Region};
 use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::queue::BandSource;
@@ -179,11 +179,14 @@ impl EditDistances {
         sink: &mut dyn BlockSink<EditResult>,
     ) -> Result<Summary> {
         let begin = Instant::now();
-        let (pairs, cells, parts) = (job.pairs(), job.cells(), job.parts());
+        let parts = job.parts();
+        let extents = pool.install(|| job.extents(&parts));
+        let pairs = extents.iter().map(|(pairs, _)| pairs).sum();
+        let cells = u64::try_from(extents.iter().map(|(_, cells)| cells).sum::<u128>()).unwrap_or(u64::MAX);
         let mut orders: Vec<Option<Vec<u32>>> = Vec::new();
         if let Against::Candidates(texts, candidates) = &job.against {
             let of = |part: &Part| &candidates[part.queries.start as usize..part.queries.end as usize];
-            orders = parts.iter().map(|part| by_pattern(of(part), job.patterns.len())).collect();
+            orders = pool.install(|| parts.iter().map(|part| by_pattern(of(part), job.patterns.len())).collect());
             if orders.iter().any(Option::is_some) {
                 let mut moved = Vec::with_capacity(candidates.len());
                 for (order, own) in orders.iter().zip(parts.iter().map(of)) {
@@ -196,7 +199,6 @@ impl EditDistances {
             }
         }
         let begun = Begun::default();
-        let extents = job.extents(&parts);
         parts.iter().zip(extents).for_each(|(part, (pairs, cells))| {
             begun.add(part.clone(), pairs, u64::try_from(cells).unwrap_or(u64::MAX));
         });
@@ -327,7 +329,10 @@ impl Job for EditDistances {
                     && start <= end
                     && length.is_some_and(|&length| end <= length)
             };
-            if let Some(index) = candidates.par_iter().position_first(|candidate| !fits(candidate)) {
+            let wrong = candidates.par_chunks(CANDIDATES_AT_ONCE).enumerate().find_map_first(|(part, own)| {
+                Some(part * CANDIDATES_AT_ONCE + own.iter().position(|candidate| !fits(candidate))?)
+            });
+            if let Some(index) = wrong {
                 let wrong = candidates[index];
                 return Err(Error::usage_of(
                     "candidates",
