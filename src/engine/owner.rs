@@ -369,8 +369,8 @@ fn outcome_of<W: Work>(lease: &Lease<W>, report: W::Report) -> Outcome<W> {
     let (left_pairs, left_cells) =
         left_out.fold((0, 0), |(pairs, cells), block| (pairs + W::pairs(block), cells + W::cells(block)));
     Outcome {
-        pairs: lease.batch.pairs() - left_pairs,
-        cells: lease.batch.cells() - left_cells,
+        pairs: lease.pairs - left_pairs,
+        cells: lease.cells - left_cells,
         band: Arc::clone(&lease.info),
         batch: Arc::clone(&lease.batch),
         report,

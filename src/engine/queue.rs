@@ -58,6 +58,10 @@ pub struct Lease<W: Work> {
     pub class: W::Class,
     /// The work.
     pub batch: Arc<Batch<W>>,
+    /// Its pairs: it may have many blocks to count through.
+    pub pairs: u64,
+    /// Its cells.
+    pub cells: u64,
     /// When it was taken, in seconds by the queue's clock.
     pub since: f64,
 }
@@ -150,7 +154,7 @@ impl<W: Work> WorkQueue<W> {
             true => {
                 let cells: u64 = blocks.iter().map(|(_, block)| W::cells(block)).sum();
                 state.remaining_cells = state.remaining_cells.saturating_add(cells);
-                state.piles.back_mut().into_iter().for_each(|pile| pile.blocks.extend(blocks.iter().cloned()));
+                state.piles.back_mut().into_iter().for_each(|pile| pile.extend(blocks.iter().cloned()));
             }
             false => state.add(0..0, Arc::clone(band), blocks, pairs),
         }
@@ -316,7 +320,7 @@ impl<W: Work> WorkQueue<W> {
         let mut state = self.lock();
         state.leases.remove(&lease.id)?;
         let at = (self.clock)();
-        let cells = lease.batch.cells();
+        let cells = lease.cells;
         let left = state.put_back(lease, unfinished.iter().copied(), true);
         let busy_seconds = state.sizing.finished(lease.engine, cells, cells - left, lease.since, at);
         self.changed.notify_all();
@@ -328,7 +332,7 @@ impl<W: Work> WorkQueue<W> {
         let mut state = self.lock();
         if state.leases.remove(&lease.id).is_some() {
             state.put_back(lease, 0..lease.batch.blocks.len(), true);
-            state.sizing.gave_back(lease.engine, lease.batch.cells(), (self.clock)());
+            state.sizing.gave_back(lease.engine, lease.cells, (self.clock)());
             self.changed.notify_all();
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::pile::{Pile, next_pair_cells, take_blocks};
+use super::pile::{Pile, Taking, next_pair_cells, take_blocks};
 use super::{BandInfo, BandSource, Lease};
 use crate::engine::ordered::Ahead;
 use crate::engine::sizing::{Sizing, Waiting};
@@ -89,7 +89,7 @@ impl<W: Work> State<W> {
         }
         let info = Arc::new(BandInfo { index: self.next_band, queries, pairs });
         self.next_band += 1;
-        self.piles.push_back(Pile { info, band, blocks: blocks.into(), universal_only: false });
+        self.piles.push_back(Pile::new(info, band, blocks.into(), false));
     }
 
     /// Whether planning panicked and nothing else is left: the job can only end with an error.
@@ -126,15 +126,15 @@ impl<W: Work> State<W> {
             let waiting = Waiting { cells: left, next_pair, universal_only: pile.universal_only };
             let Some(cells) = self.sizing.cells(engine, &capacity, waiting, now) else { return Ok(None) };
             let portion = Portion { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
-            let Some((class, blocks)) = take_blocks(pile, portion, self.sizing.least_work(engine).pairs) else {
+            let group = self.sizing.least_work(engine).pairs;
+            let Some(Taking { class, blocks, pairs, cells }) = take_blocks(pile, portion, group) else {
                 return Ok(None);
             };
-            let batch = Arc::new(Batch { band: Arc::clone(&pile.band), blocks });
-            let lease = Lease { id: self.next_lease, engine, info: Arc::clone(&pile.info), class, batch, since: now };
+            let (info, batch) = (Arc::clone(&pile.info), Arc::new(Batch { band: Arc::clone(&pile.band), blocks }));
+            let lease = Lease { id: self.next_lease, engine, info, class, batch, pairs, cells, since: now };
             if pile.blocks.is_empty() {
                 self.piles.remove(place);
             }
-            let cells = lease.batch.cells();
             self.remaining_cells = self.remaining_cells.saturating_sub(cells);
             self.sizing.took(engine, cells, now);
             self.next_lease += 1;
@@ -152,7 +152,7 @@ impl<W: Work> State<W> {
     ) -> u64 {
         let blocks = which.map(|index| (lease.class, lease.batch.blocks[index].clone()));
         let (info, band) = (Arc::clone(&lease.info), Arc::clone(&lease.batch.band));
-        let pile = Pile { info, band, blocks: blocks.collect(), universal_only };
+        let pile = Pile::new(info, band, blocks.collect(), universal_only);
         let cells: u64 = pile.blocks.iter().map(|(_, block)| W::cells(block)).sum();
         self.remaining_cells = self.remaining_cells.saturating_add(cells);
         if !pile.blocks.is_empty() {
