@@ -14,7 +14,7 @@ use pairwave::gpu::engine::{GpuEngine, GpuKind};
 use pairwave::gpu::kernels;
 use pairwave::gpu::memory::LEAST_BYTES;
 use pairwave::jobs::{AllPairs, PairResult, Summary};
-use pairwave::pairs::gpu::Config;
+use pairwave::pairs::gpu::{Config, Survivors};
 use pairwave::pairs::mock::compute_batch;
 use pairwave::pairs::{self, Band, Batch, Block, Pairs, Report, Want};
 use pairwave::score::{EditMode, EditScheme, Equality, IdentityDefinition, IdentityFilter, Limit, Scoring};
@@ -41,6 +41,13 @@ fn pairs_batch(queries: &Arc<SequenceStore>, targets: &Arc<SequenceStore>, want:
     let scoring = Arc::new(Scoring::truong());
     let band = Band { queries, targets, order: order.into(), scoring, want, earlier_is_query: false };
     Arc::new(Batch { band: Arc::new(band), blocks })
+}
+
+/// All pairs of a store in one batch.
+fn pairs_of(store: &Arc<SequenceStore>, want: Want) -> Arc<Batch> {
+    let job = job(store, Scoring::truong(), want);
+    let [batch]: [Arc<Batch>; 1] = batches(&job, u64::MAX).try_into().expect("one batch");
+    batch
 }
 
 fn edit_batch(patterns: &Arc<SequenceStore>, texts: &Arc<SequenceStore>) -> Arc<EditBatch> {
@@ -226,8 +233,7 @@ fn results_that_cannot_be_fetched_are_left_unfinished() {
     // So many pairs pass that not all come with the first copy.
     let store = store(Alphabet::Dna, &vec![vec![1, 2, 4, 8]; 370]);
     let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
-    let job = job(&store, Scoring::truong(), Want::Reaching(Arc::new(filter)));
-    let [batch]: [Arc<Batch>; 1] = batches(&job, u64::MAX).try_into().expect("one batch");
+    let batch = pairs_of(&store, Want::Reaching(Arc::new(filter)));
     let mut gpu = kernel_checked("nw_slice");
     for refused in [1, 0] {
         let ticket = gpu.submit(Arc::clone(&batch)).expect("the batch suits");
@@ -238,6 +244,45 @@ fn results_that_cannot_be_fetched_are_left_unfinished() {
         assert_eq!((report.unfinished.len(), report.hits.len()), (blocks, pairs));
     }
     assert_eq!(gpu.gpu().refused_buffers(), 1);
+}
+
+#[test]
+fn survivors_of_a_filter_are_left_to_the_host_where_a_buffer_is_refused() {
+    let sequences = [&[1, 2, 4, 8, 1, 1][..], &[1, 2, 4, 8, 8, 1], &[1, 2, 4, 1], &[8, 8, 8]];
+    let store = store(Alphabet::Dna, &sequences.map(<[u8]>::to_vec));
+    let filter = IdentityFilter::new(IdentityDefinition::default(), 0.5, &Scoring::truong());
+    let batch = pairs_of(&store, Want::Reaching(Arc::new(filter)));
+    let mut refusals = 0;
+    loop {
+        let mut gpu = kernel_checked("nw_slice").with_survivors(Survivors::OnDevice);
+        let mut compute = |refuse: Option<u64>| {
+            let tickets = [0, 1].map(|_| gpu.submit(Arc::clone(&batch)).expect("the batch suits"));
+            if let Some(after) = refuse {
+                gpu.gpu().feign_shortage("", after, 1);
+            }
+            let reports = tickets.map(|ticket| gpu.collect(ticket).expect("the device answers"));
+            gpu.gpu().feign_shortage("", 0, 0);
+            (reports, gpu.gpu().refused_buffers())
+        };
+        let (reports, refused) = compute(Some(refusals));
+        let (later, _) = compute(None);
+        let mut traced = Vec::new();
+        for report in reports.iter().chain(&later) {
+            Pairs::check(&batch, report).expect("the report can be right");
+            assert_eq!(report.unfinished, Vec::<usize>::new(), "nothing was lost");
+            assert!(report.hits.iter().any(|hit| (hit.query, hit.target) == (0, 1)));
+            traced.push(report.traced.spans.len() == report.hits.len());
+        }
+        if refused == 0 {
+            assert_eq!(traced, [true; 4]);
+            break;
+        }
+        // Nothing is followed up from then on.
+        assert_eq!(traced[2..], [false; 2], "after refusal {refusals}");
+        assert_ne!(traced[..2], [true; 2], "after refusal {refusals}");
+        refusals += 1;
+    }
+    assert!(refusals > 4, "{refusals} buffers were refused");
 }
 
 #[test]

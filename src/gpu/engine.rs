@@ -4,10 +4,14 @@
 //! next and reads the last (the dual buffering of Truong et al. 2014, section 5.4, and figure 6a). What several batches
 //! use stays on the device ([`Residents`]).
 
+mod stages;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::stages::{Finished, FollowUp};
+use self::stages::{Flight, Stage};
 use super::BATCH_SECONDS;
 use super::device::Gpu;
 use super::kernels::Kernel;
@@ -15,14 +19,11 @@ use super::memory::Shares;
 use super::resident::Residents;
 use super::shortage;
 use crate::engine::sizing::LeastWork;
-use crate::engine::{Batch, Capacity, Engine, Reported, Ticket, Work};
+use crate::engine::{Batch, Capacity, Engine, Ticket, Work};
 use crate::error::{Error, Result};
 
 /// Batches at once.
 const SLOTS: usize = 2;
-/// Seconds after which a device that was to compute a batch is taken for lost, beside 50 times what the batch should take.
-const PATIENCE_SECONDS: u64 = 60;
-const PATIENCE_TIMES: u32 = 50;
 /// Seconds of work below which a batch is not worth its launch.
 const LEAST_SECONDS: f64 = 0.025;
 /// Share of a usual batch's seconds from which on a batch tells how fast the device is.
@@ -106,6 +107,25 @@ pub trait GpuKind: Work {
         limit: Duration,
     ) -> Result<Self::Report>;
 
+    /// A second batch for the slot of a finished one, of what that left to do, and its kernel; `None` where that does not pay.
+    /// `beside` are seconds of work that the device has in its other slots, in which the host could do the same.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being computed. If the device is well the first report stands.
+    fn follow_up(
+        _host: &mut Self::Host,
+        _site: &mut Site<'_>,
+        _first: Finished<'_, Self>,
+        _beside: f64,
+    ) -> Result<Option<FollowUp<Self>>> {
+        Ok(None)
+    }
+
+    /// What came of a batch, of its report and that of the batch that followed it up.
+    fn join(_first: Self::Report, second: Self::Report) -> Self::Report {
+        second
+    }
+
     /// Learns from a finished batch. Gives the cells a second that are to be expected of the next batch, if not those
     /// of this one.
     fn learn(
@@ -143,15 +163,6 @@ pub struct Site<'a> {
     pub remaining_cells: u64,
 }
 
-/// A batch that the device computes.
-struct Flight<K: GpuKind> {
-    slot: usize,
-    batch: Arc<Batch<K>>,
-    /// Of the batch: it may have many blocks to count through.
-    cells: u64,
-    choice: K::Choice,
-}
-
 /// A GPU that computes batches.
 pub struct GpuEngine<K: GpuKind> {
     gpu: Gpu,
@@ -174,6 +185,8 @@ pub struct GpuEngine<K: GpuKind> {
     has_learnt: bool,
     /// The user was told that memory is short.
     has_warned: bool,
+    /// There was memory so far to follow batches up.
+    follows_up: bool,
     /// Cells that are expected after the next batch.
     remaining_cells: u64,
 }
@@ -195,6 +208,7 @@ impl<K: GpuKind> GpuEngine<K> {
             speed,
             has_learnt: false,
             has_warned: false,
+            follows_up: true,
             remaining_cells: 0,
             host,
             gpu,
@@ -269,8 +283,9 @@ impl<K: GpuKind> GpuEngine<K> {
         })
     }
 
-    fn attempt(&mut self, slot: usize, (batch, cells): (&Arc<Batch<K>>, u64), sparing: bool) -> Result<K::Choice> {
-        let site = &mut Site {
+    /// The parts of the engine that a kind works on, for a batch of so many cells.
+    fn parts(&mut self, slot: usize, cells: u64, sparing: bool) -> (&mut K::Host, Site<'_>, &mut K::Slot) {
+        let site = Site {
             residents: &mut self.residents,
             kernel: self.kernel,
             memory: self.memory,
@@ -278,14 +293,19 @@ impl<K: GpuKind> GpuEngine<K> {
             cells,
             remaining_cells: self.remaining_cells,
         };
-        let (host, slot) = (&mut self.host, &mut self.slots[slot]);
+        (&mut self.host, site, &mut self.slots[slot])
+    }
+
+    fn attempt(&mut self, slot: usize, (batch, cells): (&Arc<Batch<K>>, u64), sparing: bool) -> Result<K::Choice> {
+        let (host, mut site, slot) = self.parts(slot, cells, sparing);
+        let site = &mut site;
         let mut choice = K::choose(host, site, batch)?;
         loop {
             let error = match K::record(host, site, slot, batch, &mut choice) {
                 Ok(()) => return Ok(choice),
                 Err(error) => error,
             };
-            let may_change = self.kernel.is_none() && (sparing || matches!(error, Error::Unsuited { .. }));
+            let may_change = site.kernel.is_none() && (sparing || matches!(error, Error::Unsuited { .. }));
             choice = match K::otherwise(choice) {
                 Some(other) if may_change => other,
                 _ => return Err(error),
@@ -317,8 +337,10 @@ impl<K: GpuKind> shortage::Holder for GpuEngine<K> {
     fn free(&mut self) {
         let bytes = self.residents.clear();
         K::release_scratch(&mut self.host);
+        let is_computed = |flight: &&Flight<K>| matches!(flight.stage, Some(Stage::First(_) | Stage::Second { .. }));
+        let computed: Vec<usize> = self.in_flight.values().filter(is_computed).map(|flight| flight.slot).collect();
         for (place, slot) in self.slots.iter_mut().enumerate() {
-            if self.in_flight.values().all(|flight| flight.slot != place) {
+            if !computed.contains(&place) {
                 K::release_slot(slot);
             }
         }
@@ -369,32 +391,15 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
         };
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
-        self.in_flight.insert(ticket, Flight { slot, batch, cells, choice });
+        self.in_flight.insert(ticket, Flight { slot, batch, cells, stage: Some(Stage::First(choice)) });
         Ok(ticket)
     }
 
     fn collect(&mut self, ticket: Ticket) -> Result<K::Report> {
-        let Some(Flight { slot, batch, cells, choice }) = self.in_flight.remove(&ticket) else {
-            return Err(self.gpu.error("a ticket that was never given"));
-        };
-        self.free_slots.push(slot);
-        self.has_learnt = true;
-        let expected = Duration::from_secs_f64(cells as f64 / self.speed);
-        let limit = Duration::from_secs(PATIENCE_SECONDS) + expected * PATIENCE_TIMES;
-        let refused = self.gpu.refused_buffers();
-        let finished = K::finish(&mut self.host, &mut self.slots[slot], &batch, &choice, limit);
-        if let Some(error) = shortage::of(&self.gpu, refused, &finished) {
-            // What was computed is lost: somebody else does it again.
-            shortage::recover(self, &error);
-            return Ok(K::nothing_of(&batch));
+        let report = self.complete(ticket);
+        if let Some(flight) = self.in_flight.remove(&ticket) {
+            self.free_slots.push(flight.slot);
         }
-        let report = finished?;
-        if let Some(time) = report.kernel_time() {
-            self.observe(cells, time.as_secs_f64());
-        }
-        if let Some(speed) = K::learn(&mut self.host, self.kernel, &batch, &choice, &report) {
-            self.speed = speed;
-        }
-        Ok(report)
+        report
     }
 }

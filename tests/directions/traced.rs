@@ -1,7 +1,9 @@
 //! Alignments of short sequences in every scoring, and the exact filter on the device.
 
 use super::*;
+use pairwave::alignment::Cigar;
 use pairwave::pairs::Pairs;
+use pairwave::pairs::gpu::Survivors;
 
 fn alignments(engine: &mut dyn Engine<Pairs>, seed: u64) {
     let mut rng = rng(seed);
@@ -87,6 +89,46 @@ on_every_engine! {
     nw_tiled_diagonal_default: kernel_default("nw_tiled_diagonal"),
     nw_checkpoint_checked: kernel_checked("nw_checkpoint"),
     nw_checkpoint_default: kernel_default("nw_checkpoint"),
+}
+
+/// What a batch followed up while another is computed comes to is the same as of one batch at a time.
+#[test]
+fn survivors_of_several_batches_are_those_of_one() {
+    let mut rng = rng(0x5071);
+    let ancestor = random_codes(&mut rng, Alphabet::Dna, 70);
+    let sequences: Vec<_> = (0..24).map(|index| mutated(&mut rng, Alphabet::Dna, &ancestor, 1 + index % 9)).collect();
+    let store = store(Alphabet::Dna, &sequences);
+    let filter = Arc::new(IdentityFilter::new(IdentityDefinition::default(), 0.9, &Scoring::truong()));
+    let wanted = job(&store, Scoring::truong(), Want::Reaching(filter));
+    let mut engine = kernel_checked("nw_slice").with_survivors(Survivors::OnDevice);
+    let mut compute = |cells| {
+        let batches = batches(&wanted, cells);
+        let found = compute_traced(&mut engine, &batches);
+        check_some_traced(&store, &Scoring::truong(), &found);
+        // Which of a pair is the query of a block depends on the batches; the alignment does not.
+        let result = |(hit, cigar): (Hit, Option<Cigar>)| {
+            (
+                (hit.query.min(hit.target), hit.query.max(hit.target)),
+                hit.score,
+                hit.matches,
+                cigar.expect("it was traced"),
+            )
+        };
+        let mut found: Vec<_> = found.into_iter().map(result).collect();
+        found.sort_by_key(|&(pair, ..)| pair);
+        (batches.len(), found)
+    };
+    let ((one, together), (many, apart)) = (compute(u64::MAX), compute(60_000));
+    assert!(one == 1 && many > 8, "{one} batch, {many} batches");
+    assert!(together.len() > 20 && together == apart, "{} pairs, {} of several batches", together.len(), apart.len());
+}
+
+/// Scores first, then alignments of what the filter leaves open.
+#[test]
+fn survivors_of_the_filter_are_traced_on_the_device() {
+    for make in [kernel_checked, kernel_default] {
+        exact_filter(&mut make("nw_slice").with_survivors(Survivors::OnDevice), 0xf117);
+    }
 }
 
 #[test]

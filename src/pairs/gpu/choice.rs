@@ -36,6 +36,8 @@ pub(super) struct Situation<'a> {
     /// Arenas, and quads of one.
     pub arenas: u32,
     pub arena_quads: u64,
+    /// Threads of the host that trace what the device does not.
+    pub threads: usize,
     /// Whether values carry matches, without which there is no walk.
     pub carries_matches: bool,
 }
@@ -57,7 +59,6 @@ type Way = (Kind, bool, bool);
 pub(super) struct Prices {
     linear: Speeds,
     affine: Speeds,
-    threads: usize,
     /// Share of the pairs that the bound on the identity leaves open.
     open_share: f64,
     chooser: Chooser<Way>,
@@ -72,7 +73,6 @@ impl Prices {
             // Measured speeds are for one kind of gaps, and an engine is opened for one job.
             linear: config.speeds.unwrap_or_else(|| Speeds::typical(false, known)),
             affine: config.speeds.unwrap_or_else(|| Speeds::typical(true, known)),
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
             open_share: 0.0,
             // Kernels are compared when a device is opened for a long job ([`super::tune`]), which is remembered: a job
             // makes no trials.
@@ -103,12 +103,39 @@ impl Prices {
     pub(super) fn choose(&self, situation: &Situation<'_>) -> Choice {
         let possible = offered(Family::Pairs).filter(|kernel| situation.features.contains(kernel.features));
         let choices = possible.flat_map(|kernel| [false, true].map(|aligned| (kernel, aligned)));
-        let choices: Vec<Choice> =
+        let mut choices: Vec<Choice> =
             choices.filter_map(|(kernel, aligned)| self.possible(situation, kernel, aligned)).collect();
+        if matches!(situation.batch.band.want, Want::Reaching(_)) {
+            self.price_survivors(situation.batch, &mut choices);
+        }
         let candidates: Vec<Candidate<Way>> =
             choices.iter().map(|choice| self.candidate(situation.batch, choice)).collect();
         let cheapest = self.chooser.cheapest(&candidates);
         cheapest.map_or_else(|| choice_of(situation, of_kind(Kind::Slice(Numbers::Words))), |place| choices[place])
+    }
+
+    /// The kernel that traces a batch back for least, and the seconds that it takes; `None` if none can.
+    pub(super) fn choose_aligned(&self, situation: &Situation<'_>) -> Option<(Choice, f64)> {
+        let possible = offered(Family::Pairs).filter(|kernel| situation.features.contains(kernel.features));
+        let choices = possible.filter_map(|kernel| self.possible(situation, kernel, true));
+        let priced = choices.map(|choice| (choice, self.seconds(situation.batch, &choice)));
+        priced.min_by(|(_, one), (_, other)| one.total_cmp(other))
+    }
+
+    /// Pairs that a filter leaves open are traced by the host beside the device, or by the device after it has
+    /// computed scores: what is quicker.
+    fn price_survivors(&self, batch: &Batch, choices: &mut [Choice]) {
+        let aligned = choices.iter().filter(|choice| choice.aligned).map(|choice| self.seconds(batch, choice));
+        let Some(aligned) = aligned.min_by(f64::total_cmp) else { return };
+        for choice in choices.iter_mut().filter(|choice| choice.kernel.scan().is_none()) {
+            let on_device = self.seconds(batch, choice) + self.open_share * aligned;
+            choice.work.meanwhile_seconds = choice.work.meanwhile_seconds.min(on_device);
+        }
+    }
+
+    /// Seconds until the results of a batch are there.
+    fn seconds(&self, batch: &Batch, choice: &Choice) -> f64 {
+        self.chooser.speed(&self.candidate(batch, choice)).seconds(&choice.work)
     }
 
     /// A batch for a kernel, with the tracing that it leaves to the host, if it can be used so.
@@ -130,7 +157,7 @@ impl Prices {
         };
         // Threads trace one batch while the device computes the next.
         let is_linear = batch.band.scoring.gaps.is_linear();
-        let meanwhile_seconds = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, self.threads);
+        let meanwhile_seconds = host_trace_seconds(traced_by_host * batch.cells() as f64, is_linear, situation.threads);
         // A kernel that can store directions does so where alignments are wanted, unless its memory does not hold a pair's.
         let is_possible =
             aligned || kernel.scan().is_none() || !wants_walk || work_of(situation, kernel, true).is_none();

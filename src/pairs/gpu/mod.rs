@@ -9,6 +9,7 @@ mod resident;
 mod shape;
 mod slot;
 mod submit;
+mod survivors;
 mod tile;
 pub mod tune;
 mod tuned;
@@ -24,6 +25,7 @@ use self::resident::{Resident, ResidentStores};
 pub use self::shape::MatrixShape;
 use self::shape::{Arenas, Expected};
 use self::slot::Slot;
+pub use self::survivors::Survivors;
 pub use self::tile::{COLUMNS as TILE_COLUMNS, LANES as TILE_LANES, TileShape};
 use self::tile::{ChosenTiles, TileSlot, Tiles};
 use super::kernels::nw_slice;
@@ -33,7 +35,7 @@ use crate::error::Result;
 use crate::gpu::adapter::{FoundAdapter, memory_budget};
 use crate::gpu::choosing::Work;
 use crate::gpu::device::{Gpu, GrowingBuffer};
-use crate::gpu::engine::{self, GpuKind, Site};
+use crate::gpu::engine::{self, Finished, FollowUp, GpuKind, Site};
 use crate::gpu::kernels::{Family, Kernel, Kind, Numbers, of_kind};
 use crate::gpu::kit::{Kit, has_kit};
 use crate::gpu::memory::{LEAST_BYTES, Shares};
@@ -153,6 +155,8 @@ pub struct PairsHost {
     assumed_speed: f64,
     /// Results of `nw_slice` are used where the device wrote them.
     in_place: bool,
+    /// Who aligns the pairs that a filter leaves open.
+    survivors: Survivors,
 }
 
 /// The kernel of a batch, and what it uses.
@@ -196,6 +200,7 @@ impl GpuEngine {
             prices: Prices::new(config, assumed_speed),
             assumed_speed,
             in_place: false,
+            survivors: Survivors::default(),
             kit,
         };
         let guess = (assumed_speed / 2.0).max(FIRST_GUESS);
@@ -237,6 +242,12 @@ impl GpuEngine {
     pub fn with_buffering(mut self, buffering: Buffering) -> Self {
         self.limit_batches(if buffering == Buffering::Double { 2 } else { 1 });
         self.host.in_place = buffering == Buffering::InPlace;
+        self
+    }
+
+    /// Says who aligns the pairs that a filter leaves open.
+    pub fn with_survivors(mut self, survivors: Survivors) -> Self {
+        self.host.survivors = survivors;
         self
     }
 
@@ -409,6 +420,22 @@ impl GpuKind for Pairs {
             *words = (1.3 * taken + 0.01).max(0.3 * *words);
         }
         Ok(report)
+    }
+
+    /// Pairs that a filter leaves open are aligned.
+    fn follow_up(
+        host: &mut PairsHost,
+        site: &mut Site<'_>,
+        first: Finished<'_, Pairs>,
+        beside: f64,
+    ) -> Result<Option<FollowUp<Pairs>>> {
+        let aligning = host.align_survivors(site, first, beside);
+        Ok(aligning.map(|(batch, kernel)| (batch, Chosen::Global(kernel))))
+    }
+
+    fn join(first: Report, second: Report) -> Report {
+        let kernel_time = first.kernel_time.map(|time| time + second.kernel_time.unwrap_or_default());
+        Report { unfinished: first.unfinished, kernel_time, ..second }
     }
 
     fn learn(

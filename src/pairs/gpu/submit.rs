@@ -54,7 +54,16 @@ impl PairsHost {
         extent: Extent,
         scoring: &OffsetScoring,
     ) -> Choice {
-        let situation = Situation {
+        let situation = self.situation(batch, extent, scoring);
+        match kernel {
+            Some(kernel) => choice_of(&situation, kernel),
+            None => self.prices.choose(&situation),
+        }
+    }
+
+    /// What the choice of a kernel for a batch depends on.
+    pub(super) fn situation<'a>(&'a self, batch: &'a Batch, extent: Extent, scoring: &OffsetScoring) -> Situation<'a> {
+        Situation {
             batch,
             extent,
             shape: &self.kit.shape,
@@ -65,12 +74,15 @@ impl PairsHost {
             halves: self.config.halves,
             arenas: self.arenas.count(),
             arena_quads: self.arenas.quads(),
+            threads: self.threads(),
             carries_matches: scoring.carries_matches(),
-        };
-        match kernel {
-            Some(kernel) => choice_of(&situation, kernel),
-            None => self.prices.choose(&situation),
         }
+    }
+
+    /// Threads of the host that trace what the device does not.
+    pub(super) fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.pool.as_ref().map_or_else(all, |pool| pool.current_num_threads())
     }
 
     /// Hands a batch to `nw_slice` or `nw_slice_half`; gives its queries and targets on the device.
