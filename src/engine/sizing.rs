@@ -26,6 +26,9 @@ const GROWTH: u64 = 8;
 const PART_OF_TIME: f64 = 0.05;
 /// The part of an engine's share of all that is left that it gets at once.
 const PART_OF_SHARE: f64 = 0.5;
+/// The part of all that is left that an engine gets at once which is alone. What it computed last is read, and rows are made of it,
+/// when it has nothing more to compute: that is to be little.
+const PART_OF_REST: f64 = 0.5;
 /// Weight of the last batch in an engine's speed. Its second batch replaces the first, in which it got ready.
 const LAST_WEIGHT: f64 = 0.5;
 
@@ -49,6 +52,8 @@ pub struct Waiting {
     pub next_pair: u64,
     /// Whether only engines that take everything may have it.
     pub universal_only: bool,
+    /// Whether more may come that nobody knows of yet.
+    pub is_open_ended: bool,
 }
 
 /// What an engine has shown of what it does.
@@ -150,13 +155,16 @@ impl Sizing {
         let own = &self.engines[engine];
         let able = |standing: &Standing| standing.present && (standing.universal || !waiting.universal_only);
         let mut others = self.engines.iter().enumerate().filter(|&(index, other)| index != engine && able(other));
+        let pair = waiting.next_pair as f64;
+        let least = |speed: f64| (own.least_work.seconds * speed).max(own.least_work.fill as f64 * pair);
         if others.clone().next().is_none() {
-            // Alone, an engine has nobody to keep waiting.
-            return Some(capacity.cells);
+            // Alone, an engine has nobody to keep waiting but who reads what it computed last.
+            let Some(speed) = own.speed.filter(|_| !waiting.is_open_ended) else { return Some(capacity.cells) };
+            let piece = (waiting.cells as f64 * PART_OF_REST).max(least(speed));
+            return Some((piece as u64).clamp(1, capacity.cells.max(1)));
         }
         let mut most = capacity.cells.min(own.trusted.max(self.probe()));
         let Some(speed) = own.speed else { return Some(most) };
-        let pair = waiting.next_pair as f64;
         // What is not yet known is not reckoned with.
         let all_known = others.clone().all(|(_, other)| other.speed.is_some());
         let mut known: Vec<Pace> = others.by_ref().filter_map(|(_, other)| Pace::of(other, now)).collect();
@@ -174,8 +182,7 @@ impl Sizing {
             most = capacity.cells.min(most.max((end * PART_OF_TIME * speed) as u64));
         }
         let share = (end - backlog) * speed;
-        let least = (own.least_work.seconds * speed).max(own.least_work.fill as f64 * pair);
-        let piece = (share * PART_OF_SHARE).max(least);
+        let piece = (share * PART_OF_SHARE).max(least(speed));
         Some((piece as u64).clamp(1, most.max(1)))
     }
 
@@ -279,7 +286,7 @@ mod tests {
     const LARGE: Capacity = Capacity { cells: u64::MAX, pairs: u64::MAX, store_bytes: u64::MAX, batches: 2 };
 
     fn waiting(cells: u64, next_pair: u64) -> Waiting {
-        Waiting { cells, next_pair, universal_only: false }
+        Waiting { cells, next_pair, universal_only: false, is_open_ended: false }
     }
 
     /// Engines that were seen to do so many cells a second, and are trusted with anything.
@@ -356,9 +363,23 @@ mod tests {
         let universal = Waiting { universal_only: true, ..waiting(10_000_000, 1_000_000) };
         sizing.engines[1].universal = false;
         sizing.gave_back(1, 200_000_000, 1.0);
-        assert_eq!(sizing.cells(0, &LARGE, universal, 1.0), Some(u64::MAX));
+        assert_eq!(sizing.cells(0, &LARGE, universal, 1.0), Some(5_000_000));
         sizing.leave(1);
-        assert_eq!(sizing.cells(0, &LARGE, waiting(10_000_000, 1_000_000), 1.0), Some(u64::MAX));
+        assert_eq!(sizing.cells(0, &LARGE, waiting(10_000_000, 1_000_000), 1.0), Some(5_000_000));
+    }
+
+    #[test]
+    fn the_last_batches_of_one_engine_are_small() {
+        let mut sizing = seen(&[1e6]);
+        let most = Capacity { cells: 100_000, ..LARGE };
+        let cells = |left| sizing.cells(0, &most, waiting(left, 1), 1.0);
+        // Up to the least that is worth a batch.
+        assert_eq!([1_000_000, 150_000, 50_000, 10_000].map(cells), [100_000, 75_000, 25_000, 10_000].map(Some));
+        // Nobody knows which are the last.
+        let more = Waiting { is_open_ended: true, ..waiting(50_000, 1) };
+        assert_eq!(sizing.cells(0, &most, more, 1.0), Some(100_000));
+        sizing.engines[0].speed = None;
+        assert_eq!(sizing.cells(0, &most, waiting(50_000, 1), 1.0), Some(100_000));
     }
 
     #[test]

@@ -123,7 +123,8 @@ impl<W: Work> State<W> {
                 self.piles.remove(place);
                 continue;
             };
-            let waiting = Waiting { cells: left, next_pair, universal_only: pile.universal_only };
+            let (universal_only, is_open_ended) = (pile.universal_only, self.is_open_ended);
+            let waiting = Waiting { cells: left, next_pair, universal_only, is_open_ended };
             let Some(cells) = self.sizing.cells(engine, &capacity, waiting, now) else { return Ok(None) };
             let portion = Portion { cells, pairs: capacity.pairs, target_bytes: capacity.store_bytes };
             let group = self.sizing.least_work(engine).pairs;
