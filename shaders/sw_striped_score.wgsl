@@ -9,28 +9,36 @@
 //             are stored with their highest bit flipped, so that 0 says "not there yet": no value is the least integer.
 //             Horizontal edges: (c * columns_stride + j) * 2, along row min(c * mark, rows).
 //             State: (k * STATE_WORDS + w) * LANES + t: what lane t takes up again in the next dispatch.
+//             Records: 4 words a strip (its best score, the least block that has it, batches kept), then SLOTS slots a strip: word w
+//             of lane t before a batch, w * LANES + t, the words that entered in it, and its first step.
 // Schedule:   in a dispatch strip k does steps base - k * lag to base + steps - k * lag. With lag >= steps + LANES - 1 all that it
 //             reads was written by earlier dispatches (wavefront). With a smaller lag it waits for its left neighbour
 //             (PERSISTENT): strips are taken in order by ticket, so whoever waits waits for one that runs. Since the payload is
 //             the flag, no order between two memory locations is relied upon. A wait that is too long ends the dispatch.
-// Invariant:  after step s, block s - t of lane t is final, and after a batch all its edges are in global memory.
+// Invariant:  after step s, block s - t of lane t is final, and after a batch all its edges are in global memory. After a
+//             batch the strip's slots hold all batches in which a lane came to the strip's best score in the least block that
+//             has it: the best cell is in one of them, and the host finds it there. A block's batches are at most SLOTS.
 // Uniform:    strip and steps come from the workgroup's number or ticket; all lanes make all steps.
 // Limits:     rows are a multiple of 4; values within 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
 //
 // Constants:  LANES, CELLS, CLASSES (kinds of query symbols), CODES, BATCH (steps between exchanges through memory), LAST_CELL,
-//             LOCAL, LINEAR, PRUNE, PERSISTENT. `lanes` is lanes_subgroup or lanes_workgroup, as the host chooses.
+//             LOCAL, LINEAR, BEST, PRUNE, PERSISTENT. `lanes` is lanes_subgroup or lanes_workgroup, as the host chooses.
 
 #import lanes
 
 const C4: u32 = CELLS / 4u;
-const STATE_WORDS: u32 = 2u * CELLS + 12u;
+const STATE_WORDS: u32 = 2u * CELLS + 10u;
 const FLIP: u32 = 0x80000000u;
 // Scores of padding: no path gains by it, and no sum with it wraps.
 const PADDING: i32 = -536870912;
 const NOWHERE: u32 = 0xffffffffu;
 const BATCH_WORDS: u32 = BATCH * 8u;
 const WORDS_A_LANE: u32 = (BATCH_WORDS + LANES - 1u) / LANES;
+// Batches in which the lanes of a strip come to a block.
+const SLOTS: u32 = (LANES + BATCH - 2u) / BATCH + 1u;
+const SLOT_WORDS: u32 = (2u * CELLS + 9u) * LANES + BATCH_WORDS + 1u;
+const HEAD_WORDS: u32 = 4u;
 
 struct Params {
     rows: u32,
@@ -81,6 +89,7 @@ struct Shared {
 @group(0) @binding(5) var<storage, read_write> horizontal: array<vec2<i32>>;
 @group(0) @binding(6) var<storage, read_write> state: array<i32>;
 @group(0) @binding(7) var<storage, read_write> shared_best: Shared;
+@group(0) @binding(8) var<storage, read_write> records: array<i32>;
 
 var<workgroup> profile: array<vec4<i32>, CLASSES * C4 * LANES>;
 // Edges of a batch: of each step four rows' H, then their gaps.
@@ -120,6 +129,76 @@ fn flipped(value: i32) -> u32 {
     return bitcast<u32>(value) ^ FLIP;
 }
 
+// What a lane computes from: its columns above the block, and the cell left of these; what it hands on of the block.
+struct Lane {
+    h: array<i32, CELLS>,
+    gap: array<i32, CELLS>,
+    corner: i32,
+    sent_h: vec4<i32>,
+    sent_gap: vec4<i32>,
+}
+
+// Computes four rows, `symbols` being theirs; the greatest of `floor` and their H. No branch is inside, so that rows can overlap, and
+// vectors turn, so that every index is a constant and all stays in registers.
+fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, left_gap: vec4<i32>, floor: i32, t: u32, is_end: bool) -> i32 {
+    var classes = symbols;
+    var nears = left_h;
+    var acrosses = left_gap;
+    var greatest = floor;
+    for (var r = 0u; r < 4u; r++) {
+        let row = (classes & 255u) * (C4 * LANES) + t;
+        classes >>= 8u;
+        var near = nears.x;
+        var across = acrosses.x;
+        nears = nears.yzwx;
+        acrosses = acrosses.yzwx;
+        var diagonal = (*lane).corner;
+        (*lane).corner = near;
+        var last_h = 0;
+        var last_gap = 0;
+        for (var c4 = 0u; c4 < C4; c4++) {
+            let scores = profile[row + c4 * LANES];
+            for (var q = 0u; q < 4u; q++) {
+                let c = c4 * 4u + q;
+                let up = (*lane).h[c];
+                var value = diagonal + scores[q];
+                if (LOCAL) {
+                    value = max(value, 0);
+                }
+                if (LINEAR) {
+                    near = max(max(up, near) + params.first, value);
+                } else {
+                    near = max(max(value, (*lane).gap[c]), across);
+                    let opened = near + params.first;
+                    (*lane).gap[c] = max((*lane).gap[c] + params.next, opened);
+                    across = max(across + params.next, opened);
+                }
+                diagonal = up;
+                (*lane).h[c] = near;
+                if (c == LAST_CELL) {
+                    last_h = near;
+                    last_gap = across;
+                }
+            }
+            if (BEST) {
+                // Maxima of three are one instruction on some chips.
+                greatest = max(max(greatest, (*lane).h[c4 * 4u]), (*lane).h[c4 * 4u + 1u]);
+                greatest = max(max(greatest, (*lane).h[c4 * 4u + 2u]), (*lane).h[c4 * 4u + 3u]);
+            }
+        }
+        if (LAST_CELL != CELLS - 1u) {
+            near = select(near, last_h, is_end);
+            across = select(across, last_gap, is_end);
+        }
+        if (LINEAR) {
+            across = near + params.first;
+        }
+        (*lane).sent_h = vec4<i32>((*lane).sent_h.yzw, near);
+        (*lane).sent_gap = vec4<i32>((*lane).sent_gap.yzw, across);
+    }
+    return greatest;
+}
+
 @compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) t: u32) {
     var strip = params.first_strip + workgroup.x;
@@ -154,24 +233,24 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         profile[p] = scores;
     }
     // Safe: each entry is its writer's alone.
-    var h: array<i32, CELLS>;
-    var gap: array<i32, CELLS>;
-    var sent_h: vec4<i32>;
-    var sent_gap: vec4<i32>;
-    var corner: i32;
-    var best = 0;
-    var best_i = 0u;
-    var best_j = 0u;
+    var lane: Lane;
+    // What a lane has to surpass for a new record: columns before the first never do.
+    var record = select(0, 0x7fffffff, lane_column < 0);
+    // Of the strip: its best score, the least block that has it, and the batches that are kept.
+    var strip_best = 0;
+    var strip_block = 0u;
+    var kept = 0u;
+    let head = strip * HEAD_WORDS;
     // How often the lane may still ask for what is not there yet.
     var patience = params.spin_limit;
     let state_begin = strip * STATE_WORDS * LANES + t;
     if (step_begin == 0) {
         for (var c = 0u; c < CELLS; c++) {
             let above = horizontal[clamp(lane_column + i32(c) + 1, 0, i32(params.columns))];
-            h[c] = select(above.x, 0, lane_column < 0);
-            gap[c] = select(above.y, params.first, lane_column < 0);
+            lane.h[c] = select(above.x, 0, lane_column < 0);
+            lane.gap[c] = select(above.y, params.first, lane_column < 0);
         }
-        corner = horizontal[clamp(lane_column, 0, i32(params.columns))].x;
+        lane.corner = horizontal[clamp(lane_column, 0, i32(params.columns))].x;
         if (t == LANES - 1u && is_whole(strip + 1u)) {
             let end = horizontal[min(u32(lane_column) + CELLS, params.columns)].x;
             let at = 2u * edge_begin(strip + 1u);
@@ -180,21 +259,22 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
     } else {
         for (var c = 0u; c < CELLS; c++) {
-            h[c] = state[state_begin + c * LANES];
-            gap[c] = state[state_begin + (CELLS + c) * LANES];
+            lane.h[c] = state[state_begin + c * LANES];
+            lane.gap[c] = state[state_begin + (CELLS + c) * LANES];
         }
         let rest = state_begin + 2u * CELLS * LANES;
         for (var r = 0u; r < 4u; r++) {
-            sent_h[r] = state[rest + r * LANES];
-            sent_gap[r] = state[rest + (4u + r) * LANES];
+            lane.sent_h[r] = state[rest + r * LANES];
+            lane.sent_gap[r] = state[rest + (4u + r) * LANES];
         }
-        corner = state[rest + 8u * LANES];
-        best = state[rest + 9u * LANES];
-        best_i = bitcast<u32>(state[rest + 10u * LANES]);
-        best_j = bitcast<u32>(state[rest + 11u * LANES]);
+        lane.corner = state[rest + 8u * LANES];
+        if (BEST) {
+            record = state[rest + 9u * LANES];
+            strip_best = records[head];
+            strip_block = u32(records[head + 1u]);
+            kept = u32(records[head + 2u]);
+        }
     }
-    // Only what is more is a best.
-    var threshold = best;
     // The best score of all strips is asked for a batch ahead, too. It only rises: an older one prunes less.
     var known_ahead = 0;
     if (PRUNE) {
@@ -215,7 +295,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     let right_begin = edge_begin(strip + 1u);
     let right_mask = edge_mask(strip + 1u);
     let is_end = t == LANES - 1u && strip + 1u == params.strips;
-    // The lane that the left edge enters.
+    // The lane that the left edge enters. Nobody listens to lanes before it; they get the same, as a shuffle might give them anything.
     let first_lane = select(0u, params.padding / CELLS, strip == 0u);
 
     // Phase 2: batches of steps. The left edge of a batch is asked for a batch ahead: memory is far.
@@ -269,26 +349,26 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             known = max(params.best_floor, bitcast<i32>(of_first(bitcast<u32>(known_ahead), t)));
             known_ahead = atomicLoad(&shared_best.best);
             // Nobody asks for less.
-            threshold = max(threshold, known - 1);
+            record = max(record, known - 1);
             for (var c = 0u; c < CELLS; c++) {
-                highest = max(highest, h[c]);
+                highest = max(highest, lane.h[c]);
             }
-            highest = max(max(max(highest, corner), max(sent_h.x, sent_h.y)), max(sent_h.z, sent_h.w));
+            highest = max(max(max(highest, lane.corner), max(lane.sent_h.x, lane.sent_h.y)), max(lane.sent_h.z, lane.sent_h.w));
             // Entering gaps are below the H that they leave, so H bounds all. No path has more steps that score than there are
             // rows or columns left.
             let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
             let columns_left = params.columns_to_end - max(i32(strip * LANES * CELLS) - i32(params.padding), 0);
             let reach = max(min(rows_left, columns_left), 0) * params.greatest;
-            go = highest_of_all(highest, t) + reach >= known;
+            go = any_of_all(highest + reach >= known, t);
             if (!go) {
                 // Nothing that passes here reaches the best: all lanes forget what they have.
                 for (var c = 0u; c < CELLS; c++) {
-                    h[c] = 0;
-                    gap[c] = params.first;
+                    lane.h[c] = 0;
+                    lane.gap[c] = params.first;
                 }
-                sent_h = vec4<i32>(0);
-                sent_gap = vec4<i32>(params.first);
-                corner = 0;
+                lane.sent_h = vec4<i32>(0);
+                lane.sent_gap = vec4<i32>(params.first);
+                lane.corner = 0;
                 // Seldom one of these blocks is the last before a mark, or the last of all.
                 let first = batch - i32(t);
                 let after = first + i32(BATCH);
@@ -328,137 +408,106 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             }
         }
         if (go) {
-            for (var s = 0u; s < BATCH; s++) {
-                let block = batch + i32(s) - i32(t);
-                var left_h = from_left(sent_h, t, 2u * s);
-                var left_gap = from_left(sent_gap, t, 2u * s + 1u);
-                if (strip == 0u && t == 0u) {
-                    // Nobody is to its left, and a shuffle may give it anything.
-                    left_h = vec4<i32>(0);
-                    left_gap = vec4<i32>(params.first);
+            let before = lane;
+            let record_before = record;
+            var record_block = 0u;
+            // Whether all blocks of the batch are the panel's, and none is the last before a mark, or the last of all.
+            let lowest_end = batch - i32(LANES) + 2;
+            let highest_end = batch + i32(BATCH);
+            let is_plain = lowest_end > 0 && highest_end < i32(blocks)
+                && u32(highest_end) / params.mark_blocks == u32(lowest_end - 1) / params.mark_blocks;
+            if (is_plain) {
+                for (var s = 0u; s < BATCH; s++) {
+                    let block = u32(batch + i32(s)) - t;
+                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+                    let symbols = word;
+                    word = query_classes[params.query_begin + block + 1u];
+                    let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
+                    if (BEST) {
+                        record_block = select(record_block, block, greatest > record);
+                        record = greatest;
+                    }
+                    if (t == LANES - 1u) {
+                        outgoing[2u * s] = lane.sent_h;
+                        outgoing[2u * s + 1u] = lane.sent_gap;
+                    }
                 }
-                left_h = select(left_h, incoming[2u * s], t == first_lane);
-                left_gap = select(left_gap, incoming[2u * s + 1u], t == first_lane);
-                if (block >= 0 && u32(block) < blocks) {
-                    var symbols = word;
-                    if (u32(block) + 1u < blocks) {
-                        word = query_classes[params.query_begin + u32(block) + 1u];
-                    }
-                    // Vectors turn, so that every index is a constant and all stays in registers. No branch is inside, so that
-                    // rows can overlap: where in the block a new best is, is found by doing it again.
-                    let symbols_before = symbols;
-                    let corner_before = corner;
-                    var h_before = h;
-                    var gap_before = gap;
-                    var greatest = threshold;
-                    for (var r = 0u; r < 4u; r++) {
-                        let row = (symbols & 255u) * (C4 * LANES) + t;
-                        symbols >>= 8u;
-                        var near = left_h.x;
-                        var across = left_gap.x;
-                        left_h = left_h.yzwx;
-                        left_gap = left_gap.yzwx;
-                        var diagonal = corner;
-                        corner = near;
-                        var last_h = 0;
-                        var last_gap = 0;
-                        for (var c4 = 0u; c4 < C4; c4++) {
-                            let scores = profile[row + c4 * LANES];
-                            for (var q = 0u; q < 4u; q++) {
-                                let c = c4 * 4u + q;
-                                let up = h[c];
-                                var value = diagonal + scores[q];
-                                if (LOCAL) {
-                                    value = max(value, 0);
-                                }
-                                if (LINEAR) {
-                                    near = max(max(up, near) + params.first, value);
-                                } else {
-                                    near = max(max(value, gap[c]), across);
-                                    let opened = near + params.first;
-                                    gap[c] = max(gap[c] + params.next, opened);
-                                    across = max(across + params.next, opened);
-                                }
-                                diagonal = up;
-                                h[c] = near;
-                                if (c == LAST_CELL) {
-                                    last_h = near;
-                                    last_gap = across;
-                                }
-                            }
-                            if (LOCAL) {
-                                // Maxima of three are one instruction on some chips.
-                                greatest = max(max(greatest, h[c4 * 4u]), h[c4 * 4u + 1u]);
-                                greatest = max(max(greatest, h[c4 * 4u + 2u]), h[c4 * 4u + 3u]);
-                            }
+            } else {
+                for (var s = 0u; s < BATCH; s++) {
+                    let block = batch + i32(s) - i32(t);
+                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+                    if (block >= 0 && u32(block) < blocks) {
+                        let symbols = word;
+                        if (u32(block) + 1u < blocks) {
+                            word = query_classes[params.query_begin + u32(block) + 1u];
                         }
-                        if (LAST_CELL != CELLS - 1u) {
-                            near = select(near, last_h, is_end);
-                            across = select(across, last_gap, is_end);
+                        let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
+                        if (BEST) {
+                            record_block = select(record_block, u32(block), greatest > record);
+                            record = greatest;
                         }
-                        if (LINEAR) {
-                            across = near + params.first;
-                        }
-                        sent_h = vec4<i32>(sent_h.yzw, near);
-                        sent_gap = vec4<i32>(sent_gap.yzw, across);
-                    }
-                    if (LOCAL && greatest > threshold) {
-                        symbols = symbols_before;
-                        var replayed_corner = corner_before;
-                        for (var r = 0u; r < 4u; r++) {
-                            let row = (symbols & 255u) * (C4 * LANES) + t;
-                            symbols >>= 8u;
-                            var near = left_h.x;
-                            var across = left_gap.x;
-                            left_h = left_h.yzwx;
-                            left_gap = left_gap.yzwx;
-                            var diagonal = replayed_corner;
-                            replayed_corner = near;
+                        if (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks) {
+                            let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
                             for (var c = 0u; c < CELLS; c++) {
-                                let value = max(diagonal + profile[row + (c / 4u) * LANES][c % 4u], 0);
-                                diagonal = h_before[c];
-                                if (LINEAR) {
-                                    near = max(max(diagonal, near) + params.first, value);
-                                } else {
-                                    near = max(max(value, gap_before[c]), across);
-                                    gap_before[c] = max(gap_before[c] + params.next, near + params.first);
-                                    across = max(across + params.next, near + params.first);
-                                }
-                                h_before[c] = near;
-                                if (near > threshold) {
-                                    threshold = near;
-                                    best = near;
-                                    best_i = u32(block) * 4u + r + 1u;
-                                    best_j = u32(lane_column) + c + 1u;
+                                if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
+                                    var entering = lane.gap[c];
+                                    if (LINEAR) {
+                                        entering = lane.h[c] + params.first;
+                                    }
+                                    horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(lane.h[c], entering);
                                 }
                             }
-                        }
-                    }
-                    if (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks) {
-                        let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                        for (var c = 0u; c < CELLS; c++) {
-                            if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
-                                var entering = gap[c];
-                                if (LINEAR) {
-                                    entering = h[c] + params.first;
-                                }
-                                horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(h[c], entering);
+                            if (lane_column == 0) {
+                                horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
                             }
+                            next_mark++;
                         }
-                        if (lane_column == 0) {
-                            horizontal[at] = vec2<i32>(corner, corner + params.first);
-                        }
-                        next_mark++;
                     }
-                }
-                if (t == LANES - 1u) {
-                    outgoing[2u * s] = sent_h;
-                    outgoing[2u * s + 1u] = sent_gap;
+                    if (t == LANES - 1u) {
+                        outgoing[2u * s] = lane.sent_h;
+                        outgoing[2u * s + 1u] = lane.sent_gap;
+                    }
                 }
             }
-            if (PRUNE) {
-                if (best > known) {
-                    atomicMax(&shared_best.best, best);
+            if (BEST) {
+                let is_new = record > record_before;
+                if (any_of_all(is_new, t)) {
+                    let top = highest_of_all(select(0, record, is_new), t);
+                    let above = highest_of_all(select(0, i32(blocks - record_block), is_new && record == top), t);
+                    let block = blocks - u32(above);
+                    if (top > strip_best || (top == strip_best && block < strip_block)) {
+                        strip_best = top;
+                        strip_block = block;
+                        kept = 0u;
+                    }
+                    if (top == strip_best && block == strip_block) {
+                        let slot = params.strips * HEAD_WORDS + (strip * SLOTS + kept) * SLOT_WORDS;
+                        for (var c = 0u; c < CELLS; c++) {
+                            records[slot + c * LANES + t] = before.h[c];
+                            records[slot + (CELLS + c) * LANES + t] = before.gap[c];
+                        }
+                        let rest = slot + 2u * CELLS * LANES + t;
+                        for (var r = 0u; r < 4u; r++) {
+                            records[rest + r * LANES] = before.sent_h[r];
+                            records[rest + (4u + r) * LANES] = before.sent_gap[r];
+                        }
+                        records[rest + 8u * LANES] = before.corner;
+                        let entered = slot + (2u * CELLS + 9u) * LANES;
+                        for (var w = t; w < BATCH_WORDS; w += LANES) {
+                            records[entered + w] = incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
+                        }
+                        if (t == 0u) {
+                            records[entered + BATCH_WORDS] = batch;
+                        }
+                        kept++;
+                    }
+                    if (PRUNE) {
+                        if (t == 0u && top > known) {
+                            atomicMax(&shared_best.best, top);
+                        }
+                    }
                 }
             }
         }
@@ -476,16 +525,21 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
 
     // Phase 3: what the next dispatch takes up.
     for (var c = 0u; c < CELLS; c++) {
-        state[state_begin + c * LANES] = h[c];
-        state[state_begin + (CELLS + c) * LANES] = gap[c];
+        state[state_begin + c * LANES] = lane.h[c];
+        state[state_begin + (CELLS + c) * LANES] = lane.gap[c];
     }
     let rest = state_begin + 2u * CELLS * LANES;
     for (var r = 0u; r < 4u; r++) {
-        state[rest + r * LANES] = sent_h[r];
-        state[rest + (4u + r) * LANES] = sent_gap[r];
+        state[rest + r * LANES] = lane.sent_h[r];
+        state[rest + (4u + r) * LANES] = lane.sent_gap[r];
     }
-    state[rest + 8u * LANES] = corner;
-    state[rest + 9u * LANES] = best;
-    state[rest + 10u * LANES] = bitcast<i32>(best_i);
-    state[rest + 11u * LANES] = bitcast<i32>(best_j);
+    state[rest + 8u * LANES] = lane.corner;
+    if (BEST) {
+        state[rest + 9u * LANES] = record;
+        if (t == 0u) {
+            records[head] = strip_best;
+            records[head + 1u] = i32(strip_block);
+            records[head + 2u] = i32(kept);
+        }
+    }
 }

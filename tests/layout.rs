@@ -270,6 +270,7 @@ fn strip(persistent: bool, shuffle: bool) -> striped::Variant {
         last_cell: 7,
         local: true,
         linear: false,
+        best: true,
         prune: true,
         persistent,
         shuffle,

@@ -13,7 +13,7 @@ use adapter::adapter;
 use cases::{METHODS, case, codes, relative};
 use long::{LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
-use pairwave::score::{Mode, Scoring};
+use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
 use pairwave::seq::Alphabet;
 use random::rng;
 
@@ -50,6 +50,38 @@ fn sweeps_are_the_oracles() {
         cuts.dedup();
         let prune = case.pair.is_local() && rng.below(2) == 0;
         check_sweep(&mut engines[at], &case, &cuts, 64, prune);
+    }
+}
+
+/// Many cells have the best score: in all lanes and strips, in one block and in several, in one row and not.
+#[test]
+fn of_equal_cells_the_first_is_the_best() {
+    let (rng, mut engines) = (&mut rng(16), engines());
+    let scoring = |gaps| {
+        let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged).expect("it makes sense");
+        Scoring { mode: Mode::Local, ..scoring }
+    };
+    for round in 0..12 {
+        let gaps = rng.of(&[Gaps::linear(0), Gaps::linear(4), Gaps::from_blast(5, 2)]);
+        let unit = codes(rng, Alphabet::Dna, 8);
+        let (before, after) = (rng.below(130), rng.below(130));
+        // A unit here and there in nothing that it is like: in rows of the same block and of others, in all columns.
+        let mut query = vec![1; before];
+        let mut target = Vec::new();
+        for _ in 0..rng.below(3) + 1 {
+            query.extend(&unit);
+            query.extend(vec![1; rng.below(6)]);
+        }
+        query.extend(vec![1; after]);
+        while target.len() < 300 {
+            target.extend(&unit);
+            target.extend(vec![2; 1 + rng.below(9)]);
+        }
+        let case = LongCase::new(&query, &target, &scoring(gaps));
+        eprintln!("round {round}: {} x {}, {gaps:?}", case.m(), case.n());
+        let at = round % engines.len();
+        check_sweep(&mut engines[at], &case, &[], 64, false);
+        check_sweep(&mut engines[at], &case, &[150], 64, true);
     }
 }
 

@@ -231,7 +231,7 @@ fn tracebacks() -> Vec<striped_trace::Variant> {
 fn strips() -> Vec<striped::Variant> {
     let mut all = Vec::new();
     let mut rest = (0..).map(|index| ([1, 4, 5, 16, 24, 28][index % 6], [8, 2, 16][index % 3], index as u32));
-    for (local, prune) in [(false, false), (true, false), (true, true)] {
+    for (local, best, prune) in [(false, false, false), (true, false, false), (true, true, false), (true, true, true)] {
         for (linear, persistent) in [(false, false), (false, true), (true, false), (true, true)] {
             for (lanes, shuffle) in [(8, true), (8, false), (32, true), (32, false), (64, true), (64, false)] {
                 for cells in [4, 8, 12, 16] {
@@ -247,6 +247,7 @@ fn strips() -> Vec<striped::Variant> {
                             last_cell: 0,
                             local,
                             linear,
+                            best,
                             prune,
                             persistent,
                             shuffle,

@@ -11,7 +11,12 @@ fn highest_of_all(value: i32, t: u32) -> i32 {
     return subgroupMax(value);
 }
 
+// Whether it is true of any lane. To be called by all lanes. A vote takes a few cycles, a reduction a microsecond (H100).
+fn any_of_all(value: bool, t: u32) -> bool {
+    return subgroupAny(value);
+}
+
 // The first lane's value. To be called by all lanes.
 fn of_first(value: u32, t: u32) -> u32 {
-    return subgroupBroadcastFirst(value);
+    return subgroupBroadcast(value, 0u);
 }

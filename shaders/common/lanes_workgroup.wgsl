@@ -15,6 +15,8 @@ fn from_left(value: vec4<i32>, t: u32, turn: u32) -> vec4<i32> {
 
 // The greatest value of all lanes, which is at least 0. To be called by all lanes.
 fn highest_of_all(value: i32, t: u32) -> i32 {
+    // Safe: what the last call found has been read by all.
+    workgroupBarrier();
     if (t == 0u) {
         atomicStore(&wg_highest, 0);
     }
@@ -22,6 +24,11 @@ fn highest_of_all(value: i32, t: u32) -> i32 {
     atomicMax(&wg_highest, value);
     workgroupBarrier();
     return atomicLoad(&wg_highest);
+}
+
+// Whether it is true of any lane. To be called by all lanes.
+fn any_of_all(value: bool, t: u32) -> bool {
+    return highest_of_all(select(0, 1, value), t) > 0;
 }
 
 // The first lane's value. To be called by all lanes.

@@ -83,6 +83,7 @@ pub const STRIPS: &[Binding] = &[
     write(5, "horizontal"),
     write(6, "state"),
     write(7, "shared_best"),
+    write(8, "records"),
 ];
 
 const TRACE: Binding = uniform(80);

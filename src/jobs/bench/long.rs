@@ -233,6 +233,7 @@ impl Rows<'_> {
                     last_cell: 0,
                     local: true,
                     linear: gaps == GapKind::Linear,
+                    best: true,
                     prune: false,
                     persistent: schedule == Schedule::Persistent,
                     shuffle: false,

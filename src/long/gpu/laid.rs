@@ -31,8 +31,8 @@ pub(super) struct Laid {
     pub vertical: wgpu::Buffer,
     /// Edges along rows.
     pub horizontal: wgpu::Buffer,
-    /// What strips take up again.
-    pub state: wgpu::Buffer,
+    /// What strips keep to find the best cell.
+    pub records: wgpu::Buffer,
     /// What strips tell: a [`Shared`].
     pub shared: wgpu::Buffer,
     params: wgpu::Buffer,
@@ -54,7 +54,7 @@ impl GpuLong {
         let pair = sweep.pair;
         let Resident { query, target } = Resident::of(&mut self.residents, &self.gpu, pair, sweep.rows.0)?;
         let columns = sweep.columns.1 - sweep.columns.0;
-        let variant = self.variant((pair, query.kinds), columns, keep.strip, sweep.prune, schedule);
+        let variant = self.variant((pair, query.kinds), columns, keep.strip, (!keep.quiet, sweep.prune), schedule);
         let extent = Extent {
             rows: sweep.rows.1 - sweep.rows.0,
             columns,
@@ -86,6 +86,7 @@ impl GpuLong {
         let vertical = buffers.vertical.reserve(gpu, "vertical edges", plan.vertical_bytes(), storage)?.clone();
         let horizontal = buffers.horizontal.reserve(gpu, "horizontal edges", plan.horizontal_bytes(), storage)?.clone();
         let state = buffers.state.reserve(gpu, "strips", plan.state_bytes(&variant), storage)?.clone();
+        let records = buffers.records.reserve(gpu, "records", plan.record_bytes(&variant), storage)?.clone();
         let shared = buffers.shared.reserve(gpu, "best", size_of::<Shared>() as u64, storage)?.clone();
         let alignment = gpu.device.limits().min_uniform_buffer_offset_alignment;
         let stride = (size_of::<Params>() as u32).next_multiple_of(alignment);
@@ -103,6 +104,7 @@ impl GpuLong {
                 ("horizontal", &horizontal),
                 ("state", &state),
                 ("shared_best", &shared),
+                ("records", &records),
             ],
         )?;
 
@@ -114,7 +116,7 @@ impl GpuLong {
             encoder.clear_buffer(&vertical, begin, Some(plan.vertical_bytes() - begin));
             gpu.queue.submit([encoder.finish()]);
         }
-        Ok(Laid { plan, variant, vertical, horizontal, state, shared, params, stride, program, group })
+        Ok(Laid { plan, variant, vertical, horizontal, records, shared, params, stride, program, group })
     }
 
     /// Dispatches of a submission, of so many that compute so many cells in all.

@@ -6,6 +6,7 @@ mod finish;
 mod laid;
 pub mod panel;
 mod probe;
+mod records;
 mod region;
 mod resident;
 mod sweep;
@@ -21,7 +22,7 @@ use self::region::Retained;
 use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
 use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, any_kinds, suiting_cells, suiting_classes};
-use super::kernels::striped::{BLOCK_ROWS, Variant};
+use super::kernels::striped::{BLOCK_ROWS, Variant, record_bytes};
 use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
@@ -100,6 +101,7 @@ struct PanelBuffers {
     vertical: GrowingBuffer,
     horizontal: GrowingBuffer,
     state: GrowingBuffer,
+    records: GrowingBuffer,
     params: GrowingBuffer,
     staging: GrowingBuffer,
     shared: GrowingBuffer,
@@ -190,6 +192,12 @@ impl GpuLong {
         self.shape.cells.unwrap_or_else(suits).next_multiple_of(4)
     }
 
+    /// Strips of which a buffer holds what they keep to find the best cell.
+    fn most_strips(&self, cells: u32) -> u32 {
+        let (lanes, batch) = (self.lanes(), self.shape.batch.next_multiple_of(2));
+        u32::try_from(self.binding / record_bytes(lanes, cells, batch)).unwrap_or(u32::MAX)
+    }
+
     fn lanes(&self) -> u32 {
         self.shape.lanes.or(self.subgroup).unwrap_or(32)
     }
@@ -200,7 +208,7 @@ impl GpuLong {
         (pair, kinds): (&LongPair, u32),
         columns: u32,
         strip: Option<u32>,
-        prune: bool,
+        (best, prune): (bool, bool),
         schedule: Schedule,
     ) -> Variant {
         let wanted = self.lanes();
@@ -216,7 +224,8 @@ impl GpuLong {
             last_cell: 0,
             local: pair.is_local(),
             linear: pair.scoring.gaps.is_linear(),
-            prune: prune && pair.is_local(),
+            best: best && pair.is_local(),
+            prune: prune && best && pair.is_local(),
             persistent: schedule == Schedule::Persistent,
             shuffle,
         };
@@ -299,7 +308,7 @@ impl GpuLong {
         let fewer = |steps: &u32| Some((steps / 2).next_multiple_of(variant.batch)).filter(|less| less < steps);
         std::iter::successors(Some(steps), fewer).find_map(|steps| {
             let plan = PanelPlan::new(extent, variant, schedule, steps);
-            let bytes = [plan.vertical_bytes(), plan.horizontal_bytes(), plan.state_bytes(variant)];
+            let bytes = plan.buffers(variant);
             let fits = bytes.iter().all(|&bytes| bytes <= self.binding) && plan.bytes(variant) <= self.memory;
             (fits && plan.params.strips <= 65_535).then_some(plan)
         })
@@ -341,7 +350,9 @@ impl LongEngine for GpuLong {
         // Others have fewer schedulers, and a dispatch of so many strips would take them too long.
         let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
-        let suits = strips * self.lanes() * self.cells(u32::MAX, ANY_KINDS);
+        let cells = self.cells(u32::MAX, ANY_KINDS);
+        // A panel may be wider by a fourth.
+        let suits = strips.min(self.most_strips(cells) / 5 * 4) * self.lanes() * cells;
         // The rest is not worth a panel of its own.
         if columns <= suits + suits / 4 { columns } else { suits }
     }

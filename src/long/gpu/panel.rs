@@ -40,8 +40,8 @@ impl PanelPlan {
         let behind = (variant.lanes - 1).next_multiple_of(batch);
         let lag = match schedule {
             Schedule::Wavefront => steps + behind,
-            // A batch that is being made, one that is asked for ahead, and two more, so that strips seldom wait.
-            Schedule::Persistent => behind + 4 * batch,
+            // A batch that is being made, one that is asked for ahead, and one more, so that strips seldom wait.
+            Schedule::Persistent => behind + 3 * batch,
         };
         let strips = columns.div_ceil(variant.strip());
         // Room for the rows that the host computes.
@@ -139,8 +139,18 @@ impl PanelPlan {
         u64::from(self.params.strips) * u64::from(variant.state_words() * variant.lanes) * 4
     }
 
+    /// Bytes of what strips keep to find the best cell; some in any case.
+    pub fn record_bytes(&self, variant: &Variant) -> u64 {
+        if variant.best { u64::from(self.params.strips) * variant.record_bytes() } else { 16 }
+    }
+
+    /// Bytes of each buffer that grows with the panel.
+    pub fn buffers(&self, variant: &Variant) -> [u64; 4] {
+        [self.vertical_bytes(), self.horizontal_bytes(), self.state_bytes(variant), self.record_bytes(variant)]
+    }
+
     /// Bytes in all.
     pub fn bytes(&self, variant: &Variant) -> u64 {
-        self.vertical_bytes() + self.horizontal_bytes() + self.state_bytes(variant)
+        self.buffers(variant).iter().sum()
     }
 }

@@ -94,7 +94,8 @@ impl GpuLong {
         };
         let gaps = Gaps::from_blast(5, 2);
         let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
-        let columns = 2048 * self.lanes() * self.cells(1 << 20, 4);
+        let cells = self.cells(1 << 20, 4);
+        let columns = self.most_strips(cells).min(2048) * self.lanes() * cells;
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
         let top = pair.top(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));

@@ -14,8 +14,8 @@ use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
 use crate::gpu::readback::{Readback, Words};
 use crate::gpu::shortage;
-use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared, Variant};
-use crate::long::{Best, Edge, Sink, Source, Sweep, Swept};
+use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
+use crate::long::{Edge, Sink, Source, Sweep, Swept};
 
 /// How long a submission may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,13 +36,12 @@ impl GpuLong {
         sink: &dyn Sink,
         handed: &mut Handed,
     ) -> Result<Option<(PanelPlan, Swept)>> {
-        let pair = sweep.pair;
         self.retained = None;
         let mut buffers = std::mem::take(&mut self.buffers);
         let laid = self.lay_out(sweep, keep, schedule, &mut buffers);
         self.buffers = buffers;
         let laid = laid?;
-        let Laid { plan, variant, vertical, state, shared, .. } = &laid;
+        let Laid { plan, variant, vertical, shared, .. } = &laid;
         let (rows, columns) = (plan.params.rows, plan.params.columns);
         let gpu = self.gpu.clone();
         let a_submission = self.a_submission(u64::from(rows) * u64::from(columns), plan.dispatches);
@@ -123,7 +122,7 @@ impl GpuLong {
         if seconds > 0.05 {
             self.speed = f64::from(rows) * f64::from(columns) / seconds;
         }
-        let best = if pair.is_local() && !keep.quiet { self.best(state, plan, variant, sweep)? } else { None };
+        let best = if variant.best { self.best(&laid, sweep)? } else { None };
         let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
         let all = u64::from(rows) * u64::from(columns);
         let swept = Swept { best, pruned_cells: (u64::from(told.pruned) * batch_cells).min(all) };
@@ -243,7 +242,7 @@ impl GpuLong {
     }
 
     /// Reads so many bytes from each of these places.
-    fn read_pieces(&mut self, buffer: &wgpu::Buffer, places: &[u64], bytes: u64) -> Result<Words> {
+    pub(super) fn read_pieces(&mut self, buffer: &wgpu::Buffer, places: &[u64], bytes: u64) -> Result<Words> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let all = bytes * places.len() as u64;
         let staging = shortage::attempt(self, |engine, _| {
@@ -290,36 +289,6 @@ impl GpuLong {
         self.write_pairs(vertical, first.into(), &edge, true);
         *done = Some(until);
         Ok(())
-    }
-
-    /// The best cell that any lane found.
-    fn best(
-        &mut self,
-        state: &wgpu::Buffer,
-        plan: &PanelPlan,
-        variant: &Variant,
-        sweep: &Sweep,
-    ) -> Result<Option<Best>> {
-        let (lanes, words) = (variant.lanes as usize, variant.state_words() as usize);
-        let mut best = None;
-        let a_strip = lanes * words;
-        let strips_a_read = ((16 << 20) / (4 * a_strip)).max(1);
-        let all = plan.params.strips as usize;
-        for first in (0..all).step_by(strips_a_read) {
-            let count = strips_a_read.min(all - first);
-            let read = self.read_words(state, (first * a_strip * 4) as u64, (count * a_strip * 4) as u64)?;
-            for strip in read.chunks_exact(a_strip) {
-                let found = &strip[(words - 3) * lanes..];
-                for lane in 0..lanes {
-                    let (score, i, j) = (found[lane] as i32, found[lanes + lane], found[2 * lanes + lane]);
-                    if score > 0 {
-                        let cell = Best { score, i: sweep.rows.0 + i, j: sweep.columns.0 + j };
-                        best = Best::better(best, Some(cell));
-                    }
-                }
-            }
-        }
-        Ok(best)
     }
 }
 

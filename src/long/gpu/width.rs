@@ -65,6 +65,7 @@ mod tests {
             last_cell: 0,
             local: true,
             linear: false,
+            best: true,
             prune: true,
             persistent: true,
             shuffle: true,

@@ -13,6 +13,7 @@ fn strips(shuffle: bool) -> striped::Variant {
         last_cell: 7,
         local: true,
         linear: false,
+        best: true,
         prune: true,
         persistent: true,
         shuffle,

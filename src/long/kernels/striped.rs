@@ -98,16 +98,84 @@ pub struct Variant {
     pub batch: u32,
     /// Which of the last lane's columns is the panel's last.
     pub last_cell: u32,
-    /// Whether H is cut off at 0, and the best is looked for.
+    /// Whether H is cut off at 0.
     pub local: bool,
     /// Linear gaps.
     pub linear: bool,
+    /// Whether the best cell is looked for; only where H is cut off at 0.
+    pub best: bool,
     /// Whether hopeless batches are pruned.
     pub prune: bool,
     /// Whether strips wait for each other within a dispatch.
     pub persistent: bool,
     /// Whether lanes talk by shuffles: a workgroup is one subgroup.
     pub shuffle: bool,
+}
+
+/// Words that a strip tells of its records: its best score, the least block that has it, the batches that it keeps.
+pub const RECORD_HEAD: usize = 4;
+
+/// Batches in which the lanes of a strip come to a block.
+const fn slots(lanes: u32, batch: u32) -> u32 {
+    (lanes + batch - 2) / batch + 1
+}
+
+const fn slot_words(lanes: u32, cells: u32, batch: u32) -> u32 {
+    (2 * cells + 9) * lanes + batch * 2 * BLOCK_ROWS + 1
+}
+
+/// Bytes of what a strip of so many lanes, each of so many columns, keeps to find its best cell.
+pub const fn record_bytes(lanes: u32, cells: u32, batch: u32) -> u64 {
+    4 * (RECORD_HEAD as u64 + slots(lanes, batch) as u64 * slot_words(lanes, cells, batch) as u64)
+}
+
+/// A batch that a strip kept, from which it can be computed again: its lanes before the first step, and what entered from
+/// the left.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'a> {
+    /// The kernel's constants.
+    pub variant: &'a Variant,
+    /// What it wrote.
+    pub words: &'a [u32],
+}
+
+impl Record<'_> {
+    fn of_lane(&self, lane: u32, word: u32) -> i32 {
+        self.words[(word * self.variant.lanes + lane) as usize] as i32
+    }
+
+    /// H of a lane's column above its block.
+    pub fn h(&self, lane: u32, cell: u32) -> i32 {
+        self.of_lane(lane, cell)
+    }
+
+    /// The gap that enters its block there.
+    pub fn gap(&self, lane: u32, cell: u32) -> i32 {
+        self.of_lane(lane, self.variant.cells + cell)
+    }
+
+    /// H and gap that a lane handed on of its last block's row.
+    pub fn sent(&self, lane: u32, row: u32) -> (i32, i32) {
+        let rest = 2 * self.variant.cells;
+        (self.of_lane(lane, rest + row), self.of_lane(lane, rest + BLOCK_ROWS + row))
+    }
+
+    /// H of the cell above and left of a lane's block.
+    pub fn corner(&self, lane: u32) -> i32 {
+        self.of_lane(lane, 2 * self.variant.cells + 2 * BLOCK_ROWS)
+    }
+
+    /// H and gap that entered the first lane's block in a step.
+    pub fn entered(&self, step: u32, row: u32) -> (i32, i32) {
+        let begin = (2 * self.variant.cells + 2 * BLOCK_ROWS + 1) * self.variant.lanes;
+        let at = (begin + 2 * (step * BLOCK_ROWS + row)) as usize;
+        (self.words[at] as i32, self.words[at + 1] as i32)
+    }
+
+    /// The strip's first step of the batch.
+    pub fn first_step(&self) -> i32 {
+        self.words[self.words.len() - 1] as i32
+    }
 }
 
 impl Program for Variant {
@@ -125,6 +193,7 @@ impl Program for Variant {
             .number("LAST_CELL", self.last_cell)
             .flag("LOCAL", self.local)
             .flag("LINEAR", self.linear)
+            .flag("BEST", self.best)
             .flag("PRUNE", self.prune)
             .flag("PERSISTENT", self.persistent)
     }
@@ -143,7 +212,22 @@ impl Variant {
 
     /// Words that a lane leaves between dispatches.
     pub const fn state_words(&self) -> u32 {
-        2 * self.cells + 12
+        2 * self.cells + 10
+    }
+
+    /// Batches that a strip may have to keep to find its best cell.
+    pub const fn slots(&self) -> u32 {
+        slots(self.lanes, self.batch)
+    }
+
+    /// Words of a batch that is kept: see [`Record`].
+    pub const fn slot_words(&self) -> u32 {
+        slot_words(self.lanes, self.cells, self.batch)
+    }
+
+    /// Bytes of what a strip keeps to find its best cell.
+    pub const fn record_bytes(&self) -> u64 {
+        record_bytes(self.lanes, self.cells, self.batch)
     }
 
     /// Workgroup memory in bytes.
@@ -155,9 +239,10 @@ impl Variant {
     /// Loop iterations that an invocation makes at most in so many steps, if no loop is unrolled.
     pub const fn iterations(&self, steps: u64) -> u64 {
         let cells = self.cells as u64;
-        let a_row = cells + cells / 4 + 1 + if self.local { 2 * cells } else { 0 } + cells;
+        let a_row = cells + cells / 4 + 1;
         let a_step = 4 * (a_row + 2) + 2 * cells + 12;
-        let a_batch = 6 * (self.batch as u64 * 8).div_ceil(self.lanes as u64) + 3 * cells + self.batch as u64 * cells;
+        let words = (self.batch as u64 * 8).div_ceil(self.lanes as u64);
+        let a_batch = 7 * words + 5 * cells + self.batch as u64 * cells + 8;
         let once = 5 * (self.classes as u64 * cells / 4) + 4 * cells + 20;
         steps * a_step + steps.div_ceil(self.batch as u64) * a_batch + once
     }

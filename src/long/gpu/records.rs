@@ -1,0 +1,127 @@
+//! Where a panel's best cell is. Strips tell their best score and keep what they computed the batches from in which a lane
+//! first came to it; the host computes these again and finds the cell. So the kernel never looks for a place, which would
+//! stop all lanes of a strip, and with it all strips to its right, at each block along an alignment whose score grows.
+
+use super::GpuLong;
+use super::laid::Laid;
+use crate::error::Result;
+use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, Record};
+use crate::long::{Best, Sweep};
+use crate::seq::Code;
+
+/// Bytes of kept batches that are read at once.
+const A_READ: u64 = 16 << 20;
+
+/// A lane before a step.
+struct Lane<'a> {
+    h: Vec<i32>,
+    gap: Vec<i32>,
+    corner: i32,
+    /// H and entering gap of the last cell of four rows, as the lane to the right gets them.
+    sent: [(i32, i32); BLOCK_ROWS as usize],
+    /// The first of its columns, from 1 on in the panel.
+    column: u32,
+    symbols: &'a [Code],
+}
+
+impl GpuLong {
+    /// The best cell of a panel that was computed.
+    pub(super) fn best(&mut self, laid: &Laid, sweep: &Sweep) -> Result<Option<Best>> {
+        let Laid { plan, variant, records, .. } = laid;
+        let strips = plan.params.strips as usize;
+        let heads = self.read_words(records, 0, (strips * RECORD_HEAD) as u64 * 4)?;
+        let heads: Vec<&[u32]> = heads.chunks_exact(RECORD_HEAD).collect();
+        // The least row comes first, and all cells of the best score in it are in the same block.
+        let key = |head: &[u32]| (head[0] as i32, std::cmp::Reverse(head[1]));
+        let Some(top) = heads.iter().map(|head| key(head)).max().filter(|&(score, _)| score > 0) else {
+            return Ok(None);
+        };
+        let (slots, slot_words) = (variant.slots() as usize, variant.slot_words() as usize);
+        let places: Vec<(u32, u64)> = (0..strips)
+            .filter(|&strip| key(heads[strip]) == top)
+            .flat_map(|strip| {
+                let first = strips * RECORD_HEAD + strip * slots * slot_words;
+                (0..heads[strip][2] as usize).map(move |slot| (strip as u32, (first + slot * slot_words) as u64 * 4))
+            })
+            .collect();
+        let slot_bytes = slot_words as u64 * 4;
+        let mut best = None;
+        for places in places.chunks((A_READ / slot_bytes).max(1) as usize) {
+            let begins: Vec<u64> = places.iter().map(|&(_, place)| place).collect();
+            let words = self.read_pieces(records, &begins, slot_bytes)?;
+            for (&(strip, _), words) in places.iter().zip(words.chunks_exact(slot_words)) {
+                let record = Record { variant, words };
+                best = Best::better(best, replay(&record, strip, laid, sweep));
+            }
+        }
+        match best {
+            Some(found) if found.score == top.0 => Ok(best),
+            _ => Err(self.gpu.error("the best score of the strips is in no batch that they kept")),
+        }
+    }
+}
+
+/// The best cell of a batch.
+fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Best> {
+    let Laid { plan, variant, .. } = laid;
+    let params = &plan.params;
+    let (pair, gaps) = (sweep.pair, sweep.pair.scoring.gaps);
+    let first_lane = if strip == 0 { params.padding / variant.cells } else { 0 };
+    let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
+    let mut lanes: Vec<Lane> = (first_lane..variant.lanes)
+        .map(|t| {
+            let column = (strip * variant.lanes + t) * variant.cells - params.padding;
+            let symbols = &target[column as usize..((column + variant.cells) as usize).min(target.len())];
+            let count = symbols.len() as u32;
+            Lane {
+                h: (0..count).map(|c| record.h(t, c)).collect(),
+                gap: (0..count).map(|c| record.gap(t, c)).collect(),
+                corner: record.corner(t),
+                sent: std::array::from_fn(|r| record.sent(t, r as u32)),
+                column: column + 1,
+                symbols,
+            }
+        })
+        .collect();
+    let mut best: Option<Best> = None;
+    for step in 0..variant.batch {
+        // From the right, so that each finds what its left neighbour had before the step.
+        for n in (0..lanes.len()).rev() {
+            let block = i64::from(record.first_step()) + i64::from(step) - i64::from(first_lane) - n as i64;
+            if block < 0 || block >= i64::from(params.rows / BLOCK_ROWS) {
+                continue;
+            }
+            let entering = match n {
+                0 => std::array::from_fn(|r| record.entered(step, r as u32)),
+                _ => lanes[n - 1].sent,
+            };
+            let lane = &mut lanes[n];
+            for (r, (mut near, mut across)) in entering.into_iter().enumerate() {
+                let i = sweep.rows.0 + block as u32 * BLOCK_ROWS + r as u32 + 1;
+                let symbol = pair.query[i as usize - 1];
+                let mut diagonal = std::mem::replace(&mut lane.corner, near);
+                for (c, &other) in lane.symbols.iter().enumerate() {
+                    let up = lane.h[c];
+                    let value = (diagonal + pair.scoring.substitution.score(symbol, other)).max(0);
+                    diagonal = up;
+                    if gaps.is_linear() {
+                        near = value.max(up.max(near) - gaps.first);
+                    } else {
+                        near = value.max(lane.gap[c]).max(across);
+                        let opened = near - gaps.first;
+                        lane.gap[c] = (lane.gap[c] - gaps.next).max(opened);
+                        across = (across - gaps.next).max(opened);
+                    }
+                    lane.h[c] = near;
+                    if near > 0 {
+                        let cell = Best { score: near, i, j: sweep.columns.0 + lane.column + c as u32 };
+                        best = Best::better(best, Some(cell));
+                    }
+                }
+                let gap = if gaps.is_linear() { near - gaps.first } else { across };
+                lane.sent[r] = (near, gap);
+            }
+        }
+    }
+    best
+}
