@@ -71,6 +71,8 @@ pub(crate) unsafe trait Lanes: Copy {
         let [own, others] = lanes;
         own.iter().zip(&others).fold(false, |any, (own, other)| any | (own > other))
     }
+    /// A bit for each lane, lane 0's the lowest: whether they are the same.
+    unsafe fn equal(self, other: Self) -> u64;
     /// Every lane from its upper neighbour; the last lane is `last`.
     unsafe fn shift_down(self, last: Self::Elem) -> Self;
     /// Lanes of `other` where `mask` has all bits, of `self` where it has none.
@@ -88,8 +90,6 @@ pub(crate) unsafe trait Lanes: Copy {
 pub(crate) unsafe trait Doubles: Lanes<Elem = i32> {
     /// Bytes, with signs.
     unsafe fn widen(from: *const i8) -> Self;
-    /// A bit for each lane, lane 0's the lowest: whether they are the same.
-    unsafe fn equal(self, other: Self) -> u64;
     /// Lanes of `then` where this is greater than `other`, of `or` elsewhere.
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self;
     /// Byte k of each of the rows becomes row k of `to`: 16 rows of 16 bytes.

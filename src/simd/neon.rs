@@ -65,6 +65,10 @@ macro_rules! lanes {
                 Neon($from_unsigned(max), PhantomData)
             }
             #[inline(always)]
+            unsafe fn equal(self, other: Self) -> u64 {
+                self.same_lanes(other)
+            }
+            #[inline(always)]
             unsafe fn shift_down(self, last: $elem) -> Self {
                 Neon(vextq_s8::<$size>(self.0, Self::splat(last).0), PhantomData)
             }
@@ -140,6 +144,13 @@ unsafe fn disjoint_eight(a: uint8x8_t, b: uint8x8_t) -> int8x8_t {
 }
 
 impl Neon<i8> {
+    /// A bit of its own for each lane that is all ones, and the sum of each half.
+    #[inline(always)]
+    unsafe fn same_lanes(self, other: Self) -> u64 {
+        const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+        let bits = vandq_u8(vceqq_s8(self.0, other.0), vld1q_u8(BITS.as_ptr()));
+        u64::from(vaddv_u8(vget_low_u8(bits))) | u64::from(vaddv_u8(vget_high_u8(bits))) << 8
+    }
     #[inline(always)]
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         Neon(vreinterpretq_s8_u8(vceqzq_u8(vandq_u8(vld1q_u8(a), vld1q_u8(b)))), PhantomData)
@@ -152,6 +163,13 @@ impl Neon<i8> {
 }
 
 impl Neon<i16> {
+    /// A bit of its own for each lane that is all ones, and their sum.
+    #[inline(always)]
+    unsafe fn same_lanes(self, other: Self) -> u64 {
+        const BITS: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+        let equal = vceqq_s16(vreinterpretq_s16_s8(self.0), vreinterpretq_s16_s8(other.0));
+        vaddvq_u16(vandq_u16(equal, vld1q_u16(BITS.as_ptr()))).into()
+    }
     #[inline(always)]
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         Neon(vreinterpretq_s8_s16(vmovl_s8(disjoint_eight(vld1_u8(a), vld1_u8(b)))), PhantomData)
@@ -163,6 +181,13 @@ impl Neon<i16> {
 }
 
 impl Neon<i32> {
+    /// As above.
+    #[inline(always)]
+    unsafe fn same_lanes(self, other: Self) -> u64 {
+        const BITS: [u32; 4] = [1, 2, 4, 8];
+        let equal = vceqq_s32(vreinterpretq_s32_s8(self.0), vreinterpretq_s32_s8(other.0));
+        vaddvq_u32(vandq_u32(equal, vld1q_u32(BITS.as_ptr()))).into()
+    }
     #[inline(always)]
     unsafe fn disjoint(a: *const u8, b: *const u8) -> Self {
         let four = |from: *const u8| vcreate_u8(from.cast::<u32>().read_unaligned().into());
@@ -181,13 +206,6 @@ unsafe impl Doubles for Neon<i32> {
     unsafe fn widen(from: *const i8) -> Self {
         let bytes = vcreate_s8(from.cast::<u32>().read_unaligned().into());
         Neon(vreinterpretq_s8_s32(vmovl_s16(vget_low_s16(vmovl_s8(bytes)))), PhantomData)
-    }
-    #[inline(always)]
-    unsafe fn equal(self, other: Self) -> u64 {
-        // A bit of its own for each lane that is all ones, and their sum.
-        const BITS: [u32; 4] = [1, 2, 4, 8];
-        let equal = vceqq_s32(vreinterpretq_s32_s8(self.0), vreinterpretq_s32_s8(other.0));
-        vaddvq_u32(vandq_u32(equal, vld1q_u32(BITS.as_ptr()))).into()
     }
     #[inline(always)]
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {

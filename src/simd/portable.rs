@@ -67,6 +67,10 @@ macro_rules! lanes {
                 Self::each(|k| (self.0[k] as $unsigned).max(other.0[k] as $unsigned) as $elem)
             }
             #[inline(always)]
+            unsafe fn equal(self, other: Self) -> u64 {
+                (0..N).fold(0, |bits, k| bits | u64::from(self.0[k] == other.0[k]) << k)
+            }
+            #[inline(always)]
             unsafe fn shift_down(self, last: $elem) -> Self {
                 Self::each(|k| if k + 1 < N { self.0[k + 1] } else { last })
             }
@@ -108,10 +112,6 @@ unsafe impl Doubles for Array<i32, 16> {
     unsafe fn widen(from: *const i8) -> Self {
         // SAFETY: the caller's.
         Array(unsafe { from.cast::<[i8; 16]>().read_unaligned() }.map(i32::from))
-    }
-    #[inline(always)]
-    unsafe fn equal(self, other: Self) -> u64 {
-        (0..16).fold(0, |bits, k| bits | u64::from(self.0[k] == other.0[k]) << k)
     }
     #[inline(always)]
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {

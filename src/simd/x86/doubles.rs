@@ -32,10 +32,6 @@ unsafe impl Doubles for V128<i32> {
         V128(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(from.cast::<i32>().read_unaligned())), PhantomData)
     }
     #[inline(always)]
-    unsafe fn equal(self, other: Self) -> u64 {
-        _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(self.0, other.0))) as u64
-    }
-    #[inline(always)]
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
         V128(_mm_blendv_epi8(or.0, then.0, _mm_cmpgt_epi32(self.0, other.0)), PhantomData)
     }
@@ -52,10 +48,6 @@ unsafe impl Doubles for V256<i32> {
         V256(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())), PhantomData)
     }
     #[inline(always)]
-    unsafe fn equal(self, other: Self) -> u64 {
-        _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(self.0, other.0))) as u64
-    }
-    #[inline(always)]
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {
         V256(_mm256_blendv_epi8(or.0, then.0, _mm256_cmpgt_epi32(self.0, other.0)), PhantomData)
     }
@@ -70,10 +62,6 @@ unsafe impl Doubles for V512<i32> {
     #[inline(always)]
     unsafe fn widen(from: *const i8) -> Self {
         V512(_mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())), PhantomData)
-    }
-    #[inline(always)]
-    unsafe fn equal(self, other: Self) -> u64 {
-        _mm512_cmpeq_epi32_mask(self.0, other.0).into()
     }
     #[inline(always)]
     unsafe fn where_greater(self, other: Self, then: Self, or: Self) -> Self {

@@ -12,7 +12,8 @@ use crate::simd::{Lanes, STEPS};
 /// What differs between the registers: names of instructions. What differs between the elements: their width.
 macro_rules! lanes {
     ($vector:ident, $register:ty, $elem:ty, $count:literal, $load:ident, $store:ident, $splat:ident, $add:ident,
-     $sub:ident, $max:ident, $max_unsigned:ident, $blend:ident, $shift:ident, $disjoint:ident, $lookup:ident) => {
+     $sub:ident, $max:ident, $max_unsigned:ident, $blend:ident, $shift:ident, $equal:ident, $disjoint:ident,
+     $lookup:ident) => {
         // SAFETY: used only inside functions compiled for the instructions, after their detection; loads and stores are
         // of a whole register at any alignment.
         unsafe impl Lanes for $vector<$elem> {
@@ -50,6 +51,10 @@ macro_rules! lanes {
             unsafe fn exceeds(self, other: Self) -> bool {
                 // The greater of both is not the other.
                 $vector::<()>::is_another($max(self.0, other.0), other.0)
+            }
+            #[inline(always)]
+            unsafe fn equal(self, other: Self) -> u64 {
+                $equal(self.0, other.0)
             }
             #[inline(always)]
             unsafe fn shift_down(self, last: $elem) -> Self {
@@ -109,6 +114,7 @@ lanes!(
     _mm_max_epu8,
     _mm_blendv_epi8,
     shift_128,
+    equal_bytes_128,
     disjoint_bytes_128,
     lookup_bytes_128
 );
@@ -126,6 +132,7 @@ lanes!(
     _mm_max_epu16,
     _mm_blendv_epi8,
     shift_128,
+    equal_words_128,
     disjoint_words_128,
     lookup_words_128
 );
@@ -143,6 +150,7 @@ lanes!(
     _mm_max_epu32,
     _mm_blendv_epi8,
     shift_128,
+    equal_doubles_128,
     disjoint_doubles_128,
     lookup_doubles_128
 );
@@ -160,6 +168,7 @@ lanes!(
     _mm256_max_epu8,
     _mm256_blendv_epi8,
     shift_256,
+    equal_bytes_256,
     disjoint_bytes_256,
     lookup_bytes_256
 );
@@ -177,6 +186,7 @@ lanes!(
     _mm256_max_epu16,
     _mm256_blendv_epi8,
     shift_256,
+    equal_words_256,
     disjoint_words_256,
     lookup_words_256
 );
@@ -194,6 +204,7 @@ lanes!(
     _mm256_max_epu32,
     _mm256_blendv_epi8,
     shift_256,
+    equal_doubles_256,
     disjoint_doubles_256,
     lookup_doubles_256
 );
@@ -211,6 +222,7 @@ lanes!(
     _mm512_max_epu8,
     blend_512,
     shift_512,
+    equal_bytes_512,
     disjoint_bytes_512,
     lookup_bytes_512
 );
@@ -228,6 +240,7 @@ lanes!(
     _mm512_max_epu16,
     blend_512,
     shift_512,
+    equal_words_512,
     disjoint_words_512,
     lookup_words_512
 );
@@ -245,6 +258,7 @@ lanes!(
     _mm512_max_epu32,
     blend_512,
     shift_512,
+    equal_doubles_512,
     disjoint_doubles_512,
     lookup_doubles_512
 );
@@ -329,6 +343,54 @@ unsafe fn disjoint_doubles_256(a: *const u8, b: *const u8) -> __m256i {
 #[inline(always)]
 unsafe fn disjoint_bytes_512(a: *const u8, b: *const u8) -> __m512i {
     _mm512_movm_epi8(_mm512_testn_epi8_mask(_mm512_loadu_si512(a.cast()), _mm512_loadu_si512(b.cast())))
+}
+
+#[inline(always)]
+unsafe fn equal_bytes_128(a: __m128i, b: __m128i) -> u64 {
+    _mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u64
+}
+
+/// Words that are all ones or none become such bytes, whose signs are the bits.
+#[inline(always)]
+unsafe fn equal_words_128(a: __m128i, b: __m128i) -> u64 {
+    _mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(a, b), _mm_setzero_si128())) as u64
+}
+
+#[inline(always)]
+unsafe fn equal_doubles_128(a: __m128i, b: __m128i) -> u64 {
+    _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(a, b))) as u64
+}
+
+#[inline(always)]
+unsafe fn equal_bytes_256(a: __m256i, b: __m256i) -> u64 {
+    (_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32).into()
+}
+
+/// As in 128 bits, in each half.
+#[inline(always)]
+unsafe fn equal_words_256(a: __m256i, b: __m256i) -> u64 {
+    let halves = _mm256_movemask_epi8(_mm256_packs_epi16(_mm256_cmpeq_epi16(a, b), _mm256_setzero_si256())) as u64;
+    halves & 0xff | halves >> 8 & 0xff00
+}
+
+#[inline(always)]
+unsafe fn equal_doubles_256(a: __m256i, b: __m256i) -> u64 {
+    _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b))) as u64
+}
+
+#[inline(always)]
+unsafe fn equal_bytes_512(a: __m512i, b: __m512i) -> u64 {
+    _mm512_cmpeq_epi8_mask(a, b)
+}
+
+#[inline(always)]
+unsafe fn equal_words_512(a: __m512i, b: __m512i) -> u64 {
+    _mm512_cmpeq_epi16_mask(a, b).into()
+}
+
+#[inline(always)]
+unsafe fn equal_doubles_512(a: __m512i, b: __m512i) -> u64 {
+    _mm512_cmpeq_epi32_mask(a, b).into()
 }
 
 #[inline(always)]
