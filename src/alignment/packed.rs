@@ -31,8 +31,13 @@ pub(crate) fn unpack_into(words: &[u32], runs: u32, cigar: &mut Cigar) {
 
 /// Appends an alignment's runs to `words`; gives its first word and its number of packed runs.
 pub fn pack(cigar: &Cigar, words: &mut Vec<u32>) -> (usize, u32) {
+    pack_from_last(cigar.iter().rev(), words)
+}
+
+/// The same of runs from the alignment's last to its first.
+pub(crate) fn pack_from_last(backwards: impl Iterator<Item = (u32, Op)>, words: &mut Vec<u32>) -> (usize, u32) {
     let (first, mut runs) = (words.len(), 0);
-    for (length, op) in cigar.iter().rev() {
+    for (length, op) in backwards {
         let kind = match op {
             Op::Match => 0,
             Op::Mismatch => 1,

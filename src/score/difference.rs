@@ -20,6 +20,7 @@
 //! adds 1: the greatest sum is the greatest score and, among equal scores, the most matches.
 
 use super::scoring::Scoring;
+use crate::seq::Code;
 
 /// Codes a side of the table of steps: those of every alphabet, filled up.
 pub const STEPS: usize = 32;
@@ -68,6 +69,9 @@ pub struct DifferenceScoring<E> {
     edge_opening: i64,
     edge_step: i64,
     own_ends: bool,
+    greatest_step: i64,
+    has_raised: bool,
+    two_steps: Option<(E, E)>,
 }
 
 impl<E: Element> DifferenceScoring<E> {
@@ -108,6 +112,7 @@ impl<E: Element> DifferenceScoring<E> {
         }
         let size = substitution.size();
         let gap = E::of(if own_ends { edge_step } else { floor });
+        let (mut greatest_step, mut has_raised) = (edge_step.max(0), false);
         let mut table = vec![[E::of(floor); STEPS]; size];
         table[0][..size].fill(gap);
         table[0][0] = E::of(0);
@@ -116,10 +121,33 @@ impl<E: Element> DifferenceScoring<E> {
             for (b, entry) in row[..size].iter_mut().enumerate().skip(1) {
                 let score = weighted(step(substitution.score(a as u8, b as u8)))?;
                 let is_match = carry_matches && substitution.is_match(a as u8, b as u8);
-                *entry = E::of((score + is_match as i64).max(floor));
+                let step = score + is_match as i64;
+                greatest_step = greatest_step.max(step);
+                has_raised |= step < floor;
+                *entry = E::of(step.max(floor));
             }
         }
-        Some(DifferenceScoring { size, table, weight, next, opening, edge_opening: -end_opening, edge_step, own_ends })
+        let edge_opening = -end_opening;
+        let step_of = |shares: bool| {
+            let mut pairs = (1..size).flat_map(|a| (1..size).map(move |b| (a, b)));
+            pairs.find(|(a, b)| (a & b != 0) == shares).map_or(E::of(floor), |(a, b)| table[a][b])
+        };
+        let (yes, no) = (step_of(true), step_of(false));
+        let is_told = |a: usize, b: usize| table[a][b] == if a & b != 0 { yes } else { no };
+        let two_steps = (1..size).all(|a| (1..size).all(|b| is_told(a, b))).then_some((yes, no));
+        Some(DifferenceScoring {
+            size,
+            table,
+            weight,
+            next,
+            opening,
+            edge_opening,
+            edge_step,
+            own_ends,
+            greatest_step,
+            has_raised,
+            two_steps,
+        })
     }
 
     /// Codes, [`crate::seq::PAD`] included.
@@ -131,6 +159,33 @@ impl<E: Element> DifferenceScoring<E> {
     /// are in front, repeat the border, as [`super::OffsetScoring::table`] says.
     pub fn table(&self) -> &[[E; STEPS]] {
         &self.table
+    }
+
+    /// By how much two real symbols change the value.
+    #[inline(always)]
+    pub fn step(&self, a: Code, b: Code) -> i64 {
+        let step = self.table[a as usize][b as usize];
+        if self.opening == 0 { step.unsigned() } else { step.number() }
+    }
+
+    /// The steps of two real symbols that share a bit of their codes, and of those that do not, if there are only these two.
+    pub fn two_steps(&self) -> Option<(E, E)> {
+        self.two_steps
+    }
+
+    /// The most that a value can grow by from a cell to the next one.
+    pub fn greatest_step(&self) -> i64 {
+        self.greatest_step
+    }
+
+    /// Whether the canonical alignment can be read from differences, also from those of a part of the matrix to whose left
+    /// nothing is known. It is the one with the most matches, so that these have to be carried, and no step may have been
+    /// raised to what two gaps cost, which it would then seem to be as good as. Without what lies to the left, z, e and f can
+    /// be an opening more than the greatest step: the neighbour that the step would come from is then reached by a gap
+    /// that opens in the row above.
+    pub fn tells_alignments(&self) -> bool {
+        let holds = self.opening == 0 || self.greatest_step + self.opening <= E::GREATEST;
+        self.weight > 1 && !self.has_raised && holds
     }
 
     /// What opening a gap costs; 0 under linear gaps.

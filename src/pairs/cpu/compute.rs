@@ -1,9 +1,14 @@
 //! What one thread does with a batch: groups of targets in lanes, or one pair over all lanes, in the narrowest numbers
 //! that hold their scores.
 
+use std::time::Duration;
+
 use super::difference::Greatest;
 use super::group::{Group, GroupBuffers, GroupTask, codes_of};
 use super::local::{Best, Span};
+use super::retrace::{Scored, Tracer, Traces, Wanted};
+pub use super::share::Form;
+use super::share::{LaneFill, Plan};
 use super::skew::{PairBuffers, PairTask};
 use crate::error::{Error, Result};
 use crate::pairs::{Band, Batch, Block, Hit};
@@ -12,30 +17,11 @@ use crate::seq::{Code, SequenceId};
 use crate::simd::{LaneElement, Level, MAX_LANES};
 use crate::trace::EndRegion;
 
-/// What is in a vector's lanes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Form {
-    /// Whatever is expected to be faster.
-    #[default]
-    Cheaper,
-    /// Targets, one a lane: for many of about one length.
-    Targets,
-    /// Rows of one pair: for few, or long ones.
-    Rows,
-}
-
 /// Buffers that live from batch to batch; one for each thread.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     plan: Plan,
     buffers: AllBuffers,
-}
-
-/// How a workspace computes.
-#[derive(Debug, Clone, Copy)]
-struct Plan {
-    level: Level,
-    form: Form,
 }
 
 type AllBuffers = (WidthBuffers<i8>, WidthBuffers<i16>, WidthBuffers<i32>, WidthBuffers<i64>);
@@ -45,6 +31,7 @@ type AllBuffers = (WidthBuffers<i8>, WidthBuffers<i16>, WidthBuffers<i32>, Width
 struct WidthBuffers<E> {
     group: GroupBuffers<E>,
     pair: PairBuffers<E>,
+    tracer: Tracer<E>,
 }
 
 impl Workspace {
@@ -73,21 +60,40 @@ impl Default for Workspace {
 /// # Errors
 /// As [`run_block`].
 pub fn run(batch: &Batch, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    Ok(run_with_ends(batch, workspace)?.0)
+    let mut found = Found::default();
+    for block in &batch.blocks {
+        block_found(&batch.band, block, workspace, &mut found)?;
+    }
+    Ok(found.hits)
 }
 
-/// The same, with where alignments end if a traceback follows that is spared work by it: one for each hit, else none.
+/// The same, with where alignments end, and, if they are wanted, those that the kernels leave enough for.
 ///
 /// # Errors
 /// As [`run_block`].
-pub(super) fn run_with_ends(batch: &Batch, workspace: &mut Workspace) -> Result<(Vec<Hit>, Vec<EndRegion>)> {
-    let (mut hits, mut ends) = (Vec::new(), Vec::new());
+pub(super) fn run_tracing(batch: &Batch, traces: bool, workspace: &mut Workspace) -> Result<Found> {
+    let mut found = Found { traces: traces.then(Traces::default), ..Found::default() };
     for block in &batch.blocks {
-        let (mut of_block, mut their_ends) = block_with_ends(&batch.band, block, workspace)?;
-        hits.append(&mut of_block);
-        ends.append(&mut their_ends);
+        block_found(&batch.band, block, workspace, &mut found)?;
     }
-    Ok((hits, ends))
+    Ok(found)
+}
+
+/// What is found of pairs.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub hits: Vec<Hit>,
+    /// Where alignments end if a traceback follows that is spared work by it: one for each hit, else none.
+    pub ends: Vec<EndRegion>,
+    /// Alignments of some hits, if they are wanted.
+    pub traces: Option<Traces>,
+}
+
+impl Found {
+    /// What these took.
+    pub(super) fn trace_time(&self) -> Duration {
+        self.traces.as_ref().map_or(Duration::ZERO, |traces| traces.time)
+    }
 }
 
 /// Where the canonical local alignments of a query with targets end: of those that score more than 0.
@@ -113,70 +119,106 @@ pub fn ends(
 /// # Errors
 /// [`Error::Internal`] if no number format holds the scores.
 pub fn run_block(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<Vec<Hit>> {
-    Ok(block_with_ends(band, block, workspace)?.0)
+    let mut found = Found::default();
+    block_found(band, block, workspace, &mut found)?;
+    Ok(found.hits)
 }
 
-fn block_with_ends(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<(Vec<Hit>, Vec<EndRegion>)> {
+fn block_found(band: &Band, block: &Block, workspace: &mut Workspace, found: &mut Found) -> Result<()> {
     match band.scoring.mode {
         Mode::Global => {
             let Workspace { plan, buffers } = workspace;
             let widths: [&mut dyn Differences; 4] = [&mut buffers.0, &mut buffers.1, &mut buffers.2, &mut buffers.3];
-            let hits = widths.into_iter().find_map(|width| width.run(band, block, *plan));
-            hits.ok_or_else(|| Error::Internal("scores that do not fit 64 bits".into()))
+            for width in widths {
+                if width.run(band, block, *plan, found)? {
+                    return Ok(());
+                }
+            }
+            Err(Error::Internal("scores that do not fit 64 bits".into()))
         }
-        Mode::Local => run_local(band, block, workspace),
+        Mode::Local => run_local(band, block, workspace, found),
     }
 }
 
 /// Global scores in one width.
 trait Differences {
-    /// All pairs of a block, and where their alignments end if that is worth knowing; `None` if the width does not hold them.
-    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<(Vec<Hit>, Vec<EndRegion>)>;
+    /// All pairs of a block, and where their alignments end if that is worth knowing; false, and nothing, if the width does not
+    /// hold them.
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan, into: &mut Found) -> Result<bool>;
 }
 
 impl<E: LaneElement> Differences for WidthBuffers<E> {
-    fn run(&mut self, band: &Band, block: &Block, plan: Plan) -> Option<(Vec<Hit>, Vec<EndRegion>)> {
+    fn run(&mut self, band: &Band, block: &Block, plan: Plan, into: &mut Found) -> Result<bool> {
         let query = band.queries.codes(block.query);
         let (m, longest) = (query.len() as u64, u64::from(band.longest(block.targets.clone())));
         let shorter = m.min(longest);
         let carry = band.want.has_alignments() && offset::carries_matches(&band.scoring, shorter, m + longest);
-        let form = DifferenceScoring::<E>::new(&band.scoring, shorter, carry)?;
+        let Some(form) = DifferenceScoring::<E>::new(&band.scoring, shorter, carry) else { return Ok(false) };
+        let form = &form;
         let codes = &codes_of(query);
         let ids = targets_of(band, block);
+        let is_turned = |target: SequenceId| band.earlier_is_query && target < block.query;
+        let kept = |target: SequenceId, greatest: Greatest| {
+            let (m, n) = (query.len() as u32, band.targets.length(target));
+            let (score, matches) = form.decode(greatest.value, m, n);
+            band.want.keeps(block.query, score, matches, (m, n)).then_some((score, matches))
+        };
+        // Without symbols there is nothing to trace.
+        let may_trace = band.want.has_alignments() && form.tells_alignments() && m > 0;
         let mut found = vec![Greatest::default(); ids.len()];
-        plan.share_out(query, &symbols_of(band, ids), E::lanes(plan.level), |fill, places| match fill {
+        let mut spans = vec![None; ids.len()];
+        let (lanes, mut outcome) = (E::lanes(plan.level), Ok(()));
+        plan.share_out(query, &symbols_of(band, ids), lanes, |fill, places| match fill {
             LaneFill::Together(targets) => {
                 let mut values = [Greatest::default(); MAX_LANES];
                 let (group, buffers) = (Group::new(targets), &mut self.group);
-                let task = GroupTask { form: &form, query, codes, group, buffers, values: &mut values };
-                plan.level.run(task);
+                let traces = into.traces.as_mut().filter(|_| may_trace && self.tracer.pays());
+                let is_kept = traces.is_some() && buffers.checkpoints.prepare(group.rows(), query.len(), lanes, form);
+                if !is_kept {
+                    buffers.checkpoints.none();
+                }
+                plan.level.run(GroupTask { form, query, codes, group, buffers, values: &mut values });
                 places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
+                let wanted =
+                    places.iter().enumerate().filter(|(_, place)| kept(ids[**place], found[**place]).is_some());
+                let wanted = wanted.map(|(lane, &place)| Wanted {
+                    lane,
+                    place,
+                    is_turned: is_turned(ids[place]),
+                    greatest: found[place],
+                });
+                self.tracer.count(places.len(), wanted.clone().count());
+                if let Some(traces) = traces.filter(|_| is_kept && outcome.is_ok()) {
+                    let (substitution, kept) = (&band.scoring.substitution, &mut self.group.checkpoints);
+                    let group = Scored { level: plan.level, form, substitution, query, codes, targets, kept };
+                    outcome = self.tracer.trace(group, wanted, traces, &mut spans);
+                }
             }
             LaneFill::Alone { rows, columns } => {
                 let (codes, buffers) = (&codes_of(columns), &mut self.pair);
                 let value = &mut found[places[0]];
-                plan.level.run(PairTask { form: &form, rows, columns, codes, buffers, value });
+                plan.level.run(PairTask { form, rows, columns, codes, buffers, value });
                 if std::ptr::eq(rows, query) {
                     // Elsewhere the query is in columns.
-                    (value.rows_left, value.columns_left) = (value.columns_left, value.rows_left);
+                    *value = value.turned();
                 }
             }
         });
+        outcome?;
         let tells_ends = band.want.has_alignments() && band.scoring.has_own_ends();
-        let (mut hits, mut ends) = (Vec::new(), Vec::new());
-        for (&target, Greatest { value, rows_left, columns_left }) in ids.iter().zip(found) {
-            let (m, n) = (query.len() as u32, band.targets.length(target));
-            let (score, matches) = form.decode(value, m, n);
-            if band.want.keeps(block.query, score, matches, (m, n)) {
-                hits.push(Hit { query: block.query, target, score, matches });
-                if tells_ends {
-                    let region = EndRegion::before_gaps((m, columns_left), (n, rows_left));
-                    let is_turned = band.earlier_is_query && target < block.query;
-                    ends.push(if is_turned { region.turned() } else { region });
-                }
+        for ((&target, greatest), span) in ids.iter().zip(found).zip(spans) {
+            let Some((score, matches)) = kept(target, greatest) else { continue };
+            into.hits.push(Hit { query: block.query, target, score, matches });
+            if tells_ends {
+                let (m, n) = (query.len() as u32, band.targets.length(target));
+                let region = EndRegion::before_gaps((m, greatest.columns_left), (n, greatest.rows_left));
+                into.ends.push(if is_turned(target) { region.turned() } else { region });
+            }
+            if let Some(traces) = &mut into.traces {
+                traces.spans.push(span);
             }
         }
-        Some((hits, ends))
+        Ok(true)
     }
 }
 
@@ -277,22 +319,21 @@ fn locals(
 }
 
 /// Local scores of a block.
-fn run_local(band: &Band, block: &Block, workspace: &mut Workspace) -> Result<(Vec<Hit>, Vec<EndRegion>)> {
+fn run_local(band: &Band, block: &Block, workspace: &mut Workspace, into: &mut Found) -> Result<()> {
     let query = band.queries.codes(block.query);
     let ids = targets_of(band, block);
     let targets = symbols_of(band, ids);
     let traced = band.want.has_alignments();
     let found = locals(query, &targets, &band.scoring, traced, workspace)?;
-    let (mut hits, mut ends) = (Vec::new(), Vec::new());
     for ((&target, symbols), best) in ids.iter().zip(&targets).zip(found) {
         if band.want.keeps(block.query, best.score, None, (query.len() as u32, symbols.len() as u32)) {
-            hits.push(Hit { query: block.query, target, score: best.score, matches: None });
+            into.hits.push(Hit { query: block.query, target, score: best.score, matches: None });
             if traced {
-                ends.push(best.end(query, symbols, band.earlier_is_query && target < block.query));
+                into.ends.push(best.end(query, symbols, band.earlier_is_query && target < block.query));
             }
         }
     }
-    Ok((hits, ends))
+    Ok(())
 }
 
 /// Numbers of a block's targets.
@@ -305,160 +346,5 @@ fn symbols_of<'a>(band: &'a Band, ids: &[SequenceId]) -> Vec<&'a [Code]> {
     ids.iter().map(|&id| band.targets.codes(id)).collect()
 }
 
-/// How much longer a vector of cells takes where one pair fills it than where many do.
-const ROWS_COST: u64 = 5;
-
-/// What is computed at once.
-enum LaneFill<'w, 'a> {
-    /// Targets, one a lane.
-    Together(&'w [&'a [Code]]),
-    /// One pair, the shorter sequence in rows.
-    Alone { rows: &'a [Code], columns: &'a [Code] },
-}
-
-impl Plan {
-    /// Hands all targets to `compute`, with their places among `targets`: by falling length, so that little is padded,
-    /// and those that are much longer than others alone.
-    fn share_out<'a>(
-        self,
-        query: &'a [Code],
-        targets: &[&'a [Code]],
-        lanes: usize,
-        mut compute: impl FnMut(LaneFill<'_, 'a>, &[usize]),
-    ) {
-        let mut places: Vec<usize> = (0..targets.len()).collect();
-        places.sort_by_key(|&place| std::cmp::Reverse(targets[place].len()));
-        let sorted: Vec<&[Code]> = places.iter().map(|&place| targets[place]).collect();
-        let mut from = 0;
-        while from < sorted.len() {
-            let alone = self.alone(query.len(), &sorted[from..], lanes);
-            for (target, place) in sorted[from..][..alone].iter().zip(&places[from..]) {
-                let (rows, columns) = if query.len() <= target.len() { (query, *target) } else { (*target, query) };
-                compute(LaneFill::Alone { rows, columns }, std::slice::from_ref(place));
-            }
-            from += alone;
-            let to = sorted.len().min(from + lanes);
-            if from < to {
-                compute(LaneFill::Together(&sorted[from..to]), &places[from..to]);
-            }
-            from = to;
-        }
-    }
-
-    /// How many of the first targets, which are the longest, had better be computed each by itself.
-    fn alone(self, query_symbols: usize, targets: &[&[Code]], lanes: usize) -> usize {
-        match self.form {
-            Form::Targets => return 0,
-            Form::Rows => return targets.len(),
-            Form::Cheaper => {}
-        }
-        let together = |count: usize| targets.get(count).map_or(0, |longest| (longest.len() * query_symbols) as u64);
-        let (mut best, mut least) = (0, together(0));
-        let mut alone = 0;
-        for (count, target) in targets.iter().enumerate().take(lanes) {
-            let (rows, columns) = (query_symbols.min(target.len()), query_symbols.max(target.len()));
-            alone += ROWS_COST * (rows.div_ceil(lanes) * (columns + lanes)) as u64;
-            if alone >= least {
-                break;
-            }
-            if alone + together(count + 1) < least {
-                (best, least) = (count + 1, alone + together(count + 1));
-            }
-        }
-        best
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::alignment::Op;
-    use crate::pairs::Want;
-    use crate::pairs::gpu::tune::random_store;
-    use crate::score::{Ambiguity, EndGaps, Gaps};
-    use crate::seq::{Alphabet, SequenceStore};
-    use crate::trace::{self, Hint, traceback, traceback_from};
-
-    /// Parts of one sequence and of its relatives, of which some are empty.
-    fn parts() -> Arc<SequenceStore> {
-        let parents = random_store(Alphabet::Dna, 3, 90, 0xe2d);
-        let mut builder = SequenceStore::builder(Alphabet::Dna);
-        for index in 0..40usize {
-            let (begin, length) = (index * 13 % 50, [0, 1, 40, 33, 7, 25][index % 6]);
-            let mut codes = parents.codes(0)[begin..begin + length].to_vec();
-            (index % 4..length).step_by(5 + index % 7).for_each(|at| codes[at] = parents.codes(1)[at]);
-            if index % 5 == 0 && length > 8 {
-                codes.drain(4..8);
-            }
-            builder.push_valid(format!("part{index}"), &codes);
-        }
-        Arc::new(builder.build())
-    }
-
-    #[test]
-    fn gaps_at_the_end_are_as_long_as_told_at_most() {
-        let store = parts();
-        let all = 0..store.len() as u32;
-        let workspace = &mut trace::Workspace::default();
-        let (mut told, mut longest) = (0, 0);
-        for end_gaps in [(2, 2), (7, 1), (0, 0)].map(|(first, next)| EndGaps::Priced(Gaps { first, next })) {
-            for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2), Gaps::from_blast(20, 5)] {
-                let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, end_gaps).unwrap();
-                let band = Band {
-                    queries: Arc::clone(&store),
-                    targets: Arc::clone(&store),
-                    order: all.clone().collect(),
-                    scoring: Arc::new(scoring),
-                    want: Want::Alignments,
-                    earlier_is_query: true,
-                };
-                for (query, form) in all.clone().flat_map(|query| [(query, Form::Targets), (query, Form::Rows)]) {
-                    let block = Block { query, targets: all.clone(), cells: 0 };
-                    let computing = &mut Workspace::with(Level::best(), form);
-                    let (hits, ends) = block_with_ends(&band, &block, computing).unwrap();
-                    assert_eq!((hits.len(), ends.len()), (store.len(), store.len()));
-                    for (hit, end) in hits.iter().zip(&ends) {
-                        let (first, second) = (query.min(hit.target), query.max(hit.target));
-                        let (a, b) = (store.codes(first), store.codes(second));
-                        let hint = Hint { score: Some(hit.score), matches: hit.matches };
-                        let expected = traceback(a, b, &band.scoring, hint, workspace).unwrap();
-                        let found = traceback_from(a, b, &band.scoring, hint, Some(end), workspace).unwrap();
-                        assert_eq!(found, expected, "{form:?} {first} {second} {:?}", band.scoring);
-                        let last = expected.cigar.iter().last();
-                        let [insertion, deletion] = end.left();
-                        let (left, most) = match last {
-                            Some((length, Op::Insertion)) => (u64::from(length), insertion),
-                            Some((length, Op::Deletion)) => (u64::from(length), deletion),
-                            _ => continue,
-                        };
-                        // Of two gaps that meet at the end the first is not of the end.
-                        assert!(left <= most, "{form:?} {first} {second}: {left}, told {most}");
-                        (told, longest) = (told + 1, longest.max(left));
-                    }
-                }
-            }
-        }
-        assert!(told > 1000 && longest > 20, "{told}, {longest}");
-    }
-
-    #[test]
-    fn targets_that_are_much_longer_go_alone() {
-        let code = [1 as Code; 9_000];
-        let targets = |lengths: &[usize]| lengths.iter().map(|&length| &code[..length]).collect::<Vec<&[Code]>>();
-        let plan = Plan { level: Level::Portable, form: Form::Cheaper };
-        let alone = |lengths: &[usize]| plan.alone(300, &targets(lengths), 64);
-        assert_eq!(alone(&[300; 64]), 0);
-        assert_eq!(alone(&[&[9_000, 5_000][..], &[300; 64]].concat()), 2);
-        // Few enough that the lanes would be nearly empty.
-        assert_eq!((alone(&[300; 8]), alone(&[300; 40])), (8, 0));
-        let mut seen = Vec::new();
-        let mixed = targets(&[10, 300, 9_000, 20, 300]);
-        plan.share_out(&code[..300], &mixed, 2, |fill, places| {
-            seen.push((matches!(fill, LaneFill::Together(_)), places.to_vec()));
-        });
-        // By falling length, two and two, and the last lane empty.
-        assert_eq!(seen, [(true, vec![2, 1]), (true, vec![4, 3]), (true, vec![0])]);
-    }
-}
+mod tests;

@@ -20,29 +20,54 @@ pub(super) struct Greatest {
     pub rows_left: u32,
     /// Likewise the most columns.
     pub columns_left: u32,
+    /// The fewest rows that it takes in, or [`NO_GAP`] if it never takes in rows.
+    pub least_rows: u32,
+    /// Likewise the fewest columns.
+    pub least_columns: u32,
 }
+
+/// In place of the symbols of a gap: no such gap ends an alignment with the greatest value.
+pub(super) const NO_GAP: u32 = u32::MAX;
 
 impl Greatest {
     /// Of no alignment but those that begin or end with one sequence alone.
     pub(super) fn of_gaps(value: i64, rows: usize, columns: usize) -> Self {
-        Greatest { value, rows_left: rows as u32, columns_left: columns as u32 }
+        let (rows, columns) = (rows as u32, columns as u32);
+        Greatest { value, rows_left: rows, columns_left: columns, least_rows: rows, least_columns: columns }
+    }
+
+    /// The same with rows and columns exchanged.
+    pub(super) fn turned(self) -> Self {
+        let Greatest { value, rows_left, columns_left, least_rows, least_columns } = self;
+        Greatest {
+            value,
+            rows_left: columns_left,
+            columns_left: rows_left,
+            least_rows: least_columns,
+            least_columns: least_rows,
+        }
     }
 
     /// Takes an alignment that ends with a gap of rows. To be called from the longest gap on.
     #[inline(always)]
     pub(super) fn take_rows(&mut self, value: i64, left: usize) {
+        let left = left as u32;
         if value > self.value {
-            *self = Greatest { value, rows_left: left as u32, columns_left: 0 };
+            *self = Greatest { value, rows_left: left, columns_left: 0, least_rows: left, least_columns: NO_GAP };
+        } else if value == self.value {
+            self.least_rows = left;
         }
     }
 
     /// Takes an alignment that ends with a gap of columns.
     #[inline(always)]
     pub(super) fn take_columns(&mut self, value: i64, left: usize) {
+        let left = left as u32;
         if value > self.value {
-            *self = Greatest { value, rows_left: 0, columns_left: left as u32 };
+            *self = Greatest { value, rows_left: 0, columns_left: left, least_rows: NO_GAP, least_columns: left };
         } else if value == self.value {
-            self.columns_left = self.columns_left.max(left as u32);
+            self.columns_left = self.columns_left.max(left);
+            self.least_columns = left;
         }
     }
 }
@@ -62,7 +87,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let GroupTask { form, query, codes, group, buffers, values } = task;
     let (m, count) = (query.len(), W::COUNT);
     let affine = form.opening() != 0;
-    let GroupBuffers { above: dh, gaps: f, profile } = buffers;
+    let GroupBuffers { above: dh, gaps: f, profile, checkpoints } = buffers;
     let dh = dh.at_least(m * count);
     let f = f.at_least(if affine { m * count } else { 0 });
     let profile = profile.at_least(form.size() * ROWS * count);
@@ -93,6 +118,7 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
     for r in (0..group.rows()).step_by(ROWS) {
+        checkpoints.keep(group.rows() - r, dh, f);
         group.strip(r, &mut strip);
         if !inside {
             for (k, edges) in edges.iter_mut().enumerate() {

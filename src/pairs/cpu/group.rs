@@ -1,5 +1,6 @@
 //! Targets side by side: one a lane, aligned with one query (inter-sequence vectors, as in SWIPE: Rognes 2011).
 
+use super::checkpoint::Checkpoints;
 use crate::seq::{Code, PAD};
 use crate::simd::{Lines, MAX_LANES};
 
@@ -18,6 +19,8 @@ pub(super) struct GroupBuffers<E> {
     pub gaps: Lines<E>,
     /// Scores or steps of the current rows: a vector for each code and row.
     pub profile: Lines<E>,
+    /// Rows of differences that are kept, for alignments.
+    pub checkpoints: Checkpoints<E>,
 }
 
 /// One query against a group of targets, by the scheme `F` in numbers `E`.

@@ -169,7 +169,7 @@ unsafe fn align<W: Lanes, N: Notes<W>>(
 ) -> W {
     let (m, count) = (query.len(), W::COUNT);
     let affine = !form.is_linear();
-    let GroupBuffers { above: h, gaps: f, profile } = buffers;
+    let GroupBuffers { above: h, gaps: f, profile, .. } = buffers;
     let h = h.at_least(m * count);
     let f = f.at_least(if affine { m * count } else { 0 });
     let profile = profile.at_least(form.size() * ROWS * count);

@@ -1,30 +1,34 @@
 //! The CPU: every thread an engine of its own, which computes several targets at once against one query, in vector lanes,
-//! and traces its own pairs back.
+//! and traces its own pairs back: from rows that the scores leave (`retrace`), else by [`crate::trace`].
 //!
 //! Global scores come from differences between cells ([`crate::score::difference`]), local ones from the cells
 //! themselves, in the narrowest lanes that hold them.
 
+mod checkpoint;
 pub mod compute;
 mod difference;
 mod group;
 mod local;
 mod pair_difference;
 mod pair_local;
+mod retrace;
+mod share;
 mod skew;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::{Batch, Hit, Report, Traced};
+use super::{Batch, Report, Traced};
 use crate::alignment::packed;
 use crate::engine::Engine;
 use crate::engine::thread_engine::{CpuKind, ThreadEngine, thread_engines};
 use crate::error::{Error, Result};
 use crate::pairs::Pairs;
 use crate::score::Mode;
-use crate::trace::{self, EndRegion, Hint, traceback_from};
+use crate::trace::{self, Hint, traceback_from};
 
+use self::retrace::Traces;
 pub use compute::{Form, Workspace, ends};
 
 /// One thread of the CPU as an engine for pairs.
@@ -67,20 +71,21 @@ impl CpuKind for Pairs {
 
     fn compute(batch: &Batch, scratch: &mut Scratch, interrupt: &AtomicBool) -> Result<Report> {
         let begin = Instant::now();
-        let (hits, ends) = compute::run_with_ends(batch, &mut scratch.compute)?;
-        let kernel_time = Some(begin.elapsed());
-        let traced = match &mut scratch.trace {
-            Some(workspace) => trace_hits(batch, (&hits, &ends), workspace, interrupt)?,
+        let Scratch { compute, trace } = scratch;
+        let mut found = compute::run_tracing(batch, trace.is_some(), compute)?;
+        let kernel_time = Some(begin.elapsed().saturating_sub(found.trace_time()));
+        let traced = match trace {
+            Some(workspace) => trace_hits(batch, &mut found, workspace, interrupt)?,
             None => Traced::default(),
         };
-        Ok(Report { hits, traced, ends, kernel_time, ..Report::default() })
+        Ok(Report { hits: found.hits, traced, ends: found.ends, kernel_time, ..Report::default() })
     }
 }
 
-/// Alignments of the hits. The same as [`crate::jobs::allpairs`] makes of hits without one.
+/// Alignments of the hits, of which some are there. The same as [`crate::jobs::allpairs`] makes of hits without one.
 fn trace_hits(
     batch: &Batch,
-    (hits, ends): (&[Hit], &[EndRegion]),
+    found: &mut compute::Found,
     workspace: &mut trace::Workspace,
     interrupt: &AtomicBool,
 ) -> Result<Traced> {
@@ -89,8 +94,12 @@ fn trace_hits(
     if !band.want.has_alignments() || band.scoring.mode == Mode::Local {
         return Ok(Traced::default());
     }
-    let mut traced = Traced { spans: Vec::with_capacity(hits.len()), ..Traced::default() };
-    for (place, hit) in hits.iter().enumerate() {
+    let Traces { mut words, mut spans, .. } = found.traces.take().unwrap_or_default();
+    spans.resize(found.hits.len(), None);
+    for (place, (hit, span)) in found.hits.iter().zip(&mut spans).enumerate() {
+        if span.is_some() {
+            continue;
+        }
         if interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
@@ -99,8 +108,8 @@ fn trace_hits(
         let (query, target) = if is_turned { (b, a) } else { (a, b) };
         let hint = Hint { score: Some(hit.score), matches: hit.matches };
         // Fails if the traceback finds another score or number of matches.
-        let alignment = traceback_from(query, target, &band.scoring, hint, ends.get(place), workspace)?;
-        traced.spans.push(Some(packed::pack(&alignment.cigar, &mut traced.words)));
+        let alignment = traceback_from(query, target, &band.scoring, hint, found.ends.get(place), workspace)?;
+        *span = Some(packed::pack(&alignment.cigar, &mut words));
     }
-    Ok(traced)
+    Ok(Traced { words: words.into(), spans })
 }

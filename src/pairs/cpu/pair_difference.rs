@@ -3,6 +3,8 @@
 //! Operations on a vector of cells: those of [`super::difference`], two to move dh (and f) down a row, and in 8 bits
 //! with 64 lanes 7 blends for the scores.
 
+use std::ops::Range;
+
 use super::difference::Greatest;
 use super::skew::{PairBuffers, PairTask, Strips};
 use crate::score::DifferenceScoring;
@@ -60,10 +62,11 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
         unsafe {
             skew.begin(form.table(), codes, &lanes);
             let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
+            let cells = StripOf { form, columns: 0..n, edges: &edges, dh, f };
             let ends = if form.opening() == 0 {
-                strip_of::<W, false>(form, n, &edges, dh, f, &mut skew)
+                cells.compute::<false>(&mut skew, &mut ())
             } else {
-                strip_of::<W, true>(form, n, &edges, dh, f, &mut skew)
+                cells.compute::<true>(&mut skew, &mut ())
             };
             if form.own_ends() {
                 // The last column, downwards: an end gap takes in the rows that are left.
@@ -86,46 +89,91 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
     *value = if form.own_ends() { best } else { Greatest { value: along, ..Greatest::default() } };
 }
 
-/// One strip, in place: `dh` and `f` come in from the row above and leave with the last row. Gives dv of the last column,
-/// lane by lane.
-#[inline(always)]
-unsafe fn strip_of<W: Lanes, const AFFINE: bool>(
-    form: &DifferenceScoring<W::Elem>,
-    n: usize,
-    edges: &[W::Elem; MAX_LANES],
-    dh: *mut W::Elem,
-    f: *mut W::Elem,
-    skew: &mut Skew<'_, W>,
-) -> [W::Elem; MAX_LANES] {
-    let mut ends = *edges;
-    if n == 0 {
-        return ends;
+/// One strip of some of the columns, in place: `dh` and `f` come in from the row above and leave with the last row.
+pub(super) struct StripOf<'a, W: Lanes> {
+    pub form: &'a DifferenceScoring<W::Elem>,
+    /// Of those that scores are made for.
+    pub columns: Range<usize>,
+    /// dv before the first column, lane by lane.
+    pub edges: &'a [W::Elem; MAX_LANES],
+    /// Of the first column, with room for the other lanes of a vector before it, and behind the last one.
+    pub dh: *mut W::Elem,
+    /// Likewise.
+    pub f: *mut W::Elem,
+}
+
+/// Where a strip's lanes find the steps of their row's symbol against those of the columns.
+pub(super) trait Steps<W> {
+    /// Those of step `t`; `t` comes in order.
+    ///
+    /// # Safety
+    /// The processor has the instructions of the vectors.
+    unsafe fn step(&mut self, t: usize) -> W;
+}
+
+impl<W: Lanes> Steps<W> for Skew<'_, W> {
+    #[inline(always)]
+    unsafe fn step(&mut self, t: usize) -> W {
+        // SAFETY: the caller's.
+        unsafe { Skew::step(self, t) }
     }
-    // SAFETY: the caller's.
-    unsafe {
-        let opening = W::splat(W::Elem::of(form.opening()));
-        let dv = W::load(edges.as_ptr());
-        let mut state = LaneState { dv, e: dv.sub(opening), h: dv, f: dv, opening };
-        // Lanes begin one after the other; one that has not begun keeps its border.
-        let mut begun = W::splat(W::Elem::of(0));
-        for t in 0..W::COUNT - 1 {
-            begun = begun.shift_down(W::Elem::of(-1));
-            let before = state;
-            state.step::<AFFINE>(skew.step(t), dh, f, t);
-            state.dv = before.dv.blend(state.dv, begun);
-            state.e = before.e.blend(state.e, begun);
-            state.end(n, t, &mut ends);
+}
+
+/// What else is to be known of a strip's cells.
+pub(super) trait Notes<W> {
+    /// Takes a step's cells: the step that two symbols make, z, e, f and z less the opening.
+    ///
+    /// # Safety
+    /// The processor has the instructions of the vectors.
+    unsafe fn take(&mut self, t: usize, step: W, z: W, e: W, f: W, opened: W);
+}
+
+/// Nothing.
+impl<W> Notes<W> for () {
+    #[inline(always)]
+    unsafe fn take(&mut self, _: usize, _: W, _: W, _: W, _: W, _: W) {}
+}
+
+impl<W: Lanes> StripOf<'_, W> {
+    /// Gives dv of the last column, lane by lane.
+    #[inline(always)]
+    pub(super) unsafe fn compute<const AFFINE: bool>(
+        self,
+        steps: &mut impl Steps<W>,
+        notes: &mut impl Notes<W>,
+    ) -> [W::Elem; MAX_LANES] {
+        let StripOf { form, columns, edges, dh, f } = self;
+        let (first, n) = (columns.start, columns.len());
+        let mut ends = *edges;
+        if n == 0 {
+            return ends;
         }
-        let inner = n.max(W::COUNT - 1);
-        for t in W::COUNT - 1..inner {
-            state.step::<AFFINE>(skew.step(t), dh, f, t);
+        // SAFETY: the caller's.
+        unsafe {
+            let opening = W::splat(W::Elem::of(form.opening()));
+            let dv = W::load(edges.as_ptr());
+            let mut state = LaneState { dv, e: dv.sub(opening), h: dv, f: dv, opening };
+            // Lanes begin one after the other; one that has not begun keeps its border.
+            let mut begun = W::splat(W::Elem::of(0));
+            for t in 0..W::COUNT - 1 {
+                begun = begun.shift_down(W::Elem::of(-1));
+                let before = state;
+                state.step::<AFFINE>(steps.step(first + t), dh, f, t, notes);
+                state.dv = before.dv.blend(state.dv, begun);
+                state.e = before.e.blend(state.e, begun);
+                state.end(n, t, &mut ends);
+            }
+            let inner = n.max(W::COUNT - 1);
+            for t in W::COUNT - 1..inner {
+                state.step::<AFFINE>(steps.step(first + t), dh, f, t, notes);
+            }
+            state.end(n, inner - 1, &mut ends);
+            for t in inner..n + W::COUNT - 1 {
+                state.step::<AFFINE>(steps.step(first + t), dh, f, t, notes);
+                state.end(n, t, &mut ends);
+            }
+            ends
         }
-        state.end(n, inner - 1, &mut ends);
-        for t in inner..n + W::COUNT - 1 {
-            state.step::<AFFINE>(skew.step(t), dh, f, t);
-            state.end(n, t, &mut ends);
-        }
-        ends
     }
 }
 
@@ -142,7 +190,14 @@ struct LaneState<W> {
 impl<W: Lanes> LaneState<W> {
     /// Step `t`: a cell a lane. The first row's dh and f come from memory, where the lanes' are left.
     #[inline(always)]
-    unsafe fn step<const AFFINE: bool>(&mut self, scores: W, dh: *mut W::Elem, f: *mut W::Elem, t: usize) {
+    unsafe fn step<const AFFINE: bool>(
+        &mut self,
+        scores: W,
+        dh: *mut W::Elem,
+        f: *mut W::Elem,
+        t: usize,
+        notes: &mut impl Notes<W>,
+    ) {
         // SAFETY: the caller's.
         unsafe {
             let above = self.h.shift_down(*dh.add(t));
@@ -150,12 +205,15 @@ impl<W: Lanes> LaneState<W> {
                 let gap = self.f.shift_down(*f.add(t));
                 let z = scores.max(self.e).max(gap);
                 let opened = z.sub(self.opening);
+                notes.take(t, scores, z, self.e, gap, opened);
                 self.e = opened.max(self.e).sub(above);
                 self.f = opened.max(gap).sub(self.dv);
                 self.f.store(f.add(t + 1).sub(W::COUNT));
                 z
             } else {
-                scores.max_unsigned(self.dv).max_unsigned(above)
+                let z = scores.max_unsigned(self.dv).max_unsigned(above);
+                notes.take(t, scores, z, self.dv, above, z);
+                z
             };
             self.h = z.sub(self.dv);
             self.dv = z.sub(above);

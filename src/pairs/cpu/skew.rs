@@ -65,6 +65,11 @@ impl<'a> Strips<'a> {
 
     /// The codes of a strip's lanes.
     pub(super) fn codes(&self, strip: usize, codes: &mut [Code]) {
+        if let Some(first) = (strip * self.lanes).checked_sub(self.pad) {
+            let rows = &self.rows[first..first + self.lanes];
+            codes.iter_mut().zip(rows.iter().rev()).for_each(|(code, &row)| *code = row);
+            return;
+        }
         for (lane, code) in codes[..self.lanes].iter_mut().enumerate() {
             *code = match self.done(strip, lane) {
                 0 => PAD,

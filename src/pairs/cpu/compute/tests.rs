@@ -1,0 +1,73 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::alignment::Op;
+use crate::pairs::Want;
+use crate::pairs::gpu::tune::random_store;
+use crate::score::{Ambiguity, EndGaps, Gaps};
+use crate::seq::{Alphabet, SequenceStore};
+use crate::trace::{self, Hint, traceback, traceback_from};
+
+/// Parts of one sequence and of its relatives, of which some are empty.
+fn parts() -> Arc<SequenceStore> {
+    let parents = random_store(Alphabet::Dna, 3, 90, 0xe2d);
+    let mut builder = SequenceStore::builder(Alphabet::Dna);
+    for index in 0..40usize {
+        let (begin, length) = (index * 13 % 50, [0, 1, 40, 33, 7, 25][index % 6]);
+        let mut codes = parents.codes(0)[begin..begin + length].to_vec();
+        (index % 4..length).step_by(5 + index % 7).for_each(|at| codes[at] = parents.codes(1)[at]);
+        if index % 5 == 0 && length > 8 {
+            codes.drain(4..8);
+        }
+        builder.push_valid(format!("part{index}"), &codes);
+    }
+    Arc::new(builder.build())
+}
+
+#[test]
+fn gaps_at_the_end_are_as_long_as_told_at_most() {
+    let store = parts();
+    let all = 0..store.len() as u32;
+    let workspace = &mut trace::Workspace::default();
+    let (mut told, mut longest) = (0, 0);
+    for end_gaps in [(2, 2), (7, 1), (0, 0)].map(|(first, next)| EndGaps::Priced(Gaps { first, next })) {
+        for gaps in [Gaps::linear(10), Gaps::from_blast(6, 2), Gaps::from_blast(20, 5)] {
+            let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, gaps, end_gaps).unwrap();
+            let band = Band {
+                queries: Arc::clone(&store),
+                targets: Arc::clone(&store),
+                order: all.clone().collect(),
+                scoring: Arc::new(scoring),
+                want: Want::Alignments,
+                earlier_is_query: true,
+            };
+            for (query, form) in all.clone().flat_map(|query| [(query, Form::Targets), (query, Form::Rows)]) {
+                let block = Block { query, targets: all.clone(), cells: 0 };
+                let computing = &mut Workspace::with(Level::best(), form);
+                let mut found = Found::default();
+                block_found(&band, &block, computing, &mut found).unwrap();
+                let Found { hits, ends, .. } = found;
+                assert_eq!((hits.len(), ends.len()), (store.len(), store.len()));
+                for (hit, end) in hits.iter().zip(&ends) {
+                    let (first, second) = (query.min(hit.target), query.max(hit.target));
+                    let (a, b) = (store.codes(first), store.codes(second));
+                    let hint = Hint { score: Some(hit.score), matches: hit.matches };
+                    let expected = traceback(a, b, &band.scoring, hint, workspace).unwrap();
+                    let found = traceback_from(a, b, &band.scoring, hint, Some(end), workspace).unwrap();
+                    assert_eq!(found, expected, "{form:?} {first} {second} {:?}", band.scoring);
+                    let last = expected.cigar.iter().last();
+                    let [insertion, deletion] = end.left();
+                    let (left, most) = match last {
+                        Some((length, Op::Insertion)) => (u64::from(length), insertion),
+                        Some((length, Op::Deletion)) => (u64::from(length), deletion),
+                        _ => continue,
+                    };
+                    // Of two gaps that meet at the end the first is not of the end.
+                    assert!(left <= most, "{form:?} {first} {second}: {left}, told {most}");
+                    (told, longest) = (told + 1, longest.max(left));
+                }
+            }
+        }
+    }
+    assert!(told > 1000 && longest > 20, "{told}, {longest}");
+}

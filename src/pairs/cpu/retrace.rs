@@ -1,0 +1,132 @@
+//! Alignments of a group's pairs from the rows that its scores left ([`super::checkpoint`]).
+//!
+//! **Parts.** The walk back goes from one kept row to the one above. Between them the cells of some columns are computed
+//! again, with directions, for one pair at a time, rows side by side ([`super::pair_difference`]): from the column where
+//! the walk stands back to a column c. dh and f of the row above are those that were kept. What lies left of c is left
+//! out: down column c nothing but a gap is taken to come from the row above, so that no value is above the true one.
+//!
+//! **Why that is enough.** A path that comes through the row above in column c, or before it, has a value of V(c) + o
+//! there at most, where o is the opening: a gap leads from there to c. Up to the cell of the walk, h rows below and more
+//! than h columns after c, it takes h diagonal steps at most, each of at most s, and opens a gap of columns. So its value
+//! is V(c) + s h at most. If the walk's cell has more within the part, and o more where it stands in a gap, then no path with
+//! its value comes from there: all of them lie within the part, and by the argument of [`crate::trace`]'s bands the walk
+//! within the part is the canonical one. If not, the part is made wider. The first column needs no proof.
+//!
+//! Values are taken along the row above and down the last column. The sum of all that the walk takes is compared with the
+//! pair's value in the end.
+
+mod part;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::time::{Duration, Instant};
+
+use self::part::{Buffers, Retrace};
+use self::walk::Walk;
+use super::checkpoint::Checkpoints;
+use super::difference::Greatest;
+use crate::alignment::packed;
+use crate::error::Result;
+use crate::score::{DifferenceScoring, Substitution};
+use crate::seq::Code;
+use crate::simd::{LaneElement, Level};
+
+/// Pairs of which one at least is traced, so that it pays to keep rows of all.
+const PAIRS_A_TRACE: u64 = 8;
+
+/// Pairs after which older ones count half.
+const RECENT_PAIRS: u64 = 4096;
+
+/// Memory for alignments of groups, and what was learnt of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tracer<E> {
+    walks: Vec<Walk>,
+    buffers: Buffers<E>,
+    pairs: u64,
+    traced: u64,
+}
+
+/// A group whose scores were computed with rows kept.
+pub(super) struct Scored<'a, E> {
+    pub level: Level,
+    pub form: &'a DifferenceScoring<E>,
+    pub substitution: &'a Substitution,
+    /// Not empty.
+    pub query: &'a [Code],
+    /// The codes that it has.
+    pub codes: &'a [Code],
+    pub targets: &'a [&'a [Code]],
+    pub kept: &'a mut Checkpoints<E>,
+}
+
+/// A lane whose alignment is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub lane: usize,
+    /// That of its pair among others.
+    pub place: usize,
+    /// Whether the target is the alignment's query.
+    pub is_turned: bool,
+    pub greatest: Greatest,
+}
+
+/// Alignments of hits: runs, packed, and where each hit's are; `None` for one that was not traced.
+#[derive(Debug, Default)]
+pub(super) struct Traces {
+    pub words: Vec<u32>,
+    pub spans: Vec<Option<(usize, u32)>>,
+    /// What they took.
+    pub time: Duration,
+}
+
+impl<E: LaneElement> Tracer<E> {
+    /// Whether so many of the pairs of late were traced that rows are worth keeping.
+    pub(super) fn pays(&self) -> bool {
+        self.traced * PAIRS_A_TRACE >= self.pairs
+    }
+
+    /// Counts pairs.
+    pub(super) fn count(&mut self, pairs: usize, traced: usize) {
+        if self.pairs > RECENT_PAIRS {
+            (self.pairs, self.traced) = (self.pairs / 2, self.traced / 2);
+        }
+        (self.pairs, self.traced) = (self.pairs + pairs as u64, self.traced + traced as u64);
+    }
+
+    /// Traces lanes of a group, as far as what was kept allows; `spans` are those of all pairs by their place.
+    ///
+    /// # Errors
+    /// [`crate::Error::Internal`] if an alignment has not the value of its pair: one of the two was computed wrongly.
+    pub(super) fn trace(
+        &mut self,
+        group: Scored<'_, E>,
+        wanted: impl Iterator<Item = Wanted>,
+        traces: &mut Traces,
+        spans: &mut [Option<(usize, u32)>],
+    ) -> Result<()> {
+        let begin = Instant::now();
+        let Scored { level, form, substitution, query, codes, targets, kept } = group;
+        let mut count = 0;
+        for Wanted { lane, place, is_turned, greatest } in wanted.filter(|wanted| !targets[wanted.lane].is_empty()) {
+            if count == self.walks.len() {
+                self.walks.push(Walk::default());
+            }
+            let walk = &mut self.walks[count];
+            (walk.lane, walk.place, walk.is_turned) = (lane, place, is_turned);
+            walk.begin(form, (targets[lane].len(), query.len()), greatest);
+            count += 1;
+        }
+        let (walks, buffers) = (&mut self.walks[..count], &mut self.buffers);
+        level.run(Retrace { form, substitution, query, codes, targets, kept: &mut *kept, buffers, walks: &mut *walks });
+        let mut lost = 0;
+        for walk in walks {
+            let span = walk.runs()?.map(|runs| packed::pack_from_last(runs, &mut traces.words));
+            lost += usize::from(span.is_none());
+            spans[walk.place] = span;
+        }
+        kept.learn(lost, count);
+        traces.time += begin.elapsed();
+        Ok(())
+    }
+}

@@ -1,0 +1,383 @@
+//! Parts of a pair's matrices, computed again with directions.
+
+use std::ops::Range;
+
+use super::walk::{Gap, Walk};
+use crate::alignment::Op;
+use crate::pairs::cpu::checkpoint::Checkpoints;
+use crate::pairs::cpu::pair_difference::{Notes, Steps, StripOf};
+use crate::pairs::cpu::skew::{PairBuffers, Strips};
+use crate::score::difference::{Element, STEPS};
+use crate::score::{DifferenceScoring, Substitution};
+use crate::seq::{Code, PAD};
+use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
+
+/// Columns of a part beyond its rows: of the first walk's first part, and of any.
+pub(super) const MARGIN: usize = 8;
+const LEAST_MARGIN: usize = 2;
+
+/// A part that leaves more than so many of the greatest steps to what would be proof enough could have been narrower.
+const RESERVE: i64 = 4;
+
+/// Alignments of some lanes of a group whose scores were computed with rows kept.
+pub(super) struct Retrace<'a, E> {
+    pub form: &'a DifferenceScoring<E>,
+    pub substitution: &'a Substitution,
+    pub query: &'a [Code],
+    /// The codes that it has.
+    pub codes: &'a [Code],
+    pub targets: &'a [&'a [Code]],
+    pub kept: &'a mut Checkpoints<E>,
+    pub buffers: &'a mut Buffers<E>,
+    pub walks: &'a mut [Walk],
+}
+
+/// Buffers that live from group to group.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Buffers<E> {
+    /// The query with padding at both ends.
+    padded: Vec<Code>,
+    directions: Directions,
+    pair: PairBuffers<E>,
+}
+
+/// Where values of a step's cells come from, a bit a lane.
+#[derive(Debug, Clone, Copy, Default)]
+struct Origins {
+    diagonal: u64,
+    /// From the gap that is preferred, the one of query symbols.
+    preferred: u64,
+}
+
+/// Under affine gaps: whether a gap that goes on to the next column, or row, opens in a step's cells.
+#[derive(Debug, Clone, Copy, Default)]
+struct Opens {
+    columns: u64,
+    rows: u64,
+}
+
+/// Directions of a part, strip by strip.
+#[derive(Debug, Clone, Default)]
+struct Directions {
+    origins: Vec<Origins>,
+    opens: Vec<Opens>,
+}
+
+/// Writes directions.
+struct Writer<'a, const AFFINE: bool> {
+    origins: &'a mut [Origins],
+    opens: &'a mut [Opens],
+    rows_preferred: bool,
+}
+
+impl<W: Lanes, const AFFINE: bool> Notes<W> for Writer<'_, AFFINE> {
+    #[inline(always)]
+    unsafe fn take(&mut self, t: usize, step: W, z: W, e: W, f: W, opened: W) {
+        // SAFETY: the caller's.
+        unsafe {
+            let preferred = if self.rows_preferred { f } else { e };
+            self.origins[t] = Origins { diagonal: z.equal(step), preferred: z.equal(preferred) };
+            if AFFINE {
+                let (columns, rows) = (opened.max(e).equal(opened), opened.max(f).equal(opened));
+                self.opens[t] = Opens { columns, rows };
+            }
+        }
+    }
+}
+
+/// Steps of symbols that match or do not, by their bits.
+struct TwoSteps<'a, W> {
+    /// The query, with padding at both ends.
+    columns: &'a [Code],
+    /// Codes of the rows, lane by lane.
+    rows: [Code; MAX_LANES],
+    yes: W,
+    no: W,
+}
+
+impl<W: Lanes> Steps<W> for TwoSteps<'_, W> {
+    #[inline(always)]
+    unsafe fn step(&mut self, t: usize) -> W {
+        // The lane of row k, COUNT - 1 - k, is at column t - k.
+        let columns = &self.columns[MAX_LANES + t + 1 - W::COUNT..][..W::COUNT];
+        // SAFETY: the caller's; there are COUNT codes of both.
+        unsafe { self.yes.blend(self.no, W::disjoint_bytes(columns.as_ptr(), self.rows.as_ptr())) }
+    }
+}
+
+impl<E: LaneElement> Kernel for Retrace<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        // SAFETY: the caller's.
+        unsafe {
+            match (self.form.opening() == 0, self.form.two_steps().is_some()) {
+                (true, false) => retrace::<E::In<S>, false, false>(self),
+                (true, true) => retrace::<E::In<S>, false, true>(self),
+                (false, false) => retrace::<E::In<S>, true, false>(self),
+                (false, true) => retrace::<E::In<S>, true, true>(self),
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'_, W::Elem>) {
+    let Retrace { form, substitution, query, codes, targets, kept, buffers, walks } = task;
+    let Buffers { padded, directions, pair } = buffers;
+    let spacing = kept.spacing();
+    let PairBuffers { skew, above, gaps } = pair;
+    if TWO {
+        let padding = || std::iter::repeat_n(PAD, MAX_LANES);
+        padded.clear();
+        padded.extend(padding().chain(query.iter().copied()).chain(padding()));
+    }
+    let mut skew = Skew::<W>::new(if TWO { &[] } else { query }, form.size(), skew);
+    let matches = std::array::from_fn(|a| {
+        let codes = if a < form.size() { 0..form.size() as Code } else { 0..0 };
+        codes.fold(0, |bits, b| bits | u32::from(substitution.is_match(a as Code, b)) << b)
+    });
+    // All targets end together, so that kept rows which lanes share are read one lane after the other.
+    for place in 0.. {
+        let mut is_done = true;
+        for walk in walks.iter_mut().filter(|walk| !walk.is_done()) {
+            is_done = false;
+            let target = targets[walk.lane];
+            let top = target.len().saturating_sub((place + 1) * spacing);
+            while walk.i > top && !walk.is_done() {
+                // Where the part begins at a border, its padding lies before its first row.
+                let height = walk.i - top;
+                let rows = if top > 0 { height.next_multiple_of(W::COUNT) } else { height };
+                let rows = &target[top..][..rows];
+                let columns = walk.j.saturating_sub(height + walk.margin)..walk.j;
+                let strips = Strips::new(rows, W::COUNT);
+                let part = Part::<W> { form, query, codes, padded, strips, rows, height, columns, top };
+                let n = part.columns.len();
+                let (dh, f) = (above.at_least(n + 2 * MAX_LANES), gaps.at_least(n + 2 * MAX_LANES));
+                if top == 0 {
+                    part.border(&mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
+                } else {
+                    let (dh, f) = (&mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
+                    if !kept.read(place, walk.lane, part.columns.clone(), dh, f) {
+                        walk.lose();
+                        break;
+                    }
+                }
+                // SAFETY: the caller's; there is room for a vector before and after the columns.
+                let value = unsafe { part.compute::<AFFINE, TWO>(walk.is_turned, dh, f, &mut skew, directions) };
+                let opening = if walk.gap.is_some() { form.opening() } else { 0 };
+                let spare = value - form.greatest_step() * height as i64 - opening;
+                if part.columns.start > 0 && spare <= 0 {
+                    walk.margin = 2 * walk.margin + MARGIN;
+                    continue;
+                }
+                if spare > RESERVE * form.greatest_step() {
+                    walk.margin = (walk.margin - 1).max(LEAST_MARGIN);
+                }
+                part.follow::<AFFINE>(walk, &matches, directions);
+                if walk.is_done() {
+                    walk.finish(form);
+                }
+            }
+        }
+        if is_done {
+            return;
+        }
+    }
+}
+
+/// Some rows and columns of a pair.
+struct Part<'a, W: Lanes> {
+    form: &'a DifferenceScoring<W::Elem>,
+    query: &'a [Code],
+    codes: &'a [Code],
+    /// The query with padding at both ends.
+    padded: &'a [Code],
+    rows: &'a [Code],
+    strips: Strips<'a>,
+    /// Rows that the walk may come through.
+    height: usize,
+    columns: Range<usize>,
+    /// Rows before the first one.
+    top: usize,
+}
+
+impl<W: Lanes> Part<'_, W> {
+    /// dh and f of the first row of all, a border.
+    fn border(&self, dh: &mut [W::Elem], f: &mut [W::Elem]) {
+        let Part { form, columns, strips, .. } = self;
+        for ((dh, f), column) in dh.iter_mut().zip(f).zip(columns.clone()) {
+            // Where padding lies above, the first column is no first real one there.
+            *dh = match column {
+                0 if form.own_ends() && strips.pad() > 0 => W::Elem::of(form.edge_step()),
+                _ => form.edge_difference(column + 1),
+            };
+            *f = W::Elem::of(dh.number() - form.opening());
+        }
+    }
+
+    /// Computes the directions. Gives the value of the cell of the last column and the row of the walk, that of the row above
+    /// before the first column being 0.
+    #[inline(always)]
+    unsafe fn compute<const AFFINE: bool, const TWO: bool>(
+        &self,
+        rows_preferred: bool,
+        dh: &mut [W::Elem],
+        f: &mut [W::Elem],
+        skew: &mut Skew<'_, W>,
+        directions: &mut Directions,
+    ) -> i64 {
+        let Part { form, ref strips, ref columns, height, .. } = *self;
+        let width = columns.len() + W::COUNT - 1;
+        let Directions { origins, opens } = directions;
+        let cells = strips.count() * width;
+        if origins.len() < cells {
+            origins.resize(cells, Origins::default());
+        }
+        if AFFINE && opens.len() < cells {
+            opens.resize(cells, Opens::default());
+        }
+        let mut value: i64 = dh[MAX_LANES..][..columns.len()].iter().map(|&dh| form.difference(dh)).sum();
+        let mut lanes = [PAD; MAX_LANES];
+        for (strip, origins) in origins.chunks_exact_mut(width).take(strips.count()).enumerate() {
+            let opens = if AFFINE { &mut opens[strip * width..][..width] } else { &mut [] };
+            strips.codes(strip, &mut lanes);
+            let edges = &self.edges(strip);
+            // SAFETY: the caller's.
+            let ends = unsafe {
+                let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
+                let strip = StripOf { form, columns: columns.clone(), edges, dh, f };
+                let notes = &mut Writer::<AFFINE> { origins, opens, rows_preferred };
+                match form.two_steps() {
+                    Some((yes, no)) if TWO => {
+                        // Padding shares no bit with any symbol, but has a step of its own.
+                        let mut others = [no; MAX_LANES];
+                        if lanes[W::COUNT - 1] == PAD {
+                            let gap = form.table()[PAD as usize][1];
+                            lanes
+                                .iter()
+                                .zip(&mut others)
+                                .filter(|(code, _)| **code == PAD)
+                                .for_each(|(_, no)| *no = gap);
+                        }
+                        let (yes, no) = (W::splat(yes), W::load(others.as_ptr()));
+                        let mut steps = TwoSteps { columns: self.padded, rows: lanes, yes, no };
+                        strip.compute::<AFFINE>(&mut steps, notes)
+                    }
+                    _ => {
+                        skew.begin(form.table(), self.codes, &lanes);
+                        strip.compute::<AFFINE>(skew, notes)
+                    }
+                }
+            };
+            // Of rows 1 to `height` of the part.
+            let first = strips.done(strip, W::COUNT - 1).max(1);
+            let last = strips.done(strip, 0).min(height);
+            let lane_of = |done: usize| strips.done(strip, 0) - done;
+            for &end in ends[..W::COUNT].iter().take(lane_of(first) + 1).skip(lane_of(last)) {
+                value += form.difference(end);
+            }
+        }
+        value
+    }
+
+    /// dv before the first column of a strip, lane by lane.
+    fn edges(&self, strip: usize) -> [W::Elem; MAX_LANES] {
+        let Part { form, strips, top, .. } = self;
+        let mut edges = [W::Elem::of(0); MAX_LANES];
+        if self.columns.start == 0 {
+            for (lane, edge) in edges[..W::COUNT].iter_mut().enumerate() {
+                *edge = match strips.done(strip, lane) {
+                    0 if strips.is_corner(strip, lane) => form.corner_difference(),
+                    0 => W::Elem::of(0),
+                    done => form.edge_difference(top + done),
+                };
+            }
+        } else if let Some(lane) = (strips.done(strip, 0)).checked_sub(1).filter(|&lane| lane < W::COUNT) {
+            // A gap opens down from the row above.
+            edges[lane] = W::Elem::of(-form.opening());
+        }
+        edges
+    }
+
+    /// Walks to the row above, or to a border.
+    #[inline(always)]
+    fn follow<const AFFINE: bool>(&self, walk: &mut Walk, matches: &[u32; STEPS], directions: &Directions) {
+        let Part { form, query, rows, ref columns, top, .. } = *self;
+        let (width, pad) = (columns.len() + W::COUNT - 1, self.strips.pad());
+        let (mut i, mut j, mut gap, mut value) = (walk.i, walk.j, walk.gap, walk.value);
+        let mut run = Run { length: 0, op: Op::Match };
+        while i > top && j > columns.start {
+            let row = i - top - 1 + pad;
+            let (strip, k) = (row / W::COUNT, row % W::COUNT);
+            let (at, lane) = (strip * width + j - columns.start - 1 + k, W::COUNT - 1 - k);
+            let has = |bits: u64| bits >> lane & 1 == 1;
+            if AFFINE && let Some(within) = gap {
+                let Opens { columns, rows } = directions.opens[at];
+                if has(if within == Gap::Rows { rows } else { columns }) {
+                    gap = None;
+                }
+            }
+            let Origins { diagonal, preferred } = directions.origins[at];
+            if gap.is_none() && has(diagonal) {
+                // All that follow on the diagonal within the strip. The next cell is two steps back, a lane further.
+                let most = (k + 1).min(i - top).min(j - columns.start);
+                let goes_on = |pairs: usize| directions.origins[at - 2 * pairs].diagonal >> (lane + pairs) & 1 == 1;
+                let pairs = (1..most).take_while(|&pairs| goes_on(pairs)).count() + 1;
+                let a = query[j - pairs..j].iter().rev();
+                let b = rows[i - top - pairs..i - top].iter().rev();
+                let mut equal = 0;
+                for (place, (&a, &b)) in a.zip(b).enumerate() {
+                    value += form.step(a, b);
+                    equal |= u64::from(matches[a as usize % STEPS] >> (b as usize % STEPS) & 1) << place;
+                }
+                run.push_pairs(equal, pairs as u32, walk);
+                (i, j) = (i - pairs, j - pairs);
+                continue;
+            }
+            let within = gap.unwrap_or_else(|| {
+                value -= form.opening();
+                if has(preferred) == walk.is_turned { Gap::Rows } else { Gap::Columns }
+            });
+            run.push(1, walk.op(within), walk);
+            match within {
+                Gap::Rows => i -= 1,
+                Gap::Columns => j -= 1,
+            }
+            gap = AFFINE.then_some(within);
+        }
+        debug_assert!(i == top || columns.start == 0, "a walk stays within its part");
+        walk.cigar.push(run.length, run.op);
+        (walk.i, walk.j, walk.gap, walk.value) = (i, j, gap, value);
+    }
+}
+
+/// The run that a walk is in.
+struct Run {
+    length: u32,
+    op: Op,
+}
+
+impl Run {
+    #[inline(always)]
+    fn push(&mut self, length: u32, op: Op, walk: &mut Walk) {
+        if op != self.op {
+            walk.cigar.push(self.length, self.op);
+            *self = Run { length: 0, op };
+        }
+        self.length += length;
+    }
+
+    /// Pairs of symbols, the last one first, of which those with a bit match.
+    #[inline(always)]
+    fn push_pairs(&mut self, mut equal: u64, mut pairs: u32, walk: &mut Walk) {
+        while pairs > 0 {
+            let (op, other) = if equal & 1 == 1 { (Op::Match, !equal) } else { (Op::Mismatch, equal) };
+            let length = other.trailing_zeros().min(pairs);
+            self.push(length, op, walk);
+            equal = equal.checked_shr(length).unwrap_or(0);
+            pairs -= length;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+use std::sync::Arc;
+
+use crate::pairs::cpu::compute::{Form, Found, Workspace, run_tracing};
+use crate::pairs::oracle;
+use crate::pairs::{Band, Batch, Block, Want};
+use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
+use crate::seq::{Alphabet, Code, SequenceStore};
+use crate::simd::Level;
+use crate::trace::{self, Hint, traceback};
+
+/// Alignments of all pairs of a store by a level's kernels, checked against the reference; gives how many were traced from
+/// rows that were kept.
+fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: Level, earlier_is_query: bool) -> usize {
+    let all = 0..store.len() as u32;
+    let band = Arc::new(Band {
+        queries: Arc::clone(store),
+        targets: Arc::clone(store),
+        order: all.clone().collect(),
+        scoring: Arc::new(scoring.clone()),
+        want: Want::Alignments,
+        earlier_is_query,
+    });
+    let blocks = all.clone().map(|query| Block { query, targets: all.clone(), cells: 0 }).collect();
+    let workspace = &mut Workspace::with(level, Form::Targets);
+    let Found { hits, traces, .. } = run_tracing(&Batch { band, blocks }, true, workspace).unwrap();
+    let spans = traces.as_ref().unwrap().spans.clone();
+    assert_eq!((hits.len(), spans.len()), (store.len() * store.len(), hits.len()));
+    let traces = traces.unwrap();
+    let tracing = &mut trace::Workspace::default();
+    let mut traced = 0;
+    for (hit, span) in hits.iter().zip(spans) {
+        let is_turned = earlier_is_query && hit.target < hit.query;
+        let (first, second) = if is_turned { (hit.target, hit.query) } else { (hit.query, hit.target) };
+        let (a, b) = (store.codes(first), store.codes(second));
+        let Some((first, runs)) = span else { continue };
+        let found = crate::alignment::packed::unpack(&traces.words[first..], runs);
+        let expected = if a.len() * b.len() < 10_000 {
+            let expected = oracle::align(a, b, scoring);
+            assert_eq!((hit.score, hit.matches), (expected.score, Some(expected.matches)));
+            expected.cigar
+        } else {
+            traceback(a, b, scoring, Hint::NONE, tracing).unwrap().cigar
+        };
+        assert_eq!(found, expected, "{level:?} turned {is_turned} {a:?} {b:?} {scoring:?}");
+        traced += 1;
+    }
+    traced
+}
+
+fn store(alphabet: Alphabet, sequences: &[Vec<Code>]) -> Arc<SequenceStore> {
+    let mut builder = SequenceStore::builder(alphabet);
+    sequences.iter().enumerate().for_each(|(k, codes)| builder.push_valid(format!("s{k}"), codes));
+    Arc::new(builder.build())
+}
+
+/// A relative: some symbols changed, a run left out, another one put in.
+fn relative(parent: &[Code], random: &mut fastrand::Rng, letters: &[Code]) -> Vec<Code> {
+    let mut codes = parent.to_vec();
+    let every = random.usize(2..20);
+    codes.iter_mut().for_each(|code| {
+        if random.usize(..every) == 0 {
+            *code = letters[random.usize(..letters.len())];
+        }
+    });
+    if !codes.is_empty() && random.bool() {
+        let at = random.usize(..codes.len());
+        codes.drain(at..(at + random.usize(1..60)).min(codes.len()));
+    }
+    if random.bool() {
+        let (at, length) = (random.usize(..=codes.len()), random.usize(1..60));
+        let run: Vec<Code> = (0..length).map(|_| letters[random.usize(..letters.len())]).collect();
+        codes.splice(at..at, run);
+    }
+    codes
+}
+
+fn nucleotide_schemes() -> Vec<Scoring> {
+    let mut schemes = Vec::new();
+    for gaps in
+        [Gaps::linear(10), Gaps::linear(2), Gaps::from_blast(6, 2), Gaps::from_blast(20, 5), Gaps::from_blast(3, 0)]
+    {
+        let priced = Gaps { first: gaps.first.min(3), next: gaps.next.min(1) };
+        for end_gaps in [EndGaps::Charged, EndGaps::Free, EndGaps::Priced(priced)] {
+            for ambiguity in [Ambiguity::Overlap, Ambiguity::Zero] {
+                schemes.extend(Scoring::nucleotide(5, -4, ambiguity, gaps, end_gaps));
+            }
+        }
+    }
+    schemes
+}
+
+const BASES: [Code; 4] = [1, 2, 4, 8];
+
+#[test]
+fn lengths_around_those_of_vectors_and_of_rows_that_are_kept() {
+    let random = &mut fastrand::Rng::with_seed(7);
+    let lengths = [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 34, 63, 64, 65, 66, 95, 96, 97, 100];
+    let parent: Vec<Code> = (0..100).map(|_| BASES[random.usize(..4)]).collect();
+    let sequences: Vec<Vec<Code>> = lengths
+        .iter()
+        .map(|&length| {
+            let mut codes = relative(&parent, random, &[1, 2, 4, 8, 5, 15]);
+            codes.resize(length, 4);
+            codes
+        })
+        .collect();
+    let store = store(Alphabet::Dna, &sequences);
+    for scoring in nucleotide_schemes() {
+        for level in Level::available() {
+            let traced = check(&store, &scoring, level, true);
+            // All but those with the empty one, and those that 8 bits hold, but not what parts of matrices may have.
+            assert!(
+                (15 * 21..=21 * 21).contains(&traced) || told_by_none(&scoring) && traced == 0,
+                "{traced} {level:?}"
+            );
+        }
+    }
+}
+
+/// Whether mismatches cost so much that two gaps are better.
+fn told_by_none(scoring: &Scoring) -> bool {
+    -4 + 2 * (scoring.gaps.next as i64) < -2 * scoring.gaps.opening() as i64
+}
+
+#[test]
+fn long_gaps_and_ties() {
+    let random = &mut fastrand::Rng::with_seed(8);
+    let parent: Vec<Code> = (0..300).map(|_| BASES[random.usize(..4)]).collect();
+    let mut sequences: Vec<Vec<Code>> = (0..10).map(|_| relative(&parent, random, &BASES)).collect();
+    // Nothing but ties, nothing alike, two halves far apart, and parts of either end.
+    sequences.extend([vec![1; 200], vec![1; 140], vec![2; 170], [1, 2].repeat(90), [1, 1, 2].repeat(70)]);
+    sequences.push([&parent[..70], &parent[230..]].concat());
+    sequences.extend([parent[..150].to_vec(), parent[150..].to_vec(), parent[100..200].to_vec()]);
+    let store = store(Alphabet::Dna, &sequences);
+    let mut least = usize::MAX;
+    for scoring in nucleotide_schemes() {
+        for (level, earlier_is_query) in Level::available().into_iter().zip([true, false].into_iter().cycle()) {
+            let traced = check(&store, &scoring, level, earlier_is_query);
+            least = if traced > 0 { least.min(traced) } else { least };
+        }
+    }
+    assert!(least > store.len() * store.len() / 2, "{least}");
+}
+
+#[test]
+fn proteins_and_wide_numbers() {
+    let random = &mut fastrand::Rng::with_seed(9);
+    let letters: Vec<Code> = b"ACDEFGHIKLMNPQRSTVWY".iter().map(|letter| letter - b'A' + 1).collect();
+    let parent: Vec<Code> = (0..180).map(|_| letters[random.usize(..20)]).collect();
+    let sequences: Vec<Vec<Code>> = (0..12).map(|_| relative(&parent, random, &letters)).collect();
+    let proteins = store(Alphabet::Protein, &sequences);
+    let bases: Vec<Vec<Code>> = sequences[..5]
+        .iter()
+        .map(|codes| codes.iter().cycle().take(5 * codes.len()).map(|code| 1 << (code % 4)).collect())
+        .collect();
+    let bases = store(Alphabet::Dna, &bases);
+    for level in Level::available() {
+        for gaps in [Gaps::from_blast(11, 1), Gaps::linear(4)] {
+            for end_gaps in [EndGaps::Charged, EndGaps::Free] {
+                let scoring = Scoring { gaps, end_gaps, ..Scoring::protein() };
+                assert!(check(&proteins, &scoring, level, true) > 100, "{level:?} {scoring:?}");
+            }
+        }
+        // Beyond 32 bits.
+        for gaps in [Gaps::linear(1_000_000), Gaps::from_blast(900_000, 100_000)] {
+            let scoring = Scoring::nucleotide(1_000_000, -900_000, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
+            let traced = check(&bases, &scoring, level, true);
+            assert!(traced > 12 || !gaps.is_linear(), "{traced} {level:?} {scoring:?}");
+        }
+    }
+}
+
+#[test]
+fn steps_that_two_gaps_beat_are_left_to_the_traceback() {
+    let sequences = vec![vec![1; 40], vec![2; 40], [1, 2].repeat(20)];
+    let store = store(Alphabet::Dna, &sequences);
+    let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps::linear(1), EndGaps::Charged).unwrap();
+    assert_eq!(check(&store, &scoring, Level::best(), true), 0);
+}
