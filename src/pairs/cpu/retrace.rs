@@ -12,6 +12,9 @@
 //! its value comes from there: all of them lie within the part, and by the argument of [`crate::trace`]'s bands the walk
 //! within the part is the canonical one. If not, the part is made wider. The first column needs no proof.
 //!
+//! A path down the first column of all has no diagonal steps, but s is at least what a border rises by, too. Below a border
+//! that does not rise at all every column has the value of c, so that nothing is ever proved there: all columns are taken at once.
+//!
 //! Values are taken along the row above and down the last column. The sum of all that the walk takes is compared with the
 //! pair's value in the end.
 

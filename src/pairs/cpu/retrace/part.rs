@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::walk::{Gap, Walk};
+use super::walk::{Gap, MARGIN, Walk};
 use crate::alignment::Op;
 use crate::pairs::cpu::checkpoint::Checkpoints;
 use crate::pairs::cpu::pair_difference::{Notes, Steps, StripOf};
@@ -11,10 +11,6 @@ use crate::score::difference::{Element, STEPS};
 use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::{Code, PAD};
 use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
-
-/// Columns of a part beyond its rows: of the first walk's first part, and of any.
-pub(super) const MARGIN: usize = 8;
-const LEAST_MARGIN: usize = 2;
 
 /// A part that leaves more than so many of the greatest steps to what would be proof enough could have been narrower.
 const RESERVE: i64 = 4;
@@ -145,12 +141,15 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
             is_done = false;
             let target = targets[walk.lane];
             let top = target.len().saturating_sub((place + 1) * spacing);
+            // Below a border that nowhere rises no value proves that the path does not come from further left.
+            let is_flat = top == 0 && form.edge_step() == 0;
+            let mut margin = if is_flat { walk.j } else { walk.margin };
             while walk.i > top && !walk.is_done() {
                 // Where the part begins at a border, its padding lies before its first row.
                 let height = walk.i - top;
                 let rows = if top > 0 { height.next_multiple_of(W::COUNT) } else { height };
                 let rows = &target[top..][..rows];
-                let columns = walk.j.saturating_sub(height + walk.margin)..walk.j;
+                let columns = walk.j.saturating_sub(height + margin)..walk.j;
                 let strips = Strips::new(rows, W::COUNT);
                 let part = Part::<W> { form, query, codes, padded, strips, rows, height, columns, top };
                 let n = part.columns.len();
@@ -169,11 +168,11 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                 let opening = if walk.gap.is_some() { form.opening() } else { 0 };
                 let spare = value - form.greatest_step() * height as i64 - opening;
                 if part.columns.start > 0 && spare <= 0 {
-                    walk.margin = 2 * walk.margin + MARGIN;
+                    margin = 2 * margin + MARGIN;
                     continue;
                 }
-                if spare > RESERVE * form.greatest_step() {
-                    walk.margin = (walk.margin - 1).max(LEAST_MARGIN);
+                if !is_flat {
+                    walk.learn(margin, spare > RESERVE * form.greatest_step());
                 }
                 part.follow::<AFFINE>(walk, &matches, directions);
                 if walk.is_done() {

@@ -1,11 +1,14 @@
 //! Walks back through pairs, part by part.
 
-use super::part::MARGIN;
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::pairs::cpu::difference::{Greatest, NO_GAP};
 use crate::score::DifferenceScoring;
 use crate::score::difference::Element;
+
+/// Columns of a part beyond its rows: of the first walk's first part, and of any.
+pub(super) const MARGIN: usize = 8;
+const LEAST_MARGIN: usize = 2;
 
 /// A walk from the end of a lane's pair to its beginning.
 #[derive(Debug, Clone, Default)]
@@ -92,6 +95,16 @@ impl Walk {
     /// Leaves the alignment to others.
     pub(super) fn lose(&mut self) {
         (self.i, self.is_lost) = (0, true);
+    }
+
+    /// Learns from a part how far beyond its rows the next one goes. One that had to be made much wider need not be like
+    /// those that follow, whose time grows with their columns: so that it is forgotten soon.
+    pub(super) fn learn(&mut self, margin: usize, could_be_narrower: bool) {
+        if margin > self.margin {
+            self.margin = margin.min(2 * self.margin + MARGIN);
+        } else if could_be_narrower {
+            self.margin = (self.margin - 1 - self.margin / 8).max(LEAST_MARGIN);
+        }
     }
 
     pub(super) fn op(&self, gap: Gap) -> Op {
