@@ -1,16 +1,17 @@
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use crate::engine::thread_engine::CpuKind;
+use crate::pairs::cpu::Scratch;
 use crate::pairs::cpu::compute::{Form, Found, Workspace, run_tracing};
-use crate::pairs::oracle;
-use crate::pairs::{Band, Batch, Block, Want};
+use crate::pairs::{Band, Batch, Block, Pairs, Want, oracle};
 use crate::score::{Ambiguity, EndGaps, Gaps, Scoring};
 use crate::seq::{Alphabet, Code, SequenceStore};
 use crate::simd::Level;
 use crate::trace::{self, Hint, traceback};
 
-/// Alignments of all pairs of a store by a level's kernels, checked against the reference; gives how many were traced from
-/// rows that were kept.
-fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: Level, earlier_is_query: bool) -> usize {
+/// Every sequence of a store with every one.
+fn all_pairs(store: &Arc<SequenceStore>, scoring: &Scoring, earlier_is_query: bool) -> Batch {
     let all = 0..store.len() as u32;
     let band = Arc::new(Band {
         queries: Arc::clone(store),
@@ -21,8 +22,15 @@ fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: Level, earlier_is
         earlier_is_query,
     });
     let blocks = all.clone().map(|query| Block { query, targets: all.clone(), cells: 0 }).collect();
+    Batch { band, blocks }
+}
+
+/// Alignments of all pairs of a store by a level's kernels, checked against the reference; gives how many were traced from
+/// rows that were kept.
+fn check(store: &Arc<SequenceStore>, scoring: &Scoring, level: Level, earlier_is_query: bool) -> usize {
     let workspace = &mut Workspace::with(level, Form::Targets);
-    let Found { hits, traces, .. } = run_tracing(&Batch { band, blocks }, true, workspace).unwrap();
+    let batch = all_pairs(store, scoring, earlier_is_query);
+    let Found { hits, traces, .. } = run_tracing(&batch, true, workspace).unwrap();
     let spans = traces.as_ref().unwrap().spans.clone();
     assert_eq!((hits.len(), spans.len()), (store.len() * store.len(), hits.len()));
     let traces = traces.unwrap();
@@ -176,4 +184,125 @@ fn steps_that_two_gaps_beat_are_left_to_the_traceback() {
     let store = store(Alphabet::Dna, &sequences);
     let scoring = Scoring::nucleotide(5, -4, Ambiguity::Overlap, Gaps::linear(1), EndGaps::Charged).unwrap();
     assert_eq!(check(&store, &scoring, Level::best(), true), 0);
+}
+
+/// Two sorts of sequences: the second half of one sort is the first half of the other.
+fn shifted(random: &mut fastrand::Rng, of_each: usize) -> Vec<Vec<Code>> {
+    let mut codes = |length: usize| (0..length).map(|_| BASES[random.usize(..4)]).collect::<Vec<Code>>();
+    let shared = codes(300);
+    let first: Vec<Vec<Code>> = (0..of_each).map(|_| [&codes(300)[..], &shared].concat()).collect();
+    let second: Vec<Vec<Code>> = (0..of_each).map(|_| [&shared[..], &codes(300)].concat()).collect();
+    [first, second].concat()
+}
+
+#[test]
+fn walks_that_leave_the_columns_that_are_kept() {
+    let random = &mut fastrand::Rng::with_seed(10);
+    let store = store(Alphabet::Dna, &shifted(random, 8));
+    for (gaps, end_gaps) in [
+        // From an end that is far from the corner, and by a gap within.
+        (Gaps::from_blast(20, 5), EndGaps::Free),
+        (Gaps { first: 10, next: 0 }, EndGaps::Charged),
+    ] {
+        let scoring = Scoring::nucleotide(5, -4, Ambiguity::Mismatch, gaps, end_gaps).unwrap();
+        let batch = all_pairs(&store, &scoring, true);
+        let workspace = &mut Workspace::with(Level::best(), Form::Targets);
+        let mut traced = || {
+            let found = run_tracing(&batch, true, workspace).unwrap();
+            found.traces.unwrap().spans.iter().flatten().count()
+        };
+        // The first query's alignments with the other sort are lost at least; then more columns are kept, and in the end enough.
+        let first = traced();
+        assert!(first <= 256 - 8, "{first} {gaps:?}");
+        assert_eq!(traced(), 256, "{gaps:?}");
+        // Whoever traces a pair, it has its alignment.
+        let compute = Workspace::with(Level::best(), Form::Targets);
+        let scratch = &mut Scratch { compute, trace: Some(trace::Workspace::default()) };
+        let report = Pairs::compute(&batch, scratch, &AtomicBool::new(false)).unwrap();
+        assert_eq!(report.traced.spans.iter().flatten().count(), 256);
+        for (place, hit) in report.hits.iter().enumerate() {
+            let (a, b) = (store.codes(hit.query.min(hit.target)), store.codes(hit.query.max(hit.target)));
+            let expected = traceback(a, b, &scoring, Hint::NONE, &mut trace::Workspace::default()).unwrap();
+            assert_eq!((hit.score, report.traced.cigar(place).unwrap()), (expected.score, expected.cigar));
+        }
+    }
+}
+
+/// A scheme of nucleotides whose costs may be such that lanes of 8, 16 or 32 bits barely hold its steps.
+fn random_scheme(random: &mut fastrand::Rng) -> Option<Scoring> {
+    let most = [3, 12, 40, 300, 20_000, 1_000_000][random.usize(..6)];
+    let next = random.i32(0..=most / 2);
+    let gaps =
+        if random.usize(..3) == 0 { Gaps::linear(next) } else { Gaps { first: next + random.i32(0..=most), next } };
+    // Hardly ever below what two gaps cost.
+    let least = (-2 * gaps.first - i32::from(random.usize(..8) == 0)).max(-1_000_000);
+    let mismatch = random.i32(least..=0.min(least + most).max(least));
+    let found = random.i32(mismatch..=most.max(mismatch));
+    let end_gaps = random_end_gaps(gaps, random);
+    let rules = [Ambiguity::Overlap, Ambiguity::Overlap, Ambiguity::Zero, Ambiguity::Mismatch, Ambiguity::Mean];
+    Scoring::nucleotide(found, mismatch, rules[random.usize(..rules.len())], gaps, end_gaps).ok()
+}
+
+/// A scheme of proteins, likewise.
+fn random_protein_scheme(random: &mut fastrand::Rng) -> Option<Scoring> {
+    let next = random.i32(0..12);
+    let gaps = if random.usize(..3) == 0 { Gaps::linear(next) } else { Gaps { first: next + random.i32(0..25), next } };
+    Scoring::protein().with_gaps(gaps, random_end_gaps(gaps, random)).ok()
+}
+
+fn random_end_gaps(gaps: Gaps, random: &mut fastrand::Rng) -> EndGaps {
+    let next = random.i32(0..=gaps.next);
+    let priced = EndGaps::Priced(Gaps { first: random.i32(next..=gaps.first), next });
+    [EndGaps::Charged, EndGaps::Free, priced, priced][random.usize(..4)]
+}
+
+/// Sequences with many ties, long gaps, very different lengths, or with lengths about those of vectors.
+fn random_sequences(random: &mut fastrand::Rng, letters: &[Code]) -> Vec<Vec<Code>> {
+    let letters = &letters[..random.usize(1..=letters.len())];
+    let around = [0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129, 191, 192, 193];
+    let letter = |random: &mut fastrand::Rng| letters[random.usize(..letters.len())];
+    let most = [8, 40, 150, 300, 500][random.usize(..5)];
+    let parent: Vec<Code> = (0..random.usize(1..=most)).map(|_| letter(random)).collect();
+    let part = |random: &mut fastrand::Rng| {
+        let from = random.usize(..parent.len());
+        &parent[from..random.usize(from..=parent.len())]
+    };
+    (0..random.usize(2..12))
+        .map(|_| match random.usize(..8) {
+            0 => {
+                let unit: Vec<Code> = (0..random.usize(1..5)).map(|_| letter(random)).collect();
+                unit.into_iter().cycle().take(random.usize(..=most)).collect()
+            }
+            1 => [part(random), part(random)].concat(),
+            2 => part(random).to_vec(),
+            3 => {
+                let length = around[random.usize(..around.len())].min(most);
+                parent.iter().copied().cycle().take(length).collect()
+            }
+            4 => (0..random.usize(..=most)).map(|_| letter(random)).collect(),
+            _ => relative(&parent, random, letters),
+        })
+        .collect()
+}
+
+#[test]
+fn random_schemes_and_sequences() {
+    let rounds = std::env::var("ROUNDS").map_or(40, |rounds| rounds.parse().unwrap());
+    let seed = std::env::var("SEED").map_or(11, |seed| seed.parse().unwrap());
+    let random = &mut fastrand::Rng::with_seed(seed);
+    let residues: Vec<Code> = b"ACDEFGHIKLMNPQRSTVWYXBZ".iter().map(|letter| letter - b'A' + 1).collect();
+    let (mut traced, mut all) = (0, 0);
+    for _ in 0..rounds {
+        let is_protein = random.usize(..4) == 0;
+        let scoring = if is_protein { random_protein_scheme(random) } else { random_scheme(random) };
+        let Some(scoring) = scoring else { continue };
+        let (alphabet, letters): (_, &[Code]) =
+            if is_protein { (Alphabet::Protein, &residues) } else { (Alphabet::Dna, &[1, 2, 4, 8, 5, 15, 3]) };
+        let sequences = random_sequences(random, letters);
+        let levels = Level::available();
+        let level = levels[random.usize(..levels.len())];
+        let found = check(&store(alphabet, &sequences), &scoring, level, random.bool());
+        (traced, all) = (traced + found, all + sequences.len() * sequences.len());
+    }
+    assert!(2 * traced > all, "{traced} of {all}");
 }
