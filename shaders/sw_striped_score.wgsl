@@ -138,6 +138,14 @@ struct Lane {
     sent_gap: vec4<i32>,
 }
 
+// The gap that enters the row below in a column.
+fn entering_gap(lane: ptr<function, Lane>, c: u32) -> i32 {
+    if (LINEAR) {
+        return (*lane).h[c] + params.first;
+    }
+    return (*lane).gap[c];
+}
+
 // Computes four rows, `symbols` being theirs; the greatest of `floor` and their H. No branch is inside, so that rows can overlap, and
 // vectors turn, so that every index is a constant and all stays in registers.
 fn compute_block(lane: ptr<function, Lane>, symbols: u32, left_h: vec4<i32>, left_gap: vec4<i32>, floor: i32, t: u32, is_end: bool) -> i32 {
@@ -434,6 +442,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     }
                 }
             } else {
+                var mark_end = next_mark * params.mark_blocks;
                 for (var s = 0u; s < BATCH; s++) {
                     let block = batch + i32(s) - i32(t);
                     let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
@@ -448,21 +457,27 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                             record_block = select(record_block, u32(block), greatest > record);
                             record = greatest;
                         }
-                        if (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks) {
+                        if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
                             let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                            for (var c = 0u; c < CELLS; c++) {
-                                if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
-                                    var entering = lane.gap[c];
-                                    if (LINEAR) {
-                                        entering = lane.h[c] + params.first;
+                            // One lane is here at a time and the others wait, and with them all strips to the right: so there is
+                            // one question for all columns but those of the lane with the panel's last.
+                            let place = at + u32(lane_column) + 1u;
+                            if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
+                                for (var c = 0u; c < CELLS; c++) {
+                                    horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
+                                }
+                            } else if (lane_column >= 0) {
+                                for (var c = 0u; c < CELLS; c++) {
+                                    if (u32(lane_column) + c < params.columns) {
+                                        horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
                                     }
-                                    horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(lane.h[c], entering);
                                 }
                             }
                             if (lane_column == 0) {
                                 horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
                             }
                             next_mark++;
+                            mark_end += params.mark_blocks;
                         }
                     }
                     if (t == LANES - 1u) {

@@ -6,12 +6,16 @@ fn from_left(value: vec4<i32>, t: u32, turn: u32) -> vec4<i32> {
         subgroupShuffleUp(value.x, 1u), subgroupShuffleUp(value.y, 1u), subgroupShuffleUp(value.z, 1u), subgroupShuffleUp(value.w, 1u));
 }
 
-// The greatest value of all lanes. To be called by all lanes.
+// The greatest value of all lanes. To be called by all lanes. Not by subgroupMax, which takes a microsecond on an H100.
 fn highest_of_all(value: i32, t: u32) -> i32 {
-    return subgroupMax(value);
+    var highest = value;
+    for (var distance = LANES / 2u; distance > 0u; distance /= 2u) {
+        highest = max(highest, subgroupShuffleXor(highest, distance));
+    }
+    return highest;
 }
 
-// Whether it is true of any lane. To be called by all lanes. A vote takes a few cycles, a reduction a microsecond (H100).
+// Whether it is true of any lane. To be called by all lanes.
 fn any_of_all(value: bool, t: u32) -> bool {
     return subgroupAny(value);
 }

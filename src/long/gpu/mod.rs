@@ -393,6 +393,7 @@ impl LongEngine for GpuLong {
         };
         let keep = chunk.map_or(least, |chunk| Keep { columns: Some(1), mark_every: chunk, ..least });
         let (plan, mut swept) = self.run(&whole, (keep, least), left, sink)?;
+        let begin = std::time::Instant::now();
         let edge = self.hand_marks(&whole, &plan, sweep.rows.1, sink)?;
         let kept = (1..plan.whole_edges() - 1).map(|n| n * plan.params.keep_strips * plan.strip);
         let kept: Vec<u32> = kept.map(|column| column - plan.params.padding).collect();
@@ -409,6 +410,12 @@ impl LongEngine for GpuLong {
             last = finished.inner;
         }
         self.hand_columns(sweep, &plan, &kept, &last, sink)?;
+        tracing::debug!(
+            marks = plan.params.marks,
+            columns = kept.len(),
+            seconds = begin.elapsed().as_secs_f64(),
+            "edges kept"
+        );
         if let Some(best) = swept.best {
             sweep.best.raise(best.score);
         }

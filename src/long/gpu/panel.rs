@@ -40,8 +40,9 @@ impl PanelPlan {
         let behind = (variant.lanes - 1).next_multiple_of(batch);
         let lag = match schedule {
             Schedule::Wavefront => steps + behind,
-            // A batch that is being made, one that is asked for ahead, and one more, so that strips seldom wait.
-            Schedule::Persistent => behind + 3 * batch,
+            // A batch that is being made, one that is asked for ahead, and one more, so that strips seldom wait; with marks
+            // another one, for a strip that writes them comes late.
+            Schedule::Persistent => behind + if mark_every < rows { 4 } else { 3 } * batch,
         };
         let strips = columns.div_ceil(variant.strip());
         // Room for the rows that the host computes.

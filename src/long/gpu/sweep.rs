@@ -119,6 +119,15 @@ impl GpuLong {
             handed.cells = handed.cells.max(until);
         }
         let seconds = started.elapsed().as_secs_f64();
+        tracing::debug!(
+            rows,
+            columns,
+            cells = variant.cells,
+            strips = plan.params.strips,
+            dispatches = plan.dispatches,
+            seconds,
+            "panel computed"
+        );
         if seconds > 0.05 {
             self.speed = f64::from(rows) * f64::from(columns) / seconds;
         }
