@@ -166,7 +166,11 @@ fn pairs_on_the_device_stay_within_their_budget() {
     let targets: Vec<_> = (0..4).map(|_| codes(rng, Alphabet::Dna, budget as usize / 3)).collect();
     let mut all: Vec<LongCase> = targets.iter().map(|target| LongCase::new(&query, target, &scoring)).collect();
     for at in [0, 1, 2, 3, 1, 0] {
-        check_sweep(&mut engine, &all[at], &[], 64, false);
+        // In panels as wide as the engine would have them.
+        let (m, n) = (all[at].m(), all[at].n());
+        let wide = engine.panel_columns(m, n, true) as usize;
+        let cuts: Vec<u32> = (wide..n as usize).step_by(wide).map(|column| column as u32).collect();
+        check_sweep(&mut engine, &all[at], &cuts, 64, false);
         let bytes = engine.residents().bytes();
         assert!(bytes > 0 && bytes <= budget, "{bytes} bytes of {budget}");
     }

@@ -95,6 +95,9 @@ const WIDE_EDGES: u64 = 40;
 /// The part of its memory that an engine takes for pairs from sweep to sweep.
 const RESIDENT_PART: u64 = 16;
 
+/// The part of its memory that what strips keep to find the best cell may take.
+const RECORD_PART: u64 = 4;
+
 /// Buffers that grow with the largest panel.
 #[derive(Default)]
 struct PanelBuffers {
@@ -192,10 +195,11 @@ impl GpuLong {
         self.shape.cells.unwrap_or_else(suits).next_multiple_of(4)
     }
 
-    /// Strips of which a buffer holds what they keep to find the best cell.
+    /// Strips of which a buffer holds what they keep to find the best cell, in a part of the memory.
     fn most_strips(&self, cells: u32) -> u32 {
         let (lanes, batch) = (self.lanes(), self.shape.batch.next_multiple_of(2));
-        u32::try_from(self.binding / record_bytes(lanes, cells, batch)).unwrap_or(u32::MAX)
+        let bytes = self.binding.min(self.memory / RECORD_PART);
+        u32::try_from(bytes / record_bytes(lanes, cells, batch)).unwrap_or(u32::MAX).max(5)
     }
 
     fn lanes(&self) -> u32 {

@@ -31,6 +31,9 @@ impl Source for Border<'_> {
     }
 }
 
+/// Strips that are tried: more than an adapter runs at a time.
+const STRIPS: u32 = 2048;
+
 /// Keeps the right edge.
 #[derive(Default)]
 struct Kept(Mutex<Edge>);
@@ -75,7 +78,10 @@ impl GpuLong {
                     Some(known) => known,
                     None => {
                         let found = self.probe()?;
-                        remember_forward_progress(&key, found);
+                        // With little memory fewer strips were tried than another run may have.
+                        if self.most_strips(self.cells(1 << 20, 4)) >= STRIPS {
+                            remember_forward_progress(&key, found);
+                        }
                         found
                     }
                 };
@@ -95,7 +101,7 @@ impl GpuLong {
         let gaps = Gaps::from_blast(5, 2);
         let scoring = Scoring::nucleotide(2, -3, Ambiguity::Overlap, gaps, EndGaps::Charged)?;
         let cells = self.cells(1 << 20, 4);
-        let columns = self.most_strips(cells).min(2048) * self.lanes() * cells;
+        let columns = self.most_strips(cells).min(STRIPS) * self.lanes() * cells;
         let pair = LongPair { query: symbols(300, 1), target: symbols(columns, 7), scoring: scoring.into() };
         let top = pair.top(0..columns);
         let (best, interrupt) = (BestSoFar::default(), AtomicBool::new(false));
