@@ -172,23 +172,28 @@ impl<E: LaneElement> Differences for WidthBuffers<E> {
             LaneFill::Together(targets) => {
                 let mut values = [Greatest::default(); MAX_LANES];
                 let (group, buffers) = (Group::new(targets), &mut self.group);
-                let traces = into.traces.as_mut().filter(|_| may_trace && self.tracer.pays());
-                let is_kept = traces.is_some() && buffers.checkpoints.prepare(group.rows(), query.len(), lanes, form);
+                let traces = into.traces.as_mut().filter(|_| may_trace);
+                let is_kept = traces.is_some()
+                    && self.tracer.pays()
+                    && buffers.checkpoints.prepare(group.rows(), query.len(), lanes, form);
                 if !is_kept {
                     buffers.checkpoints.none();
                 }
                 plan.level.run(GroupTask { form, query, codes, group, buffers, values: &mut values });
                 places.iter().zip(values).for_each(|(&place, value)| found[place] = value);
+                let Some(traces) = traces else { return };
                 let wanted =
                     places.iter().enumerate().filter(|(_, place)| kept(ids[**place], found[**place]).is_some());
-                let wanted = wanted.map(|(lane, &place)| Wanted {
-                    lane,
-                    place,
-                    is_turned: is_turned(ids[place]),
-                    greatest: found[place],
-                });
-                self.tracer.count(places.len(), wanted.clone().count());
-                if let Some(traces) = traces.filter(|_| is_kept && outcome.is_ok()) {
+                let wanted: Vec<Wanted> = wanted
+                    .map(|(lane, &place)| Wanted {
+                        lane,
+                        place,
+                        is_turned: is_turned(ids[place]),
+                        greatest: found[place],
+                    })
+                    .collect();
+                self.tracer.count(places.len(), wanted.len());
+                if is_kept && outcome.is_ok() {
                     let (substitution, kept) = (&band.scoring.substitution, &mut self.group.checkpoints);
                     let group = Scored { level: plan.level, form, substitution, query, codes, targets, kept };
                     outcome = self.tracer.trace(group, wanted, traces, &mut spans);

@@ -103,15 +103,17 @@ impl<E: LaneElement> Tracer<E> {
     /// [`crate::Error::Internal`] if an alignment has not the value of its pair: one of the two was computed wrongly.
     pub(super) fn trace(
         &mut self,
-        group: Scored<'_, E>,
-        wanted: impl Iterator<Item = Wanted>,
+        mut group: Scored<'_, E>,
+        wanted: Vec<Wanted>,
         traces: &mut Traces,
         spans: &mut [Option<(usize, u32)>],
     ) -> Result<()> {
         let begin = Instant::now();
-        let Scored { level, form, substitution, query, codes, targets, kept } = group;
+        let Scored { level, form, query, targets, .. } = group;
         let mut count = 0;
-        for Wanted { lane, place, is_turned, greatest } in wanted.filter(|wanted| !targets[wanted.lane].is_empty()) {
+        for Wanted { lane, place, is_turned, greatest } in
+            wanted.into_iter().filter(|wanted| !targets[wanted.lane].is_empty())
+        {
             if count == self.walks.len() {
                 self.walks.push(Walk::default());
             }
@@ -121,14 +123,14 @@ impl<E: LaneElement> Tracer<E> {
             count += 1;
         }
         let (walks, buffers) = (&mut self.walks[..count], &mut self.buffers);
-        level.run(Retrace { form, substitution, query, codes, targets, kept: &mut *kept, buffers, walks: &mut *walks });
+        level.run(Retrace { group: &mut group, buffers, walks: &mut *walks });
         let mut lost = 0;
         for walk in walks {
             let span = walk.runs()?.map(|runs| packed::pack_from_last(runs, &mut traces.words));
             lost += usize::from(span.is_none());
             spans[walk.place] = span;
         }
-        kept.learn(lost, count);
+        group.kept.learn(lost, count);
         traces.time += begin.elapsed();
         Ok(())
     }

@@ -2,28 +2,22 @@
 
 use std::ops::Range;
 
+use super::Scored;
 use super::walk::{Gap, MARGIN, Walk};
 use crate::alignment::Op;
-use crate::pairs::cpu::checkpoint::Checkpoints;
 use crate::pairs::cpu::pair_difference::{Notes, Steps, StripOf};
 use crate::pairs::cpu::skew::{PairBuffers, Strips};
+use crate::score::DifferenceScoring;
 use crate::score::difference::{Element, STEPS};
-use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::{Code, PAD};
 use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
 
 /// A part that leaves more than so many of the greatest steps to what would be proof enough could have been narrower.
 const RESERVE: i64 = 4;
 
-/// Alignments of some lanes of a group whose scores were computed with rows kept.
-pub(super) struct Retrace<'a, E> {
-    pub form: &'a DifferenceScoring<E>,
-    pub substitution: &'a Substitution,
-    pub query: &'a [Code],
-    /// The codes that it has.
-    pub codes: &'a [Code],
-    pub targets: &'a [&'a [Code]],
-    pub kept: &'a mut Checkpoints<E>,
+/// Alignments of some lanes of a group.
+pub(super) struct Retrace<'a, 'g, E> {
+    pub group: &'a mut Scored<'g, E>,
     pub buffers: &'a mut Buffers<E>,
     pub walks: &'a mut [Walk],
 }
@@ -101,14 +95,14 @@ impl<W: Lanes> Steps<W> for TwoSteps<'_, W> {
     }
 }
 
-impl<E: LaneElement> Kernel for Retrace<'_, E> {
+impl<E: LaneElement> Kernel for Retrace<'_, '_, E> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
         // SAFETY: the caller's.
         unsafe {
-            match (self.form.opening() == 0, self.form.two_steps().is_some()) {
+            match (self.group.form.opening() == 0, self.group.form.two_steps().is_some()) {
                 (true, false) => retrace::<E::In<S>, false, false>(self),
                 (true, true) => retrace::<E::In<S>, false, true>(self),
                 (false, false) => retrace::<E::In<S>, true, false>(self),
@@ -119,8 +113,9 @@ impl<E: LaneElement> Kernel for Retrace<'_, E> {
 }
 
 #[inline(always)]
-unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'_, W::Elem>) {
-    let Retrace { form, substitution, query, codes, targets, kept, buffers, walks } = task;
+unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'_, '_, W::Elem>) {
+    let Retrace { group, buffers, walks } = task;
+    let Scored { form, substitution, query, codes, targets, ref mut kept, .. } = *group;
     let Buffers { padded, directions, pair } = buffers;
     let spacing = kept.spacing();
     let PairBuffers { skew, above, gaps } = pair;
