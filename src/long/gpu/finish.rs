@@ -1,7 +1,8 @@
 //! The rows that a panel has beyond a multiple of four: the host computes them, three of them at most.
 
 use crate::error::Result;
-use crate::long::{Best, Edge, Sink, Source, Sweep};
+use crate::long::{Best, Edge, LongPair, Sink, Source, Sweep};
+use crate::seq::Code;
 
 /// What the last rows give.
 pub(super) struct Finished {
@@ -17,9 +18,34 @@ pub(super) struct Finished {
     pub inner: Vec<Edge>,
 }
 
+/// Computes a row of some columns, whose H and entering gaps are in place: `diagonal` is H above and left of them, `across`
+/// what enters from the left. Hands out each column's number, its H and what it hands on to the right; returns what the last
+/// one does.
+pub(super) fn next_row(
+    pair: &LongPair,
+    (symbol, columns): (Code, &[Code]),
+    (h, gap): (&mut [i32], &mut [i32]),
+    (mut diagonal, mut across): (i32, i32),
+    mut each: impl FnMut(usize, i32, i32),
+) -> i32 {
+    let gaps = pair.scoring.gaps;
+    for (c, ((&other, h), gap)) in columns.iter().zip(h).zip(gap).enumerate() {
+        let mut value = (diagonal + pair.scoring.substitution.score(symbol, other)).max(*gap).max(across);
+        if pair.is_local() {
+            value = value.max(0);
+        }
+        diagonal = std::mem::replace(h, value);
+        let opened = value - gaps.first;
+        *gap = (*gap - gaps.next).max(opened);
+        across = (across - gaps.next).max(opened);
+        each(c, value, across);
+    }
+    across
+}
+
 /// Computes the rows after `row` from the edge along it. `columns`, in rising order from the panel's first, are to be known.
 pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source, columns: &[u32]) -> Result<Finished> {
-    let (pair, gaps) = (sweep.pair, sweep.pair.scoring.gaps);
+    let pair = sweep.pair;
     let count = (sweep.rows.1 - row) as usize;
     let mut entering = Edge { h: vec![0; count], gap: vec![0; count] };
     left.read(row + 1, sweep.rows.1, &mut entering.h, &mut entering.gap)?;
@@ -28,29 +54,19 @@ pub(super) fn finish(sweep: &Sweep, row: u32, mut edge: Edge, left: &dyn Source,
     let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
     for (k, i) in (row + 1..=sweep.rows.1).enumerate() {
         let symbol = pair.query[i as usize - 1];
-        let mut diagonal = edge.h[0];
-        edge.h[0] = entering.h[k];
-        let mut across = entering.gap[k];
+        let diagonal = std::mem::replace(&mut edge.h[0], entering.h[k]);
         let mut next_inner = 0;
-        for (j, &other) in target.iter().enumerate() {
-            let mut h = (diagonal + pair.scoring.substitution.score(symbol, other)).max(edge.gap[j + 1]).max(across);
-            if pair.is_local() {
-                h = h.max(0);
-                if h > best.map_or(0, |best: Best| best.score) {
-                    best = Some(Best { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
-                }
+        let above = (&mut edge.h[1..], &mut edge.gap[1..]);
+        let across = next_row(pair, (symbol, target), above, (diagonal, entering.gap[k]), |j, h, across| {
+            if pair.is_local() && h > best.map_or(0, |best: Best| best.score) {
+                best = Some(Best { score: h, i, j: sweep.columns.0 + j as u32 + 1 });
             }
-            diagonal = edge.h[j + 1];
-            edge.h[j + 1] = h;
-            let opened = h - gaps.first;
-            edge.gap[j + 1] = (edge.gap[j + 1] - gaps.next).max(opened);
-            across = (across - gaps.next).max(opened);
             if columns.get(next_inner) == Some(&(j as u32 + 1)) {
                 inner[next_inner].h.push(h);
                 inner[next_inner].gap.push(across);
                 next_inner += 1;
             }
-        }
+        });
         right.h.push(edge.h[target.len()]);
         right.gap.push(across);
     }

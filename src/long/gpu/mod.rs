@@ -195,7 +195,7 @@ impl GpuLong {
         self.shape.cells.unwrap_or_else(suits).next_multiple_of(4)
     }
 
-    /// Strips of which a buffer holds what they keep to find the best cell, in a part of the memory.
+    /// Strips of which a buffer holds what they keep to find the best cell, in a part of the memory; some in any case.
     fn most_strips(&self, cells: u32) -> u32 {
         let (lanes, batch) = (self.lanes(), self.shape.batch.next_multiple_of(2));
         let bytes = self.binding.min(self.memory / RECORD_PART);

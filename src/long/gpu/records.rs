@@ -3,6 +3,7 @@
 //! stop all lanes of a strip, and with it all strips to its right, at each block along an alignment whose score grows.
 
 use super::GpuLong;
+use super::finish::next_row;
 use super::laid::Laid;
 use crate::error::Result;
 use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, Record};
@@ -65,7 +66,7 @@ impl GpuLong {
 fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Best> {
     let Laid { plan, variant, .. } = laid;
     let params = &plan.params;
-    let (pair, gaps) = (sweep.pair, sweep.pair.scoring.gaps);
+    let pair = sweep.pair;
     let first_lane = if strip == 0 { params.padding / variant.cells } else { 0 };
     let target = &pair.target[sweep.columns.0 as usize..sweep.columns.1 as usize];
     let mut lanes: Vec<Lane> = (first_lane..variant.lanes)
@@ -75,7 +76,10 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
             let count = symbols.len() as u32;
             Lane {
                 h: (0..count).map(|c| record.h(t, c)).collect(),
-                gap: (0..count).map(|c| record.gap(t, c)).collect(),
+                // The kernel keeps none of linear gaps: what enters is what opens.
+                gap: (0..count)
+                    .map(|c| if variant.linear { record.h(t, c) - pair.scoring.gaps.first } else { record.gap(t, c) })
+                    .collect(),
                 corner: record.corner(t),
                 sent: std::array::from_fn(|r| record.sent(t, r as u32)),
                 column: column + 1,
@@ -96,30 +100,19 @@ fn replay(record: &Record, strip: u32, laid: &Laid, sweep: &Sweep) -> Option<Bes
                 _ => lanes[n - 1].sent,
             };
             let lane = &mut lanes[n];
-            for (r, (mut near, mut across)) in entering.into_iter().enumerate() {
+            for (r, (near, across)) in entering.into_iter().enumerate() {
                 let i = sweep.rows.0 + block as u32 * BLOCK_ROWS + r as u32 + 1;
                 let symbol = pair.query[i as usize - 1];
-                let mut diagonal = std::mem::replace(&mut lane.corner, near);
-                for (c, &other) in lane.symbols.iter().enumerate() {
-                    let up = lane.h[c];
-                    let value = (diagonal + pair.scoring.substitution.score(symbol, other)).max(0);
-                    diagonal = up;
-                    if gaps.is_linear() {
-                        near = value.max(up.max(near) - gaps.first);
-                    } else {
-                        near = value.max(lane.gap[c]).max(across);
-                        let opened = near - gaps.first;
-                        lane.gap[c] = (lane.gap[c] - gaps.next).max(opened);
-                        across = (across - gaps.next).max(opened);
-                    }
-                    lane.h[c] = near;
-                    if near > 0 {
-                        let cell = Best { score: near, i, j: sweep.columns.0 + lane.column + c as u32 };
+                let diagonal = std::mem::replace(&mut lane.corner, near);
+                let above = (&mut lane.h[..], &mut lane.gap[..]);
+                let across = next_row(pair, (symbol, lane.symbols), above, (diagonal, across), |c, h, _| {
+                    if h > 0 {
+                        let cell = Best { score: h, i, j: sweep.columns.0 + lane.column + c as u32 };
                         best = Best::better(best, Some(cell));
                     }
-                }
-                let gap = if gaps.is_linear() { near - gaps.first } else { across };
-                lane.sent[r] = (near, gap);
+                });
+                // Every lane has a column.
+                lane.sent[r] = (lane.h[lane.symbols.len() - 1], across);
             }
         }
     }
