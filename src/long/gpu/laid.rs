@@ -15,7 +15,7 @@ use crate::long::Sweep;
 use crate::long::kernels::striped::{BLOCK_ROWS, Params, Shared, Variant};
 
 /// Seconds of work in a submission: short enough that the right neighbour and the user hear of it.
-const SUBMISSION_SECONDS: f64 = 0.02;
+const SUBMISSION_SECONDS: f64 = 0.0125;
 /// Dispatches in a submission at most.
 const SUBMISSION_DISPATCHES: u32 = 512;
 /// How often a lane asks in vain before a dispatch is given up: some tenths of a second.

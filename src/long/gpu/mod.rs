@@ -26,6 +26,7 @@ use super::kernels::striped::{BLOCK_ROWS, Variant, record_bytes};
 use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
+use crate::gpu::clock::Clock;
 use crate::gpu::device::{Gpu, GrowingBuffer};
 use crate::gpu::pipeline::Pipelines;
 use crate::gpu::resident::Residents;
@@ -110,6 +111,8 @@ struct PanelBuffers {
     shared: GrowingBuffer,
     /// To be read from, and free.
     spare: Vec<wgpu::Buffer>,
+    /// Of no submission.
+    clocks: Vec<Clock>,
 }
 
 impl GpuLong {

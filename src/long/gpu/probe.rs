@@ -77,7 +77,10 @@ impl GpuLong {
                 let known = match read_forward_progress(&key) {
                     Some(known) => known,
                     None => {
+                        // Few rows, and kernels that are compiled meanwhile, say nothing of the device's speed.
+                        let speed = self.speed;
                         let found = self.probe()?;
+                        self.speed = speed;
                         // With little memory fewer strips were tried than another run may have.
                         if self.most_strips(self.cells(1 << 20, 4)) >= STRIPS {
                             remember_forward_progress(&key, found);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -12,6 +12,7 @@ use super::laid::Laid;
 use super::panel::PanelPlan;
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
+use crate::gpu::clock::{Clock, TIME_BYTES};
 use crate::gpu::readback::{Readback, Words};
 use crate::gpu::shortage;
 use crate::long::kernels::striped::{BLOCK_ROWS, FLIP, Shared};
@@ -19,6 +20,12 @@ use crate::long::{Edge, Sink, Source, Sweep, Swept};
 
 /// How long a submission may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a panel has to take to tell how fast the device is.
+const TELLING: Duration = Duration::from_millis(50);
+/// The part of a panel's time that may be spent waiting for its left neighbour where the device has no clock.
+const WAITING_SHARE: u32 = 20;
+/// How many times shorter than others the first submission is.
+const FIRST_PART: u32 = 8;
 /// Entries of edges that are read back at once, and that a thread takes of them.
 const PIECE_ENTRIES: usize = 8 << 20;
 const THREAD_ENTRIES: usize = 1 << 16;
@@ -48,7 +55,8 @@ impl GpuLong {
         let mut left_rows = None;
         let mut flights: VecDeque<Flight> = VecDeque::new();
         let (mut begin, mut right_begin) = (0, 0);
-        let started = std::time::Instant::now();
+        let started = Instant::now();
+        let (mut busy, mut waited) = (Some(Duration::ZERO), Duration::ZERO);
         let mut told = Shared::zeroed();
         while begin < plan.dispatches || !flights.is_empty() {
             if sweep.interrupt.load(Ordering::Relaxed) {
@@ -56,16 +64,22 @@ impl GpuLong {
             }
             // The device computes one submission while the host takes what the last one left.
             if begin < plan.dispatches && flights.len() < 2 {
-                let end = (begin + a_submission).min(plan.dispatches);
+                // The first one is short: until its part of the left edge is there, the device has nothing to do.
+                let count = if begin == 0 { a_submission.div_ceil(FIRST_PART) } else { a_submission };
+                let end = (begin + count).min(plan.dispatches);
+                let asked = Instant::now();
                 self.write_left(vertical, sweep, left, plan.left_rows(end - 1), &mut left_rows)?;
+                waited += asked.elapsed();
+                let clock = self.buffers.clocks.pop().unwrap_or_else(|| Clock::new(&gpu));
                 let counts = laid.hand_over(&gpu, begin..end, sweep.best.get());
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 let mut dispatches = counts.iter().enumerate().peekable();
-                while dispatches.peek().is_some() {
+                while let Some(&(next, _)) = dispatches.peek() {
                     // Tickets begin anew with each dispatch.
-                    let together = if schedule == Schedule::Persistent { 1 } else { usize::MAX };
+                    let together = if schedule == Schedule::Persistent { 1 } else { counts.len() };
                     laid.clear_tickets(&mut encoder);
-                    let mut pass = encoder.begin_compute_pass(&Default::default());
+                    let is_last = next + together >= counts.len();
+                    let mut pass = clock.begin_pass(&mut encoder, "strips", next == 0, is_last);
                     for (k, &workgroups) in dispatches.by_ref().take(together) {
                         laid.dispatch(&mut pass, k as u32, workgroups);
                     }
@@ -78,23 +92,28 @@ impl GpuLong {
                 let right = right_begin..right_end;
                 right_begin = right_end;
                 let edge_bytes = u64::from(right.end - right.start) * 8;
-                let staging = self.free_staging(SHARED_BYTES + edge_bytes)?;
+                let bytes = SHARED_BYTES + edge_bytes + TIME_BYTES;
+                let staging = self.free_staging(bytes)?;
                 encoder.copy_buffer_to_buffer(shared, 0, &staging, 0, SHARED_BYTES);
                 if edge_bytes > 0 {
                     let from = (plan.right_begin() + u64::from(right.start)) * 8;
                     encoder.copy_buffer_to_buffer(vertical, from, &staging, SHARED_BYTES, edge_bytes);
                 }
+                clock.resolve(&mut encoder, &staging, SHARED_BYTES + edge_bytes);
                 let index = gpu.queue.submit([encoder.finish()]);
-                let readback = Readback::begin(&staging, SHARED_BYTES + edge_bytes, index);
-                flights.push_back(Flight { readback, staging, right, cells: plan.cells(end - 1) });
+                let readback = Readback::begin(&staging, bytes, index);
+                flights.push_back(Flight { readback, staging, clock, right, cells: plan.cells(end - 1) });
                 begin = end;
                 if flights.len() < 2 && begin < plan.dispatches {
                     continue;
                 }
             }
-            let Some(Flight { readback, staging, right, cells: until }) = flights.pop_front() else { continue };
+            let Some(flight) = flights.pop_front() else { continue };
+            let Flight { readback, staging, clock, right, cells: until } = flight;
             {
                 let words = readback.read(&gpu, PATIENCE, true)?;
+                busy = busy.zip(clock.elapsed(&gpu, &words)).map(|(all, own)| all + own);
+                let (words, _) = words.split_at(words.len() - TIME_BYTES as usize / 4);
                 let head = SHARED_BYTES as usize / 4;
                 told = bytemuck::cast_slice::<u32, Shared>(&words[..head])[0];
                 if told.stuck != 0 {
@@ -114,22 +133,27 @@ impl GpuLong {
                 }
             }
             self.buffers.spare.push(staging);
+            self.buffers.clocks.push(clock);
             // Nor are cells told twice.
             sink.progress(until.saturating_sub(handed.cells), None);
             handed.cells = handed.cells.max(until);
         }
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = started.elapsed();
+        // Who had to wait for its left neighbour shows its speed by the device's own clock alone.
+        let busy = busy.or((waited < seconds / WAITING_SHARE).then_some(seconds));
         tracing::debug!(
             rows,
             columns,
             cells = variant.cells,
             strips = plan.params.strips,
             dispatches = plan.dispatches,
-            seconds,
+            seconds = seconds.as_secs_f64(),
+            waited = waited.as_secs_f64(),
+            busy = busy.map(|busy| busy.as_secs_f64()),
             "panel computed"
         );
-        if seconds > 0.05 {
-            self.speed = f64::from(rows) * f64::from(columns) / seconds;
+        if let Some(busy) = busy.filter(|&busy| busy > TELLING) {
+            self.speed = f64::from(rows) * f64::from(columns) / busy.as_secs_f64();
         }
         let best = if variant.best { self.best(&laid, sweep)? } else { None };
         let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
@@ -290,8 +314,7 @@ impl GpuLong {
         if done.is_some_and(|done| done >= rows) {
             return Ok(());
         }
-        // All that is there at once: it is seldom asked for again.
-        let until = rows.max(left.ready().saturating_sub(sweep.rows.0)).min(sweep.rows.1 - sweep.rows.0);
+        let until = rows.min(sweep.rows.1 - sweep.rows.0);
         let count = (until - first + 1) as usize;
         let mut edge = Edge { h: vec![0; count], gap: vec![0; count] };
         left.read(sweep.rows.0 + first, sweep.rows.0 + until, &mut edge.h, &mut edge.gap)?;
@@ -327,6 +350,7 @@ pub(super) struct Keep {
 struct Flight {
     readback: Readback,
     staging: wgpu::Buffer,
+    clock: Clock,
     /// Rows of the right edge that come with it.
     right: Range<u32>,
     /// Cells that are done after it.
