@@ -8,6 +8,7 @@ use super::border::{Column, Left, Reader};
 use super::edge_store::{EdgeStore, Piece};
 use super::engine_pool::Member;
 use super::logs::{PanelState, Restored, Snapshot, TileSaver};
+use super::pace::Pace;
 use super::panels::{MatrixPart, TICK};
 use super::pulse::WatchedSource;
 use super::sink::PanelSink;
@@ -16,6 +17,9 @@ use crate::long::{Best, LongEngine, Sweep};
 
 /// Panels begin at multiples of so many columns, which is what GPUs read and write at once.
 const COLUMNS: u32 = 64;
+/// How many times narrower than the panel before the last one has to be for that to take it over: with a few strips more a panel
+/// may take twice as long, as if it had twice as many.
+const SLIVER: u32 = 16;
 
 /// What is known of a panel's last column.
 pub(super) enum Known {
@@ -42,8 +46,8 @@ pub(super) struct PanelTable {
     /// The last column of the grid.
     pub last_kept: u32,
     pub failure: Option<Error>,
-    /// Columns for a speed of 1, so that all panels take the same time; `None` if there is one engine.
-    pub pace: Option<f64>,
+    /// How wide panels are so that all take the same time.
+    pub pace: Pace,
 }
 
 /// A sweep. Nothing in it is borrowed, for an engine that hangs keeps it.
@@ -117,6 +121,11 @@ impl SharedSweep {
             }
             let waited = Duration::from_nanos(reader.waited.load(Ordering::Relaxed));
             member.stats.seconds += begin.elapsed().saturating_sub(waited).as_secs_f64();
+            if done.is_ok()
+                && let Some(speed) = member.ask(|engine| engine.speed())
+            {
+                self.panel_table().pace.show(member.id, speed);
+            }
             let Err(error) = done.and_then(|()| self.save(false)) else { continue };
             let abandoned = reader.abandoned.load(Ordering::Relaxed);
             let gives_up = !abandoned && member.gives_up(&error);
@@ -191,13 +200,13 @@ impl SharedSweep {
     fn open(&self, panel_table: &mut PanelTable, member: &mut Member) -> Option<()> {
         let MatrixPart { rows, columns, cut, .. } = self.part;
         let left = columns.1 - panel_table.next;
-        let alone = panel_table.pace.is_none();
+        let alone = panel_table.pace.is_alone();
         let suits = |engine: &dyn LongEngine| {
-            (engine.panel_columns(rows.1 - rows.0, left, alone).max(1), engine.speed(), engine.keeps_columns())
+            (engine.panel_columns(rows.1 - rows.0, left, alone).max(1), engine.keeps_columns())
         };
-        let (mut width, speed, keeps_columns) = member.ask(suits)?;
-        if let Some(pace) = panel_table.pace {
-            let paced = (pace * speed) as u32;
+        let (mut width, keeps_columns) = member.ask(suits)?;
+        if let Some(paced) = panel_table.pace.width(member.id) {
+            let paced = paced as u32;
             // To the nearest multiple, for a narrow panel would lose much of its share if it were rounded down.
             width = width.min(paced.saturating_add(COLUMNS / 2) / COLUMNS * COLUMNS);
         }
@@ -208,8 +217,8 @@ impl SharedSweep {
         // An earlier run may have ended between two multiples.
         let begin = panel_table.next - columns.0;
         let width = (begin.saturating_add(width) / COLUMNS * COLUMNS).max((begin / COLUMNS + 1) * COLUMNS) - begin;
-        // A sliver at the end costs as much as what it would add to this panel.
-        let width = if left - width.min(left) < width / 4 { left } else { width };
+        // A sliver at the end costs more than what it adds to this panel.
+        let width = if left - width.min(left) < width / SLIVER { left } else { width };
         let end = panel_table.next + width;
         let kept = end == columns.1 || cut.pitch.is_some_and(|pitch| end - panel_table.last_kept >= pitch);
         if kept {

@@ -30,6 +30,7 @@ mod grid;
 mod log_file;
 mod logs;
 pub mod open;
+mod pace;
 mod panels;
 mod parts;
 mod pulse;

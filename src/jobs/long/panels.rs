@@ -19,12 +19,11 @@ use super::edge_store::EdgeStore;
 use super::engine_pool::EnginePool;
 use super::grid::{Cut, Grid};
 use super::logs::TileSaver;
+use super::pace::{Pace, Suited};
 use crate::error::{Error, Result};
 use crate::jobs::Progress;
 use crate::long::{Best, BestSoFar, LongPair};
 
-/// Rounds of a chain over the columns at least, so that what is wrongly expected of an engine evens out.
-const ROUNDS: f64 = 4.0;
 /// How often the caller hears of progress, and engines look for work that was given back.
 pub(super) const TICK: Duration = Duration::from_millis(50);
 
@@ -133,30 +132,20 @@ fn chain(sweep: &Arc<SharedSweep>, engine_pool: &mut EnginePool, watch: Watch) {
     engine_pool.work(&all, move |member| of_all.work(member), |id| sweep.release(id), tell);
 }
 
-/// Columns for a speed of 1.
-fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Option<f64> {
+/// Who takes panels, and how wide ones.
+fn pace(part: &MatrixPart, engine_pool: &mut EnginePool) -> Pace {
     let (rows, columns) = (part.rows.1 - part.rows.0, part.columns.1 - part.columns.0);
-    let mut suits = Vec::new();
+    let mut engines = Vec::new();
     for member in engine_pool.by_speed() {
-        suits.extend(member.ask(|engine| {
+        let id = member.id;
+        engines.extend(member.ask(|engine| {
             let most = part.cut.pitch.filter(|_| !engine.keeps_columns()).unwrap_or(u32::MAX);
-            (engine.speed(), f64::from(engine.panel_columns(rows, columns, false).min(most)))
+            let columns = f64::from(engine.panel_columns(rows, columns, false).min(most));
+            Suited { id, speed: engine.speed(), columns, shown: None }
         }));
     }
     engine_pool.dismiss_lost();
-    paced(f64::from(columns), &suits)
-}
-
-/// The same of engines of these speeds that suit so many columns at most, the fastest first; `None` of one.
-fn paced(columns: f64, suits: &[(f64, f64)]) -> Option<f64> {
-    let (&(fastest, suited), _) = suits.split_first().filter(|(_, others)| !others.is_empty())?;
-    let speeds: f64 = suits.iter().map(|(speed, _)| speed).sum();
-    let widths = suits.iter().map(|(speed, columns)| columns / speed.max(f64::MIN_POSITIVE));
-    let widest = widths.fold(f64::INFINITY, f64::min);
-    let rounds = columns / speeds.max(f64::MIN_POSITIVE) / ROUNDS;
-    // A panel that is too narrow to fill a device takes as long as a wide one.
-    let fills = suited / fastest.max(f64::MIN_POSITIVE) / 2.0;
-    Some(rounds.max(fills).min(widest))
+    Pace::new(columns, engines)
 }
 
 /// Puts the panels' edges together.
@@ -185,20 +174,4 @@ fn gather(part: &MatrixPart, panels: Vec<Panel>) -> Result<Swath> {
         return Ok(Swath { grid, best, pruned_cells });
     }
     Err(Error::Internal("a sweep ended without its last row or column".into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn panels_follow_speeds_and_fill_devices() {
-        assert_eq!(paced(1e6, &[(1.0, 1e6)]), None);
-        // Wide matrices: four rounds, or what suits the one that suits least for its speed.
-        assert_eq!(paced(1.6e6, &[(1.0, 3e5), (1.0, 3e5)]), Some(2e5));
-        assert_eq!(paced(4.8e6, &[(1.0, 2.7e5), (1.0, 2.7e5)]), Some(2.7e5));
-        assert_eq!(paced(8e5, &[(4.0, 3e5), (1.0, 1e4)]), Some(1e4));
-        // A narrow one, all of which one device could take at once: half each, not eight slivers.
-        assert_eq!(paced(1e5, &[(1.0, 1e5), (1.0, 1e5)]), Some(5e4));
-    }
 }

@@ -358,10 +358,9 @@ impl LongEngine for GpuLong {
         let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
         let cells = self.cells(u32::MAX, ANY_KINDS);
-        // A panel may be wider by a fourth.
-        let suits = strips.min(self.most_strips(cells) / 5 * 4) * self.lanes() * cells;
-        // The rest is not worth a panel of its own.
-        if columns <= suits + suits / 4 { columns } else { suits }
+        // A panel may be wider by a sixteenth.
+        let suits = strips.min(self.most_strips(cells) / 17 * 16) * self.lanes() * cells;
+        columns.min(suits)
     }
 
     fn keeps_columns(&self) -> bool {

@@ -1,0 +1,107 @@
+//! How wide the panels of engines are that follow each other: in proportion to their speeds, so that neighbours keep pace, and so
+//! that the last round keeps all of them busy.
+
+/// Rounds of a chain over the columns at least, so that what is wrongly expected of an engine evens out: of engines that are as fast
+/// as each other, and of others. Each round begins and ends with idle units.
+const ROUNDS: [f64; 2] = [2.0, 4.0];
+/// How many times faster than the slowest engine the fastest one may be to count as fast as that.
+const ALIKE: f64 = 1.1;
+
+/// Who takes panels.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// Columns of the part.
+    columns: f64,
+    engines: Vec<Suited>,
+}
+
+/// An engine of a chain.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Suited {
+    /// Its number in the pool.
+    pub id: usize,
+    /// Cells a second.
+    pub speed: f64,
+    /// Columns of a panel at most.
+    pub columns: f64,
+    /// What its panels showed.
+    pub shown: Option<f64>,
+}
+
+impl Pace {
+    /// Of a part of so many columns.
+    pub(super) fn new(columns: u32, engines: Vec<Suited>) -> Self {
+        Pace { columns: f64::from(columns), engines }
+    }
+
+    /// Whether nobody waits for a panel.
+    pub(super) fn is_alone(&self) -> bool {
+        self.engines.len() < 2
+    }
+
+    /// An engine has computed a panel. What is expected of speeds holds until all have: of what one has shown, and what is expected
+    /// of another, nothing follows.
+    pub(super) fn show(&mut self, id: usize, speed: f64) {
+        self.engines.iter_mut().filter(|engine| engine.id == id).for_each(|engine| engine.shown = Some(speed));
+        if self.engines.iter().all(|engine| engine.shown.is_some()) {
+            self.engines.iter_mut().for_each(|engine| engine.speed = engine.shown.unwrap_or(engine.speed));
+        }
+    }
+
+    /// Columns of an engine's next panel; `None` where no other follows.
+    pub(super) fn width(&self, id: usize) -> Option<f64> {
+        let own = self.engines.iter().find(|engine| engine.id == id)?;
+        Some(self.columns_of_speed()? * own.speed)
+    }
+
+    /// Columns for a speed of 1.
+    fn columns_of_speed(&self) -> Option<f64> {
+        let fastest = self.engines.iter().max_by(|a, b| a.speed.total_cmp(&b.speed)).filter(|_| !self.is_alone())?;
+        let per_speed = |columns: f64, speed: f64| columns / speed.max(f64::MIN_POSITIVE);
+        let widths = self.engines.iter().map(|engine| per_speed(engine.columns, engine.speed));
+        let widest = widths.fold(f64::INFINITY, f64::min);
+        let one_round = per_speed(self.columns, self.engines.iter().map(|engine| engine.speed).sum());
+        let are_alike = self.engines.iter().all(|engine| fastest.speed <= ALIKE * engine.speed);
+        let least_rounds = ROUNDS[usize::from(!are_alike)];
+        let rounds = (one_round / widest.max(f64::MIN_POSITIVE)).ceil().max(least_rounds);
+        // A panel that is too narrow to fill a device takes as long as a wide one.
+        let fills = per_speed(fastest.columns, fastest.speed) / 2.0;
+        Some((one_round / rounds).max(fills.min(one_round)).min(widest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(columns: u32, suits: &[(f64, f64)]) -> Pace {
+        let engines = (0..).zip(suits).map(|(id, &(speed, columns))| Suited { id, speed, columns, shown: None });
+        Pace::new(columns, engines.collect())
+    }
+
+    #[test]
+    fn panels_follow_speeds_and_fill_devices() {
+        let width = |columns, suits: &[(f64, f64)]| pace(columns, suits).width(0);
+        assert_eq!(width(1_000_000, &[(1.0, 1e6)]), None);
+        // Wide matrices: two rounds, or as many as it takes that none is wider than suits the one that suits least for its speed.
+        assert_eq!(width(1_600_000, &[(1.0, 4e5), (1.0, 4e5)]), Some(4e5));
+        assert_eq!(width(4_800_000, &[(1.0, 2.7e5), (1.0, 2.7e5)]), Some(4.8e6 / 18.0));
+        assert_eq!(width(800_000, &[(4.0, 3e5), (1.0, 1e4)]), Some(4e4));
+        assert_eq!(width(1_600_000, &[(3.0, 4e5), (1.0, 4e5)]), Some(3e5), "four rounds of engines that differ");
+        // A narrow one, all of which one device could take at once: half each, not four slivers.
+        assert_eq!(width(100_000, &[(1.0, 1e5), (1.0, 1e5)]), Some(5e4));
+    }
+
+    #[test]
+    fn widths_do_not_change_before_all_have_shown_their_speeds() {
+        let mut pace = pace(4_000_000, &[(1e12, 1e6), (1e12, 1e6)]);
+        assert_eq!([pace.width(0), pace.width(1), pace.width(2)], [Some(1e6), Some(1e6), None]);
+        pace.show(0, 2e12);
+        assert_eq!([pace.width(0), pace.width(1)], [Some(1e6), Some(1e6)]);
+        pace.show(1, 2e12);
+        assert_eq!([pace.width(0), pace.width(1)], [Some(1e6), Some(1e6)], "what counts is who is how much faster");
+        pace.show(1, 5e11);
+        let widths = [pace.width(0), pace.width(1)].map(|width| width.unwrap().round());
+        assert_eq!(widths, [800_000.0, 200_000.0], "four rounds, for the first one's panels are as wide as suits it");
+    }
+}
