@@ -79,6 +79,11 @@ pub trait Engine<W: Work>: Send {
         false
     }
 
+    /// What it has in common with engines that are as fast as it is: the name of the device. `None` if nobody can tell.
+    fn kind(&self) -> Option<&str> {
+        None
+    }
+
     /// How much it likes at once; may change as it learns its speed.
     fn capacity(&self) -> Capacity;
 

@@ -281,7 +281,9 @@ fn drive<W: Work>(
 impl<W: Work> Owner<W> {
     /// Starts a thread for each engine. All join before any takes work, so that the first does not take all.
     fn start(&mut self, engines: Vec<Known<W>>) {
-        let join = |(engine, shown): &Known<W>| self.queue.join_known(engine.universal(), engine.least_work(), *shown);
+        let join = |(engine, shown): &Known<W>| {
+            self.queue.join_known(engine.universal(), engine.least_work(), *shown, engine.kind())
+        };
         let joined: Vec<usize> = engines.iter().map(join).collect();
         for (index, (engine, _)) in joined.into_iter().zip(engines) {
             let (queue, sender, pool) = (Arc::clone(&self.queue), self.sender.clone(), self.pool.clone());

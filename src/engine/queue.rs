@@ -213,15 +213,15 @@ impl<W: Work> WorkQueue<W> {
 
     /// An engine joins; its number. `universal`: it takes any batch.
     pub fn join(&self, universal: bool, least_work: LeastWork) -> usize {
-        self.join_known(universal, least_work, Shown::default())
+        self.join_known(universal, least_work, Shown::default(), None)
     }
 
-    /// As [`WorkQueue::join`], of an engine that has shown something in another queue.
-    pub fn join_known(&self, universal: bool, least_work: LeastWork, shown: Shown) -> usize {
+    /// As [`WorkQueue::join`], of an engine that has shown something in another queue, or is of a kind ([`super::Engine::kind`]).
+    pub fn join_known(&self, universal: bool, least_work: LeastWork, shown: Shown, kind: Option<&str>) -> usize {
         let mut state = self.lock();
         state.universal.push(universal);
         state.calls.push(None);
-        state.sizing.join_known(universal, least_work, shown)
+        state.sizing.join_known(universal, least_work, shown, kind)
     }
 
     /// What an engine has shown so far.

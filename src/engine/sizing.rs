@@ -8,6 +8,7 @@
 //! - A piece is at most what the engine likes ([`Capacity::cells`]) and not much more than it has finished before.
 //! - It is at most half of what the engine will have done of all that is left when all end together, so that pieces
 //!   shrink towards the end; but no less than is worth a batch ([`LeastWork`]).
+//! - Engines of one kind are as fast as each other, until they have shown that they are not.
 //! - An engine that would end later with the next pair than all others with everything that is left takes nothing: the
 //!   last pairs are for the faster ones.
 
@@ -72,6 +73,8 @@ struct Standing {
     /// Still there.
     present: bool,
     universal: bool,
+    /// What engines of the same speed have in common, if that is known.
+    kind: Option<String>,
     least_work: LeastWork,
     /// Cells a second, once it has finished a batch, and after how many.
     speed: Option<f64>,
@@ -87,6 +90,11 @@ struct Standing {
 }
 
 impl Standing {
+    /// Whether another one is expected to be as fast.
+    fn is_like(&self, other: &Standing) -> bool {
+        self.kind.is_some() && self.kind == other.kind
+    }
+
     /// Seconds until it has done what it holds.
     fn backlog(&self, now: f64) -> f64 {
         (self.until - now).max(0.0)
@@ -108,15 +116,16 @@ impl Sizing {
 
     /// An engine joins; its number. `universal`: it takes everything.
     pub fn join(&mut self, universal: bool, least_work: LeastWork) -> usize {
-        self.join_known(universal, least_work, Shown::default())
+        self.join_known(universal, least_work, Shown::default(), None)
     }
 
-    /// As [`Sizing::join`], of an engine that has shown something elsewhere.
-    pub fn join_known(&mut self, universal: bool, least_work: LeastWork, shown: Shown) -> usize {
+    /// As [`Sizing::join`], of an engine that has shown something elsewhere, or is of a kind.
+    pub fn join_known(&mut self, universal: bool, least_work: LeastWork, shown: Shown, kind: Option<&str>) -> usize {
         let Shown { speed, batches, trusted } = shown;
         self.engines.push(Standing {
             present: true,
             universal,
+            kind: kind.map(str::to_owned),
             least_work,
             speed,
             batches,
@@ -163,11 +172,22 @@ impl Sizing {
             let piece = (waiting.cells as f64 * PART_OF_REST).max(least(speed));
             return Some((piece as u64).clamp(1, capacity.cells.max(1)));
         }
-        let mut most = capacity.cells.min(own.trusted.max(self.probe()));
-        let Some(speed) = own.speed else { return Some(most) };
+        let all_alike = others.clone().all(|(_, other)| own.is_like(other));
+        let mut most = if all_alike { capacity.cells } else { capacity.cells.min(own.trusted.max(self.probe())) };
+        let Some(speed) = own.speed else {
+            if all_alike {
+                let share = waiting.cells as f64 / (1 + others.count()) as f64;
+                most = most.min((share * PART_OF_SHARE) as u64).max(1);
+            }
+            return Some(most);
+        };
         // What is not yet known is not reckoned with.
         let all_known = others.clone().all(|(_, other)| other.speed.is_some());
-        let mut known: Vec<Pace> = others.by_ref().filter_map(|(_, other)| Pace::of(other, now)).collect();
+        let pace = |other: &Standing| {
+            let alike = || own.is_like(other).then(|| Pace { speed, backlog: other.held as f64 / speed });
+            Pace::of(other, now).or_else(alike)
+        };
+        let mut known: Vec<Pace> = others.by_ref().filter_map(|(_, other)| pace(other)).collect();
         let backlog = own.backlog(now);
         if !known.is_empty() {
             // A pair cannot be divided: the others need as long as the best of them needs for it.
@@ -314,6 +334,33 @@ mod tests {
     }
 
     #[test]
+    fn engines_of_one_kind_need_not_try_themselves_out() {
+        let mut sizing = Sizing::new(1 << 60);
+        let join = |sizing: &mut Sizing, kind| sizing.join_known(false, GRAIN, Shown::default(), kind);
+        let all = waiting(1 << 50, 1);
+        for engine in 0..2 {
+            assert_eq!(join(&mut sizing, Some("card")), engine);
+        }
+        let of_capacity = Capacity { cells: 1 << 40, ..LARGE };
+        assert_eq!(sizing.cells(0, &of_capacity, all, 0.0), Some(1 << 40));
+        assert_eq!(sizing.cells(0, &LARGE, waiting(4000, 1), 0.0), Some(1000), "half of an equal part");
+        // What the other one holds, it computes as fast.
+        sizing.took(1, 3_000_000, 0.0);
+        sizing.took(0, 1_000_000, 0.0);
+        sizing.finished(0, 1_000_000, 1_000_000, 0.0, 1.0);
+        assert_eq!(sizing.cells(0, &LARGE, waiting(1_000_000, 1), 1.0), Some(500_000));
+        assert_eq!(sizing.cells(0, &LARGE, waiting(5_000_000, 1), 1.0), Some(2_000_000));
+        // One more, of which nobody knows what it does.
+        for kind in [Some("another card"), None] {
+            let other = join(&mut sizing, kind);
+            assert_eq!(sizing.cells(other, &of_capacity, all, 1.0), Some(PROBE_CELLS));
+            assert_eq!(sizing.cells(1, &of_capacity, all, 1.0), Some(PROBE_CELLS));
+            sizing.leave(other);
+        }
+        assert_eq!(sizing.cells(1, &of_capacity, all, 1.0), Some(1 << 40));
+    }
+
+    #[test]
     fn a_piece_is_half_of_the_share_by_speed() {
         let sizing = seen(&[1e6, 3e6]);
         assert_eq!(sizing.cells(0, &LARGE, waiting(80_000_000, 1), 1.0), Some(10_000_000));
@@ -408,7 +455,7 @@ mod tests {
         let last = seen(&[1e6, 3e6]);
         let mut sizing = Sizing::new(80_000_000);
         for engine in 0..2 {
-            assert_eq!(sizing.join_known(true, GRAIN, last.shown(engine)), engine);
+            assert_eq!(sizing.join_known(true, GRAIN, last.shown(engine), None), engine);
             assert!(sizing.has_shown(engine));
         }
         assert_eq!(sizing.cells(0, &LARGE, waiting(80_000_000, 1), 0.0), Some(10_000_000));

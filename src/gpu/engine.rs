@@ -353,6 +353,10 @@ impl<K: GpuKind> Engine<K> for GpuEngine<K> {
         self.gpu.label()
     }
 
+    fn kind(&self) -> Option<&str> {
+        Some(&self.gpu.description.name)
+    }
+
     fn capacity(&self) -> Capacity {
         // The first batch teaches how fast the kernels are here.
         let seconds = if self.has_learnt { K::trial_seconds(&self.host) } else { Some(K::FIRST_SECONDS) };
