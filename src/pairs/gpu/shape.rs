@@ -100,12 +100,17 @@ impl Arenas {
             .take(count as usize)
             .zip(wanted)
             .map(|(buffer, quads)| {
-                // Powers of two, so that a slightly larger batch does not mean a new buffer.
-                let bytes = 16 * quads.next_power_of_two().min(limit);
+                let bytes = 16 * with_room(quads).min(limit);
                 buffer.reserve(gpu, "arena", bytes, wgpu::BufferUsages::STORAGE).cloned()
             })
             .collect()
     }
+}
+
+/// Quads of an arena for a batch that needs so many: a little more, so that a slightly larger one does not mean a new buffer. Not
+/// much more, for the driver takes its time for every byte.
+fn with_room(quads: u64) -> u64 {
+    quads.next_multiple_of((quads.next_power_of_two() / 8).max(1))
 }
 
 /// Arenas of so many bytes that pay. Twice the memory halves the rounds; what these and the
@@ -230,6 +235,12 @@ impl MatrixShape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arenas_have_a_little_room() {
+        assert_eq!([0, 1, 7, 9, 1000, 1024, 1025].map(with_room), [0, 1, 7, 10, 1024, 1024, 1280]);
+        assert!((1..100_000).all(|quads| (quads..=quads + quads / 4 + 1).contains(&with_room(quads))));
+    }
 
     #[test]
     fn more_arenas_pay_the_more_is_stored() {
