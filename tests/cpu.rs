@@ -148,28 +148,41 @@ fn local_scores_equal_the_textbook_and_widen_where_they_must() {
 }
 
 /// Sequences of thousands of symbols: 8 bits hold what 32 bits do, and rows of one pair what targets side by side do.
-#[test]
-fn long_pairs_equal_each_other() {
-    let mut rng = rng(0x1049);
+fn long_pairs_equal_each_other(seed: u64, mode: Mode, end_gaps: EndGaps) {
+    let mut rng = rng(seed);
     for gaps in [Gaps::linear(10), Gaps::from_blast(10, 1)] {
-        for (mode, end_gaps) in [
-            (Mode::Global, EndGaps::Charged),
-            (Mode::Global, EndGaps::Free),
-            (Mode::Global, EndGaps::Priced(Gaps { first: 5, next: 1 })),
-            (Mode::Local, EndGaps::Charged),
-        ] {
-            let ancestor = random_codes(&mut rng, Alphabet::Dna, 3_000);
-            let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 10);
-            let store = store(Alphabet::Dna, &[ancestor, relative, random_codes(&mut rng, Alphabet::Dna, 2_500)]);
-            let scoring = Scoring { gaps, mode, end_gaps, ..Scoring::truong() };
-            let expected =
-                hits(&mut Workspace::with(Level::Portable, Form::Targets), &store, &scoring, Want::Alignments);
-            for (what, mut workspace) in workspaces() {
-                assert_eq!(hits(&mut workspace, &store, &scoring, Want::Alignments), expected, "{what}");
-                let scores = hits(&mut workspace, &store, &scoring, Want::Scores);
-                let pairs = expected.iter().map(|hit| (hit.query, hit.target, hit.score));
-                assert!(scores.iter().map(|hit| (hit.query, hit.target, hit.score)).eq(pairs), "{what}");
-            }
+        let ancestor = random_codes(&mut rng, Alphabet::Dna, 3_000);
+        let relative = mutated(&mut rng, Alphabet::Dna, &ancestor, 10);
+        let store = store(Alphabet::Dna, &[ancestor, relative, random_codes(&mut rng, Alphabet::Dna, 2_500)]);
+        let scoring = Scoring { gaps, mode, end_gaps, ..Scoring::truong() };
+        let expected = hits(&mut Workspace::with(Level::Portable, Form::Targets), &store, &scoring, Want::Alignments);
+        for (what, mut workspace) in workspaces() {
+            assert_eq!(hits(&mut workspace, &store, &scoring, Want::Alignments), expected, "{what}");
+            let scores = hits(&mut workspace, &store, &scoring, Want::Scores);
+            let pairs = expected.iter().map(|hit| (hit.query, hit.target, hit.score));
+            assert!(scores.iter().map(|hit| (hit.query, hit.target, hit.score)).eq(pairs), "{what}");
         }
     }
+}
+
+// A test each: they take long, and run side by side.
+
+#[test]
+fn long_pairs_with_end_gaps_charged() {
+    long_pairs_equal_each_other(0x1049, Mode::Global, EndGaps::Charged);
+}
+
+#[test]
+fn long_pairs_with_end_gaps_free() {
+    long_pairs_equal_each_other(0x104a, Mode::Global, EndGaps::Free);
+}
+
+#[test]
+fn long_pairs_with_end_gaps_priced() {
+    long_pairs_equal_each_other(0x104b, Mode::Global, EndGaps::Priced(Gaps { first: 5, next: 1 }));
+}
+
+#[test]
+fn long_pairs_local() {
+    long_pairs_equal_each_other(0x104c, Mode::Local, EndGaps::Charged);
 }
