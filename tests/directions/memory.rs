@@ -152,7 +152,8 @@ fn long_walks(stem: &str) {
     let mut rng = rng(0x10a7);
     let mut workspace = Workspace::default();
     let subgroup = adapter().description.subgroup_sizes[1].clamp(4, 128);
-    let shape = MatrixShape { subgroup_workgroup: subgroup, ..SMALL_SHAPE };
+    // Narrower tiles would be so many that the walks are a small part of the work.
+    let shape = MatrixShape { subgroup_workgroup: subgroup, tile_workgroup: 16, ..SMALL_SHAPE };
     let scorings = [scorings(), six_scorings(&Scoring::truong())].concat();
     let mut computed = 0;
     for scoring in scorings.iter().filter(|scoring| scoring.alphabet == Alphabet::Dna) {
