@@ -12,11 +12,11 @@ fn rectangle(stem: &str) {
         let targets = mixed_store(&mut rng, scoring.alphabet, &[41, 1, 16, 32, 63, 40, 0]);
         let job = Job { against: Some(Arc::clone(&targets)), ..job(&queries, scoring.clone(), Want::Alignments) };
         let found = compute_traced(&mut engine, &batches(&job, u64::MAX));
-        let mut textbook = Textbook::default();
+        let textbook = Textbook::of(&scoring);
         let mut seen = std::collections::BTreeSet::new();
         for (hit, cigar) in &found {
             assert!(cigar.is_some(), "{hit:?} was not traced");
-            textbook.check(queries.codes(hit.query), targets.codes(hit.target), &scoring, hit, cigar.as_ref());
+            textbook.check(queries.codes(hit.query), targets.codes(hit.target), hit, cigar.as_ref());
             assert!(seen.insert((hit.query, hit.target)), "{hit:?} came twice");
         }
         assert_eq!(seen.len(), queries.len() * targets.len());

@@ -26,6 +26,7 @@ fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
             sequences.push(ancestor);
         }
         let store = store(scoring.alphabet, &sequences);
+        let textbook = Textbook::of(&scoring);
         for definition in IdentityDefinition::ALL {
             for threshold in [0.5, 0.9, 1.0] {
                 let filter = Arc::new(IdentityFilter::new(definition, threshold, &scoring));
@@ -37,11 +38,7 @@ fn exact_filter(engine: &mut dyn Engine<Pairs>, seed: u64) {
                     found.iter().map(|(hit, _)| (hit.query.min(hit.target), hit.query.max(hit.target))).collect();
                 for query in 0..store.len() as u32 {
                     for target in query + 1..store.len() as u32 {
-                        let best = pairwave::pairs::oracle::needleman_wunsch::align(
-                            store.codes(query),
-                            store.codes(target),
-                            &scoring,
-                        );
+                        let best = textbook.align(store.codes(query), store.codes(target));
                         let (m, n) = (store.length(query), store.length(target));
                         let identity = definition.identity(&best.cigar.counts(), m, n);
                         let is_kept = kept.contains(&(query, target));
