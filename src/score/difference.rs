@@ -164,7 +164,12 @@ impl<E: Element> DifferenceScoring<E> {
     /// By how much two real symbols change the value.
     #[inline(always)]
     pub fn step(&self, a: Code, b: Code) -> i64 {
-        let step = self.table[a as usize][b as usize];
+        self.step_value(self.table[a as usize][b as usize])
+    }
+
+    /// By how much a step of the table changes the value.
+    #[inline(always)]
+    pub fn step_value(&self, step: E) -> i64 {
         if self.opening == 0 { step.unsigned() } else { step.number() }
     }
 

@@ -64,9 +64,9 @@ unsafe fn align<W: Lanes>(task: PairTask<'_, DifferenceScoring<W::Elem>, W::Elem
             let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
             let cells = StripOf { form, columns: 0..n, edges: &edges, dh, f };
             let ends = if form.opening() == 0 {
-                cells.compute::<false>(&mut skew, &mut ())
+                cells.compute::<false, true>(&mut skew, &mut ())
             } else {
-                cells.compute::<true>(&mut skew, &mut ())
+                cells.compute::<true, true>(&mut skew, &mut ())
             };
             if form.own_ends() {
                 // The last column, downwards: an end gap takes in the rows that are left.
@@ -135,9 +135,26 @@ impl<W> Notes<W> for () {
 }
 
 impl<W: Lanes> StripOf<'_, W> {
-    /// Gives dv of the last column, lane by lane.
+    /// The same, without the last row's dh and f if the strip is the last.
     #[inline(always)]
-    pub(super) unsafe fn compute<const AFFINE: bool>(
+    pub(super) unsafe fn compute_last<const AFFINE: bool>(
+        self,
+        is_last: bool,
+        steps: &mut impl Steps<W>,
+        notes: &mut impl Notes<W>,
+    ) -> [W::Elem; MAX_LANES] {
+        // SAFETY: the caller's.
+        unsafe {
+            match is_last {
+                true => self.compute::<AFFINE, false>(steps, notes),
+                false => self.compute::<AFFINE, true>(steps, notes),
+            }
+        }
+    }
+
+    /// Gives dv of the last column, lane by lane. Unless the last row is to be left, dh and f stay those of the row above.
+    #[inline(always)]
+    pub(super) unsafe fn compute<const AFFINE: bool, const LEAVES: bool>(
         self,
         steps: &mut impl Steps<W>,
         notes: &mut impl Notes<W>,
@@ -158,18 +175,18 @@ impl<W: Lanes> StripOf<'_, W> {
             for t in 0..W::COUNT - 1 {
                 begun = begun.shift_down(W::Elem::of(-1));
                 let before = state;
-                state.step::<AFFINE>(steps.step(first + t), dh, f, t, notes);
+                state.step::<AFFINE, LEAVES>(steps.step(first + t), dh, f, t, notes);
                 state.dv = before.dv.blend(state.dv, begun);
                 state.e = before.e.blend(state.e, begun);
                 state.end(n, t, &mut ends);
             }
             let inner = n.max(W::COUNT - 1);
             for t in W::COUNT - 1..inner {
-                state.step::<AFFINE>(steps.step(first + t), dh, f, t, notes);
+                state.step::<AFFINE, LEAVES>(steps.step(first + t), dh, f, t, notes);
             }
             state.end(n, inner - 1, &mut ends);
             for t in inner..n + W::COUNT - 1 {
-                state.step::<AFFINE>(steps.step(first + t), dh, f, t, notes);
+                state.step::<AFFINE, LEAVES>(steps.step(first + t), dh, f, t, notes);
                 state.end(n, t, &mut ends);
             }
             ends
@@ -190,7 +207,7 @@ struct LaneState<W> {
 impl<W: Lanes> LaneState<W> {
     /// Step `t`: a cell a lane. The first row's dh and f come from memory, where the lanes' are left.
     #[inline(always)]
-    unsafe fn step<const AFFINE: bool>(
+    unsafe fn step<const AFFINE: bool, const LEAVES: bool>(
         &mut self,
         scores: W,
         dh: *mut W::Elem,
@@ -208,7 +225,9 @@ impl<W: Lanes> LaneState<W> {
                 notes.take(t, scores, z, self.e, gap, opened);
                 self.e = opened.max(self.e).sub(above);
                 self.f = opened.max(gap).sub(self.dv);
-                self.f.store(f.add(t + 1).sub(W::COUNT));
+                if LEAVES {
+                    self.f.store(f.add(t + 1).sub(W::COUNT));
+                }
                 z
             } else {
                 let z = scores.max_unsigned(self.dv).max_unsigned(above);
@@ -217,7 +236,9 @@ impl<W: Lanes> LaneState<W> {
             };
             self.h = z.sub(self.dv);
             self.dv = z.sub(above);
-            self.h.store(dh.add(t + 1).sub(W::COUNT));
+            if LEAVES {
+                self.h.store(dh.add(t + 1).sub(W::COUNT));
+            }
         }
     }
 

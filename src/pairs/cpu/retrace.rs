@@ -15,6 +15,11 @@
 //! A path down the first column of all has no diagonal steps, but s is at least what a border rises by, too. Below a border
 //! that does not rise at all every column has the value of c, so that nothing is ever proved there: all columns are taken at once.
 //!
+//! **Diagonals.** Most parts have no gap. Of the rows that are kept the values are, so a look at one cell tells whether the
+//! diagonal from there has the value of the walk's cell. If so, it has it in each of its cells, and is the canonical way through
+//! all of them, for that takes a diagonal step wherever it may. Only the low bits are kept: what had no more than these
+//! in common, the sum of the whole walk tells, since no way has more than the value. Such a walk is done again by parts alone.
+//!
 //! Values are taken along the row above and down the last column. The sum of all that the walk takes is compared with the
 //! pair's value in the end.
 
@@ -110,20 +115,27 @@ impl<E: LaneElement> Tracer<E> {
     ) -> Result<()> {
         let begin = Instant::now();
         let Scored { level, form, query, targets, .. } = group;
-        let mut count = 0;
-        for Wanted { lane, place, is_turned, greatest } in
-            wanted.into_iter().filter(|wanted| !targets[wanted.lane].is_empty())
-        {
-            if count == self.walks.len() {
-                self.walks.push(Walk::default());
-            }
-            let walk = &mut self.walks[count];
-            (walk.lane, walk.place, walk.is_turned) = (lane, place, is_turned);
-            walk.begin(form, (targets[lane].len(), query.len()), greatest);
-            count += 1;
+        let wanted: Vec<Wanted> = wanted.into_iter().filter(|wanted| !targets[wanted.lane].is_empty()).collect();
+        let count = wanted.len();
+        if self.walks.len() < count {
+            self.walks.resize_with(count, Walk::default);
         }
         let (walks, buffers) = (&mut self.walks[..count], &mut self.buffers);
-        level.run(Retrace { group: &mut group, buffers, walks: &mut *walks });
+        let start = |walk: &mut Walk, Wanted { lane, place, is_turned, greatest }| {
+            (walk.lane, walk.place, walk.is_turned) = (lane, place, is_turned);
+            walk.begin(form, (targets[lane].len(), query.len()), greatest);
+        };
+        walks.iter_mut().zip(&wanted).for_each(|(walk, &wanted)| start(walk, wanted));
+        level.run(Retrace { group: &mut group, buffers: &mut *buffers, walks: &mut *walks });
+        let mut is_astray = false;
+        for (walk, &wanted) in walks.iter_mut().zip(&wanted).filter(|(walk, _)| walk.is_astray()) {
+            start(walk, wanted);
+            (walk.trusts_bits, is_astray) = (false, true);
+        }
+        if is_astray {
+            // Those that are done stay as they are.
+            level.run(Retrace { group: &mut group, buffers, walks: &mut *walks });
+        }
         let mut lost = 0;
         for walk in walks {
             let span = walk.runs()?.map(|runs| packed::pack_from_last(runs, &mut traces.words));

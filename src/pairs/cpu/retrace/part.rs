@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use super::Scored;
 use super::walk::{Gap, MARGIN, Walk};
-use crate::alignment::Op;
 use crate::pairs::cpu::pair_difference::{Notes, Steps, StripOf};
 use crate::pairs::cpu::skew::{PairBuffers, Strips};
-use crate::score::DifferenceScoring;
 use crate::score::difference::{Element, STEPS};
+use crate::score::{DifferenceScoring, Substitution};
 use crate::seq::{Code, PAD};
 use crate::simd::{Kernel, LaneElement, Lanes, MAX_LANES, Simd, Skew};
 
@@ -125,10 +124,7 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
         padded.extend(padding().chain(query.iter().copied()).chain(padding()));
     }
     let mut skew = Skew::<W>::new(if TWO { &[] } else { query }, form.size(), skew);
-    let matches = std::array::from_fn(|a| {
-        let codes = if a < form.size() { 0..form.size() as Code } else { 0..0 };
-        codes.fold(0, |bits, b| bits | u32::from(substitution.is_match(a as Code, b)) << b)
-    });
+    let matches = Matches::of(substitution, form.size());
     // All targets end together, so that kept rows which lanes share are read one lane after the other.
     for place in 0.. {
         let mut is_done = true;
@@ -139,12 +135,30 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
             // Below a border that nowhere rises no value proves that the path does not come from further left.
             let is_flat = top == 0 && form.edge_step() == 0;
             let mut margin = if is_flat { walk.j } else { walk.margin };
+            if walk.trusts_bits && walk.i > top && walk.gap.is_none() {
+                let pairs = walk.i - top;
+                let above = walk.j.checked_sub(pairs).and_then(|column| match top {
+                    0 => Some(W::Elem::of(form.edge(column))),
+                    _ => kept.value(place, walk.lane, column),
+                });
+                if let Some(above) = above {
+                    let diagonal = Diagonal::before((walk.i, walk.j), pairs, (target, query));
+                    let value = diagonal.value(form);
+                    if W::Elem::of(walk.rest() - value) == above {
+                        diagonal.take(value, &matches, walk);
+                    }
+                }
+            }
             while walk.i > top && !walk.is_done() {
                 // Where the part begins at a border, its padding lies before its first row.
                 let height = walk.i - top;
                 let rows = if top > 0 { height.next_multiple_of(W::COUNT) } else { height };
                 let rows = &target[top..][..rows];
-                let columns = walk.j.saturating_sub(height + margin)..walk.j;
+                let Some(least) = (if top == 0 { Some(0) } else { kept.first_column(place, walk.j) }) else {
+                    walk.lose();
+                    break;
+                };
+                let columns = walk.j.saturating_sub(height + margin).max(least)..walk.j;
                 let strips = Strips::new(rows, W::COUNT);
                 let part = Part::<W> { form, query, codes, padded, strips, rows, height, columns, top };
                 let n = part.columns.len();
@@ -152,17 +166,17 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                 if top == 0 {
                     part.border(&mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
                 } else {
-                    let (dh, f) = (&mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
-                    if !kept.read(place, walk.lane, part.columns.clone(), dh, f) {
-                        walk.lose();
-                        break;
-                    }
+                    kept.read(place, walk.lane, part.columns.clone(), &mut dh[MAX_LANES..], &mut f[MAX_LANES..]);
                 }
                 // SAFETY: the caller's; there is room for a vector before and after the columns.
                 let value = unsafe { part.compute::<AFFINE, TWO>(walk.is_turned, dh, f, &mut skew, directions) };
                 let opening = if walk.gap.is_some() { form.opening() } else { 0 };
                 let spare = value - form.greatest_step() * height as i64 - opening;
                 if part.columns.start > 0 && spare <= 0 {
+                    if part.columns.start == least {
+                        walk.lose();
+                        break;
+                    }
                     margin = 2 * margin + MARGIN;
                     continue;
                 }
@@ -170,9 +184,9 @@ unsafe fn retrace<W: Lanes, const AFFINE: bool, const TWO: bool>(task: Retrace<'
                     walk.learn(margin, spare > RESERVE * form.greatest_step());
                 }
                 part.follow::<AFFINE>(walk, &matches, directions);
-                if walk.is_done() {
-                    walk.finish(form);
-                }
+            }
+            if walk.is_done() {
+                walk.finish(form);
             }
         }
         if is_done {
@@ -241,8 +255,9 @@ impl<W: Lanes> Part<'_, W> {
             // SAFETY: the caller's.
             let ends = unsafe {
                 let (dh, f) = (dh.as_mut_ptr().add(MAX_LANES), f.as_mut_ptr().add(MAX_LANES));
-                let strip = StripOf { form, columns: columns.clone(), edges, dh, f };
+                let cells = StripOf { form, columns: columns.clone(), edges, dh, f };
                 let notes = &mut Writer::<AFFINE> { origins, opens, rows_preferred };
+                let is_last = strip + 1 == strips.count();
                 match form.two_steps() {
                     Some((yes, no)) if TWO => {
                         // Padding shares no bit with any symbol, but has a step of its own.
@@ -257,11 +272,11 @@ impl<W: Lanes> Part<'_, W> {
                         }
                         let (yes, no) = (W::splat(yes), W::load(others.as_ptr()));
                         let mut steps = TwoSteps { columns: self.padded, rows: lanes, yes, no };
-                        strip.compute::<AFFINE>(&mut steps, notes)
+                        cells.compute_last::<AFFINE>(is_last, &mut steps, notes)
                     }
                     _ => {
                         skew.begin(form.table(), self.codes, &lanes);
-                        strip.compute::<AFFINE>(skew, notes)
+                        cells.compute_last::<AFFINE>(is_last, skew, notes)
                     }
                 }
             };
@@ -297,81 +312,139 @@ impl<W: Lanes> Part<'_, W> {
 
     /// Walks to the row above, or to a border.
     #[inline(always)]
-    fn follow<const AFFINE: bool>(&self, walk: &mut Walk, matches: &[u32; STEPS], directions: &Directions) {
+    fn follow<const AFFINE: bool>(&self, walk: &mut Walk, matches: &Matches, directions: &Directions) {
         let Part { form, query, rows, ref columns, top, .. } = *self;
         let (width, pad) = (columns.len() + W::COUNT - 1, self.strips.pad());
-        let (mut i, mut j, mut gap, mut value) = (walk.i, walk.j, walk.gap, walk.value);
-        let mut run = Run { length: 0, op: Op::Match };
-        while i > top && j > columns.start {
-            let row = i - top - 1 + pad;
+        while walk.i > top && walk.j > columns.start {
+            let row = walk.i - top - 1 + pad;
             let (strip, k) = (row / W::COUNT, row % W::COUNT);
-            let (at, lane) = (strip * width + j - columns.start - 1 + k, W::COUNT - 1 - k);
+            let (at, lane) = (strip * width + walk.j - columns.start - 1 + k, W::COUNT - 1 - k);
             let has = |bits: u64| bits >> lane & 1 == 1;
-            if AFFINE && let Some(within) = gap {
+            if AFFINE && let Some(within) = walk.gap {
                 let Opens { columns, rows } = directions.opens[at];
                 if has(if within == Gap::Rows { rows } else { columns }) {
-                    gap = None;
+                    walk.gap = None;
                 }
             }
             let Origins { diagonal, preferred } = directions.origins[at];
-            if gap.is_none() && has(diagonal) {
+            if walk.gap.is_none() && has(diagonal) {
                 // All that follow on the diagonal within the strip. The next cell is two steps back, a lane further.
-                let most = (k + 1).min(i - top).min(j - columns.start);
+                let most = (k + 1).min(walk.i - top).min(walk.j - columns.start);
                 let goes_on = |pairs: usize| directions.origins[at - 2 * pairs].diagonal >> (lane + pairs) & 1 == 1;
                 let pairs = (1..most).take_while(|&pairs| goes_on(pairs)).count() + 1;
-                let a = query[j - pairs..j].iter().rev();
-                let b = rows[i - top - pairs..i - top].iter().rev();
-                let mut equal = 0;
-                for (place, (&a, &b)) in a.zip(b).enumerate() {
-                    value += form.step(a, b);
-                    equal |= u64::from(matches[a as usize % STEPS] >> (b as usize % STEPS) & 1) << place;
-                }
-                run.push_pairs(equal, pairs as u32, walk);
-                (i, j) = (i - pairs, j - pairs);
+                let diagonal = Diagonal::before((walk.i - top, walk.j), pairs, (rows, query));
+                diagonal.take(diagonal.value(form), matches, walk);
                 continue;
             }
-            let within = gap.unwrap_or_else(|| {
-                value -= form.opening();
+            let within = walk.gap.unwrap_or_else(|| {
+                walk.value -= form.opening();
                 if has(preferred) == walk.is_turned { Gap::Rows } else { Gap::Columns }
             });
-            run.push(1, walk.op(within), walk);
+            walk.push(1, within);
             match within {
-                Gap::Rows => i -= 1,
-                Gap::Columns => j -= 1,
+                Gap::Rows => walk.i -= 1,
+                Gap::Columns => walk.j -= 1,
             }
-            gap = AFFINE.then_some(within);
+            walk.gap = AFFINE.then_some(within);
         }
-        debug_assert!(i == top || columns.start == 0, "a walk stays within its part");
-        walk.cigar.push(run.length, run.op);
-        (walk.i, walk.j, walk.gap, walk.value) = (i, j, gap, value);
+        debug_assert!(walk.i == top || columns.start == 0, "a walk stays within its part");
     }
 }
 
-/// The run that a walk is in.
-struct Run {
-    length: u32,
-    op: Op,
+/// Pairs of symbols on a diagonal.
+struct Diagonal<'a> {
+    rows: &'a [Code],
+    columns: &'a [Code],
 }
 
-impl Run {
+impl<'a> Diagonal<'a> {
+    /// So many up to and with a cell's, which comes behind `i` of the rows and `j` of the columns.
     #[inline(always)]
-    fn push(&mut self, length: u32, op: Op, walk: &mut Walk) {
-        if op != self.op {
-            walk.cigar.push(self.length, self.op);
-            *self = Run { length: 0, op };
-        }
-        self.length += length;
+    fn before((i, j): (usize, usize), pairs: usize, (rows, columns): (&'a [Code], &'a [Code])) -> Self {
+        Diagonal { rows: &rows[i - pairs..i], columns: &columns[j - pairs..j] }
     }
 
-    /// Pairs of symbols, the last one first, of which those with a bit match.
+    /// By how much they change the value.
     #[inline(always)]
-    fn push_pairs(&mut self, mut equal: u64, mut pairs: u32, walk: &mut Walk) {
-        while pairs > 0 {
-            let (op, other) = if equal & 1 == 1 { (Op::Match, !equal) } else { (Op::Mismatch, equal) };
-            let length = other.trailing_zeros().min(pairs);
-            self.push(length, op, walk);
-            equal = equal.checked_shr(length).unwrap_or(0);
-            pairs -= length;
+    fn value<E: Element>(&self, form: &DifferenceScoring<E>) -> i64 {
+        match form.two_steps().map(|(yes, no)| (form.step_value(yes), form.step_value(no))) {
+            Some((yes, no)) => {
+                let shared = self.blocks().fold(0, |all, (rows, columns)| all + shared(rows, columns).count_ones());
+                i64::from(shared) * (yes - no) + self.rows.len() as i64 * no
+            }
+            None => self.rows.iter().zip(self.columns).fold(0, |value, (&a, &b)| value + form.step(b, a)),
         }
+    }
+
+    /// Takes them, the last one first.
+    #[inline(always)]
+    fn take(&self, value: i64, matches: &Matches, walk: &mut Walk) {
+        for (rows, columns) in self.blocks() {
+            let equal = match matches {
+                Matches::Shared => shared(rows, columns),
+                Matches::Each(matches) => {
+                    let mut equal = 0;
+                    for (&a, &b) in rows.iter().zip(columns) {
+                        equal = equal << 1 | u64::from(matches[b as usize % STEPS] >> (a as usize % STEPS) & 1);
+                    }
+                    equal
+                }
+            };
+            walk.push_pairs(equal, rows.len() as u32);
+        }
+        walk.value += value;
+        (walk.i, walk.j) = (walk.i - self.rows.len(), walk.j - self.rows.len());
+    }
+
+    /// As many of the last as a word has bits, then those before.
+    #[inline(always)]
+    fn blocks(&self) -> impl Iterator<Item = (&'a [Code], &'a [Code])> {
+        let &Diagonal { rows, columns } = self;
+        let mut end = rows.len();
+        std::iter::from_fn(move || {
+            let block = end.saturating_sub(u64::BITS as usize)..end;
+            end = block.start;
+            (!block.is_empty()).then(|| (&rows[block.clone()], &columns[block]))
+        })
+    }
+}
+
+/// A bit for each of at most 64 pairs, the last one's the lowest: whether their codes share one.
+#[inline(always)]
+fn shared(a: &[Code], b: &[Code]) -> u64 {
+    /// Moves the lowest bit of byte k to bit 56 + k.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (a, a_words) = a.as_rchunks::<8>();
+    let (b, b_words) = b.as_rchunks::<8>();
+    let mut bits = 0;
+    for (&a, &b) in a.iter().zip(b) {
+        bits = bits << 1 | u64::from(a & b != 0);
+    }
+    for (a, b) in a_words.iter().zip(b_words) {
+        // Codes have less than eight bits: a sum has the eighth one where any is set.
+        let any = (u64::from_be_bytes(*a) & u64::from_be_bytes(*b)) + 0x7f7f_7f7f_7f7f_7f7f;
+        bits = bits << 8 | (any >> 7 & 0x0101_0101_0101_0101).wrapping_mul(GATHER) >> 56;
+    }
+    bits
+}
+
+/// Which symbols match.
+enum Matches {
+    /// Those whose codes share a bit.
+    Shared,
+    /// A bit for each symbol that matches a symbol.
+    Each([u32; STEPS]),
+}
+
+impl Matches {
+    /// Of real symbols of an alphabet of so many codes, padding among them.
+    fn of(substitution: &Substitution, codes: usize) -> Self {
+        let real = 1..codes as Code;
+        let is_told = |a: Code, b: Code| substitution.is_match(a, b) == (a & b != 0);
+        if real.clone().all(|a| real.clone().all(|b| is_told(a, b))) {
+            return Matches::Shared;
+        }
+        let bits = |a: Code| real.clone().fold(0, |bits, b| bits | u32::from(substitution.is_match(a, b)) << b);
+        Matches::Each(std::array::from_fn(|a| if real.contains(&(a as Code)) { bits(a as Code) } else { 0 }))
     }
 }

@@ -186,6 +186,27 @@ fn steps_that_two_gaps_beat_are_left_to_the_traceback() {
     assert_eq!(check(&store, &scoring, Level::best(), true), 0);
 }
 
+#[test]
+fn diagonals_with_no_more_than_the_low_bits_of_the_value() {
+    // Eight mismatches of 37 cost 256 more than two gaps of 20; with 255 symbols a score counts 256 times, so in 16 bits the
+    // diagonal through them seems to be as good.
+    let random = &mut fastrand::Rng::with_seed(12);
+    let parent: Vec<Code> = (0..255).map(|_| BASES[random.usize(..2)]).collect();
+    let with = |letter: Code, at: usize| {
+        let mut codes = parent.clone();
+        codes[at..at + 8].fill(letter);
+        codes
+    };
+    let store = store(Alphabet::Dna, &[with(4, 112), with(8, 112), with(4, 70), with(8, 70)]);
+    let gaps = Gaps { first: 20, next: 0 };
+    let scoring = Scoring::nucleotide(5, -37, Ambiguity::Overlap, gaps, EndGaps::Charged).unwrap();
+    for level in Level::available() {
+        for earlier_is_query in [true, false] {
+            assert_eq!(check(&store, &scoring, level, earlier_is_query), 16);
+        }
+    }
+}
+
 /// Two sorts of sequences: the second half of one sort is the first half of the other.
 fn shifted(random: &mut fastrand::Rng, of_each: usize) -> Vec<Vec<Code>> {
     let mut codes = |length: usize| (0..length).map(|_| BASES[random.usize(..4)]).collect::<Vec<Code>>();

@@ -24,6 +24,8 @@ pub(super) struct Walk {
     pub i: usize,
     pub j: usize,
     pub gap: Option<Gap>,
+    /// Whether diagonals are taken that have the low bits of the right value.
+    pub trusts_bits: bool,
     /// Columns of the next part beyond its rows: what the walk before in this memory came to, to begin with.
     pub margin: usize,
     /// What was walked adds up to this, a gap at the end with it.
@@ -42,7 +44,7 @@ pub(super) enum Gap {
 }
 
 impl Walk {
-    /// Begins a walk in the memory of another one: the lane's target has `n` symbols, the query `m`.
+    /// Begins a walk in the memory of another one: the lane's target has `n` symbols, the query `m`. It trusts low bits.
     pub(super) fn begin<E: Element>(
         &mut self,
         form: &DifferenceScoring<E>,
@@ -59,7 +61,7 @@ impl Walk {
             (rows, _) if self.is_turned => (rows as usize, 0),
             (_, columns) => (0, columns as usize),
         };
-        (self.is_lost, self.gap) = (false, None);
+        (self.is_lost, self.gap, self.trusts_bits) = (false, None, true);
         if self.margin == 0 {
             self.margin = MARGIN;
         }
@@ -88,6 +90,16 @@ impl Walk {
         Ok(Some(self.cigar.iter()))
     }
 
+    /// The value of its cell.
+    pub(super) fn rest(&self) -> i64 {
+        self.expected - self.value
+    }
+
+    /// Whether it went where the pair's value does not come from: a diagonal had no more than the low bits of it.
+    pub(super) fn is_astray(&self) -> bool {
+        self.trusts_bits && !self.is_lost && self.value != self.expected
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.i == 0 || self.j == 0
     }
@@ -109,6 +121,18 @@ impl Walk {
 
     pub(super) fn op(&self, gap: Gap) -> Op {
         if (gap == Gap::Rows) == self.is_turned { Op::Insertion } else { Op::Deletion }
+    }
+
+    /// Takes pairs of symbols, the last one first, of which those with a bit match.
+    #[inline(always)]
+    pub(super) fn push_pairs(&mut self, mut equal: u64, mut pairs: u32) {
+        while pairs > 0 {
+            let (op, other) = if equal & 1 == 1 { (Op::Match, !equal) } else { (Op::Mismatch, equal) };
+            let length = other.trailing_zeros().min(pairs);
+            self.cigar.push(length, op);
+            equal = equal.checked_shr(length).unwrap_or(0);
+            pairs -= length;
+        }
     }
 
     pub(super) fn push(&mut self, symbols: usize, gap: Gap) {
