@@ -10,7 +10,19 @@ pub(super) fn push_integer(out: &mut Vec<u8>, number: impl Into<i64>) {
 }
 
 /// Appends a whole number that is not negative.
-pub(super) fn push_unsigned(out: &mut Vec<u8>, mut number: u64) {
+#[inline]
+pub(super) fn push_unsigned(out: &mut Vec<u8>, number: u64) {
+    // Most runs of alignments: as many bytes as the compiler knows.
+    let digit = |unit: u64| b'0' + (number / unit % 10) as u8;
+    match number {
+        0..10 => out.push(digit(1)),
+        10..100 => out.extend_from_slice(&[digit(10), digit(1)]),
+        100..1000 => out.extend_from_slice(&[digit(100), digit(10), digit(1)]),
+        _ => push_long(out, number),
+    }
+}
+
+fn push_long(out: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0u8; 20]; // u64::MAX has 20 digits
     let mut first = digits.len();
     loop {
