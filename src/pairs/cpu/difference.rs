@@ -114,6 +114,8 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         let n = group.symbols(lane);
         Greatest::of_gaps(form.edge(m) + form.edge(n), n, m)
     });
+    let is_narrow = size_of::<W::Elem>() <= 2 && group.rows() + m < NARROW;
+    let mut row_ends = None;
     let mut strip: Strip = [[0; MAX_LANES]; ROWS];
     let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
@@ -154,7 +156,15 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
                 linear_rows::<W>(query, dh.as_mut_ptr(), profile.as_ptr(), &edges)
             }
         };
-        if form.own_ends() {
+        if form.own_ends() && inside && is_narrow {
+            let left = group.rows() - r;
+            let ends = row_ends.get_or_insert_with(|| {
+                Ends::<W>::from(|lane| (last[lane] + form.edge(left), best[lane].value, best[lane].least_rows))
+            });
+            for (column, left) in columns.iter().zip((0..left).rev()) {
+                ends.take(form, column, left);
+            }
+        } else if form.own_ends() {
             // An end gap takes in the target symbols that are left.
             for (k, column) in columns.iter().enumerate() {
                 for lane in 0..count {
@@ -165,18 +175,45 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
             }
         }
     }
-    // Along the last row.
-    let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(group.symbols(lane)));
-    for j in 0..=m {
-        if form.own_ends() {
-            // An end gap takes in the query symbols that are left.
-            for (best, value) in best.iter_mut().zip(&value) {
-                best.take_columns(value + form.edge(m - j), m - j);
+    if let Some(ends) = row_ends {
+        for (lane, best) in best[..count].iter_mut().enumerate() {
+            let (value, first, least) = ends.of(lane);
+            if value > best.value {
+                let rows = Greatest { value, rows_left: first, least_rows: least, ..Greatest::default() };
+                *best = Greatest { least_columns: NO_GAP, ..rows };
+            } else {
+                best.least_rows = least;
             }
         }
-        if j < m {
-            for (value, &dh) in value.iter_mut().zip(&dh[j * count..][..count]) {
-                *value += form.difference(dh);
+    }
+    // Along the last row.
+    let mut value: [i64; MAX_LANES] = std::array::from_fn(|lane| form.edge(group.symbols(lane)));
+    if form.own_ends() && is_narrow {
+        best.iter_mut().zip(&value).for_each(|(best, value)| best.take_columns(value + form.edge(m), m));
+        let mut ends = Ends::<W>::from(|lane| (value[lane] + form.edge(m), best[lane].value, best[lane].least_columns));
+        ends.first = std::array::from_fn(|lane| best[lane].columns_left);
+        for (dh, left) in dh.chunks_exact(count).zip((0..m).rev()) {
+            ends.take(form, dh, left);
+        }
+        for (lane, best) in best[..count].iter_mut().enumerate() {
+            let (value, first, least) = ends.of(lane);
+            if value > best.value {
+                *best = Greatest { value, least_rows: NO_GAP, ..Greatest::default() };
+            }
+            (best.columns_left, best.least_columns) = (first, least);
+        }
+    } else {
+        for j in 0..=m {
+            if form.own_ends() {
+                // An end gap takes in the query symbols that are left.
+                for (best, value) in best.iter_mut().zip(&value) {
+                    best.take_columns(value + form.edge(m - j), m - j);
+                }
+            }
+            if j < m {
+                for (value, &dh) in value.iter_mut().zip(&dh[j * count..][..count]) {
+                    *value += form.difference(dh);
+                }
             }
         }
     }
@@ -186,6 +223,59 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
         if m == 0 || group.symbols(lane) == 0 {
             *value = Greatest::of_gaps(form.edge(m + group.symbols(lane)), group.symbols(lane), m);
         }
+    }
+}
+
+/// Rows and columns of pairs, fewer than so many, whose values 32 bits hold where differences take 16 at most. Few in tests, so that
+/// these meet others too.
+const NARROW: usize = if cfg!(test) { 256 } else { 1 << 13 };
+
+/// Values of cells of the last column, or row, one after the other, each with the gap that is left from there to the end; all lanes at
+/// once, which the compiler makes vectors of.
+struct Ends<W> {
+    /// Of the cell.
+    value: [i32; MAX_LANES],
+    /// The greatest so far.
+    best: [i32; MAX_LANES],
+    /// The longest gap that it comes with.
+    first: [u32; MAX_LANES],
+    /// The shortest.
+    least: [u32; MAX_LANES],
+    lanes: std::marker::PhantomData<W>,
+}
+
+impl<W: Lanes> Ends<W> {
+    /// Begins with a cell's value, the greatest one, and the shortest gap that has that.
+    fn from(lane: impl Fn(usize) -> (i64, i64, u32)) -> Self {
+        let lanes: [(i64, i64, u32); MAX_LANES] = std::array::from_fn(lane);
+        Ends {
+            value: lanes.map(|lane| lane.0 as i32),
+            best: lanes.map(|lane| lane.1 as i32),
+            first: [0; MAX_LANES],
+            least: lanes.map(|lane| lane.2),
+            lanes: std::marker::PhantomData,
+        }
+    }
+
+    /// Takes the next cell, a symbol further, after which `left` of them follow.
+    #[inline(always)]
+    fn take(&mut self, form: &DifferenceScoring<W::Elem>, differences: &[W::Elem], left: usize) {
+        let change = (form.edge(left) - form.edge(left + 1)) as i32;
+        let (left, differences) = (left as u32, &differences[..W::COUNT]);
+        for (lane, &difference) in differences.iter().enumerate() {
+            let value = self.value[lane].wrapping_add(form.difference(difference) as i32).wrapping_add(change);
+            let (best, first, least) = (self.best[lane], self.first[lane], self.least[lane]);
+            let of_best = if value > best { left } else { first.max(left) };
+            self.value[lane] = value;
+            self.best[lane] = best.max(value);
+            self.first[lane] = if value >= best { of_best } else { first };
+            self.least[lane] = if value >= best { left } else { least };
+        }
+    }
+
+    /// The greatest value of a lane with the longest and the shortest gap.
+    fn of(&self, lane: usize) -> (i64, u32, u32) {
+        (i64::from(self.best[lane]), self.first[lane], self.least[lane])
     }
 }
 
