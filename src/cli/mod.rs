@@ -49,19 +49,20 @@ use std::process::ExitCode;
 pub(crate) fn run() -> ExitCode {
     quieten_vulkan();
     let typed: Vec<OsString> = std::env::args_os().collect();
-    if let Some(word) = tips::word_after_one_dash(&typed) {
+    let is_silent = mpi::leaves_it_to_rank_0(&typed);
+    if let Some(word) = tips::word_after_one_dash(&typed).filter(|_| !is_silent) {
         return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
     }
-    let is_silent = mpi::leaves_it_to_rank_0(&typed);
     match Args::of(typed.clone()) {
         Ok(args) => match Options::try_from(args) {
-            Err(error) if is_silent => ExitCode::from(error.exit_code()),
+            // A rank that failed might have rank 0 ended before it has said why.
+            Err(_) if is_silent => ExitCode::SUCCESS,
             options => match options.and_then(execute) {
                 Ok(code) => code,
                 Err(error) => report(&error),
             },
         },
-        Err(error) if is_silent => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
+        Err(_) if is_silent => ExitCode::SUCCESS,
         Err(error) => report_typing(&typed, &error),
     }
 }
