@@ -15,7 +15,7 @@ const SPACING: usize = 32;
 const WIDEST: usize = 4;
 
 /// Bytes that rows of a group may take; of more, none is kept. Little in tests, so that these meet the wide spacings too.
-const MOST_BYTES: usize = if cfg!(test) { 9 << 16 } else { 32 << 20 };
+const MOST_BYTES: usize = if cfg!(test) { 1 << 19 } else { 32 << 20 };
 
 /// The fewest columns on either side of the straight line between the corners that are kept.
 const LEAST_REACH: usize = 64;
@@ -146,9 +146,9 @@ impl<E: Element> Checkpoints<E> {
         LEAST_REACH + self.more
     }
 
-    /// Columns of a row that are kept.
+    /// Columns of a row that are kept: one less than there is room for values, of which one lies before the first.
     fn width(&self) -> usize {
-        self.columns.min(2 * self.reach())
+        self.columns.min(2 * self.reach() - 1)
     }
 
     /// Which.

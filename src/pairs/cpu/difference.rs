@@ -120,10 +120,11 @@ unsafe fn align<W: Lanes>(task: GroupTask<'_, DifferenceScoring<W::Elem>, W::Ele
     let mut edges = [[W::Elem::default(); MAX_LANES]; ROWS];
     let mut inside = false;
     for r in (0..group.rows()).step_by(ROWS) {
-        if checkpoints.keeps(group.rows() - r) {
+        // The border is known.
+        if r > 0 && checkpoints.keeps(group.rows() - r) {
             let mut edge = [W::Elem::default(); MAX_LANES];
             for (lane, edge) in edge[..count].iter_mut().enumerate() {
-                *edge = W::Elem::of(form.edge((r + group.symbols(lane)).saturating_sub(group.rows())));
+                *edge = W::Elem::of(form.edge(group.done(r - 1, lane)));
             }
             // SAFETY: the caller's.
             unsafe { checkpoints.keep::<W>(group.rows() - r, &edge, dh, f) };

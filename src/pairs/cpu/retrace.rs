@@ -109,13 +109,13 @@ impl<E: LaneElement> Tracer<E> {
     pub(super) fn trace(
         &mut self,
         mut group: Scored<'_, E>,
-        wanted: Vec<Wanted>,
+        mut wanted: Vec<Wanted>,
         traces: &mut Traces,
         spans: &mut [Option<(usize, u32)>],
     ) -> Result<()> {
         let begin = Instant::now();
         let Scored { level, form, query, targets, .. } = group;
-        let wanted: Vec<Wanted> = wanted.into_iter().filter(|wanted| !targets[wanted.lane].is_empty()).collect();
+        wanted.retain(|wanted| !targets[wanted.lane].is_empty());
         let count = wanted.len();
         if self.walks.len() < count {
             self.walks.resize_with(count, Walk::default);
