@@ -42,6 +42,10 @@ use crate::seq::Code;
 /// Stands for minus infinity in edges. Low enough that no path has it, and that subtracting a cost does not wrap.
 pub const NEVER: i32 = -(1 << 30);
 
+/// How many times narrower than the panel before the last one has to be for that to take it over: with a few strips more a panel
+/// may take twice as long, as if it had twice as many.
+pub(crate) const SLIVER: u32 = 16;
+
 /// The pair and how it is scored.
 #[derive(Debug, Clone)]
 pub struct LongPair {

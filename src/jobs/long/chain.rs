@@ -13,13 +13,10 @@ use super::panels::{MatrixPart, TICK};
 use super::pulse::WatchedSource;
 use super::sink::PanelSink;
 use crate::error::{Error, Result};
-use crate::long::{Best, LongEngine, Sweep};
+use crate::long::{Best, LongEngine, SLIVER, Sweep};
 
 /// Panels begin at multiples of so many columns, which is what GPUs read and write at once.
 const COLUMNS: u32 = 64;
-/// How many times narrower than the panel before the last one has to be for that to take it over: with a few strips more a panel
-/// may take twice as long, as if it had twice as many.
-const SLIVER: u32 = 16;
 
 /// What is known of a panel's last column.
 pub(super) enum Known {

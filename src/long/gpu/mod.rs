@@ -23,7 +23,7 @@ use self::sweep::{Handed, Keep};
 use self::trace::TraceKernels;
 use self::width::{ANY_KINDS, NARROW_CELLS, STRIPS, any_kinds, suiting_cells, suiting_classes};
 use super::kernels::striped::{BLOCK_ROWS, Variant, record_bytes};
-use super::{Best, LongEngine, LongPair, Method, Region, Sink, Source, Sweep, Swept, Traced};
+use super::{Best, LongEngine, LongPair, Method, Region, SLIVER, Sink, Source, Sweep, Swept, Traced};
 use crate::error::Result;
 use crate::gpu::adapter::{self, FoundAdapter};
 use crate::gpu::clock::Clock;
@@ -358,8 +358,8 @@ impl LongEngine for GpuLong {
         let times = if may_be_wide { self.gpu.description.suited(4, 1, 1) } else { 1 };
         let strips = if self.software { 64 } else { STRIPS * times };
         let cells = self.cells(u32::MAX, ANY_KINDS);
-        // A panel may be wider by a sixteenth.
-        let suits = strips.min(self.most_strips(cells) / 17 * 16) * self.lanes() * cells;
+        // A panel may be wider by a sliver.
+        let suits = strips.min(self.most_strips(cells) / (SLIVER + 1) * SLIVER) * self.lanes() * cells;
         columns.min(suits)
     }
 
