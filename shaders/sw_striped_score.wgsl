@@ -9,15 +9,16 @@
 //             are stored with their highest bit flipped, so that 0 says "not there yet": no value is the least integer.
 //             Horizontal edges: (c * columns_stride + j) * 2, along row min(c * mark, rows).
 //             State: (k * STATE_WORDS + w) * LANES + t: what lane t takes up again in the next dispatch.
-//             Records: 4 words a strip (its best score, the least block that has it, batches kept), then SLOTS slots a strip: word w
-//             of lane t before a batch, w * LANES + t, the words that entered in it, and its first step.
+//             Records: 4 words a strip (its best score, the first step of the first batch that has it, batches kept), then SLOTS
+//             slots a strip: word w of lane t before a batch, w * LANES + t, the words that entered in it, and its first step.
 // Schedule:   in a dispatch strip k does steps base - k * lag to base + steps - k * lag. With lag >= steps + LANES - 1 all that it
 //             reads was written by earlier dispatches (wavefront). With a smaller lag it waits for its left neighbour
 //             (PERSISTENT): strips are taken in order by ticket, so whoever waits waits for one that runs. Since the payload is
 //             the flag, no order between two memory locations is relied upon. A wait that is too long ends the dispatch.
 // Invariant:  after step s, block s - t of lane t is final, and after a batch all its edges are in global memory. After a
-//             batch the strip's slots hold all batches in which a lane came to the strip's best score in the least block that
-//             has it: the best cell is in one of them, and the host finds it there. A block's batches are at most SLOTS.
+//             batch the strip's slots hold the first batch in which a lane came to the strip's best score, and of the SLOTS - 1
+//             that follow those in which another did: lanes to the right come to a block later. The least block that has the
+//             score is in one of them, and the host finds the cell there: later batches begin below all blocks of the first.
 // Uniform:    strip and steps come from the workgroup's number or ticket; all lanes make all steps.
 // Limits:     rows are a multiple of 4; values within 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
@@ -35,7 +36,7 @@ const PADDING: i32 = -536870912;
 const NOWHERE: u32 = 0xffffffffu;
 const BATCH_WORDS: u32 = BATCH * 8u;
 const WORDS_A_LANE: u32 = (BATCH_WORDS + LANES - 1u) / LANES;
-// Batches in which the lanes of a strip come to a block.
+// Batches whose blocks are not all below those of the first of them.
 const SLOTS: u32 = (LANES + BATCH - 2u) / BATCH + 1u;
 const SLOT_WORDS: u32 = (2u * CELLS + 9u) * LANES + BATCH_WORDS + 1u;
 const HEAD_WORDS: u32 = 4u;
@@ -244,9 +245,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     var lane: Lane;
     // What a lane has to surpass for a new record: columns before the first never do.
     var record = select(0, 0x7fffffff, lane_column < 0);
-    // Of the strip: its best score, the least block that has it, and the batches that are kept.
+    // Of the strip: its best score, the first step of the first batch that has it, and how many batches are kept.
     var strip_best = 0;
-    var strip_block = 0u;
+    var strip_step = 0;
     var kept = 0u;
     let head = strip * HEAD_WORDS;
     // How often the lane may still ask for what is not there yet.
@@ -279,12 +280,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         if (BEST) {
             record = state[rest + 9u * LANES];
             strip_best = records[head];
-            strip_block = u32(records[head + 1u]);
+            strip_step = records[head + 1u];
             kept = u32(records[head + 2u]);
         }
     }
-    // The best score of all strips is asked for a batch ahead, too. It only rises: an older one prunes less.
+    // The best score of all strips is asked for a batch ahead, too. It only rises: an older one prunes less. Where batches are pruned
+    // nobody asks, as all strips ask at the same place, and what was pruned is told at the end.
     var known_ahead = 0;
+    var pruned = 0u;
     if (PRUNE) {
         known_ahead = atomicLoad(&shared_best.best);
     }
@@ -351,23 +354,31 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 }
             }
         }
-        var go = true;
+        // Whether all blocks of the batch are the panel's, and none is the last before a mark, or the last of all.
+        let lowest_end = batch - i32(LANES) + 2;
+        let highest_end = batch + i32(BATCH);
+        let is_plain = lowest_end > 0 && highest_end < i32(blocks)
+            && u32(highest_end) / params.mark_blocks == u32(lowest_end - 1) / params.mark_blocks;
         var known = 0;
         if (PRUNE) {
+            var go = true;
             known = max(params.best_floor, bitcast<i32>(of_first(bitcast<u32>(known_ahead), t)));
-            known_ahead = atomicLoad(&shared_best.best);
             // Nobody asks for less.
             record = max(record, known - 1);
-            for (var c = 0u; c < CELLS; c++) {
-                highest = max(highest, lane.h[c]);
-            }
-            highest = max(max(max(highest, lane.corner), max(lane.sent_h.x, lane.sent_h.y)), max(lane.sent_h.z, lane.sent_h.w));
-            // Entering gaps are below the H that they leave, so H bounds all. No path has more steps that score than there are
-            // rows or columns left.
+            // No path has more steps that score than there are rows or columns left.
             let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
             let columns_left = params.columns_to_end - max(i32(strip * LANES * CELLS) - i32(params.padding), 0);
             let reach = max(min(rows_left, columns_left), 0) * params.greatest;
-            go = any_of_all(highest + reach >= known, t);
+            // Where a path could begin and still come to the best, none is hopeless.
+            if (reach < known) {
+                // Entering gaps are below the H that they leave, so H bounds all.
+                var tops = max(vec4<i32>(highest, lane.corner, 0, 0), lane.sent_h);
+                for (var c4 = 0u; c4 < C4; c4++) {
+                    tops = max(tops, vec4<i32>(lane.h[c4 * 4u], lane.h[c4 * 4u + 1u], lane.h[c4 * 4u + 2u], lane.h[c4 * 4u + 3u]));
+                }
+                highest = max(max(tops.x, tops.y), max(tops.z, tops.w));
+                go = any_of_all(highest + reach >= known, t);
+            }
             if (!go) {
                 // Nothing that passes here reaches the best: all lanes forget what they have.
                 for (var c = 0u; c < CELLS; c++) {
@@ -377,12 +388,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 lane.sent_h = vec4<i32>(0);
                 lane.sent_gap = vec4<i32>(params.first);
                 lane.corner = 0;
-                // Seldom one of these blocks is the last before a mark, or the last of all.
-                let first = batch - i32(t);
-                let after = first + i32(BATCH);
-                let mark_block = i32(next_mark * params.mark_blocks) - 1;
-                let last_block = i32(blocks) - 1;
-                if ((mark_block >= first && mark_block < after) || (last_block >= first && last_block < after)) {
+                if (!is_plain) {
                     for (var s = 0u; s < BATCH; s++) {
                         let block = batch + i32(s) - i32(t);
                         if (block >= 0 && u32(block) < blocks && (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks)) {
@@ -410,130 +416,119 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 if (upcoming >= 0 && u32(upcoming) < blocks) {
                     word = query_classes[params.query_begin + u32(upcoming)];
                 }
-                if (t == 0u) {
-                    atomicAdd(&shared_best.pruned, 1u);
+                pruned++;
+                continue;
+            }
+            known_ahead = atomicLoad(&shared_best.best);
+        }
+        let before = lane;
+        let record_before = record;
+        // A number that the compiler does not know keeps it from unrolling so long a loop, which takes longer.
+        let batch_steps = u32(min(step_end - batch, i32(BATCH)));
+        if (is_plain) {
+            for (var s = 0u; s < batch_steps; s++) {
+                let block = u32(batch + i32(s)) - t;
+                let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+                let symbols = word;
+                word = query_classes[params.query_begin + block + 1u];
+                let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
+                if (BEST) {
+                    record = greatest;
+                }
+                if (t == LANES - 1u) {
+                    outgoing[2u * s] = lane.sent_h;
+                    outgoing[2u * s + 1u] = lane.sent_gap;
                 }
             }
-        }
-        if (go) {
-            let before = lane;
-            let record_before = record;
-            var record_block = 0u;
-            // Whether all blocks of the batch are the panel's, and none is the last before a mark, or the last of all.
-            let lowest_end = batch - i32(LANES) + 2;
-            let highest_end = batch + i32(BATCH);
-            let is_plain = lowest_end > 0 && highest_end < i32(blocks)
-                && u32(highest_end) / params.mark_blocks == u32(lowest_end - 1) / params.mark_blocks;
-            if (is_plain) {
-                for (var s = 0u; s < BATCH; s++) {
-                    let block = u32(batch + i32(s)) - t;
-                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
-                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+        } else {
+            var mark_end = next_mark * params.mark_blocks;
+            for (var s = 0u; s < BATCH; s++) {
+                let block = batch + i32(s) - i32(t);
+                let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
+                let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
+                if (block >= 0 && u32(block) < blocks) {
                     let symbols = word;
-                    word = query_classes[params.query_begin + block + 1u];
+                    if (u32(block) + 1u < blocks) {
+                        word = query_classes[params.query_begin + u32(block) + 1u];
+                    }
                     let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
                     if (BEST) {
-                        record_block = select(record_block, block, greatest > record);
                         record = greatest;
                     }
-                    if (t == LANES - 1u) {
-                        outgoing[2u * s] = lane.sent_h;
-                        outgoing[2u * s + 1u] = lane.sent_gap;
-                    }
-                }
-            } else {
-                var mark_end = next_mark * params.mark_blocks;
-                for (var s = 0u; s < BATCH; s++) {
-                    let block = batch + i32(s) - i32(t);
-                    let left_h = select(from_left(lane.sent_h, t, 2u * s), incoming[2u * s], t <= first_lane);
-                    let left_gap = select(from_left(lane.sent_gap, t, 2u * s + 1u), incoming[2u * s + 1u], t <= first_lane);
-                    if (block >= 0 && u32(block) < blocks) {
-                        let symbols = word;
-                        if (u32(block) + 1u < blocks) {
-                            word = query_classes[params.query_begin + u32(block) + 1u];
-                        }
-                        let greatest = compute_block(&lane, symbols, left_h, left_gap, record, t, is_end);
-                        if (BEST) {
-                            record_block = select(record_block, u32(block), greatest > record);
-                            record = greatest;
-                        }
-                        if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
-                            let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                            // One lane is here at a time and the others wait, and with them all strips to the right: so there is
-                            // one question for all columns but those of the lane with the panel's last.
-                            let place = at + u32(lane_column) + 1u;
-                            if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
-                                for (var c = 0u; c < CELLS; c++) {
+                    if (u32(block) + 1u == mark_end || u32(block) + 1u == blocks) {
+                        let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
+                        // One lane is here at a time and the others wait, and with them all strips to the right: so there is
+                        // one question for all columns but those of the lane with the panel's last.
+                        let place = at + u32(lane_column) + 1u;
+                        if (lane_column >= 0 && u32(lane_column) + CELLS <= params.columns) {
+                            for (var c = 0u; c < CELLS; c++) {
+                                horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
+                            }
+                        } else if (lane_column >= 0) {
+                            for (var c = 0u; c < CELLS; c++) {
+                                if (u32(lane_column) + c < params.columns) {
                                     horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
                                 }
-                            } else if (lane_column >= 0) {
-                                for (var c = 0u; c < CELLS; c++) {
-                                    if (u32(lane_column) + c < params.columns) {
-                                        horizontal[place + c] = vec2<i32>(lane.h[c], entering_gap(&lane, c));
-                                    }
-                                }
                             }
-                            if (lane_column == 0) {
-                                horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
-                            }
-                            next_mark++;
-                            mark_end += params.mark_blocks;
                         }
-                    }
-                    if (t == LANES - 1u) {
-                        outgoing[2u * s] = lane.sent_h;
-                        outgoing[2u * s + 1u] = lane.sent_gap;
+                        if (lane_column == 0) {
+                            horizontal[at] = vec2<i32>(lane.corner, lane.corner + params.first);
+                        }
+                        next_mark++;
+                        mark_end += params.mark_blocks;
                     }
                 }
+                if (t == LANES - 1u) {
+                    outgoing[2u * s] = lane.sent_h;
+                    outgoing[2u * s + 1u] = lane.sent_gap;
+                }
             }
-            if (BEST) {
-                let is_new = record > record_before;
-                if (any_of_all(is_new, t)) {
-                    let top = highest_of_all(select(0, record, is_new), t);
-                    let above = highest_of_all(select(0, i32(blocks - record_block), is_new && record == top), t);
-                    let block = blocks - u32(above);
-                    if (top > strip_best || (top == strip_best && block < strip_block)) {
-                        strip_best = top;
-                        strip_block = block;
-                        kept = 0u;
+        }
+        if (BEST) {
+            let is_new = record > record_before;
+            if (any_of_all(is_new, t)) {
+                let top = highest_of_all(select(0, record, is_new), t);
+                if (top > strip_best) {
+                    strip_best = top;
+                    strip_step = batch;
+                    kept = 0u;
+                }
+                if (top == strip_best && batch - strip_step < i32(SLOTS * BATCH)) {
+                    let slot = params.strips * HEAD_WORDS + (strip * SLOTS + kept) * SLOT_WORDS;
+                    for (var c = 0u; c < CELLS; c++) {
+                        records[slot + c * LANES + t] = before.h[c];
+                        records[slot + (CELLS + c) * LANES + t] = before.gap[c];
                     }
-                    if (top == strip_best && block == strip_block) {
-                        let slot = params.strips * HEAD_WORDS + (strip * SLOTS + kept) * SLOT_WORDS;
-                        for (var c = 0u; c < CELLS; c++) {
-                            records[slot + c * LANES + t] = before.h[c];
-                            records[slot + (CELLS + c) * LANES + t] = before.gap[c];
-                        }
-                        let rest = slot + 2u * CELLS * LANES + t;
-                        for (var r = 0u; r < 4u; r++) {
-                            records[rest + r * LANES] = before.sent_h[r];
-                            records[rest + (4u + r) * LANES] = before.sent_gap[r];
-                        }
-                        records[rest + 8u * LANES] = before.corner;
-                        let entered = slot + (2u * CELLS + 9u) * LANES;
-                        for (var w = t; w < BATCH_WORDS; w += LANES) {
-                            records[entered + w] = incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
-                        }
-                        if (t == 0u) {
-                            records[entered + BATCH_WORDS] = batch;
-                        }
-                        kept++;
+                    let rest = slot + 2u * CELLS * LANES + t;
+                    for (var r = 0u; r < 4u; r++) {
+                        records[rest + r * LANES] = before.sent_h[r];
+                        records[rest + (4u + r) * LANES] = before.sent_gap[r];
                     }
-                    if (PRUNE) {
-                        if (t == 0u && top > known) {
-                            atomicMax(&shared_best.best, top);
-                        }
+                    records[rest + 8u * LANES] = before.corner;
+                    let entered = slot + (2u * CELLS + 9u) * LANES;
+                    for (var w = t; w < BATCH_WORDS; w += LANES) {
+                        records[entered + w] = incoming[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u];
+                    }
+                    if (t == 0u) {
+                        records[entered + BATCH_WORDS] = batch;
+                    }
+                    kept++;
+                }
+                if (PRUNE) {
+                    if (t == 0u && top > known) {
+                        atomicMax(&shared_best.best, top);
                     }
                 }
             }
         }
-        if (go) {
-            // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
-            workgroupBarrier();
-            for (var w = t; w < BATCH_WORDS; w += LANES) {
-                let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
-                if (place != NOWHERE) {
-                    atomicStore(&vertical[place], flipped(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
-                }
+
+        // The right edge, by all lanes. Safe: the barrier shows what the last lane left.
+        workgroupBarrier();
+        for (var w = t; w < BATCH_WORDS; w += LANES) {
+            let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
+            if (place != NOWHERE) {
+                atomicStore(&vertical[place], flipped(outgoing[2u * (w / 8u) + (w & 1u)][(w / 2u) & 3u]));
             }
         }
     }
@@ -553,8 +548,13 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         state[rest + 9u * LANES] = record;
         if (t == 0u) {
             records[head] = strip_best;
-            records[head + 1u] = i32(strip_block);
+            records[head + 1u] = strip_step;
             records[head + 2u] = i32(kept);
+        }
+    }
+    if (PRUNE) {
+        if (t == 0u && pruned > 0u) {
+            atomicAdd(&shared_best.pruned, pruned);
         }
     }
 }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use pairwave::jobs::long::Tuning;
 use pairwave::jobs::{LongAlignment, LongHit, LongWant, Strand, StrandOf};
+use pairwave::long::cpu::CpuLong;
 use pairwave::long::mock::Textbook;
 use pairwave::long::{Best, Edge, LongEngine, Method, Region, Sink, Source, Sweep, Swept, Traced, oracle};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring, SubstitutionMatrix};
@@ -285,6 +286,51 @@ fn the_better_strand_comes_first() {
     let job =
         LongAlignment { strand: Strand::Both, ..job(&both, &target, dna(GAPS[0], Mode::Local, EndGaps::Charged)) };
     assert_eq!(hits(&job, one())[0].strand, StrandOf::Plus);
+}
+
+/// A strand is passed over where its corner tells that it has no alignment of the other one's score, and swept where it might.
+#[test]
+fn a_hopeless_strand_is_passed_over() {
+    let rng = &mut support::rng(17);
+    let [inside, end] = [5000, 1500].map(|length| support::random_codes(rng, Alphabet::Dna, length));
+    let ends_alike = [&end[..], &inside[..], &reverse_complement(&end)[..]].concat();
+    for (query, is_hopeless) in [(support::random_codes(rng, Alphabet::Dna, 8000), true), (ends_alike, false)] {
+        let target = support::mutated(rng, Alphabet::Dna, &query, 1);
+        for (query, strand) in [(query.clone(), StrandOf::Plus), (reverse_complement(&query), StrandOf::Minus)] {
+            let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+            let pruned = LongAlignment { strand: Strand::Both, ..job(&query, &target, scoring) };
+            let whole = LongAlignment { prune: false, ..pruned.clone() };
+            let pruned = LongAlignment { tuning: Tuning::default(), ..pruned };
+            let cpu = || -> Engines { vec![Box::new(CpuLong::new(2))] };
+            let (pruned, whole) = (run(&pruned, cpu()).unwrap(), run(&whole, cpu()).unwrap());
+            assert_eq!(pruned.hits, whole.hits);
+            assert_eq!((pruned.hits[0].strand, pruned.summary.cells), (strand, whole.summary.cells));
+            let (left, a_strand) = (pruned.summary.cells - pruned.summary.pruned_cells, pruned.summary.cells / 2);
+            eprintln!("{strand:?}, hopeless {is_hopeless}: {left} of {a_strand} cells a strand were computed");
+            assert!(left < a_strand / if is_hopeless { 2 } else { 1 });
+        }
+    }
+}
+
+/// No word tells anything of this strand before it is swept, but all that lies below the least score is left out.
+#[test]
+fn the_least_score_passes_over_what_is_below_it_alone() {
+    let rng = &mut support::rng(18);
+    let query = support::random_codes(rng, Alphabet::Dna, 6000);
+    let other = |code| if code & 1 == 1 { 2 } else { 1 };
+    let target: Vec<Code> = (1..).zip(&query).map(|(k, &code)| if k % 12 == 0 { other(code) } else { code }).collect();
+    for (query, strand) in [(query.clone(), StrandOf::Plus), (reverse_complement(&query), StrandOf::Minus)] {
+        let scoring = dna(GAPS[1], Mode::Local, EndGaps::Charged);
+        let greatest = i64::from(scoring.substitution.max_score());
+        let both = LongAlignment { strand: Strand::Both, ..job(&query, &target, scoring) };
+        let cpu = || -> Engines { vec![Box::new(CpuLong::new(2))] };
+        let expected = hits(&LongAlignment { prune: false, ..both.clone() }, cpu());
+        let score = expected[0].score;
+        assert!(expected[0].strand == strand && score * 4 > 3 * greatest * 6000, "{score}");
+        for (min_score, found) in [(score, &expected[..]), (score + 1, &[])] {
+            assert_eq!(hits(&LongAlignment { min_score, ..both.clone() }, cpu()), found, "{strand:?}, {min_score}");
+        }
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@
 
 mod ahead;
 mod border;
+mod bound;
 mod chain;
 mod checkpoint;
 mod edge_store;

@@ -121,6 +121,11 @@ impl Pass {
         Ok(pass)
     }
 
+    /// A matrix that was passed over: no alignment of the best score yet is in it.
+    pub(super) fn over(cells: u64, pruned_cells: u64) -> Pass {
+        Pass { cells, pruned_cells, ..Pass::default() }
+    }
+
     fn add(&mut self, swath: Swath, columns: u32, keep: bool) {
         let Swath { grid, best, pruned_cells } = swath;
         self.best = Best::better(self.best, best);

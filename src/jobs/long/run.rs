@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::border::{Line, Part};
+use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
 use super::edge_store::{EdgeStore, default_limit};
 use super::engine_pool::EnginePool;
 use super::grid::{Cut, EngineSizes};
-use super::panels::Watch;
+use super::panels::{MatrixPart, Watch, sweep};
 use super::parts::{Forbidden, JobShared, Pass};
 use super::walk::{Walk, WalkOptions};
 use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, StrandOf};
@@ -23,6 +25,12 @@ use crate::seq::{Alphabet, Code, SequenceId, SequenceStore, reverse_complement};
 
 /// Time between saves, if none is given.
 const SAVE_EVERY: Duration = Duration::from_secs(30);
+/// The part of the shorter length, and the symbols at least, by which the corner of a hopeless strand is larger than where an
+/// alignment could begin: more than what unrelated sequences reach, and most repeats.
+const CORNER_MARGIN: u32 = 32;
+const LEAST_MARGIN: u32 = 1024;
+/// The part of the matrix that it may be at most.
+const CORNER_PART: u64 = 8;
 /// The note with the alignments so far.
 const HITS: &str = "hits.json";
 /// The note with all of them.
@@ -34,6 +42,8 @@ struct Side {
     pair: LongPair,
     forbidden: Vec<Forbidden>,
     pass: Option<Pass>,
+    /// A score that it reaches for sure, if that was asked.
+    bound: i32,
 }
 
 impl Side {
@@ -115,7 +125,7 @@ impl LongAlignment {
         let target: Arc<[Code]> = self.target.codes(self.target_id).into();
         let side = |strand, query: Arc<[Code]>| {
             let pair = LongPair { query, target: Arc::clone(&target), scoring: Arc::clone(&self.scoring) };
-            Side { strand, pair, forbidden: Vec::new(), pass: None }
+            Side { strand, pair, forbidden: Vec::new(), pass: None, bound: 0 }
         };
         let mut sides = Vec::new();
         if self.strand != Strand::Reverse {
@@ -254,6 +264,74 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// Tells scores that the strands reach for sure, so that all of them are pruned by the greatest from the first row on.
+    fn bound(&self, sides: &mut [Side]) {
+        let begin = Instant::now();
+        let bounds = bounds(&sides.iter().map(|side| &side.pair).collect::<Vec<_>>());
+        for (side, bound) in sides.iter_mut().zip(bounds) {
+            side.bound = bound;
+            self.shared.best.raise(bound);
+            tracing::debug!(strand = ?side.strand, score = bound, "reached for sure");
+        }
+        tracing::debug!(seconds = begin.elapsed().as_secs_f64(), "bounds");
+    }
+
+    /// Passes over a strand without an alignment of the best score yet, if that is soon told. An alignment of so many symbols of
+    /// each sequence begins in the matrix's upper left corner and leads out of it; so where what the corner's cells along its last row
+    /// and column have, and all that lies beyond could add, is less than that score, there is none.
+    fn pass_over(&mut self, side: &mut Side) -> Result<()> {
+        let Side { ref pair, bound, .. } = *side;
+        let (m, n) = (pair.query.len() as u32, pair.target.len() as u32);
+        let (known, greatest) = (self.shared.best.get(), pair.scoring.substitution.max_score().max(1));
+        // Where a strand reaches half of it, the corner would be swept twice.
+        if side.pass.is_some() || known <= 0 || bound > known / 2 {
+            return Ok(());
+        }
+        let symbols = known as u32 / greatest as u32;
+        let margin = (m.min(n) / CORNER_MARGIN).max(LEAST_MARGIN);
+        let corner = |length: u32| length.saturating_sub(symbols).saturating_add(margin);
+        let (rows, columns) = (corner(m), corner(n));
+        let cells = u64::from(m) * u64::from(n);
+        let of_corner = u64::from(rows) * u64::from(columns);
+        // An alignment leads out of a corner that has fewer rows or columns.
+        let is_small = rows < symbols.min(m) && columns < symbols.min(n) && of_corner <= cells / CORNER_PART;
+        if !is_small || rows > self.shared.cut.belt_rows {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        let line = |last| Line::of((0, last), Part::Border);
+        let JobShared { engine_pool, edge_store, cut, best, watch, .. } = &mut self.shared;
+        let part = MatrixPart {
+            pair: pair.clone(),
+            rows: (0, rows),
+            columns: (0, columns),
+            top: line(columns),
+            left: line(rows),
+            cut: Cut { pitch: None, ..*cut },
+            walks: false,
+            prune: true,
+            best: Arc::clone(best),
+        };
+        let swath = sweep(part, engine_pool, edge_store, None, Watch { progress: None, ..*watch })?;
+        let mut reached = 0;
+        for (line, last) in [(swath.grid.across.get(&rows), columns), (swath.grid.down.get(&columns), rows)] {
+            let line = line.ok_or_else(|| Error::Internal("a sweep ended without its last row or column".into()))?;
+            reached = line.slice(pair, 0, last)?.h.into_iter().fold(reached, i32::max);
+        }
+        let beyond = i64::from(greatest) * i64::from((m - rows).max(n - columns));
+        let is_hopeless = i64::from(reached) + beyond < i64::from(known);
+        tracing::debug!(rows, columns, reached, is_hopeless, seconds = begin.elapsed().as_secs_f64(), "corner swept");
+        self.summary.sweep_seconds += begin.elapsed().as_secs_f64();
+        if is_hopeless {
+            let pruned_cells = cells - of_corner + swath.pruned_cells;
+            self.summary.cells += cells;
+            self.summary.pruned_cells += pruned_cells;
+            side.pass = Some(Pass::over(cells, pruned_cells));
+            watch.progress.inspect(|progress| progress.advance(0, cells));
+        }
+        Ok(())
+    }
+
     /// Walks back from a cell of a swept strand.
     fn walk(&mut self, side: &Side, from: Point) -> Result<(Point, Cigar)> {
         let begin = Instant::now();
@@ -305,6 +383,7 @@ impl Runner<'_> {
     fn local(&mut self, mut sides: Vec<Side>) -> Result<Vec<LongHit>> {
         if self.shared.prune {
             self.shared.best.raise(self.job.min_score.min(i32::MAX.into()) as i32);
+            self.bound(&mut sides);
         }
         let earlier = self.shared.checkpoint.as_ref().and_then(|checkpoint| checkpoint.read(HITS));
         let mut hits: Vec<LongHit> = earlier.unwrap_or_default();
@@ -314,6 +393,9 @@ impl Runner<'_> {
         while hits.len() < self.job.top as usize {
             let mut best: Option<(usize, i32, Point)> = None;
             for (index, side) in sides.iter_mut().enumerate() {
+                if self.shared.prune {
+                    self.pass_over(side)?;
+                }
                 self.sweep(side)?;
                 let found = side.pass.as_ref().and_then(|pass| pass.best);
                 if let Some(found) = found.filter(|found| best.is_none_or(|best| found.score > best.1)) {

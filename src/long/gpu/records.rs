@@ -1,4 +1,4 @@
-//! Where a panel's best cell is. Strips tell their best score and keep what they computed the batches from in which a lane
+//! Where a panel's best cell is. Strips tell their best score and keep what they computed the batches from in which lanes
 //! first came to it; the host computes these again and finds the cell. So the kernel never looks for a place, which would
 //! stop all lanes of a strip, and with it all strips to its right, at each block along an alignment whose score grows.
 
@@ -32,14 +32,16 @@ impl GpuLong {
         let strips = plan.params.strips as usize;
         let heads = self.read_words(records, 0, (strips * RECORD_HEAD) as u64 * 4)?;
         let heads: Vec<&[u32]> = heads.chunks_exact(RECORD_HEAD).collect();
-        // The least row comes first, and all cells of the best score in it are in the same block.
-        let key = |head: &[u32]| (head[0] as i32, std::cmp::Reverse(head[1]));
-        let Some(top) = heads.iter().map(|head| key(head)).max().filter(|&(score, _)| score > 0) else {
+        let score = |strip: usize| heads[strip][0] as i32;
+        let Some(top) = (0..strips).map(score).max().filter(|&top| top > 0) else {
             return Ok(None);
         };
+        // The least row comes first. Strips that come to the score so many batches after the first of them have it below that one.
+        let first = (0..strips).filter(|&strip| score(strip) == top).map(|strip| heads[strip][1]).min();
+        let end = first.unwrap_or(0) + variant.slots() * variant.batch;
         let (slots, slot_words) = (variant.slots() as usize, variant.slot_words() as usize);
         let places: Vec<(u32, u64)> = (0..strips)
-            .filter(|&strip| key(heads[strip]) == top)
+            .filter(|&strip| score(strip) == top && heads[strip][1] < end)
             .flat_map(|strip| {
                 let first = strips * RECORD_HEAD + strip * slots * slot_words;
                 (0..heads[strip][2] as usize).map(move |slot| (strip as u32, (first + slot * slot_words) as u64 * 4))
@@ -56,7 +58,7 @@ impl GpuLong {
             }
         }
         match best {
-            Some(found) if found.score == top.0 => Ok(best),
+            Some(found) if found.score == top => Ok(best),
             _ => Err(self.gpu.error("the best score of the strips is in no batch that they kept")),
         }
     }

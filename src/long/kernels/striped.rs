@@ -112,7 +112,8 @@ pub struct Variant {
     pub shuffle: bool,
 }
 
-/// Words that a strip tells of its records: its best score, the least block that has it, the batches that it keeps.
+/// Words that a strip tells of its records: its best score, the first step of the first batch that has it, how many batches it
+/// keeps.
 pub const RECORD_HEAD: usize = 4;
 
 /// Batches in which the lanes of a strip come to a block.
