@@ -10,7 +10,9 @@
 //             Horizontal edges: (c * columns_stride + j) * 2, along row min(c * mark, rows).
 //             State: (k * STATE_WORDS + w) * LANES + t: what lane t takes up again in the next dispatch.
 //             Records: 4 words a strip (its best score, the first step of the first batch that has it, batches kept), then SLOTS
-//             slots a strip: word w of lane t before a batch, w * LANES + t, the words that entered in it, and its first step.
+//             slots a strip: word w of lane t before a batch, w * LANES + t, the words that entered in it, and its first step. Between
+//             them two words a strip that take turns: how many batches were pruned in a row before a dispatch, twice, and 1 more if
+//             the strip was passed over in the one before.
 // Schedule:   in a dispatch strip k does steps base - k * lag to base + steps - k * lag. With lag >= steps + LANES - 1 all that it
 //             reads was written by earlier dispatches (wavefront). With a smaller lag it waits for its left neighbour
 //             (PERSISTENT): strips are taken in order by ticket, so whoever waits waits for one that runs. Since the payload is
@@ -19,6 +21,11 @@
 //             batch the strip's slots hold the first batch in which a lane came to the strip's best score, and of the SLOTS - 1
 //             that follow those in which another did: lanes to the right come to a block later. The least block that has the
 //             score is in one of them, and the host finds the cell there: later batches begin below all blocks of the first.
+// Clear:      a strip whose lanes have forgotten all, and whose right edge has nothing that its neighbour has still to read but
+//             what was pruned. If all strips from the first one on are clear, and what enters the first one is hopeless, so is all that
+//             they would compute in a dispatch: they are passed over (PRUNE and PERSISTENT, with steps >= lag). Their right edges
+//             are not written, but for whole ones: who reads them finds by itself that they are clear. All strips find the same, by
+//             what was known before the dispatch: `best_floor`, `left_reached` and the words of this turn.
 // Uniform:    strip and steps come from the workgroup's number or ticket; all lanes make all steps.
 // Limits:     rows are a multiple of 4; values within 32 bits (LongPair::fits).
 // Oracle:     src/long/oracle.rs
@@ -40,6 +47,9 @@ const WORDS_A_LANE: u32 = (BATCH_WORDS + LANES - 1u) / LANES;
 const SLOTS: u32 = (LANES + BATCH - 2u) / BATCH + 1u;
 const SLOT_WORDS: u32 = (2u * CELLS + 9u) * LANES + BATCH_WORDS + 1u;
 const HEAD_WORDS: u32 = 4u;
+const TURN_WORDS: u32 = 2u;
+// Strips that a lane asks for at once.
+const AT_ONCE: u32 = 4u;
 
 struct Params {
     rows: u32,
@@ -72,6 +82,9 @@ struct Params {
     rings_begin: u32,
     // Columns that the first strip lacks, a multiple of CELLS.
     padding: u32,
+    // The greatest H that the first strip's left edge has in this dispatch, and which of a strip's words that take turns is of it.
+    left_reached: i32,
+    turn: u32,
 }
 
 // What a sweep tells: the best score of all strips, the next ticket, whether a wait was too long, batches that were pruned.
@@ -124,6 +137,81 @@ fn word_place(w: u32, first_block: i32, begin: u32, mask: u32) -> u32 {
         return NOWHERE;
     }
     return 2u * (begin + (u32(row) & mask)) + (w & 1u);
+}
+
+// Word w of an edge that is clear.
+fn clear_word(w: u32) -> u32 {
+    return flipped(select(0, params.first, (w & 1u) == 1u));
+}
+
+// Where the word of a strip is that tells of this turn, or of the next one.
+fn turn_place(strip: u32, turn: u32) -> u32 {
+    return params.strips * (HEAD_WORDS + turn) + strip;
+}
+
+// What a path can gain from where a strip begins a batch: no path has more steps that score than there are rows or columns left.
+fn reach_of(strip: u32, batch: i32) -> i32 {
+    let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
+    let columns_left = params.columns_to_end - max(i32(strip * LANES * CELLS) - i32(params.padding), 0);
+    return max(min(rows_left, columns_left), 0) * params.greatest;
+}
+
+// Whether a strip is clear before this dispatch, and nothing that could begin in it comes to the best.
+fn is_clear(strip: u32) -> bool {
+    let shift = params.base - i32(strip) * params.lag;
+    let pruned = i32(u32(records[turn_place(strip, params.turn)]) >> 1u);
+    // Who begins in this dispatch has no word yet.
+    return shift > 0 && pruned * i32(BATCH) >= params.lag && reach_of(strip, shift) < params.best_floor;
+}
+
+// The first strip that is not passed over in this dispatch, as far as it is not right of this one. To be called by all lanes.
+fn first_at_work(strip: u32, t: u32) -> u32 {
+    if (params.first_strip == 0u) {
+        if (params.left_reached + reach_of(0u, max(params.base, 0)) >= params.best_floor) {
+            return 0u;
+        }
+    } else if (i32(u32(records[turn_place(params.first_strip - 1u, params.turn)]) >> 1u) * i32(BATCH) < params.lag) {
+        return params.first_strip;
+    }
+    for (var begin = params.first_strip; begin <= strip; begin += AT_ONCE * LANES) {
+        var before = 0;
+        for (var k = AT_ONCE; k > 0u; k--) {
+            let other = begin + (k - 1u) * LANES + t;
+            if (other <= strip) {
+                if (!is_clear(other)) {
+                    before = i32(strip + 1u - other);
+                }
+            }
+        }
+        if (any_of_all(before > 0, t)) {
+            return strip + 1u - u32(highest_of_all(before, t));
+        }
+    }
+    return strip + 1u;
+}
+
+// Writes along marked rows, and along the last one, that a lane's columns are clear, for blocks from first to after.
+fn clear_marks(lane_column: i32, first: i32, after: i32) {
+    let blocks = params.rows / 4u;
+    for (var mark = u32(max(first, 0)) / params.mark_blocks + 1u; ; mark++) {
+        let end = min(mark * params.mark_blocks, blocks);
+        if (i32(end) - 1 < first || i32(end) - 1 >= after) {
+            return;
+        }
+        let at = select(mark, params.marks, end == blocks) * params.columns_stride;
+        for (var c = 0u; c < CELLS; c++) {
+            if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
+                horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(0, params.first);
+            }
+        }
+        if (lane_column == 0) {
+            // Of the panel's left edge too, lest what an earlier panel left stay here.
+            horizontal[at] = vec2<i32>(0, params.first);
+        }
+        if (end == blocks) {
+            return;
+        }
+    }
 }
 
 fn flipped(value: i32) -> u32 {
@@ -228,8 +316,59 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         return;
     }
 
-    // Phase 1: the profile, and where the lane stands.
+    // Phase 1: whether there is anything to do; the profile, and where the lane stands.
     let lane_column = i32((strip * LANES + t) * CELLS) - i32(params.padding);
+    let left_begin = edge_begin(strip);
+    let left_mask = edge_mask(strip);
+    let right_begin = edge_begin(strip + 1u);
+    let right_mask = edge_mask(strip + 1u);
+    // Batches that were pruned in a row, and blocks below which the left edge is clear though nobody wrote so.
+    var pruned_in_row = 0u;
+    var clear_until = -1;
+    if (PRUNE && PERSISTENT) {
+        if (step_begin > 0) {
+            pruned_in_row = u32(records[turn_place(strip, params.turn)]) >> 1u;
+        }
+        if (params.steps >= params.lag && strip > 0u) {
+            let left_shift = clamp(shift + params.lag, 0, params.total_steps);
+            if (left_shift > 0 && (u32(records[turn_place(strip - 1u, params.turn)]) & 1u) == 1u) {
+                clear_until = left_shift - i32(LANES) + 1;
+            }
+        }
+        var at_work = 0u;
+        if (params.steps >= params.lag) {
+            at_work = first_at_work(strip, t);
+        }
+        if (at_work >= strip && strip > params.first_strip) {
+            clear_until = 0x7fffffff;
+            if (!is_whole(strip)) {
+                // What the strip to the left wrote before it was passed over is not to be found when its places are used again.
+                for (var w = t; w < u32(params.lag) * 8u; w += LANES) {
+                    let row = u32(step_begin) * 4u + w / 2u + 1u;
+                    if (row <= params.rows) {
+                        atomicStore(&vertical[2u * (left_begin + (row & left_mask)) + (w & 1u)], 0u);
+                    }
+                }
+            }
+        }
+        if (at_work > strip) {
+            clear_marks(lane_column, step_begin - i32(t), step_end - i32(t));
+            if (is_whole(strip + 1u)) {
+                for (var w = t; w < u32(step_end - step_begin) * 8u; w += LANES) {
+                    let row = (step_begin - i32(LANES) + 1) * 4 + i32(w / 2u) + 1;
+                    if (row > 0 && row <= i32(params.rows)) {
+                        atomicStore(&vertical[2u * (right_begin + u32(row)) + (w & 1u)], clear_word(w));
+                    }
+                }
+            }
+            if (t == 0u) {
+                let batches = u32(step_end - step_begin) / BATCH;
+                records[turn_place(strip, 1u - params.turn)] = i32(((pruned_in_row + batches) << 1u) | 1u);
+                atomicAdd(&shared_best.pruned, batches);
+            }
+            return;
+        }
+    }
     for (var p = t; p < CLASSES * C4 * LANES; p += LANES) {
         let row_class = p / (C4 * LANES);
         let column = i32((strip * LANES + p % LANES) * CELLS + (p / LANES) % C4 * 4u) - i32(params.padding);
@@ -301,10 +440,6 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         word = query_classes[params.query_begin + first_block];
     }
 
-    let left_begin = edge_begin(strip);
-    let left_mask = edge_mask(strip);
-    let right_begin = edge_begin(strip + 1u);
-    let right_mask = edge_mask(strip + 1u);
     let is_end = t == LANES - 1u && strip + 1u == params.strips;
     // The lane that the left edge enters. Nobody listens to lanes before it; they get the same, as a shuffle might give them anything.
     let first_lane = select(0u, params.padding / CELLS, strip == 0u);
@@ -326,6 +461,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             let place = word_place(w, batch - i32(first_lane), left_begin, left_mask);
             if (place != NOWHERE) {
                 var value = ahead[k];
+                if (PRUNE && PERSISTENT) {
+                    value = select(value, clear_word(w), batch - i32(first_lane) + i32(w / 8u) < clear_until);
+                }
                 if (PERSISTENT) {
                     while (value == 0u && patience > 0u) {
                         value = atomicLoad(&vertical[place]);
@@ -365,10 +503,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
             known = max(params.best_floor, bitcast<i32>(of_first(bitcast<u32>(known_ahead), t)));
             // Nobody asks for less.
             record = max(record, known - 1);
-            // No path has more steps that score than there are rows or columns left.
-            let rows_left = params.rows_to_end - 4 * max(batch - i32(LANES) + 1, 0);
-            let columns_left = params.columns_to_end - max(i32(strip * LANES * CELLS) - i32(params.padding), 0);
-            let reach = max(min(rows_left, columns_left), 0) * params.greatest;
+            let reach = reach_of(strip, batch);
             // Where a path could begin and still come to the best, none is hopeless.
             if (reach < known) {
                 // Entering gaps are below the H that they leave, so H bounds all.
@@ -388,38 +523,26 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                 lane.sent_h = vec4<i32>(0);
                 lane.sent_gap = vec4<i32>(params.first);
                 lane.corner = 0;
+                let upcoming = batch + i32(BATCH) - i32(t);
                 if (!is_plain) {
-                    for (var s = 0u; s < BATCH; s++) {
-                        let block = batch + i32(s) - i32(t);
-                        if (block >= 0 && u32(block) < blocks && (u32(block) + 1u == next_mark * params.mark_blocks || u32(block) + 1u == blocks)) {
-                            let at = select(next_mark, params.marks, u32(block) + 1u == blocks) * params.columns_stride;
-                            for (var c = 0u; c < CELLS; c++) {
-                                if (lane_column >= 0 && u32(lane_column) + c < params.columns) {
-                                    horizontal[at + u32(lane_column) + c + 1u] = vec2<i32>(0, params.first);
-                                }
-                            }
-                            if (lane_column == 0) {
-                                // Of the panel's left edge too, lest what an earlier panel left stay here.
-                                horizontal[at] = vec2<i32>(0, params.first);
-                            }
-                            next_mark++;
-                        }
-                    }
+                    clear_marks(lane_column, batch - i32(t), upcoming);
+                    next_mark = u32(max(upcoming, 0)) / params.mark_blocks + 1u;
                 }
                 for (var w = t; w < BATCH_WORDS; w += LANES) {
                     let place = word_place(w, batch - i32(LANES) + 1, right_begin, right_mask);
                     if (place != NOWHERE) {
-                        atomicStore(&vertical[place], flipped(select(0, params.first, (w & 1u) == 1u)));
+                        atomicStore(&vertical[place], clear_word(w));
                     }
                 }
-                let upcoming = batch + i32(BATCH) - i32(t);
                 if (upcoming >= 0 && u32(upcoming) < blocks) {
                     word = query_classes[params.query_begin + u32(upcoming)];
                 }
                 pruned++;
+                pruned_in_row++;
                 continue;
             }
             known_ahead = atomicLoad(&shared_best.best);
+            pruned_in_row = 0u;
         }
         let before = lane;
         let record_before = record;
@@ -495,7 +618,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
                     kept = 0u;
                 }
                 if (top == strip_best && batch - strip_step < i32(SLOTS * BATCH)) {
-                    let slot = params.strips * HEAD_WORDS + (strip * SLOTS + kept) * SLOT_WORDS;
+                    let slot = params.strips * (HEAD_WORDS + TURN_WORDS) + (strip * SLOTS + kept) * SLOT_WORDS;
                     for (var c = 0u; c < CELLS; c++) {
                         records[slot + c * LANES + t] = before.h[c];
                         records[slot + (CELLS + c) * LANES + t] = before.gap[c];
@@ -553,8 +676,9 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
         }
     }
     if (PRUNE) {
-        if (t == 0u && pruned > 0u) {
+        if (t == 0u) {
             atomicAdd(&shared_best.pruned, pruned);
+            records[turn_place(strip, 1u - params.turn)] = i32(pruned_in_row << 1u);
         }
     }
 }

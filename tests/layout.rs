@@ -317,6 +317,8 @@ fn params_of_strips() {
             keep_strips,
             rings_begin,
             padding,
+            left_reached,
+            turn,
         ]
     );
 }

@@ -11,10 +11,10 @@ mod random;
 
 use adapter::adapter;
 use cases::{METHODS, case, codes, relative};
-use long::{LongCase, check_prepared, check_sweep, check_trace, check_trace_whole};
+use long::{LongCase, check_prepared, check_pruned_sweep, check_sweep, check_trace, check_trace_whole};
 use pairwave::long::gpu::{GpuLong, Schedule, StripedShape};
 use pairwave::score::{Ambiguity, EndGaps, Gaps, Mode, Scoring};
-use pairwave::seq::Alphabet;
+use pairwave::seq::{Alphabet, Code};
 use random::rng;
 
 /// Shapes with which short pairs have many strips and dispatches; by both schedules, and with every kind of exchange.
@@ -26,6 +26,7 @@ fn shapes() -> Vec<StripedShape> {
         StripedShape { cells: Some(4), lanes: Some(2), batch: 4, steps: Some(12), schedule: wavefront, ..usual },
         StripedShape { cells: Some(8), batch: 4, steps: Some(16), schedule: persistent, ..usual },
         StripedShape { cells: Some(4), batch: 8, schedule: persistent, ..usual },
+        StripedShape { cells: Some(4), batch: 4, steps: Some(32), schedule: persistent, ..usual },
         StripedShape { cells: Some(12), lanes: Some(16), schedule: wavefront, shuffle: false, ..usual },
         usual,
     ]
@@ -138,6 +139,40 @@ fn similar_sequences_are_pruned_and_right() {
         check_trace_whole(&mut engine, &case, (METHODS[2], None, None));
     }
     assert!(pruned * 5 > u64::from(case.m()) * u64::from(case.n()), "a fifth is pruned, not {pruned}");
+}
+
+/// Strips are passed over while nothing comes to them: before an alignment comes by and after it, and where another one comes later.
+#[test]
+fn what_a_known_score_makes_hopeless_is_passed_over() {
+    let rng = &mut rng(19);
+    let scoring = Scoring { mode: Mode::Local, ..Scoring::truong() };
+    let shapes = shapes().into_iter().filter(|shape| shape.schedule != Some(Schedule::Wavefront));
+    let open = |shape| GpuLong::open(&adapter()).expect("the adapter opens").with_shape(shape).with_runtime_checks();
+    let mut engines: Vec<GpuLong> = shapes.map(open).collect();
+    let (mut all_pruned, mut all) = (0, 0);
+    for round in 0..12 {
+        let parts: Vec<Vec<Code>> = (0..3).map(|_| codes(rng, Alphabet::Dna, 300 + 60 * round)).collect();
+        let alike = relative(rng, &parts[0]);
+        let (query, target) = match round % 4 {
+            0 => (parts[0].clone(), alike),
+            1 => ([&parts[1][..], &parts[0]].concat(), [&alike[..], &parts[2]].concat()),
+            2 => ([&parts[0][..], &parts[1]].concat(), [&parts[2][..], &alike].concat()),
+            _ => ([&parts[0][..], &parts[1], &parts[0]].concat(), [&alike[..], &parts[2], &alike].concat()),
+        };
+        let case = LongCase::new(&query, &target, &scoring);
+        let best = case.best(0..case.n()).expect("they are alike").score;
+        let cells = u64::from(case.m()) * u64::from(case.n());
+        for engine in &mut engines {
+            for known in [best, best * 3 / 4, best / 3] {
+                // With a cut, the second panel is clear until the alignment comes over its left edge.
+                let (cuts, mark_every) = (vec![case.n() / 2; 1 - round % 2], rng.of(&[64, 256]));
+                let pruned = check_pruned_sweep(engine, &case, &cuts, mark_every, Some(known)).pruned_cells;
+                eprintln!("round {round}: {known} of {best}, cut at {cuts:?}: {pruned} of {cells} pruned");
+                (all_pruned, all) = (all_pruned + pruned, all + cells);
+            }
+        }
+    }
+    assert!(all_pruned * 2 > all, "half of all is pruned, not {all_pruned} of {all}");
 }
 
 /// What was in memory before, from a panel with great scores, is nowhere taken for a pruned panel's.

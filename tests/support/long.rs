@@ -142,9 +142,22 @@ pub(crate) fn check_sweep(
     mark_every: u32,
     prune: bool,
 ) -> SweptPair {
+    check_pruned_sweep(engine, case, cuts, mark_every, prune.then_some(0))
+}
+
+/// The same of a sweep that is pruned, by a score that is known beforehand, or is not.
+pub(crate) fn check_pruned_sweep(
+    engine: &mut dyn LongEngine,
+    case: &LongCase,
+    cuts: &[u32],
+    mark_every: u32,
+    known: Option<i32>,
+) -> SweptPair {
     let LongCase { pair, matrices } = case;
     let (m, n) = (case.m(), case.n());
+    let prune = known.is_some();
     let best_so_far = BestSoFar::default();
+    known.into_iter().for_each(|known| best_so_far.raise(known));
     let mut left = pair.left(0..m);
     let mut all = SweptPair { best: None, marks: Vec::new(), pruned_cells: 0 };
     let ends: Vec<u32> = cuts.iter().copied().filter(|&cut| 0 < cut && cut < n).chain([n]).collect();
@@ -166,6 +179,7 @@ pub(crate) fn check_sweep(
                 assert!(k == 0 || gap.0 == gap.1, "gap from [{i},{j}] of {what} is {}, not {}", gap.0, gap.1);
             }
             assert!(h.0 <= h.1 && (k == 0 || gap.0 <= gap.1), "[{i},{j}] of {what} is too great");
+            assert!(h.0 >= 0 || !pair.is_local(), "H[{i},{j}] of {what} is {}", h.0);
         }
     };
     let mut start = 0;
@@ -173,7 +187,7 @@ pub(crate) fn check_sweep(
         let (columns, interrupt) = ((start, end), AtomicBool::new(false));
         let top = pair.top(start..end);
         // Panels between others may leave out what only a walk would want.
-        let is_kept = prune || start == 0;
+        let is_kept = known.map_or(start == 0, |known| known == 0);
         let sweep = Sweep {
             pair,
             rows: (0, m),

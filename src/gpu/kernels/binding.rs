@@ -75,7 +75,7 @@ pub const MYERS: &[Binding] = &[
 
 /// Of `sw_striped_score`.
 pub const STRIPS: &[Binding] = &[
-    uniform(104),
+    uniform(112),
     read(1, "query_classes"),
     read(2, "target_codes"),
     read(3, "table"),

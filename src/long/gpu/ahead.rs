@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::laid::Laid;
+use super::laid::{Known, Laid};
 use super::region::{Fine, Retained};
 use super::sweep::{PATIENCE, SHARED_BYTES};
 use super::{GpuLong, PanelBuffers, Schedule};
@@ -118,8 +118,10 @@ impl GpuLong {
                 return Err(Error::Interrupted);
             }
             let end = (begin + a_submission).min(dispatches);
-            let counts: Vec<Vec<u32>> =
-                laid.iter().map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, 0)).collect();
+            let counts: Vec<Vec<u32>> = laid
+                .iter()
+                .map(|laid| laid.hand_over(&gpu, begin.min(laid.plan.dispatches)..end, Known::default()))
+                .collect();
             // A command buffer begins with one barrier for all that it uses first; a second use would have a barrier of its own,
             // behind which one panel's strips would wait for another's. So each round has its own.
             let encoder = || gpu.device.create_command_encoder(&Default::default());

@@ -21,6 +21,15 @@ const SUBMISSION_DISPATCHES: u32 = 512;
 /// How often a lane asks in vain before a dispatch is given up: some tenths of a second.
 const SPINS: u32 = 1 << 19;
 
+/// What is known before a submission, of pairs that are pruned.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// A local score that somebody has found.
+    pub best: i32,
+    /// The greatest H of the left edge in the rows that the submission reads.
+    pub left_reached: i32,
+}
+
 /// A panel that can be dispatched.
 pub(super) struct Laid {
     /// How it is cut.
@@ -128,13 +137,18 @@ impl GpuLong {
 
 impl Laid {
     /// Writes the parameters of a submission's dispatches, as far as there are so many: how many workgroups each has.
-    pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, best_floor: i32) -> Vec<u32> {
+    pub(super) fn hand_over(&self, gpu: &Gpu, dispatches: Range<u32>, known: Known) -> Vec<u32> {
+        let Known { best: best_floor, left_reached } = known;
         let dispatches = dispatches.start..dispatches.end.min(self.plan.dispatches);
         let mut bytes = vec![0u8; self.stride as usize * dispatches.len()];
         let mut counts = Vec::new();
         for (d, room) in dispatches.zip(bytes.chunks_exact_mut(self.stride as usize)) {
             let (one, workgroups) = self.plan.dispatch(d);
-            room[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&Params { best_floor, ..one }));
+            room[..size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&Params {
+                best_floor,
+                left_reached,
+                ..one
+            }));
             counts.push(workgroups);
         }
         gpu.queue.write_buffer(&self.params, 0, &bytes);

@@ -84,7 +84,7 @@ impl PanelPlan {
         let first = if base >= total { (base - total) / lag + 1 } else { 0 };
         let last = ((base + i64::from(p.steps) - 1) / lag).min(i64::from(p.strips) - 1);
         let workgroups = (last - first + 1).max(0) as u32;
-        (Params { first_strip: first as u32, base: base as i32, ..p }, workgroups)
+        (Params { first_strip: first as u32, base: base as i32, turn: d % 2, ..p }, workgroups)
     }
 
     /// The last row of the left edge that dispatch `d` reads.

@@ -6,7 +6,7 @@ use super::GpuLong;
 use super::finish::next_row;
 use super::laid::Laid;
 use crate::error::Result;
-use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, Record};
+use crate::long::kernels::striped::{BLOCK_ROWS, RECORD_HEAD, RECORD_TURNS, Record};
 use crate::long::{Best, Sweep};
 use crate::seq::Code;
 
@@ -43,7 +43,7 @@ impl GpuLong {
         let places: Vec<(u32, u64)> = (0..strips)
             .filter(|&strip| score(strip) == top && heads[strip][1] < end)
             .flat_map(|strip| {
-                let first = strips * RECORD_HEAD + strip * slots * slot_words;
+                let first = strips * (RECORD_HEAD + RECORD_TURNS) + strip * slots * slot_words;
                 (0..heads[strip][2] as usize).map(move |slot| (strip as u32, (first + slot * slot_words) as u64 * 4))
             })
             .collect();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use super::laid::Laid;
+use super::laid::{Known, Laid};
 use super::panel::PanelPlan;
 use super::{GpuLong, Schedule};
 use crate::error::{Error, Result};
@@ -53,6 +53,8 @@ impl GpuLong {
         let gpu = self.gpu.clone();
         let a_submission = self.a_submission(u64::from(rows) * u64::from(columns), plan.dispatches);
         let mut left_rows = None;
+        // Of the left edge's rows that the submission before reads: strips read some of them late.
+        let mut reached_before = 0;
         let mut flights: VecDeque<Flight> = VecDeque::new();
         let (mut begin, mut right_begin) = (0, 0);
         let started = Instant::now();
@@ -68,10 +70,12 @@ impl GpuLong {
                 let count = if begin == 0 { a_submission.div_ceil(FIRST_PART) } else { a_submission };
                 let end = (begin + count).min(plan.dispatches);
                 let asked = Instant::now();
-                self.write_left(vertical, sweep, left, plan.left_rows(end - 1), &mut left_rows)?;
+                let reached = self.write_left(vertical, sweep, left, plan.left_rows(end - 1), &mut left_rows)?;
                 waited += asked.elapsed();
                 let clock = self.buffers.clocks.pop().unwrap_or_else(|| Clock::new(&gpu));
-                let counts = laid.hand_over(&gpu, begin..end, sweep.best.get());
+                let known = Known { best: sweep.best.get(), left_reached: reached.max(reached_before) };
+                reached_before = reached;
+                let counts = laid.hand_over(&gpu, begin..end, known);
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 let mut dispatches = counts.iter().enumerate().peekable();
                 while let Some(&(next, _)) = dispatches.peek() {
@@ -152,13 +156,15 @@ impl GpuLong {
             busy = busy.map(|busy| busy.as_secs_f64()),
             "panel computed"
         );
-        if let Some(busy) = busy.filter(|&busy| busy > TELLING) {
-            self.speed = f64::from(rows) * f64::from(columns) / busy.as_secs_f64();
-        }
-        let best = if variant.best { self.best(&laid, sweep)? } else { None };
         let batch_cells = u64::from(variant.strip()) * u64::from(variant.batch * BLOCK_ROWS);
         let all = u64::from(rows) * u64::from(columns);
-        let swept = Swept { best, pruned_cells: (u64::from(told.pruned) * batch_cells).min(all) };
+        let pruned_cells = (u64::from(told.pruned) * batch_cells).min(all);
+        // Nor does a panel of which most was left out.
+        if let Some(busy) = busy.filter(|&busy| busy > TELLING && pruned_cells < all / 2) {
+            self.speed = all as f64 / busy.as_secs_f64();
+        }
+        let best = if variant.best { self.best(&laid, sweep)? } else { None };
+        let swept = Swept { best, pruned_cells };
         Ok(Some((laid.plan, swept)))
     }
 
@@ -301,7 +307,7 @@ impl GpuLong {
         self.gpu.buffer("edges to be read", bytes.max(1 << 16), usage)
     }
 
-    /// Uploads the left edge up to a row, when it is there.
+    /// Uploads the left edge up to a row, when it is there; the greatest H of what is uploaded, at least 0.
     pub(super) fn write_left(
         &self,
         vertical: &wgpu::Buffer,
@@ -309,10 +315,10 @@ impl GpuLong {
         left: &dyn Source,
         rows: u32,
         done: &mut Option<u32>,
-    ) -> Result<()> {
+    ) -> Result<i32> {
         let first = done.map_or(0, |done| done + 1);
         if done.is_some_and(|done| done >= rows) {
-            return Ok(());
+            return Ok(0);
         }
         let until = rows.min(sweep.rows.1 - sweep.rows.0);
         let count = (until - first + 1) as usize;
@@ -320,7 +326,7 @@ impl GpuLong {
         left.read(sweep.rows.0 + first, sweep.rows.0 + until, &mut edge.h, &mut edge.gap)?;
         self.write_pairs(vertical, first.into(), &edge, true);
         *done = Some(until);
-        Ok(())
+        Ok(edge.h.into_iter().fold(0, i32::max))
     }
 }
 

@@ -67,6 +67,10 @@ pub struct Params {
     pub rings_begin: u32,
     /// Columns that the first strip lacks, a multiple of the variant's cells.
     pub padding: u32,
+    /// The greatest H that the panel's left edge has in the rows that this dispatch reads.
+    pub left_reached: i32,
+    /// Which of a strip's words that take turns tells of this dispatch.
+    pub turn: u32,
 }
 
 /// `Shared` of the shader.
@@ -115,6 +119,8 @@ pub struct Variant {
 /// Words that a strip tells of its records: its best score, the first step of the first batch that has it, how many batches it
 /// keeps.
 pub const RECORD_HEAD: usize = 4;
+/// Words that it keeps beside these, in turns, of how long it was pruned.
+pub const RECORD_TURNS: usize = 2;
 
 /// Batches in which the lanes of a strip come to a block.
 const fn slots(lanes: u32, batch: u32) -> u32 {
@@ -127,7 +133,7 @@ const fn slot_words(lanes: u32, cells: u32, batch: u32) -> u32 {
 
 /// Bytes of what a strip of so many lanes, each of so many columns, keeps to find its best cell.
 pub const fn record_bytes(lanes: u32, cells: u32, batch: u32) -> u64 {
-    4 * (RECORD_HEAD as u64 + slots(lanes, batch) as u64 * slot_words(lanes, cells, batch) as u64)
+    4 * ((RECORD_HEAD + RECORD_TURNS) as u64 + slots(lanes, batch) as u64 * slot_words(lanes, cells, batch) as u64)
 }
 
 /// A batch that a strip kept, from which it can be computed again: its lanes before the first step, and what entered from
