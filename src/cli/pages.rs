@@ -66,7 +66,9 @@ const CITATION: &str = concat!(
     "  A fast bit-vector algorithm for approximate string matching based on dynamic programming\n\n",
     "One pair of long sequences, 'long'\n",
     "  Li J, Ranka S, Sahni S (2014)\n",
-    "  Pairwise sequence alignment for very long sequences on GPUs\n\n",
+    "  Pairwise sequence alignment for very long sequences on GPUs\n",
+    "  Delcher AL, Kasif S, Fleischmann RD, Peterson J, White O, Salzberg SL (1999)\n",
+    "  Alignment of whole genomes\n\n",
     "Affine gap costs\n",
     "  Gotoh O (1982)\n",
     "  An improved algorithm for matching biological sequences\n"
