@@ -11,9 +11,11 @@ use crate::seq::{Alphabet, Code};
 
 /// Bases of a word: unrelated ones agree by chance in less than one pair of genomes.
 const WORD: usize = 24;
-/// Words of a sequence that are looked at, at least, and of a longer one the part that is in any case: one of so many.
-const WORDS: usize = 1 << 18;
-const ONE_OF: u64 = 16;
+/// One of so many words of a sequence is looked at, but of a short one at least, and of a long one at most so many: a quarter of a
+/// gigabyte.
+const ONE_OF: usize = 16;
+const LEAST_WORDS: usize = 1 << 18;
+const MOST_WORDS: usize = 1 << 24;
 /// What is no base.
 const NONE: u8 = 4;
 
@@ -28,7 +30,8 @@ type Word = (u64, u32);
 pub(super) fn bounds(pairs: &[&LongPair]) -> Vec<i32> {
     let Some(first) = pairs.iter().find(|pair| pair.scoring.alphabet == Alphabet::Dna) else { return Vec::new() };
     let longest = first.query.len().max(first.target.len());
-    let one_of = (longest.div_ceil(WORDS) as u64).next_power_of_two().min(ONE_OF);
+    let wanted = (longest / ONE_OF).clamp(LEAST_WORDS, MOST_WORDS);
+    let one_of = (longest.div_ceil(wanted) as u64).next_power_of_two();
     // Each sequence on a thread of its own: the first rows wait for it.
     std::thread::scope(|scope| {
         let queries: Vec<_> = pairs.iter().map(|pair| scope.spawn(|| words(&pair.query, one_of))).collect();
