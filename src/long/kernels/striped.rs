@@ -122,7 +122,7 @@ pub const RECORD_HEAD: usize = 4;
 /// Words that it keeps beside these, in turns, of how long it was pruned.
 pub const RECORD_TURNS: usize = 2;
 
-/// Batches in which the lanes of a strip come to a block.
+/// Batches whose blocks are not all below those of the first of them.
 const fn slots(lanes: u32, batch: u32) -> u32 {
     (lanes + batch - 2) / batch + 1
 }
