@@ -38,7 +38,7 @@ impl Tape {
 /// A reference alignment and reads that lie in it.
 #[derive(Debug, Default)]
 struct Case {
-    names: Vec<String>,
+    names: Vec<bstr::BString>,
     rows: Vec<Vec<u8>>,
     columns: Vec<u32>,
     reads: Vec<PhyloResult>,
@@ -194,9 +194,9 @@ fn the_table_of_best_edges() {
     let tape = Tape::default();
     let mut table = BestTable::begin(Output::to_writer(tape.clone()));
     let best = Best { name: b"a", edge: 7, score: 20, runner_up: Some((3, -1)), strand: StrandOf::Plus };
-    table.write(&best, "edge 7").unwrap();
+    table.write(&best, b"edge 7").unwrap();
     let best = Best { name: b"b", edge: 0, score: -5, runner_up: None, strand: StrandOf::Minus };
-    table.write(&best, "x|y").unwrap();
+    table.write(&best, b"x|y").unwrap();
     table.finish().unwrap();
     let expected = "\
 read\tedge\tscore\trunner_up\trunner_up_score\tstrand\tsplit
@@ -247,7 +247,7 @@ fn theirs(references: &[(String, String)], reads: &[(String, String)], text: &st
         PhyloResult { name, letters, first_site: first_site.unwrap(), cigar, ..PhyloResult::default() }
     };
     Case {
-        names: references.iter().map(|(name, _)| name.clone()).collect(),
+        names: references.iter().map(|(name, _)| name.as_str().into()).collect(),
         rows: references.iter().map(|(_, letters)| letters.clone().into_bytes()).collect(),
         columns,
         reads: reads.iter().map(placed).collect(),

@@ -13,13 +13,13 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::msa::{Aligned, DistanceRows, MsaMode, MsaSummary, MultiAlign, PairDistance, TreeMethod};
 use pairwave::jobs::{Job, Run, Summary};
-use pairwave::output::msa::{DistanceFormat, MsaFormat, Renamed, Rows, write, write_distances, write_report};
+use pairwave::output::msa::{DistanceFormat, MsaFormat, Rows, write, write_distances, write_report};
 use pairwave::output::{MatrixShape, Output};
 use pairwave::profile::Series;
 use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::Matrix;
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, ReadOptions, SequenceStore, Written, read_text};
+use pairwave::seq::{Alphabet, NameRules, ReadOptions, Renamed, SequenceStore, Written, read_text};
 use pairwave::tree::{Distances, GuideTree};
 use pairwave::{Error, Result};
 use pairwave::{posterior, profile};
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Names that had to be changed which are told of one by one.
-const NAMED: usize = 5;
+pub(super) const NAMED: usize = 5;
 
 /// What is read.
 #[derive(Debug)]
@@ -112,12 +112,17 @@ impl From<TreeMethodName> for TreeMethod {
 
 /// One warning for all names that a format could not hold.
 pub(super) fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
+    warn_of_some_names(path, renamed, renamed.len() as u64);
+}
+
+/// The same if only some of `count` renamed rows are known.
+pub(super) fn warn_of_some_names(path: Option<&Path>, renamed: &[Renamed], count: u64) {
     let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     for one in renamed.iter().take(NAMED) {
         tracing::warn!("{file}: {one}");
     }
-    if renamed.len() > NAMED {
-        tracing::warn!("{file}: {} names in all are not those of the input", renamed.len());
+    if count > NAMED as u64 {
+        tracing::warn!("{file}: {count} names in all are not those of the input");
     }
 }
 
@@ -430,6 +435,7 @@ fn format(name: MsaFormatName) -> MsaFormat {
         MsaFormatName::Fasta => MsaFormat::Fasta,
         MsaFormatName::Clustal => MsaFormat::Clustal,
         MsaFormatName::Phylip => MsaFormat::Phylip { is_interleaved: true, is_strict: false },
+        MsaFormatName::PhylipStrict => MsaFormat::Phylip { is_interleaved: true, is_strict: true },
         MsaFormatName::Stockholm => MsaFormat::Stockholm,
         MsaFormatName::Msf => MsaFormat::Msf,
         MsaFormatName::Nexus => MsaFormat::Nexus,
@@ -463,7 +469,7 @@ impl JobCommand for MultipleAlign {
             sequences = sequences.of_clustal_letters();
         }
         let tree = match &self.guidetree_in {
-            Some(path) => Some(read_tree(path, &sequences, run)?),
+            Some(path) => Some(self.read_tree(path, &sequences, run)?),
             None => None,
         };
         Ok((sequences, tree))
@@ -512,31 +518,69 @@ impl MultipleAlign {
             result = rows.first().cloned();
             Ok(())
         })?;
-        let Aligned { alignment, tree, newick, order, distances } =
+        let Aligned { alignment, guide, order } =
             result.ok_or_else(|| Error::Internal("a job without a result".into()))?;
         let letters = sequences.letters(matches!(self.mode, ModeChoice::Clustal(_)));
-        let (names, letters) = (sequences.names(), letters.iter().map(|letters| &**letters).collect::<Vec<&[u8]>>());
+        let letters: Vec<&[u8]> = letters.iter().map(|letters| &**letters).collect();
         let input_order: Vec<u32> = (0..sequences.store.len() as u32).collect();
         let order = if self.in_tree_order { order } else { input_order.clone() };
+        let names = self.written_names(&sequences, &order);
+        let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
         let rows = Rows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet };
         if let Some(mut file) = tree_out {
-            file.buffer().extend_from_slice(newick.as_bytes());
+            file.buffer().extend_from_slice(&guide.newick(&names));
             file.finish()?;
         }
-        if let (Some(file), Some(distances)) = (distmat_out, distances) {
+        if let (Some(file), Some(distances)) = (distmat_out, &guide.distances) {
             let format = DistanceFormat::Phylip(MatrixShape::Square);
             warn_of_names(
                 self.distmat_out.as_deref(),
-                &write_distances(format, &distances, &names, &input_order, file)?,
+                &write_distances(format, distances, &names, &input_order, file)?,
             );
         }
         if let Some(file) = runner.picture.take() {
             let title = self.title();
-            write_report(&rows, Some(&tree), &title, file)?;
+            write_report(&rows, Some(&guide.tree), &title, file)?;
         }
         // The alignment last: who waits for it finds the others.
         warn_of_names(self.output.as_deref(), &write(self.format, &rows, output)?);
         Ok(summary)
+    }
+
+    /// Returns the names that the alignment has in its format, and the tree with it, in the order of the sequences. Warns of those that
+    /// are not the input's.
+    fn written_names(&self, sequences: &Sequences, order: &[u32]) -> Vec<Vec<u8>> {
+        let read = self.names_read(sequences);
+        let read: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
+        let (written, renamed) = self.format.name_rules().apply(&read, order);
+        warn_of_names(self.output.as_deref(), &renamed);
+        let mut names = vec![Vec::new(); read.len()];
+        order.iter().zip(written).for_each(|(&row, name)| names[row as usize] = name);
+        names
+    }
+
+    /// Reads a guide tree whose leaves have the sequences' names, or the names that this run writes.
+    fn read_tree(&self, path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
+        let path = path.to_string_lossy();
+        let text = read_text(&path)?;
+        let pool = thread_pool(run.threads)?;
+        let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
+        let (own, _) = NameRules::NEWICK.apply(&sequences.names(), &order);
+        GuideTree::read(&path, &text, &own, &pool).or_else(|error| {
+            let read = self.names_read(sequences);
+            let read: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
+            let (written, _) = self.format.name_rules().apply(&read, &order);
+            GuideTree::read(&path, &text, &written, &pool).map_err(|_| error)
+        })
+    }
+
+    /// Returns the names of the sequences. ClustalW replaces some characters when it reads them.
+    fn names_read(&self, sequences: &Sequences) -> Vec<Vec<u8>> {
+        let names = sequences.names();
+        match self.mode {
+            ModeChoice::Accurate(_) => names.into_iter().map(<[u8]>::to_vec).collect(),
+            ModeChoice::Clustal(_) => names.into_iter().map(|name| NameRules::CLUSTALW.replace(name)).collect(),
+        }
     }
 
     fn job_of(&self, sequences: &Sequences, tree: Option<GuideTree>) -> Result<MultiAlign> {
@@ -610,13 +654,4 @@ impl BlockCommand for MultipleAlign {
         source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         self.align(input, Some(Arc::new(gathered.finish()?)), runner, output)
     }
-}
-
-/// Reads a guide tree of these sequences.
-fn read_tree(path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
-    let path = path.to_string_lossy();
-    let text = read_text(&path)?;
-    let names: Vec<&str> = (0..sequences.store.len() as u32).map(|id| sequences.store.name(id)).collect();
-    let pool = thread_pool(run.threads)?;
-    GuideTree::read(&path, &text, &names, &pool)
 }

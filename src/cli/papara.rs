@@ -4,8 +4,10 @@ use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
 use super::common::{Compute, check_others, check_stats, check_strand, compute, ending, output};
 use super::log;
+use super::msa::{NAMED, warn_of_names, warn_of_some_names};
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
+use bstr::BString;
 use indicatif::HumanCount;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
@@ -16,7 +18,7 @@ use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead
 use pairwave::papara::{GapModel, Reference};
 use pairwave::score::{Gaps, PhyloScheme};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, Strand};
+use pairwave::seq::{Alphabet, NameRules, Namer, Renamed, Strand};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -154,6 +156,16 @@ fn scheme(args: &PaparaArgs) -> Result<PhyloScheme> {
 }
 
 impl Papara {
+    /// The names that the alignment's format can hold.
+    fn name_rules(&self) -> NameRules {
+        if self.format.is_phylip { NameRules::PHYLIP } else { NameRules::FASTA }
+    }
+
+    /// Names reads differently from references and from each other.
+    fn namer(&self, reference: &Reference) -> Namer {
+        Namer::new(self.name_rules(), reference.names.iter().map(|name| name.as_slice()))
+    }
+
     /// What a checkpoint must agree with.
     fn fingerprint(&self, reference: &Reference) -> Result<u64> {
         let mut hasher = DefaultHasher::new();
@@ -195,19 +207,23 @@ struct Sink<'a> {
     /// Rows that are written at once.
     alignment: Option<PlacedWriter>,
     table: Option<BestTable>,
-    /// Names of edges that reads have: each goes through the tree.
-    splits: HashMap<u32, String>,
+    /// Names of the edges that reads have, since each takes a search through the tree.
+    splits: HashMap<u32, BString>,
+    namer: Namer,
+    /// The reads whose names are not those of the input: the first of them, and the number of all.
+    renamed: (Vec<Renamed>, u64),
 }
 
 impl Sink<'_> {
     fn write(&mut self, reads: &[PhyloResult]) -> Result<()> {
+        let names: Vec<Vec<u8>> = reads.iter().map(|read| self.name(&read.name)).collect();
         if let Some(alignment) = &mut self.alignment {
-            let rows: Vec<PlacedRead<'_>> = reads.iter().map(row_of).collect();
+            let rows: Vec<PlacedRead<'_>> = reads.iter().zip(&names).map(|(read, name)| row_of(read, name)).collect();
             alignment.write(&rows)?;
         }
         if let Some(table) = &mut self.table {
-            for read in reads {
-                let &PhyloResult { ref name, edge, score, runner_up, strand, .. } = read;
+            for (read, name) in reads.iter().zip(&names) {
+                let &PhyloResult { edge, score, runner_up, strand, .. } = read;
                 let best = Best { name, edge, score, runner_up, strand };
                 let split = self.splits.entry(edge).or_insert_with(|| self.reference.tree.split(edge));
                 table.write(&best, split)?;
@@ -216,15 +232,28 @@ impl Sink<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<()> {
+    /// Returns the name under which the next read is written.
+    fn name(&mut self, name: &[u8]) -> Vec<u8> {
+        let (name, renamed) = self.namer.name(name);
+        if let Some(renamed) = renamed {
+            self.renamed.1 += 1;
+            if self.renamed.0.len() < NAMED {
+                self.renamed.0.push(renamed);
+            }
+        }
+        name
+    }
+
+    fn finish(self, output: Option<&Path>) -> Result<()> {
+        warn_of_some_names(output, &self.renamed.0, self.renamed.1);
         // The table before the alignment: who waits for that finds both.
         self.table.map_or(Ok(()), BestTable::finish)?;
         self.alignment.map_or(Ok(()), PlacedWriter::finish)
     }
 }
 
-fn row_of(read: &PhyloResult) -> PlacedRead<'_> {
-    PlacedRead { name: &read.name, letters: &read.letters, first_site: read.first_site, cigar: &read.cigar }
+fn row_of<'a>(read: &'a PhyloResult, name: &'a [u8]) -> PlacedRead<'a> {
+    PlacedRead { name, letters: &read.letters, first_site: read.first_site, cigar: &read.cigar }
 }
 
 impl JobCommand for Papara {
@@ -242,7 +271,14 @@ impl JobCommand for Papara {
 
     fn read(&self, _run: &Run) -> Result<Arc<Reference>> {
         [&self.table, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
-        let reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
+        let mut reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
+        let names: Vec<&[u8]> = reference.names.iter().map(|name| name.as_slice()).collect();
+        let order: Vec<u32> = (0..names.len() as u32).collect();
+        let (written, renamed) = self.name_rules().apply(&names, &order);
+        if !renamed.is_empty() {
+            warn_of_names(self.output.as_deref(), &renamed);
+            reference.rename(written.into_iter().map(BString::from).collect());
+        }
         check_strand(self.strand, reference.alphabet)?;
         let (sites, columns) = (reference.columns.len(), reference.rows.first().map_or(0, Vec::len));
         if self.format.keep_length && self.format.reads_only && sites < columns {
@@ -325,8 +361,16 @@ impl BlockCommand for Papara {
         let table = self.table.as_deref().map(Output::create).transpose()?.map(BestTable::begin);
         let tree_out = self.tree_out.as_deref().map(Output::create).transpose()?;
         let rows = ReferenceRows { names: &reference.names, rows: &reference.rows, columns: &reference.columns };
-        let mut sink = Sink { reference: &reference, alignment: None, table, splits: HashMap::new() };
+        let mut sink = Sink {
+            reference: &reference,
+            alignment: None,
+            table,
+            splits: HashMap::new(),
+            namer: self.namer(&reference),
+            renamed: (Vec::new(), 0),
+        };
         let mut extent = Extent::new(reference.columns.len());
+        let mut counted = self.namer(&reference);
         let (summary, sink) = match self.spool(&reference)? {
             None => {
                 sink.alignment = Some(PlacedWriter::begin(self.format, rows, None, output)?);
@@ -335,11 +379,15 @@ impl BlockCommand for Papara {
             }
             Some(mut spool) => {
                 for block in spool.blocks() {
-                    block?.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
+                    block?
+                        .iter()
+                        .try_for_each(|own| extent.add(&counted.name(&own.name).0, own.first_site, &own.cigar))?;
                 }
                 job.skip = spool.reads();
                 let mut spooled = Whole(|reads: &[PhyloResult]| {
-                    reads.iter().try_for_each(|own| extent.add(&own.name, own.first_site, &own.cigar))?;
+                    reads
+                        .iter()
+                        .try_for_each(|own| extent.add(&counted.name(&own.name).0, own.first_site, &own.cigar))?;
                     spool.append(reads)
                 });
                 let summary = source(&job, &mut runner, &mut spooled)?;
@@ -349,11 +397,11 @@ impl BlockCommand for Papara {
             }
         };
         if let Some(mut tree) = tree_out {
-            tree.buffer().extend_from_slice(reference.tree.annotated().as_bytes());
+            tree.buffer().extend_from_slice(&reference.tree.annotated());
             tree.buffer().push(b'\n');
             tree.finish()?;
         }
-        sink.finish()?;
+        sink.finish(self.output.as_deref())?;
         Ok(summary)
     }
 }

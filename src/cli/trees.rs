@@ -6,6 +6,7 @@ use super::common::{Compute, check_stats, compute, output};
 use super::msa::{Sequences, Source, warn_of_names};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
+use bstr::BString;
 use pairwave::engine::thread_pool;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
@@ -16,7 +17,7 @@ use pairwave::output::msa::{DistanceFormat, write_distances};
 use pairwave::output::{MatrixShape, Output};
 use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{AlignedRows, Alphabet, Code, PAD};
+use pairwave::seq::{AlignedRows, Alphabet, Code, NameRules, PAD};
 use pairwave::tree::{Bootstrap, Comparison, Distances, Labels, neighbour_joining};
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -115,7 +116,7 @@ impl JobCommand for DistanceMatrix {
                 let begin = Instant::now();
                 let pool = thread_pool(runner.run.threads)?;
                 let distances = rows.distances(self.columns.unwrap_or_default(), &pool);
-                let names: Vec<&[u8]> = rows.names.iter().map(String::as_bytes).collect();
+                let names: Vec<&[u8]> = rows.names.iter().map(|name| name.as_slice()).collect();
                 self.write(&distances, &names, output)?;
                 let pairs = (names.len() * names.len().saturating_sub(1) / 2) as u64;
                 let seconds = begin.elapsed().as_secs_f64();
@@ -178,7 +179,7 @@ impl Source {
 
 /// Rows of an alignment in codes.
 pub(super) struct Rows {
-    names: Vec<String>,
+    names: Vec<BString>,
     alphabet: Alphabet,
     codes: Vec<Vec<Code>>,
 }
@@ -211,9 +212,9 @@ impl ColumnArgs {
 }
 
 /// Makes the tree of sequences, and writes it.
-fn write_tree(job: &SequenceTree, run: &Run, mut output: Output) -> Result<TreeSummary> {
+fn write_tree(job: &SequenceTree, names: &[Vec<u8>], run: &Run, mut output: Output) -> Result<TreeSummary> {
     let summary = job.run(run, |trees| {
-        trees.iter().for_each(|made| output.buffer().extend_from_slice(made.newick.as_bytes()));
+        trees.iter().for_each(|made| output.buffer().extend_from_slice(&made.newick(names)));
         Ok(())
     })?;
     output.finish()?;
@@ -221,7 +222,7 @@ fn write_tree(job: &SequenceTree, run: &Run, mut output: Output) -> Result<TreeS
 }
 
 /// The tree of an alignment, as ClustalW writes it.
-fn tree_of_rows(rows: &Rows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<String> {
+fn tree_of_rows(rows: &Rows, bootstrap: Bootstrap, labels: Labels, run: &Run) -> Result<BString> {
     let pool = thread_pool(run.threads)?;
     let tree = neighbour_joining(rows.distances(bootstrap.comparison, &pool), &pool);
     if bootstrap.trials == 0 {
@@ -281,6 +282,14 @@ impl TryFrom<TreeArgs> for TreeMake {
 }
 
 impl TreeMake {
+    /// Returns the names of leaves, each once, and warns of those that are not the input's.
+    fn written_names(&self, sequences: &Sequences) -> Vec<Vec<u8>> {
+        let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
+        let (names, renamed) = NameRules::NEWICK.apply(&sequences.names(), &order);
+        warn_of_names(self.output.as_deref(), &renamed);
+        names
+    }
+
     fn tree_of(&self, sequences: &Sequences) -> Result<SequenceTree> {
         Ok(SequenceTree {
             distance: self.distance,
@@ -315,14 +324,14 @@ impl JobCommand for TreeMake {
             (Compared::Rows(rows), columns) => {
                 let begin = Instant::now();
                 let text = tree_of_rows(&rows, columns.unwrap_or_default(), self.labels, &runner.run)?;
-                output.buffer().extend_from_slice(text.as_bytes());
+                output.buffer().extend_from_slice(&text);
                 output.finish()?;
                 return Ok(TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() });
             }
         };
         let job = self.tree_of(&sequences)?;
         runner.show_progress(job.cells());
-        write_tree(&job, &runner.run, output)
+        write_tree(&job, &self.written_names(&sequences), &runner.run, output)
     }
 
     fn stats(summary: &TreeSummary) -> impl Serialize {
@@ -398,7 +407,8 @@ impl BlockCommand for TreeMake {
         let mut gathered = job.gather()?;
         source(&job, &mut runner, &mut Whole(|rows: &[_]| gathered.add(rows)))?;
         let given = Some(Arc::new(gathered.finish()?));
-        let job = SequenceTree { given, ..self.tree_of(input.sequences()?)? };
-        write_tree(&job, &runner.run, output)
+        let sequences = input.sequences()?;
+        let job = SequenceTree { given, ..self.tree_of(sequences)? };
+        write_tree(&job, &self.written_names(sequences), &runner.run, output)
     }
 }

@@ -3,7 +3,7 @@
 //! One file against itself gives the square matrix or its lower triangle (without the diagonal): the number of
 //! sequences, then a line for each with its name and its distances. Names are relaxed PHYLIP: of any length, ended by a
 //! blank; short ones are filled up to the ten characters of strict PHYLIP, so that both kinds of reader take them.
-//! A blank inside a name would become `_`.
+//! A name that PHYLIP cannot hold, or that another row has, is changed as in alignments ([`NameRules::PHYLIP`]).
 //!
 //! One file against another gives a rectangle, which PHYLIP does not know: the numbers of rows and of columns, a line
 //! with the columns' names, then the rows (queries) as above.
@@ -16,6 +16,7 @@ use super::numbers::{push_units, push_unsigned, to_units};
 use super::{Body, Context, Line, Output, Pair};
 use crate::error::{Error, Result};
 use crate::score::Mode;
+use crate::seq::{NameRules, SequenceStore};
 
 /// Which part of a matrix is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum MatrixShape {
     Lower,
 }
 
+/// Greatest number of changed names that are listed one by one.
+const NAMED: usize = 5;
 /// Digits after the point.
 const DIGITS: u32 = 6;
 const MISSING: u32 = u32::MAX;
@@ -77,11 +80,12 @@ impl Phylip {
 
     fn end_one_set(&self, context: &Context, output: &mut Output) -> Result<()> {
         let count = context.queries.len();
+        let names = written_names(&context.queries);
         push_unsigned(output.buffer(), count as u64);
         output.buffer().push(b'\n');
         for row in 0..count {
             let out = output.buffer();
-            push_padded_name(out, context.queries.name_bytes(row as u32));
+            push_padded_name(out, &names[row]);
             for column in 0..row {
                 self.push_value(out, triangle(row) + column)?;
             }
@@ -99,6 +103,7 @@ impl Phylip {
 
     fn end_two_sets(&self, context: &Context, output: &mut Output) -> Result<()> {
         let (rows, columns) = (context.queries.len(), context.targets.len());
+        let [row_names, column_names] = [&context.queries, &context.targets].map(|sequences| written_names(sequences));
         let out = output.buffer();
         push_unsigned(out, rows as u64);
         out.push(b' ');
@@ -108,12 +113,12 @@ impl Phylip {
             if column > 0 {
                 out.push(b' ');
             }
-            push_name(out, context.targets.name_bytes(column as u32));
+            out.extend_from_slice(&column_names[column]);
         }
         out.push(b'\n');
         for row in 0..rows {
             let out = output.buffer();
-            push_padded_name(out, context.queries.name_bytes(row as u32));
+            push_padded_name(out, &row_names[row]);
             for column in 0..columns {
                 self.push_value(out, row * columns + column)?;
             }
@@ -172,11 +177,19 @@ fn triangle(rows: usize) -> usize {
     rows * rows.saturating_sub(1) / 2
 }
 
-fn push_name(out: &mut Vec<u8>, name: &[u8]) {
-    out.extend(name.iter().map(|&byte| if byte.is_ascii_whitespace() { b'_' } else { byte }));
+/// Returns the names of sequences as PHYLIP holds them, and warns of those that are changed.
+fn written_names(sequences: &SequenceStore) -> Vec<Vec<u8>> {
+    let order: Vec<u32> = (0..sequences.len() as u32).collect();
+    let names: Vec<&[u8]> = order.iter().map(|&id| sequences.name_bytes(id)).collect();
+    let (written, renamed) = NameRules::PHYLIP.apply(&names, &order);
+    renamed.iter().take(NAMED).for_each(|one| tracing::warn!("{one}"));
+    if renamed.len() > NAMED {
+        tracing::warn!("{} names in all are not those of the input", renamed.len());
+    }
+    written
 }
 
 fn push_padded_name(out: &mut Vec<u8>, name: &[u8]) {
-    push_name(out, name);
+    out.extend_from_slice(name);
     out.extend(std::iter::repeat_n(b' ', 10usize.saturating_sub(name.len())));
 }

@@ -7,6 +7,7 @@
 
 mod best;
 
+use bstr::BString;
 use rayon::prelude::*;
 
 use super::Output;
@@ -41,7 +42,7 @@ impl PlacedFormat {
 #[derive(Debug, Clone, Copy)]
 pub struct ReferenceRows<'a> {
     /// Names of the rows.
-    pub names: &'a [String],
+    pub names: &'a [BString],
     /// Letters and gaps.
     pub rows: &'a [Vec<u8>],
     /// The column of each site. Others are not written.
@@ -235,7 +236,7 @@ impl PlacedWriter {
             return Err(Error::Internal("reads were not counted before they are written".into()));
         }
         let rows = if format.reads_only { 0 } else { references.rows.len() };
-        let longest = references.names.iter().take(rows).map(String::len).max().unwrap_or(0);
+        let longest = references.names.iter().take(rows).map(|name| name.len()).max().unwrap_or(0);
         let name_width = longest.max(extent.map_or(0, |extent| extent.longest_name)) + 1;
         let layout = Layout::new(sites, extent, format.keep_length, format.is_phylip.then_some(name_width));
         let mut writer = PlacedWriter { layout, left: extent.map(Extent::reads), output };
@@ -248,7 +249,7 @@ impl PlacedWriter {
         }
         for (name, letters) in references.names.iter().zip(references.rows).take(rows) {
             let out = writer.output.buffer();
-            writer.layout.push_name(name.as_bytes(), out);
+            writer.layout.push_name(name, out);
             writer.layout.push_reference(letters, references.columns, out);
             out.push(b'\n');
             writer.output.pass_on()?;

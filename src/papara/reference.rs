@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use bstr::{BStr, BString, ByteSlice};
 use rayon::prelude::*;
 
 use super::tree::{NodeId, Tree};
@@ -22,7 +23,7 @@ pub struct Reference {
     /// The tree. Its leaves have the names of rows.
     pub tree: Tree,
     /// Names of rows, in the alignment's order.
-    pub names: Vec<String>,
+    pub names: Vec<BString>,
     /// Rows as the alignment has them, all of the same length.
     pub rows: Vec<Vec<u8>>,
     /// The columns, from 0, in which something is known of at least one row: sites of vectors of states.
@@ -66,6 +67,17 @@ impl Reference {
             return Err(wrong(&file, "no row has anything but gaps and letters that stand for any".into()));
         }
         Ok(Reference { alphabet, tree, names, rows, columns, leaf_rows, sets })
+    }
+
+    /// Gives the rows and their leaves other names.
+    ///
+    /// # Panics
+    /// If there are fewer names than rows.
+    pub fn rename(&mut self, names: Vec<BString>) {
+        let leaves =
+            self.leaf_rows.iter().zip(0..).filter_map(|(&row, leaf)| Some((leaf, names[row? as usize].clone())));
+        self.tree.rename(leaves);
+        self.names = names;
     }
 
     /// Number of sites.
@@ -119,15 +131,17 @@ fn known_columns(rows: &[Vec<u8>], sets: &[u32; 256], all: u32) -> Vec<u32> {
 }
 
 /// Of each leaf its row, or what is wrong. Leaves get the names of their rows.
-fn match_names(tree: &mut Tree, names: &[String]) -> Result<Vec<Option<u32>>, String> {
-    let rows: HashMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
-    let mut found: Vec<Option<u32>> = tree.names.iter().map(|name| rows.get(name.as_deref()?).copied()).collect();
+fn match_names(tree: &mut Tree, names: &[BString]) -> Result<Vec<Option<u32>>, String> {
+    let rows: HashMap<&BStr, u32> = names.iter().map(|name| name.as_bstr()).zip(0..).collect();
+    let mut found: Vec<Option<u32>> =
+        tree.names.iter().map(|name| rows.get(name.as_ref()?.as_bstr()).copied()).collect();
     let mut is_used = vec![false; names.len()];
     found.iter().flatten().for_each(|&row| is_used[row as usize] = true);
     let mut renamed = Vec::new();
     for (node, name) in tree.leaves().filter(|&(leaf, _)| found[leaf as usize].is_none()) {
-        let others = [name.replace('_', " "), name.replace(' ', "_")];
-        let row = others.iter().find_map(|name| rows.get(name.as_str()).copied()).filter(|&row| !is_used[row as usize]);
+        let others = [name.replace("_", " "), name.replace(" ", "_")];
+        let row =
+            others.iter().find_map(|name| rows.get(name.as_bstr()).copied()).filter(|&row| !is_used[row as usize]);
         if let Some(row) = row {
             is_used[row as usize] = true;
             renamed.push((node, row));
@@ -138,10 +152,10 @@ fn match_names(tree: &mut Tree, names: &[String]) -> Result<Vec<Option<u32>>, St
     }
     tree.rename(renamed.into_iter().map(|(node, row)| (node, names[row as usize].clone())));
     let leaves = tree.leaves().filter(|&(leaf, _)| found[leaf as usize].is_none()).map(|(_, name)| name);
-    let rowless: Vec<&str> = leaves.collect();
-    let rows = names.iter().zip(&is_used).filter(|(_, is_used)| !**is_used).map(|(name, _)| name.as_str());
-    let leafless: Vec<&str> = rows.collect();
-    let list = |names: &[&str]| {
+    let rowless: Vec<&BStr> = leaves.collect();
+    let rows = names.iter().zip(&is_used).filter(|(_, is_used)| !**is_used).map(|(name, _)| name.as_bstr());
+    let leafless: Vec<&BStr> = rows.collect();
+    let list = |names: &[&BStr]| {
         let shown = names.iter().take(LISTED).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         if names.len() > LISTED { format!("{shown}, ...") } else { shown }
     };

@@ -4,7 +4,9 @@
 //! in pre-order: under the third child of the root, the first, the second, then any others; where the root had two children, the
 //! joint edge first, then those under the right child, then under the left.
 
-use std::fmt::Write;
+use std::io::Write;
+
+use bstr::{BStr, BString, ByteSlice};
 
 use crate::error::Result;
 use crate::tree::newick::{self, Node, Wrong, quoted};
@@ -22,7 +24,7 @@ pub struct Edge {
     /// As the file says, or 1; at least 0.
     pub length: f64,
     /// The label of the inner node below, mostly a support value.
-    pub label: Option<String>,
+    pub label: Option<BString>,
 }
 
 /// An unrooted tree of three leaves or more.
@@ -34,7 +36,7 @@ pub struct Tree {
     /// In the order of their numbers; edge e leads to node e + 1.
     pub edges: Vec<Edge>,
     /// Names of leaves; `None` for inner nodes.
-    pub names: Vec<Option<String>>,
+    pub names: Vec<Option<BString>>,
     /// The nodes next to each one that are farther from node 0.
     pub children: Vec<Vec<NodeId>>,
     /// Of each edge the leaf with the least name above it, and that below.
@@ -58,7 +60,7 @@ impl Tree {
     /// ```
     /// let tree = pairwave::papara::Tree::parse("a.nwk", b"((a:1,b:2)0.9:1,(c:1,d:1):0.5);")?;
     /// assert_eq!(tree.annotated(), "(a:1{3},b:2{4},(c:1{1},d:1{2})0.9:1.5{0});");
-    /// assert_eq!((tree.split(0), tree.split(1)), ("a,b|c,d".to_owned(), "c|a,d".to_owned()));
+    /// assert_eq!((tree.split(0), tree.split(1)), ("a,b|c,d".into(), "c|a,d".into()));
     /// # Ok::<(), pairwave::Error>(())
     /// ```
     pub fn parse(file: &str, text: &[u8]) -> Result<Tree> {
@@ -66,20 +68,20 @@ impl Tree {
     }
 
     /// Leaves: their nodes and names.
-    pub fn leaves(&self) -> impl Iterator<Item = (NodeId, &str)> {
-        self.names.iter().enumerate().filter_map(|(node, name)| Some((node as NodeId, name.as_deref()?)))
+    pub fn leaves(&self) -> impl Iterator<Item = (NodeId, &BStr)> {
+        self.names.iter().enumerate().filter_map(|(node, name)| Some((node as NodeId, name.as_ref()?.as_bstr())))
     }
 
     /// Gives leaves other names, which no two may have.
-    pub(super) fn rename(&mut self, renamed: impl Iterator<Item = (NodeId, String)>) {
+    pub(super) fn rename(&mut self, renamed: impl Iterator<Item = (NodeId, BString)>) {
         renamed.for_each(|(leaf, name)| self.names[leaf as usize] = Some(name));
         let ranked = self.rank();
         debug_assert!(ranked.is_ok(), "two leaves are called {ranked:?}");
     }
 
     /// Finds the least leaves; `Err` has a name that two leaves have.
-    fn rank(&mut self) -> Result<(), String> {
-        let mut leaves: Vec<(&str, NodeId)> = self.leaves().map(|(leaf, name)| (name, leaf)).collect();
+    fn rank(&mut self) -> Result<(), BString> {
+        let mut leaves: Vec<(&BStr, NodeId)> = self.leaves().map(|(leaf, name)| (name, leaf)).collect();
         leaves.sort_unstable();
         if let Some(pair) = leaves.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(pair[0].0.to_owned());
@@ -91,14 +93,14 @@ impl Tree {
 
     /// Newick with each edge's number in braces after its length, as files of placements have it. Its root is node 0, and a
     /// reader that numbers edges as this one does finds the same numbers.
-    pub fn annotated(&self) -> String {
-        let mut text = String::new();
+    pub fn annotated(&self) -> BString {
+        let mut text = BString::default();
         // Nodes with the number of their children that are written.
         let mut stack: Vec<(NodeId, usize)> = vec![(0, 0)];
         while let Some((node, written)) = stack.pop() {
             let own = &self.children[node as usize];
             if written < own.len() {
-                text.push(if written == 0 { '(' } else { ',' });
+                text.push(if written == 0 { b'(' } else { b',' });
                 stack.push((node, written + 1));
                 // Node 0's third child has the first edge.
                 let rank = if node == 0 && written < 3 { (written + 1) % 3 } else { written };
@@ -106,7 +108,7 @@ impl Tree {
                 continue;
             }
             if !own.is_empty() {
-                text.push(')');
+                text.push(b')');
             }
             if node == 0 {
                 continue;
@@ -114,22 +116,22 @@ impl Tree {
             let number = node as usize - 1;
             let edge = &self.edges[number];
             let label = self.names[node as usize].as_deref().or(edge.label.as_deref());
-            text.push_str(&label.map_or_else(String::new, quoted));
-            write!(text, ":{}{{{number}}}", edge.length).expect("a string takes all");
+            text.extend_from_slice(&label.map(|label| quoted(label)).unwrap_or_default());
+            write!(text, ":{}{{{number}}}", edge.length).expect("memory takes all");
         }
-        text.push(';');
+        text.push(b';');
         text
     }
 
     /// A name of an edge that no other has: `a,b|c,d`, of which a and b are leaves behind one end, c and d behind the other, each
     /// in another of the two subtrees there that have the least leaves by name; `a|c,d` of a leaf's edge.
-    pub fn split(&self, edge: u32) -> String {
+    pub fn split(&self, edge: u32) -> BString {
         let [above, below] = [self.edges[edge as usize].above, self.edges[edge as usize].below];
-        let name = |leaf: NodeId| self.names[leaf as usize].as_deref().unwrap_or_default();
+        let name = |leaf: NodeId| self.names[leaf as usize].as_ref().map(|name| name.as_bstr()).unwrap_or_default();
         let behind = |node: NodeId| {
             let own =
                 self.children[node as usize].iter().map(|&child| child as usize - 1).filter(|&e| e != edge as usize);
-            let mut leaves: Vec<&str> = own.map(|edge| name(self.least[edge][1])).collect();
+            let mut leaves: Vec<&BStr> = own.map(|edge| name(self.least[edge][1])).collect();
             if node == above && node > 0 {
                 leaves.push(name(self.least[node as usize - 1][0]));
             }
@@ -143,7 +145,7 @@ impl Tree {
         let mut sides = [behind(above), behind(below)];
         sides.sort_unstable();
         sides.sort_by_key(Vec::len);
-        sides.map(|side| side.into_iter().map(quoted).collect::<Vec<_>>().join(",")).join("|")
+        sides.map(|side| bstr::join(",", side.into_iter().map(|name| quoted(name)))).join(&b'|').into()
     }
 }
 

@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use bstr::{BStr, BString, ByteSlice};
+
 use super::alphabet::{Alphabet, Code};
 use super::detect::Census;
 use super::input::{self, Input};
@@ -17,13 +19,15 @@ mod msf;
 mod nexus;
 mod phylip;
 
+pub(crate) use nexus::quoted as nexus_quoted;
+
 /// An alignment as a file has it: one row or more, all of the same length, which is above 0; no two of one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlignedRows {
     /// The file as the user named it.
     pub file: String,
     /// Names, in the file's order.
-    pub names: Vec<String>,
+    pub names: Vec<BString>,
     /// Letters and gaps, of each name.
     pub rows: Vec<Vec<u8>>,
 }
@@ -124,7 +128,7 @@ impl AlignedRows {
         });
         for (name, row) in self.names.iter().zip(&self.rows) {
             if let Some(column) = row.iter().position(|&letter| !known[letter as usize]) {
-                let place = Place { file: self.file.clone(), record: Some(name.clone()), line: None, column: None };
+                let place = Place { file: self.file.clone(), record: Some(name.to_string()), line: None, column: None };
                 let hint = match choice {
                     AlphabetChoice::Detect => {
                         ", the alphabet that was detected; give the alphabet if these are proteins"
@@ -147,8 +151,8 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     /// What is wrong with a line, counted from 0.
-    fn wrong(&self, line: usize, record: Option<&str>, message: impl Into<String>) -> crate::Error {
-        let record = record.map(str::to_owned);
+    fn wrong(&self, line: usize, record: Option<&BStr>, message: impl Into<String>) -> crate::Error {
+        let record = record.map(|name| name.to_string());
         input_error(Place { file: self.file.to_owned(), record, line: Some(line as u64 + 1), column: None }, message)
     }
 }
@@ -156,7 +160,7 @@ impl Lines<'_> {
 /// Rows as they are found.
 #[derive(Debug, Default)]
 struct Found {
-    names: Vec<String>,
+    names: Vec<BString>,
     rows: Vec<Vec<u8>>,
     /// Where each begins, counted from 0.
     lines: Vec<usize>,
@@ -165,15 +169,14 @@ struct Found {
 impl Found {
     /// Begins a row.
     fn begin(&mut self, lines: &Lines<'_>, line: usize, name: &[u8]) -> Result<()> {
-        let name = String::from_utf8_lossy(name).into_owned();
         if name.is_empty() {
             return Err(lines.wrong(line, None, "the row has no name"));
         }
-        if let Some(byte) = name.bytes().find(u8::is_ascii_control) {
-            return Err(lines.wrong(line, None, format!("{} in the row's name", describe(byte))));
+        if let Some(byte) = name.iter().find(|byte| byte.is_ascii_control()) {
+            return Err(lines.wrong(line, None, format!("{} in the row's name", describe(*byte))));
         }
         let columns = self.rows.first().map_or(0, Vec::len);
-        self.names.push(name);
+        self.names.push(name.into());
         self.rows.push(Vec::with_capacity(columns));
         self.lines.push(line);
         Ok(())
@@ -203,7 +206,7 @@ impl Found {
                 self.rows[row].push(byte);
             } else if !matches!(byte, b' ' | b'\t') {
                 let message = format!("{} is no letter of an alignment", describe(byte));
-                return Err(lines.wrong(line, Some(&self.names[row]), message));
+                return Err(lines.wrong(line, Some(self.names[row].as_bstr()), message));
             }
         }
         Ok(())
@@ -218,15 +221,15 @@ impl Found {
         for ((name, row), &line) in self.names.iter().zip(&self.rows).zip(&self.lines) {
             if let Some(earlier) = seen.insert(name, line) {
                 let message = format!("line {} has a row of this name already", earlier + 1);
-                return Err(lines.wrong(line, Some(name), message));
+                return Err(lines.wrong(line, Some(name.as_bstr()), message));
             }
             if row.is_empty() {
-                return Err(lines.wrong(line, Some(name), "the row has no letters"));
+                return Err(lines.wrong(line, Some(name.as_bstr()), "the row has no letters"));
             }
             if row.len() != first.len() {
                 let (own, other) = (row.len(), first.len());
                 let message = format!("the row has {own} columns, but the first, '{}', {other}", self.names[0]);
-                return Err(lines.wrong(line, Some(name), message));
+                return Err(lines.wrong(line, Some(name.as_bstr()), message));
             }
         }
         Ok(AlignedRows { file: lines.file.to_owned(), names: self.names, rows: self.rows })

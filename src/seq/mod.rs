@@ -8,6 +8,7 @@ pub mod chunks;
 pub mod database;
 mod detect;
 mod input;
+pub mod names;
 pub mod paired;
 pub mod part;
 pub mod reader;
@@ -21,6 +22,7 @@ pub use candidates::{read_candidate_bytes, read_candidates, read_pair_bytes, rea
 pub use chunks::{ReadChunk, ReadChunks};
 pub use database::{SubjectChunk, Subjects};
 pub use input::read_text;
+pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
 pub use part::Part;
 pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_described, read_files};

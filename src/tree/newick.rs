@@ -1,6 +1,7 @@
 //! Newick texts: what stands in them, node by node.
 
 use crate::error::{Error, Place};
+use bstr::{BString, ByteSlice};
 
 /// A node as the text has it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -8,7 +9,7 @@ pub struct Node {
     /// Places of its children in the list of nodes, as the text has them.
     pub children: Vec<usize>,
     /// The name of a leaf; of an inner node mostly a support value.
-    pub label: Option<String>,
+    pub label: Option<BString>,
     /// Of the branch above it. Neighbour joining leaves some below 0.
     pub length: Option<f64>,
     /// The byte of the text at which its label stands, or would.
@@ -89,7 +90,7 @@ impl Scanner<'_> {
     }
 
     /// A name, in quotes or not (then `_` stays what it is: alignments have it so). None is none.
-    fn label(&mut self) -> Result<Option<String>, Wrong> {
+    fn label(&mut self) -> Result<Option<BString>, Wrong> {
         let first = self.peek()?;
         let begin = self.at;
         let mut bytes = Vec::new();
@@ -126,7 +127,7 @@ impl Scanner<'_> {
             self.at = begin;
             return self.wrong(format!("byte 0x{byte:02X} in a name"));
         }
-        Ok((!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned()))
+        Ok((!bytes.is_empty()).then(|| bytes.into()))
     }
 
     /// A length after its colon, and the number of the edge in braces that placements have there, which says nothing here.
@@ -225,8 +226,15 @@ pub fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
     }
 }
 
-/// A name as a Newick text has it: in quotes where it needs them.
-pub fn quoted(name: &str) -> String {
+/// Returns a name as a Newick text holds it.
+///
+/// A name with blanks, punctuation of the format or braces stands in single quotes, and a single quote in it is doubled. `_` needs no
+/// quotes: this reader and most others keep it as it is. A control character becomes `_`, since no reader takes one.
+pub fn quoted(name: &[u8]) -> BString {
     let is_special = |byte: u8| byte.is_ascii_whitespace() || ENDS.contains(&byte) || b"{}|".contains(&byte);
-    if name.bytes().any(is_special) { format!("'{}'", name.replace('\'', "''")) } else { name.to_owned() }
+    let name: Vec<u8> = name.iter().map(|&byte| if byte.is_ascii_control() { b'_' } else { byte }).collect();
+    match name.bytes().any(is_special) || name.is_empty() {
+        true => [b"'", &*name.replace("'", "''"), b"'"].concat().into(),
+        false => name.into(),
+    }
 }

@@ -111,9 +111,9 @@ fn a_tree_file_says_the_same_tree() {
     let tree = unrooted().rooted(&threads());
     assert_eq!(GuideTree::read("x.dnd", DND.as_bytes(), &names(), &threads()).unwrap(), tree);
     let text = tree.newick(&names());
-    assert_eq!(GuideTree::read("x.nwk", text.as_bytes(), &names(), &threads()).unwrap(), tree);
+    assert_eq!(GuideTree::read("x.nwk", &text, &names(), &threads()).unwrap(), tree);
     let upper: Vec<String> = names().iter().map(|name| name.to_uppercase()).collect();
-    assert_eq!(GuideTree::read("x.nwk", text.as_bytes(), &upper, &threads()).unwrap(), tree);
+    assert_eq!(GuideTree::read("x.nwk", &text, &upper, &threads()).unwrap(), tree);
 }
 
 #[test]

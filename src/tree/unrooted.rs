@@ -1,7 +1,10 @@
 //! Unrooted trees, as neighbour joining makes them, and how ClustalW writes them.
 
-use std::fmt::Write;
+use std::io::Write;
 
+use bstr::BString;
+
+use super::newick::quoted;
 use super::{GuideTree, Join};
 
 /// A tree without a root. Nodes below the number of leaves are leaves, in the order of the sequences; then come the joins,
@@ -36,14 +39,22 @@ enum Step {
 }
 
 impl UnrootedTree {
-    /// The tree as ClustalW's guide tree file has it, byte by byte: names as they are, a line for each branch, five decimals.
+    /// Returns the tree as ClustalW's guide tree file has it, byte by byte: a line for each branch, five decimals. Names that need
+    /// quotes in Newick have them ([`quoted`]).
     ///
     /// # Panics
     /// If there are fewer names than leaves.
-    pub fn dnd<S: AsRef<str>>(&self, names: &[S]) -> String {
+    pub fn dnd<S: AsRef<[u8]>>(&self, names: &[S]) -> BString {
         if let [(first, length), (second, other)] = self.centre[..] {
-            let name = |node: u32| names[node as usize].as_ref();
-            return format!("({}:{},{}:{});\n", name(first), of_two(length), name(second), of_two(other));
+            let name = |node: u32| quoted(names[node as usize].as_ref());
+            let mut text = BString::default();
+            for (start, node, length) in [("(", first, length), (",", second, other)] {
+                text.extend_from_slice(start.as_bytes());
+                text.extend_from_slice(&name(node));
+                write!(text, ":{}", of_two(length)).expect("memory takes all");
+            }
+            text.extend_from_slice(b");\n");
+            return text;
         }
         self.labelled(names, &vec![0; self.joins.len()], Labels::Branches)
     }
@@ -52,8 +63,8 @@ impl UnrootedTree {
     ///
     /// # Panics
     /// If there are fewer names than leaves, or fewer numbers than joins.
-    pub fn labelled<S: AsRef<str>>(&self, names: &[S], support: &[u32], labels: Labels) -> String {
-        let mut text = String::new();
+    pub fn labelled<S: AsRef<[u8]>>(&self, names: &[S], support: &[u32], labels: Labels) -> BString {
+        let mut text = BString::default();
         let label = |node: u32, of: Labels| {
             let join = (node as usize).checked_sub(self.leaves);
             join.map(|join| support[join]).filter(|&count| count > 0 && labels == of)
@@ -68,17 +79,17 @@ impl UnrootedTree {
         }
         while let Some(step) = stack.pop() {
             match step {
-                Step::Text(part) => text += part,
+                Step::Text(part) => text.extend_from_slice(part.as_bytes()),
                 Step::Length(node, length) => {
                     let count = label(node, Labels::Branches).map(|count| format!("[{count}]")).unwrap_or_default();
-                    write!(text, ":{length:.5}{count}").expect("a String takes all");
+                    write!(text, ":{length:.5}{count}").expect("memory takes all");
                 }
                 Step::Label(node) => {
                     let count = label(node, Labels::Nodes).map(|count| count.to_string());
-                    text += &count.unwrap_or_default();
+                    text.extend_from_slice(count.unwrap_or_default().as_bytes());
                 }
                 Step::Node(node) => match (node as usize).checked_sub(self.leaves) {
-                    None => text += names[node as usize].as_ref(),
+                    None => text.extend_from_slice(&quoted(names[node as usize].as_ref())),
                     Some(join) => {
                         let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
                         stack.extend([Step::Label(node), Step::Text(")\n"), Step::Length(right, to_right)]);
@@ -165,6 +176,7 @@ mod tests {
         let tree = UnrootedTree { leaves: leaves as usize, joins, centre };
         let names: Vec<String> = (0..leaves).map(|leaf| leaf.to_string()).collect();
         let text = tree.dnd(&names);
+        let text = String::from_utf8(text.into()).unwrap();
         assert!(text.starts_with("(\n(\n(\n"));
         assert!(text.ends_with(":0.10000,\n99998:0.00000,\n99999:0.00000);\n"));
         assert!(text.contains("\n0:0.00000,\n1:-0.25000)\n:0.50000,\n2:0.00000)\n"));

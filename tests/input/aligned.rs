@@ -8,7 +8,7 @@ fn read(text: &str) -> AlignedRows {
 }
 
 fn rows(names: &[&str], rows: &[&str]) -> AlignedRows {
-    let names = names.iter().map(|name| name.to_string()).collect();
+    let names = names.iter().map(|&name| name.into()).collect();
     AlignedRows { file: "a.aln".into(), names, rows: rows.iter().map(|row| row.as_bytes().to_vec()).collect() }
 }
 

@@ -361,6 +361,8 @@ pub(crate) enum MsaFormatName {
     /// Relaxed, interleaved PHYLIP
     #[value(alias = "phy")]
     Phylip,
+    /// The same with names of ten characters
+    PhylipStrict,
     /// Stockholm
     #[value(alias = "sto", alias = "st")]
     Stockholm,

@@ -74,14 +74,10 @@ pub struct MultiAlign {
 pub struct Aligned {
     /// The alignment.
     pub alignment: MultipleAlignment,
-    /// The guide tree.
-    pub tree: GuideTree,
-    /// The same as a text: what neighbour joining made has no root there, as in ClustalW's files.
-    pub newick: String,
+    /// The guide tree, and the distances if they were asked for.
+    pub guide: MadeTree,
     /// The sequences in the order in which they stand in the tree, or came to the alignment.
     pub order: Vec<SequenceId>,
-    /// The distances, if they were asked for.
-    pub distances: Option<Distances>,
 }
 
 /// What such a job did.
@@ -176,20 +172,20 @@ impl MultiAlign {
         Ok(summary)
     }
 
-    /// The guide tree, its text, and distances if they are to be handed over.
+    /// Returns the guide tree, and the distances if they are asked for.
     fn guide(
         &self,
         engines: Option<Engines>,
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
         summary: &mut MsaSummary,
-    ) -> Result<(GuideTree, String, Option<Distances>)> {
+    ) -> Result<MadeTree> {
         if let Some(tree) = &self.guide_tree {
-            return Ok((tree.clone(), tree.newick(&names(&self.sequences)), None));
+            return Ok(MadeTree { tree: tree.clone(), ..MadeTree::default() });
         }
         let (made, took) = self.sequence_tree().make(engines, pool, run)?;
         (summary.distances, summary.tree_seconds) = (took.distances, took.tree_seconds);
-        Ok((made.tree, made.newick, made.distances))
+        Ok(made)
     }
 
     fn clustal(
@@ -200,15 +196,16 @@ impl MultiAlign {
         run: &Run,
         summary: &mut MsaSummary,
     ) -> Result<Aligned> {
-        let (tree, newick, distances) = self.guide(engines, pool, run, summary)?;
+        let guide = self.guide(engines, pool, run, summary)?;
+        let tree = &guide.tree;
         let begin = Instant::now();
         let (weights, identities) = (tree.weights(), tree.identities());
-        let guide = profile::Guide { tree: &tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
+        let along = profile::Guide { tree, weights: &weights, likeness: &|a, b| identities.percent(a, b) };
         let worth = profiles::Worth::default();
         let profile::Progressive { alignment, order } =
-            profiles::align(&self.sequences, &guide, options, (run, pool), worth)?;
+            profiles::align(&self.sequences, &along, options, (run, pool), worth)?;
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
-        Ok(Aligned { alignment, tree, newick, order, distances })
+        Ok(Aligned { alignment, guide, order })
     }
 
     fn accurate(
@@ -255,24 +252,16 @@ impl MultiAlign {
         } else {
             let (gathered, took) = probabilities::of(&self.sequences, pool, run)?;
             summary.distances = took;
-            let along = guide.as_ref().map(|(tree, ..)| tree);
+            let along = guide.as_ref().map(|guide| &guide.tree);
             let outcome = posterior::align_gathered(&self.sequences, options, along, gathered, pool, &run.interrupt)?;
             (outcome.alignment, outcome.tree, Some(outcome.distances))
         };
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
         let order = tree.order();
-        let (newick, made_of) = match guide {
-            Some((_, newick, distances)) => (newick, distances),
-            None => (tree.newick(&names(&self.sequences)), None),
-        };
+        let (unrooted, made_of) = guide.map_or((None, None), |guide| (guide.unrooted, guide.distances));
         let distances = made_of.or(own).filter(|_| self.needs_distances);
-        Ok(Aligned { alignment, tree, newick, order, distances })
+        Ok(Aligned { alignment, guide: MadeTree { tree, unrooted, distances }, order })
     }
-}
-
-/// The names of sequences, for trees.
-fn names(sequences: &SequenceStore) -> Vec<&str> {
-    (0..sequences.len() as u32).map(|id| sequences.name(id)).collect()
 }
 
 /// Cells of all pairs.

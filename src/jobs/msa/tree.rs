@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use bstr::BString;
 use serde::Serialize;
 
 use super::super::{Job, Run, Summary};
 use super::distances::{self, PairDistance};
-use super::{Engines, cells_of, check_given, check_letters, names};
+use super::{Engines, cells_of, check_given, check_letters};
 use crate::clustal::ClustalCosts;
 use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::SequenceStore;
-use crate::tree::{Bed, Distances, GuideTree, average_linkage, embedded, neighbour_joining};
+use crate::tree::{Bed, Distances, GuideTree, UnrootedTree, average_linkage, embedded, neighbour_joining};
 
 /// How a tree is made of distances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -105,8 +106,8 @@ pub struct SequenceTree {
 pub struct MadeTree {
     /// With a root.
     pub tree: GuideTree,
-    /// As text: what neighbour joining made has no root there, as in ClustalW's files.
-    pub newick: String,
+    /// The tree that neighbour joining made, without a root.
+    pub unrooted: Option<UnrootedTree>,
     /// The distances, if they were asked for and are all known.
     pub distances: Option<Distances>,
 }
@@ -118,6 +119,17 @@ pub struct TreeSummary {
     pub distances: Summary,
     /// Seconds of the tree itself.
     pub tree_seconds: f64,
+}
+
+impl MadeTree {
+    /// Returns the tree as a Newick text with these names of leaves. A tree of neighbour joining has no root there, as in ClustalW's
+    /// files.
+    ///
+    /// # Panics
+    /// If there are fewer names than leaves.
+    pub fn newick<S: AsRef<[u8]>>(&self, names: &[S]) -> BString {
+        self.unrooted.as_ref().map_or_else(|| self.tree.newick(names), |unrooted| unrooted.dnd(names))
+    }
 }
 
 impl SequenceTree {
@@ -157,33 +169,27 @@ impl SequenceTree {
         pool: &Arc<rayon::ThreadPool>,
         run: &Run,
     ) -> Result<(MadeTree, TreeSummary)> {
-        let names = names(&self.sequences);
         let Some(job) = self.pair_distances() else {
             let begin = Instant::now();
             let words = distances::words(&self.sequences, pool);
             let from_one = |one: usize, others: &[usize]| words.from_one(one, others.iter().copied());
             let tree = embedded(Bed::of(self.sequences.len()), self.sequences.lengths(), from_one, pool);
-            let newick = tree.newick(&names);
             let summary = TreeSummary { tree_seconds: begin.elapsed().as_secs_f64(), ..TreeSummary::default() };
-            return Ok((MadeTree { tree, newick, distances: None }, summary));
+            return Ok((MadeTree { tree, unrooted: None, distances: None }, summary));
         };
         let (distances, took) = distances::of(&job, engines, pool, run)?;
         let begin = Instant::now();
         run.progress.step("tree", 0, 1);
         let kept = self.needs_distances.then(|| distances.clone());
-        let (tree, newick) = match self.method {
+        let (tree, unrooted) = match self.method {
             TreeMethod::NeighbourJoining => {
                 let unrooted = neighbour_joining(distances, pool);
-                (unrooted.rooted(pool), unrooted.dnd(&names))
+                (unrooted.rooted(pool), Some(unrooted))
             }
-            TreeMethod::Upgma | TreeMethod::Mbed => {
-                let tree = average_linkage(distances);
-                let newick = tree.newick(&names);
-                (tree, newick)
-            }
+            TreeMethod::Upgma | TreeMethod::Mbed => (average_linkage(distances), None),
         };
         let summary = TreeSummary { distances: took, tree_seconds: begin.elapsed().as_secs_f64() };
-        Ok((MadeTree { tree, newick, distances: kept }, summary))
+        Ok((MadeTree { tree, unrooted, distances: kept }, summary))
     }
 }
 

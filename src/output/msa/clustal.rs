@@ -1,12 +1,8 @@
 //! Clustal's own format: byte for byte what ClustalW 2.1 writes, but for the first line.
 
-use super::names::Naming;
 use super::{Output, Page, conservation};
 use crate::error::Result;
 
-/// Blanks would end a name.
-pub(super) const NAMING: Naming = Naming { format: "Clustal", most: LONGEST_NAME, excluded: b" ", excluded_first: b"" };
-const LONGEST_NAME: usize = 30;
 /// Names are filled up to this, and blanks follow.
 const SHORTEST_NAME: usize = 10;
 const BLANKS: usize = 6;
@@ -18,7 +14,7 @@ const LONG_NAME: usize = 20;
 
 pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
     let marks = conservation::marks(&page.rows);
-    let longest = page.longest_name().clamp(SHORTEST_NAME, LONGEST_NAME);
+    let longest = page.longest_name().max(SHORTEST_NAME);
     let width = longest + BLANKS;
     let out = output.buffer();
     // Readers know the format by its first word.

@@ -1,11 +1,10 @@
 //! Distances between all sequences, six digits after the point.
 
-use super::names::{self, Naming, Renamed};
-use super::phylip::RELAXED;
 use super::{Output, characters, push_padded};
 use crate::error::{Error, Result};
 use crate::output::MatrixShape;
 use crate::output::numbers::{push_fraction, push_unsigned};
+use crate::seq::{NameRules, Renamed};
 use crate::tree::Distances;
 
 /// How distances are written.
@@ -19,8 +18,6 @@ pub enum DistanceFormat {
     /// line. The last line does not end.
     Clustal,
 }
-
-const TSV_NAMING: Naming = Naming::any_length("TSV", b"");
 
 /// Writes distances between the sequences of these names, rows and columns in this order, and says which names had to be
 /// changed.
@@ -38,11 +35,11 @@ pub fn write_distances(
     if names.len() != count || order.iter().any(|&row| row as usize >= count) {
         return Err(Error::Internal("distances of other sequences".into()));
     }
-    let naming = match format {
-        DistanceFormat::Phylip(_) | DistanceFormat::Clustal => &RELAXED,
-        DistanceFormat::Tsv => &TSV_NAMING,
+    let rules = match format {
+        DistanceFormat::Phylip(_) | DistanceFormat::Clustal => NameRules::PHYLIP,
+        DistanceFormat::Tsv => NameRules::TSV,
     };
-    let (names, renamed) = names::written(naming, names, order);
+    let (names, renamed) = rules.apply(names, order);
     let (width, separator) = match format {
         DistanceFormat::Phylip(_) => {
             push_unsigned(output.buffer(), names.len() as u64);

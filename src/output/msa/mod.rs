@@ -8,7 +8,6 @@ mod clustal;
 mod conservation;
 mod distances;
 mod msf;
-mod names;
 mod nexus;
 mod phylip;
 mod plain;
@@ -19,10 +18,10 @@ use std::ops::Range;
 use super::Output;
 use crate::alignment::MultipleAlignment;
 use crate::error::{Error, Result};
-use crate::seq::Alphabet;
+use crate::seq::{Alphabet, NameRules};
 
+pub use crate::seq::names::{Renamed, Why};
 pub use distances::{DistanceFormat, write_distances};
-pub use names::{Renamed, Why};
 pub use report::write_report;
 
 /// An alignment and what stands in it.
@@ -64,15 +63,16 @@ pub enum MsaFormat {
 }
 
 impl MsaFormat {
-    fn naming(self) -> &'static names::Naming {
+    /// The names that this format can hold.
+    pub fn name_rules(self) -> NameRules {
         match self {
-            MsaFormat::Clustal => &clustal::NAMING,
-            MsaFormat::Fasta => &plain::FASTA_NAMING,
-            MsaFormat::Phylip { is_strict: false, .. } => &phylip::RELAXED,
-            MsaFormat::Phylip { is_strict: true, .. } => &phylip::STRICT,
-            MsaFormat::Stockholm => &plain::STOCKHOLM_NAMING,
-            MsaFormat::Msf => &msf::NAMING,
-            MsaFormat::Nexus => &nexus::NAMING,
+            MsaFormat::Clustal => NameRules::CLUSTAL,
+            MsaFormat::Fasta => NameRules::FASTA,
+            MsaFormat::Phylip { is_strict: false, .. } => NameRules::PHYLIP,
+            MsaFormat::Phylip { is_strict: true, .. } => NameRules::PHYLIP_STRICT,
+            MsaFormat::Stockholm => NameRules::STOCKHOLM,
+            MsaFormat::Msf => NameRules::MSF,
+            MsaFormat::Nexus => NameRules::NEXUS,
         }
     }
 }
@@ -83,7 +83,7 @@ impl MsaFormat {
 /// [`Error::Internal`] if names, letters and order are not those of the alignment; [`Error::Io`].
 pub fn write(format: MsaFormat, rows: &Rows<'_>, mut output: Output) -> Result<Vec<Renamed>> {
     rows.check()?;
-    let (names, renamed) = names::written(format.naming(), rows.names, rows.order);
+    let (names, renamed) = format.name_rules().apply(rows.names, rows.order);
     let page = Page { rows: *rows, names };
     match format {
         MsaFormat::Clustal => clustal::write(&page, &mut output)?,

@@ -1,12 +1,10 @@
 //! MSF, the format of GCG's PileUp: names with checksums, then blocks of 50 columns in groups of ten.
 
-use super::names::Naming;
 use super::{Output, Page, digits};
 use crate::error::Result;
 use crate::output::numbers::push_unsigned;
 use crate::seq::Alphabet;
 
-pub(super) const NAMING: Naming = Naming::any_length("MSF", b" ");
 /// Columns of a block, and of a group.
 const COLUMNS: usize = 50;
 const GROUP: usize = 10;

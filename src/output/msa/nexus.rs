@@ -1,13 +1,9 @@
 //! NEXUS: a block of data. A name with blanks or punctuation stands in single quotes.
 
-use super::names::Naming;
 use super::{Output, Page, characters};
 use crate::error::Result;
 use crate::seq::Alphabet;
-
-pub(super) const NAMING: Naming = Naming::any_length("NEXUS", b"");
-/// Punctuation by the format's definition (Maddison et al. 1997), without `-`, which all readers take in names.
-const PUNCTUATION: &[u8] = b" ()[]{}/\\,;:=*'\"`+<>";
+use crate::seq::aligned::nexus_quoted;
 
 pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
     let rows = &page.rows;
@@ -23,7 +19,7 @@ pub(super) fn write(page: &Page<'_>, output: &mut Output) -> Result<()> {
         rows.columns()
     );
     output.buffer().extend_from_slice(head.as_bytes());
-    let names: Vec<Vec<u8>> = page.names.iter().map(|name| quoted(name)).collect();
+    let names: Vec<Vec<u8>> = page.names.iter().map(|name| nexus_quoted(name)).collect();
     let width = names.iter().map(|name| characters(name)).max().unwrap_or(0) + 1;
     for (at, name) in names.iter().enumerate() {
         let out = output.buffer();
@@ -43,19 +39,4 @@ fn has_uracil(page: &Page<'_>) -> bool {
         page.rows.order.iter().any(of_row)
     };
     has(b'U') && !has(b'T')
-}
-
-fn quoted(name: &[u8]) -> Vec<u8> {
-    if !name.iter().any(|byte| PUNCTUATION.contains(byte)) {
-        return name.to_vec();
-    }
-    let mut text = vec![b'\''];
-    for &byte in name {
-        if byte == b'\'' {
-            text.push(byte);
-        }
-        text.push(byte);
-    }
-    text.push(b'\'');
-    text
 }

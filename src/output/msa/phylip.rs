@@ -1,15 +1,10 @@
 //! PHYLIP, with names of ten characters or of any length, row by row or in blocks.
 
-use super::names::Naming;
 use super::{Output, Page};
 use crate::error::Result;
 use crate::output::numbers::push_unsigned;
 
-/// What has a meaning in trees, which programs that read PHYLIP write with the same names.
-const EXCLUDED: &[u8] = b" ()[]:;,'";
-pub(super) const RELAXED: Naming = Naming::any_length("PHYLIP", EXCLUDED);
-pub(super) const STRICT: Naming =
-    Naming { format: "strict PHYLIP", most: STRICT_WIDTH, excluded: EXCLUDED, excluded_first: b"" };
+/// Characters of a strict name.
 const STRICT_WIDTH: usize = 10;
 /// Columns of a block.
 const COLUMNS: usize = 60;
@@ -26,7 +21,7 @@ pub(super) fn write_sequential(page: &Page<'_>, is_strict: bool, output: &mut Ou
     Ok(())
 }
 
-/// Names stand in the first block only.
+/// Writes names in the first block only. Rows of later blocks start with a blank: FastTree takes a line that does not for a name.
 pub(super) fn write_interleaved(page: &Page<'_>, is_strict: bool, output: &mut Output) -> Result<()> {
     let width = begin(page, is_strict, output);
     let mut blocks = page.blocks(COLUMNS);
@@ -37,8 +32,9 @@ pub(super) fn write_interleaved(page: &Page<'_>, is_strict: bool, output: &mut O
         }
         for at in 0..page.names.len() {
             let out = output.buffer();
-            if is_first {
-                page.push_name(out, at, width);
+            match is_first {
+                true => page.push_name(out, at, width),
+                false => out.push(b' '),
             }
             blocks.push(out, at, b'-');
             out.push(b'\n');

@@ -1,14 +1,8 @@
 //! Rows one after the other: FASTA and Stockholm.
 
-use super::names::Naming;
 use super::{Output, Page};
 use crate::error::Result;
 
-/// A name ends at a blank.
-pub(super) const FASTA_NAMING: Naming = Naming::any_length("FASTA", b" ");
-/// A line that begins with `#` is an annotation, and `//` is the end.
-pub(super) const STOCKHOLM_NAMING: Naming =
-    Naming { format: "Stockholm", most: usize::MAX, excluded: b" ", excluded_first: b"#/" };
 /// Letters of a line of FASTA.
 const LINE: usize = 60;
 

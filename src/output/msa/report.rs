@@ -8,10 +8,9 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::names::{self, Naming};
 use super::{Output, Rows, conservation};
 use crate::error::{Error, Result};
-use crate::seq::Alphabet;
+use crate::seq::{Alphabet, NameRules};
 use crate::tree::GuideTree;
 
 const PAGE: &str = include_str!("report/page.html");
@@ -30,8 +29,6 @@ const PROGRAMS: [&str; 5] = [
     include_str!("report/draw.js"),
     include_str!("report/control.js"),
 ];
-/// Names are shown as they are; only an empty one, and one that is there twice, would be of no use.
-const NAMING: Naming = Naming::any_length("the report", b"");
 
 #[derive(Clone, Copy)]
 enum Part {
@@ -113,7 +110,7 @@ fn is_of(tree: &GuideTree, rows: &Rows<'_>) -> bool {
 }
 
 fn push_facts(rows: &Rows<'_>, tree: Option<&GuideTree>, title: &str, output: &mut Output) -> Result<()> {
-    let (names, _) = names::written(&NAMING, rows.names, rows.order);
+    let (names, _) = NameRules::TSV.apply(rows.names, rows.order);
     let facts = Facts {
         title,
         alphabet: rows.alphabet,

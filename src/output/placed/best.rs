@@ -37,7 +37,7 @@ impl BestTable {
     ///
     /// # Errors
     /// [`crate::Error::Io`].
-    pub fn write(&mut self, best: &Best<'_>, split: &str) -> Result<()> {
+    pub fn write(&mut self, best: &Best<'_>, split: &[u8]) -> Result<()> {
         let out = self.output.buffer();
         out.extend_from_slice(best.name);
         out.push(b'\t');
@@ -54,7 +54,7 @@ impl BestTable {
             None => out.extend_from_slice(b"\t.\t."),
         }
         out.extend_from_slice(if best.strand == StrandOf::Minus { b"\t-\t" } else { b"\t+\t" });
-        out.extend_from_slice(split.as_bytes());
+        out.extend_from_slice(split);
         out.push(b'\n');
         self.output.pass_on()
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use bstr::ByteSlice;
+
 use super::{Found, Lines, word};
 use crate::error::Result;
 
@@ -20,8 +22,7 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
     for (number, rest) in names {
         let name = word(rest.trim_ascii_start()).0;
         if rows.contains_key(name) {
-            let name = String::from_utf8_lossy(name);
-            return Err(lines.wrong(number, Some(&name), "an earlier line has this name already"));
+            return Err(lines.wrong(number, Some(name.as_bstr()), "an earlier line has this name already"));
         }
         found.row(&mut rows, lines, number, name)?;
     }

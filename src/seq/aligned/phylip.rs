@@ -1,7 +1,10 @@
-//! Relaxed PHYLIP: a line with the numbers of rows and of columns, then names of any length, a blank and letters.
+//! PHYLIP: a line with the numbers of rows and of columns, then a name and letters for each row. A relaxed name is of any length and
+//! ends at a blank; a strict one has ten characters, blanks among them.
 //!
 //! Nothing in a file says whether it is sequential (all lines of a row, then the next row) or interleaved (a line of each row,
 //! then the next line of each). It is what its counts fit.
+
+use bstr::ByteSlice;
 
 use super::{Found, Lines, word};
 use crate::error::{Error, Result};
@@ -23,13 +26,33 @@ pub(super) fn read(lines: &Lines<'_>, first: usize, counts: (usize, usize)) -> R
     }
     let body = lines.lines.iter().copied().enumerate().skip(first + 1).filter(|(_, line)| !line.is_empty());
     let body: Vec<(usize, &[u8])> = body.collect();
-    let sequential = match sequential(lines, &body, counts) {
-        Ok(found) => return Ok(found),
-        Err(error) => error,
+    let forms = [(word as SplitName, false), (word, true), (strict_name, false), (strict_name, true)];
+    // The error of the form that makes sense for longest, of relaxed names if several do.
+    let mut blamed: Option<Error> = None;
+    for (split, is_interleaved) in forms {
+        let read = if is_interleaved { interleaved } else { sequential };
+        match read(lines, &body, counts, split) {
+            Ok(found) => return Ok(found),
+            Err(error) if blamed.as_ref().is_none_or(|blamed| line(&error) > line(blamed)) => blamed = Some(error),
+            Err(_) => {}
+        }
+    }
+    Err(blamed.expect("every form has failed"))
+}
+
+/// Splits a line into a name and letters.
+type SplitName = fn(&[u8]) -> (&[u8], &[u8]);
+
+/// Characters of a strict name.
+const STRICT_CHARS: usize = 10;
+
+/// Splits a line after ten characters.
+fn strict_name(line: &[u8]) -> (&[u8], &[u8]) {
+    let end = match std::str::from_utf8(line) {
+        Ok(text) => text.char_indices().nth(STRICT_CHARS).map_or(line.len(), |(end, _)| end),
+        Err(_) => line.len().min(STRICT_CHARS),
     };
-    // Where it is neither, the form that makes sense for longer is to blame.
-    interleaved(lines, &body, counts)
-        .map_err(|interleaved| if line(&interleaved) > line(&sequential) { interleaved } else { sequential })
+    (line[..end].trim_ascii(), &line[end..])
 }
 
 /// The line that is wrong.
@@ -40,12 +63,12 @@ fn line(error: &Error) -> Option<u64> {
     }
 }
 
-fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize)) -> Result<Found> {
+fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize), split: SplitName) -> Result<Found> {
     let mut found = Found::default();
     let mut rest = body.iter();
     for row in 0..rows {
         let Some(&(number, line)) = rest.next() else { return Err(too_few(lines, row, rows)) };
-        let (name, letters) = word(line);
+        let (name, letters) = split(line);
         found.begin(lines, number, name)?;
         found.add(lines, number, row, letters)?;
         let mut number = number;
@@ -53,14 +76,14 @@ fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize
             let Some(&(next, letters)) = rest.next() else {
                 let message =
                     format!("the row has {} columns, but the first line says {columns}", found.rows[row].len());
-                return Err(lines.wrong(number, Some(&found.names[row]), message));
+                return Err(lines.wrong(number, Some(found.names[row].as_bstr()), message));
             };
             found.add(lines, next, row, letters)?;
             number = next;
         }
         if found.rows[row].len() > columns {
             let message = format!("the row has {} columns, but the first line says {columns}", found.rows[row].len());
-            return Err(lines.wrong(number, Some(&found.names[row]), message));
+            return Err(lines.wrong(number, Some(found.names[row].as_bstr()), message));
         }
     }
     match rest.next() {
@@ -69,7 +92,7 @@ fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize
     }
 }
 
-fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize)) -> Result<Found> {
+fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize), split: SplitName) -> Result<Found> {
     let mut found = Found::default();
     if body.len() < rows {
         return Err(too_few(lines, body.len(), rows));
@@ -77,8 +100,8 @@ fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usiz
     for (block, own) in body.chunks(rows).enumerate() {
         // Names may stand in every block. Then they stand before all of its rows.
         let is_named = |(row, &(_, line)): (usize, &(usize, &[u8]))| {
-            let (name, letters) = word(line);
-            block == 0 || (!letters.is_empty() && name == found.names[row].as_bytes())
+            let (name, letters) = split(line);
+            block == 0 || (!letters.is_empty() && name == found.names[row])
         };
         let is_named = own.iter().enumerate().all(is_named);
         if own.len() < rows || found.rows.first().is_some_and(|row| row.len() >= columns) {
@@ -86,7 +109,7 @@ fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usiz
             return Err(too_many(lines, number, rows));
         }
         for (row, &(number, line)) in own.iter().enumerate() {
-            let (name, letters) = if is_named { word(line) } else { (&b""[..], line) };
+            let (name, letters) = if is_named { split(line) } else { (&b""[..], line) };
             if block == 0 {
                 found.begin(lines, number, name)?;
             }
@@ -94,7 +117,7 @@ fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usiz
             let (own, first) = (found.rows[row].len(), found.rows[0].len());
             if own != first {
                 let message = format!("the row has {own} columns so far, but the first, '{}', {first}", found.names[0]);
-                return Err(lines.wrong(number, Some(&found.names[row]), message));
+                return Err(lines.wrong(number, Some(found.names[row].as_bstr()), message));
             }
         }
     }

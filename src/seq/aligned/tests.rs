@@ -9,7 +9,7 @@ fn read(text: &str) -> Result<AlignedRows> {
 fn rows(text: &str) -> Vec<(String, String)> {
     let read = read(text).unwrap();
     let letters = read.rows.into_iter().map(|row| String::from_utf8(row).unwrap());
-    read.names.into_iter().zip(letters).collect()
+    read.names.iter().map(ToString::to_string).zip(letters).collect()
 }
 
 fn wrong(text: &str) -> String {

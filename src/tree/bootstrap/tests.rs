@@ -39,7 +39,7 @@ fn text(alphabet: Alphabet, texts: &[&str], without_gaps: bool, labels: Labels) 
     let tree = of_rows(alphabet, &rows, comparison);
     let bootstrap = Bootstrap { trials: 40, seed: 5, comparison };
     let support = tree.support(alphabet, &rows, bootstrap, &threads());
-    tree.labelled(&["s1", "s2", "s3", "s4", "s5", "s6"], &support, labels).replace('\n', "~")
+    tree.labelled(&["s1", "s2", "s3", "s4", "s5", "s6"], &support, labels).to_string().replace('\n', "~")
 }
 
 #[test]

@@ -12,8 +12,9 @@ fn drawn(random: &mut fastrand::Rng, threads: &rayon::ThreadPool) -> (UnrootedTr
     }
     let tree = neighbour_joining(distances, threads);
     let names: Vec<String> = (0..leaves).map(|leaf| leaf.to_string()).collect();
-    let nodes = newick::nodes(tree.dnd(&names).as_bytes()).unwrap();
-    let sequences = nodes.iter().map(|node| node.label.as_ref().map(|label| label.parse().unwrap())).collect();
+    let nodes = newick::nodes(&tree.dnd(&names)).unwrap();
+    let sequences =
+        nodes.iter().map(|node| node.label.as_ref().map(|label| label.to_string().parse().unwrap())).collect();
     (tree, nodes, sequences)
 }
 

@@ -1,0 +1,272 @@
+//! Names in file formats: the characters that each format can hold, and new names where it cannot.
+//!
+//! | format | characters that become `_` | further rules |
+//! |---|---|---|
+//! | Newick | none; a name with blanks or `( ) [ ] { } : ; , ' " \|` is quoted | see [`crate::tree::newick::quoted`] |
+//! | NEXUS | none; a name with blanks or punctuation is quoted | see `quoted` in `src/seq/aligned/nexus.rs` |
+//! | PHYLIP | blank and `( ) [ ] : ; , ' "`, which trees of the same names cannot hold bare | any length |
+//! | strict PHYLIP | as PHYLIP | at most 10 characters |
+//! | Clustal | blank | at most 30 characters |
+//! | Stockholm | blank, and `#` or `/` at the start | |
+//! | MSF | blank | |
+//! | FASTA | blank | |
+//! | ClustalW's input | `: ( ) , ;` | as ClustalW 2.1 reads names |
+//! | TSV, JSONL, PAF, SAM | none: the reader ends names at a blank | |
+//!
+//! A control character becomes `_` in every format. Bytes that are not UTF-8 stay as they are.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use twox_hash::XxHash3_128;
+
+/// What a format can hold.
+#[derive(Debug, Clone, Copy)]
+pub struct NameRules {
+    /// Name of the format, for messages.
+    pub format: &'static str,
+    /// Greatest number of characters.
+    max_chars: usize,
+    /// ASCII characters that cannot be in a name, besides control characters.
+    excluded: &'static [u8],
+    /// Characters that a name cannot start with.
+    excluded_first: &'static [u8],
+}
+
+/// Characters with a meaning in trees. Programs that read PHYLIP write trees with the same names, mostly without quotes.
+const TREE_PUNCTUATION: &[u8] = b" ()[]:;,'\"";
+
+impl NameRules {
+    /// FASTA: a name ends at a blank.
+    pub const FASTA: NameRules = NameRules::any_length("FASTA", b" ");
+    /// PHYLIP with names of any length.
+    pub const PHYLIP: NameRules = NameRules::any_length("PHYLIP", TREE_PUNCTUATION);
+    /// PHYLIP with names of ten characters.
+    pub const PHYLIP_STRICT: NameRules =
+        NameRules { format: "strict PHYLIP", max_chars: 10, excluded: TREE_PUNCTUATION, excluded_first: b"" };
+    /// Clustal's alignments: blanks would end a name.
+    pub const CLUSTAL: NameRules = NameRules { format: "Clustal", max_chars: 30, excluded: b" ", excluded_first: b"" };
+    /// Stockholm: a line that starts with `#` is an annotation, and `//` is the end.
+    pub const STOCKHOLM: NameRules =
+        NameRules { format: "Stockholm", max_chars: usize::MAX, excluded: b" ", excluded_first: b"#/" };
+    /// MSF.
+    pub const MSF: NameRules = NameRules::any_length("MSF", b" ");
+    /// NEXUS, which quotes.
+    pub const NEXUS: NameRules = NameRules::any_length("NEXUS", b"");
+    /// Newick, which quotes.
+    pub const NEWICK: NameRules = NameRules::any_length("Newick", b"");
+    /// Tables.
+    pub const TSV: NameRules = NameRules::any_length("TSV", b"");
+    /// The names that ClustalW 2.1 reads: it replaces these characters in all of its files.
+    pub const CLUSTALW: NameRules = NameRules::any_length("ClustalW", b" :(),;");
+
+    /// Rules for names of any length.
+    const fn any_length(format: &'static str, excluded: &'static [u8]) -> Self {
+        NameRules { format, max_chars: usize::MAX, excluded, excluded_first: b"" }
+    }
+
+    /// Returns the names of the rows in `order` as the format holds them, each once, and the rows that are renamed.
+    pub fn apply(&self, names: &[&[u8]], order: &[u32]) -> (Vec<Vec<u8>>, Vec<Renamed>) {
+        let held: Vec<(Vec<u8>, Option<Why>)> =
+            order.iter().map(|&row| self.hold(names[row as usize], u64::from(row))).collect();
+        // A new name must not be one that another row has.
+        let mut namer = Namer::new(*self, held.iter().map(|(name, _)| name.as_slice()));
+        let mut seen: HashSet<&[u8]> = HashSet::with_capacity(held.len());
+        let mut written = Vec::with_capacity(order.len());
+        let mut renamed = Vec::new();
+        for ((name, why), &row) in held.iter().zip(order) {
+            let (own, why) = match seen.insert(name) {
+                true => (name.clone(), *why),
+                false => (namer.next_free(name), Some(Why::Taken)),
+            };
+            renamed.extend(why.map(|why| self.renamed(u64::from(row), names[row as usize], &own, why)));
+            written.push(own);
+        }
+        (written, renamed)
+    }
+
+    /// Returns a name with `_` for each character that the format cannot hold.
+    pub fn replace(&self, name: &[u8]) -> Vec<u8> {
+        if name.is_empty() { Vec::new() } else { self.hold(name, 0).0 }
+    }
+
+    fn renamed(&self, row: u64, name: &[u8], written: &[u8], why: Why) -> Renamed {
+        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        Renamed { row, name: text(name), written: text(written), why, format: self.format }
+    }
+
+    /// Returns a name that the format can hold, regardless of other rows.
+    fn hold(&self, name: &[u8], row: u64) -> (Vec<u8>, Option<Why>) {
+        if name.is_empty() {
+            return (format!("sequence_{}", row + 1).into_bytes(), Some(Why::Empty));
+        }
+        let mut why = None;
+        let mut own = name.to_vec();
+        for (place, byte) in own.iter_mut().enumerate() {
+            let is_excluded = byte.is_ascii_control()
+                || self.excluded.contains(byte)
+                || (place == 0 && self.excluded_first.contains(byte));
+            if is_excluded {
+                *byte = b'_';
+                why = Some(Why::Characters);
+            }
+        }
+        let kept = cut(&own, self.max_chars).len();
+        if kept < own.len() {
+            own.truncate(kept);
+            why = Some(Why::Long(self.max_chars));
+        }
+        (own, why)
+    }
+}
+
+/// Names rows one after the other, each differently from all before it.
+#[derive(Debug, Clone)]
+pub struct Namer {
+    rules: NameRules,
+    /// Hashes of names, since a file may have very many.
+    taken: HashSet<u128>,
+    /// The last number that was appended to each name.
+    numbers: HashMap<Vec<u8>, usize>,
+    /// Number of rows so far.
+    rows: u64,
+}
+
+impl Namer {
+    /// Starts with names that are taken.
+    pub fn new<'a>(rules: NameRules, taken: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let taken = taken.into_iter().map(XxHash3_128::oneshot).collect();
+        Namer { rules, taken, numbers: HashMap::new(), rows: 0 }
+    }
+
+    /// Returns the name of the next row, and why it is another than the given one.
+    pub fn name(&mut self, name: &[u8]) -> (Vec<u8>, Option<Renamed>) {
+        let (mut own, mut why) = self.rules.hold(name, self.rows);
+        if !self.taken.insert(XxHash3_128::oneshot(&own)) {
+            (own, why) = (self.next_free(&own), Some(Why::Taken));
+        }
+        let renamed = why.map(|why| self.rules.renamed(self.rows, name, &own, why));
+        self.rows += 1;
+        (own, renamed)
+    }
+
+    /// Takes the name with the least number behind it that is free.
+    fn next_free(&mut self, name: &[u8]) -> Vec<u8> {
+        let number = self.numbers.entry(name.to_vec()).or_insert(1);
+        loop {
+            *number += 1;
+            let end = format!("_{number}").into_bytes();
+            let own = [cut(name, self.rules.max_chars.saturating_sub(end.len())), &end].concat();
+            if self.taken.insert(XxHash3_128::oneshot(&own)) {
+                return own;
+            }
+        }
+    }
+}
+
+/// A row whose name is not the one of the input. The rule: a character that the format cannot hold becomes `_`; an empty name becomes
+/// `sequence_N`, N the sequence's number from 1; a long name is cut; and of rows that then have one name those after the
+/// first end in `_2`, `_3` and so on, whichever no row has yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renamed {
+    /// The sequence, as the alignment counts.
+    pub row: u64,
+    /// The name of the input.
+    pub name: String,
+    /// The name that is written.
+    pub written: String,
+    /// Why.
+    pub why: Why,
+    /// The format, for the message.
+    format: &'static str,
+}
+
+/// Why a name is not written as it is: the last thing that was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It was empty.
+    Empty,
+    /// It has characters that the format cannot hold.
+    Characters,
+    /// It was longer than this number of characters.
+    Long(usize),
+    /// Another row has it.
+    Taken,
+}
+
+impl fmt::Display for Renamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Renamed { name, written, format, .. } = self;
+        write!(f, "'{name}' is called '{written}': ")?;
+        match self.why {
+            Why::Empty => write!(f, "every row of {format} has a name"),
+            Why::Characters => write!(f, "{format} has no such characters in names"),
+            Why::Long(most) => write!(f, "names in {format} have {most} characters at most"),
+            Why::Taken => f.write_str("another row has this name"),
+        }
+    }
+}
+
+/// Returns the first characters of a name.
+fn cut(name: &[u8], most: usize) -> &[u8] {
+    if name.len() <= most {
+        return name;
+    }
+    match std::str::from_utf8(name) {
+        Ok(text) => text.char_indices().nth(most).map_or(name, |(end, _)| &name[..end]),
+        Err(_) => &name[..most],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIVE: NameRules = NameRules { format: "F", max_chars: 5, excluded: b" :", excluded_first: b"#" };
+
+    fn names(names: &[&str], order: &[u32]) -> (Vec<String>, Vec<String>) {
+        let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+        let (written, renamed) = FIVE.apply(&names, order);
+        let written = written.into_iter().map(|name| String::from_utf8(name).unwrap()).collect();
+        (written, renamed.iter().map(Renamed::to_string).collect())
+    }
+
+    #[test]
+    fn every_row_gets_a_name_of_its_own_that_the_format_holds() {
+        let (written, renamed) = names(&["a b", "#x#", "longer", "longest", "", "ok", "lon_2"], &[0, 1, 2, 3, 5, 6]);
+        assert_eq!(written, ["a_b", "_x#", "longe", "lon_3", "ok", "lon_2"]);
+        assert_eq!(
+            renamed,
+            [
+                "'a b' is called 'a_b': F has no such characters in names",
+                "'#x#' is called '_x#': F has no such characters in names",
+                "'longer' is called 'longe': names in F have 5 characters at most",
+                "'longest' is called 'lon_3': another row has this name",
+            ]
+        );
+    }
+
+    #[test]
+    fn an_empty_name_is_the_number_of_the_sequence() {
+        let rules = NameRules::any_length("F", b"");
+        let (written, renamed) = rules.apply(&[b"", b"", b"sequence_1"], &[2, 1, 0]);
+        assert_eq!(written, [b"sequence_1".to_vec(), b"sequence_2".to_vec(), b"sequence_1_2".to_vec()]);
+        assert_eq!(renamed.iter().map(|renamed| renamed.why).collect::<Vec<_>>(), [Why::Empty, Why::Taken]);
+    }
+
+    #[test]
+    fn characters_are_not_cut_in_two() {
+        assert_eq!(names(&["äöüßæø"], &[0]).0, ["äöüßæ"]);
+        assert_eq!(cut(b"\xff\xfe\xfd", 2), b"\xff\xfe");
+    }
+
+    #[test]
+    fn thousands_of_rows_of_one_name_are_told_apart() {
+        let same = vec![b"sequence".as_slice(); 3000];
+        let order: Vec<u32> = (0..3000).collect();
+        let (written, renamed) = FIVE.apply(&same, &order);
+        let different: HashSet<&Vec<u8>> = written.iter().collect();
+        assert_eq!((different.len(), renamed.len()), (3000, 3000));
+        assert_eq!((written[9].as_slice(), written[2999].as_slice()), (b"se_10".as_slice(), b"_3000".as_slice()));
+    }
+}
