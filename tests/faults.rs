@@ -10,14 +10,20 @@ use pairwave::Error;
 use pairwave::engine::owner::{self, Control};
 use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
-use pairwave::jobs::{AllPairs, Job, PairResult, Run, Summary};
+use pairwave::gpu::adapter::{Device, FeignedFailure, FoundAdapter};
+use pairwave::jobs::msa::{MsaMode, MultiAlign, SequenceTree};
+use pairwave::jobs::{
+    AllPairs, EditDistances, EditFilter, Job, LongAlignment, PairList, PairResult, PairSource, PhyloAlignment,
+    ReadSource, Run, Search, Summary,
+};
 use pairwave::pairs::Pairs;
 use pairwave::pairs::cpu::CpuWorker;
 use pairwave::pairs::mock::{Act, Gate, MockEngine, Wrong};
 use pairwave::pairs::plan::PlannedBand;
 use pairwave::pairs::{Batch, Report};
-use pairwave::score::Scoring;
-use pairwave::seq::Alphabet;
+use pairwave::score::{EditMode, EditScheme, Equality, Limit, Mode, Scoring};
+use pairwave::seq::{Alphabet, AlphabetChoice, Subjects};
+use pairwave::{Against, Reference};
 use support::*;
 
 const FINE: Act = Act::Compute(Duration::ZERO);
@@ -361,4 +367,109 @@ fn an_interrupt_does_not_wait_for_an_engine_that_hangs() {
     assert!(begin.elapsed() < Duration::from_secs(60));
     setter.join().expect("it ends");
     gate.open();
+}
+
+/// A job: returns its rows as text, and the names of the engines that computed.
+type AnyJob = Box<dyn Fn(&Run) -> (String, Vec<String>)>;
+
+fn any<J: Job<Row: Clone + std::fmt::Debug> + 'static>(job: J, engines: fn(&J::Summary) -> Vec<String>) -> AnyJob {
+    Box::new(move |run| {
+        let mut rows = Vec::new();
+        let summary = job.run(run, |some| {
+            rows.extend_from_slice(some);
+            Ok(())
+        });
+        let summary = summary.unwrap_or_else(|error| panic!("{error}"));
+        (format!("{rows:?}"), engines(&summary))
+    })
+}
+
+fn names(summary: &Summary) -> Vec<String> {
+    summary.engines.iter().map(|engine| engine.name.clone()).collect()
+}
+
+/// Every kind of job, small.
+fn every_job() -> Vec<(&'static str, AnyJob)> {
+    let store = |alphabet, seed, count: usize| {
+        let lengths: Vec<usize> = (0..count).map(|index| 30 + (index * 7) % 40).collect();
+        mixed_store(&mut rng(seed), alphabet, &lengths)
+    };
+    let (genes, proteins) = (store(Alphabet::Dna, 1, 24), store(Alphabet::Protein, 2, 12));
+    let scoring = Arc::new(Scoring::dna());
+    let pairs = AllPairs::new(Arc::clone(&genes), Arc::clone(&scoring));
+    let local = Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() });
+    let literal =
+        EditScheme { mode: EditMode::Infix, equality: Equality::literal(Alphabet::Dna), limit: Limit::Distance(20) };
+    let listed: Vec<(u32, u32)> = (0..24).map(|one| (one, 23 - one)).collect();
+    let source = PairSource::Listed { queries: genes.clone(), targets: genes.clone(), pairs: listed.into() };
+    let tiny = "assets/papara/tiny";
+    let reference = |file: &str| format!("{tiny}/{file}");
+    let reference =
+        Reference::read(&reference("ref.nwk"), &reference("ref.fasta"), AlphabetChoice::Detect).expect("it is there");
+    let reads = ReadSource::File(format!("{tiny}/reads.fasta").into());
+    let clustal = MsaMode::Clustal(pairwave::profile::Options::new(Alphabet::Protein));
+    let subjects = Arc::new(Subjects::of_store((*proteins).clone()));
+    let hits = Search::new(proteins.clone(), subjects, Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() }));
+    vec![
+        ("scores", any(AllPairs { score_only: true, ..pairs.clone() }, names)),
+        ("alignments", any(pairs.clone(), names)),
+        ("identities", any(AllPairs { min_identity: Some(0.8), ..pairs.clone() }, names)),
+        ("filtered", any(AllPairs { min_identity: Some(0.8), edit_filter: EditFilter::On, ..pairs }, names)),
+        ("local", any(AllPairs::new(proteins.clone(), local), names)),
+        ("pairs", any(PairList::new(source, scoring.clone()), names)),
+        ("edit", any(EditDistances::new(genes.clone(), Against::Later, Arc::new(literal)), names)),
+        ("search", any(hits, names)),
+        ("long", any(LongAlignment::new(genes.clone(), 0, genes.clone(), 1, scoring), |_| Vec::new())),
+        ("papara", any(PhyloAlignment::new(reference.into(), reads), names)),
+        ("msa", any(MultiAlign::new(proteins.clone()), |summary| names(&summary.distances))),
+        (
+            "clustalw",
+            any(MultiAlign { mode: clustal, ..MultiAlign::new(proteins.clone()) }, |summary| names(&summary.distances)),
+        ),
+        ("tree", any(SequenceTree::new(proteins), |summary| names(&summary.distances))),
+    ]
+}
+
+/// A device that cannot be opened, or is lost before its first batch, in it or behind it: the rows are those of the CPU, and where the
+/// device cannot be opened so are the engines, those of the filter among them.
+#[test]
+fn every_job_goes_on_as_if_it_had_no_device_that_fails() {
+    let run = |failure: Option<FeignedFailure>| {
+        let device = Device::Adapter(Box::new(FoundAdapter { failure, ..adapter() }));
+        Run { devices: vec![device], ..two_threads() }
+    };
+    let cpu = Run { devices: vec![Device::Cpu], ..two_threads() };
+    for (name, job) in every_job() {
+        let expected = job(&cpu);
+        assert_eq!(job(&run(Some(FeignedFailure::AtOpen))), expected, "{name}: a device that cannot be opened");
+        for checks in [0, 8] {
+            let found = job(&run(Some(FeignedFailure::AfterChecks(checks))));
+            assert_eq!(found.0, expected.0, "{name}: a device that is lost after {checks} checks");
+        }
+    }
+}
+
+/// What GPUs decide about a filter is decided anew without them: at the start, and for the pairs that a lost one leaves.
+#[test]
+fn the_filter_of_the_cpu_runs_when_a_device_fails() {
+    // As many cells as the threads of a CPU find worth a filter.
+    let genes = mixed_store(&mut rng(3), Alphabet::Dna, &[230; 300]);
+    let job = AllPairs { min_identity: Some(0.9), ..AllPairs::new(genes, Arc::new(Scoring::dna())) };
+    assert!(job.cells() > 2_000_000_000);
+    let run = |failure| {
+        let device = Device::Adapter(Box::new(FoundAdapter { failure: Some(failure), ..adapter() }));
+        let run = Run { devices: vec![device], ..two_threads() };
+        let mut rows = Vec::new();
+        let summary = job.run(&run, |some| {
+            rows.extend_from_slice(some);
+            Ok(())
+        });
+        (rows, summary.unwrap_or_else(|error| panic!("{error}")))
+    };
+    let (rows, summary) = run(FeignedFailure::AtOpen);
+    let is_filter = |name: &String| name == "cpu (edit distances)";
+    assert!(names(&summary).iter().any(is_filter), "{:?}", names(&summary));
+    let scored: u64 = summary.engines.iter().filter(|engine| engine.name == "cpu").map(|engine| engine.pairs).sum();
+    assert!(scored < summary.pairs / 10, "{scored} of {} pairs were scored", summary.pairs);
+    assert_eq!(run(FeignedFailure::AfterChecks(0)).0, rows);
 }

@@ -4,7 +4,7 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 56] = [
+const FLAGS: [(&str, &str); 57] = [
     ("against", "--against"),
     ("all_ends", "--all-ends"),
     ("alphabet", "--alphabet"),
@@ -48,6 +48,7 @@ const FLAGS: [(&str, &str); 56] = [
     ("query_id", "--query-id"),
     ("quick", "--quick"),
     ("reads", "--reads"),
+    ("rounds", "--consistency"),
     ("score_only", "--score-only"),
     ("scoring", "--alphabet"),
     ("seconds", "--seconds"),

@@ -13,6 +13,7 @@ use super::queue::{self, BandInfo, BandSource, Finished, Lease, WorkQueue};
 use super::settle::Settle;
 use super::sizing::Shown;
 use super::stats::{EngineStats, Ran};
+use super::threads::no_thread;
 use super::{Batch, Engine, Reported, Work};
 use crate::error::{Error, Result};
 
@@ -104,6 +105,8 @@ struct Member<W: Work> {
     /// Its thread will end, or nobody waits for that.
     gone: bool,
     thread: Option<JoinHandle<()>>,
+    /// Why the system granted no thread.
+    refused: Option<String>,
     /// The engine, come back.
     kept: Option<Box<dyn Engine<W>>>,
 }
@@ -272,6 +275,9 @@ fn drive<W: Work>(
         return Err(Error::Interrupted);
     }
     if owner.queue.has_work() {
+        if !owner.members.is_empty() && owner.members.iter().all(|member| member.refused.is_some()) {
+            return Err(no_thread(owner.members[0].refused.as_deref().unwrap_or_default()));
+        }
         let last = owner.members.iter().rev().find_map(|member| member.stats.lost.as_deref());
         return Err(Error::Internal(format!("no engine is left: {}", last.unwrap_or("there was none"))));
     }
@@ -294,9 +300,10 @@ impl<W: Work> Owner<W> {
             let name = format!("pairwave-{index}-{}", engine.name());
             let drive = move || pump::drive(index, engine, &queue, pool.as_deref(), keep, &sender);
             let thread = std::thread::Builder::new().name(name).spawn(drive);
-            let failed = thread.as_ref().err().map(|error| format!("no thread could be started: {error}"));
+            let refused = thread.as_ref().err().map(ToString::to_string);
+            let failed = refused.as_ref().map(|error| format!("no thread could be started: {error}"));
             let thread = thread.ok();
-            self.members.push(Member { stats, universal, alive: true, gone: false, thread, kept: None });
+            self.members.push(Member { stats, universal, alive: true, gone: false, thread, refused, kept: None });
             if failed.is_some() && self.queue.retire(index) {
                 self.members[index].gone = true;
                 self.ended(index, failed);

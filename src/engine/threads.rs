@@ -6,17 +6,36 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use crate::error::{Error, Result, plain};
 
-/// A pool of `threads` threads; 0 for as many as there are processors.
+/// Returns a pool of `threads` threads; 0 for as many as there are processors. Where the system does not grant so many, the pool has half
+/// of them, or a quarter, and so on, with one warning.
+///
+/// # Errors
+/// [`Error::Device`] if the system does not even grant one.
 pub fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|index| format!("pairwave-{index}"))
-        .build()
-        .map(Arc::new)
-        .map_err(|error| Error::Device {
-            device: "CPU".into(),
-            message: format!("threads could not be started: {error}"),
-        })
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let wanted = if threads == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { threads };
+    let mut count = wanted;
+    loop {
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(count);
+        match builder.thread_name(|index| format!("pairwave-{index}")).build() {
+            Ok(pool) => {
+                if count < wanted && !SAID.swap(true, Ordering::Relaxed) {
+                    tracing::warn!("only {count} of {wanted} threads could be started, which do it all");
+                }
+                return Ok(Arc::new(pool));
+            }
+            Err(error) if count == 1 => return Err(no_thread(&error.to_string())),
+            Err(_) => count /= 2,
+        }
+    }
+}
+
+/// The error of a job for which the system grants no thread.
+pub(crate) fn no_thread(error: &str) -> Error {
+    let message = format!(
+        "no thread could be started: {error}; raise the limits of processes and memory (`ulimit -u`, `ulimit -v`)"
+    );
+    Error::Device { device: "CPU".into(), message }
 }
 
 /// Starts as many of `count` threads as the system grants; each does `work`, which the caller does, too: so it is done even

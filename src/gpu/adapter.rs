@@ -70,6 +70,19 @@ pub struct FoundAdapter {
     pub adapter: wgpu::Adapter,
     /// What it is.
     pub description: AdapterDescription,
+    /// For tests: the failure that every device opened on it shows.
+    #[doc(hidden)]
+    pub failure: Option<FeignedFailure>,
+}
+
+/// For tests: how a device fails.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeignedFailure {
+    /// It cannot be opened.
+    AtOpen,
+    /// It is lost after this many looks at its state ([`super::device::Gpu::check`]), of which every batch takes some.
+    AfterChecks(u64),
 }
 
 impl FoundAdapter {
@@ -96,7 +109,7 @@ pub fn enumerate() -> Vec<FoundAdapter> {
         adapters.iter().enumerate().map(|(index, adapter)| describe(index, adapter)).collect();
     label(&mut descriptions);
     let found = adapters.into_iter().zip(descriptions);
-    found.map(|(adapter, description)| FoundAdapter { adapter, description }).collect()
+    found.map(|(adapter, description)| FoundAdapter { adapter, description, failure: None }).collect()
 }
 
 /// Tells adapters of one name apart: by PCI bus id where that does it, else by index.

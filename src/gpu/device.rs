@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::adapter::FoundAdapter;
+use super::adapter::{FeignedFailure, FoundAdapter};
 use crate::error::{Error, Result};
 
 /// An opened adapter.
@@ -22,6 +22,8 @@ pub struct Gpu {
     refused: Arc<AtomicU64>,
     /// For tests: which buffers cannot be had.
     feigned: Arc<Mutex<Shortage>>,
+    /// For tests: looks at the state that are left before the device is lost.
+    checks_left: Option<Arc<AtomicU64>>,
 }
 
 impl Gpu {
@@ -29,6 +31,10 @@ impl Gpu {
     /// floats.
     pub fn open(found: &FoundAdapter) -> Result<Self> {
         let name = found.description.label.clone();
+        if found.failure == Some(FeignedFailure::AtOpen) {
+            let message = "could not be opened, as a test wants it".into();
+            return Err(Error::Device { device: name, message });
+        }
         let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP | wgpu::Features::SHADER_F16;
         let features = found.adapter.features() & wanted;
         let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
@@ -61,6 +67,10 @@ impl Gpu {
             trouble,
             refused: Arc::default(),
             feigned: Arc::default(),
+            checks_left: match found.failure {
+                Some(FeignedFailure::AfterChecks(count)) => Some(Arc::new(AtomicU64::new(count))),
+                _ => None,
+            },
         })
     }
 
@@ -87,7 +97,12 @@ impl Gpu {
 
     /// An error if the device was lost or raised an error since it was opened. A device in trouble stays in trouble.
     pub fn check(&self) -> Result<()> {
-        let trouble = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut trouble = self.trouble.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(left) = &self.checks_left
+            && left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+        {
+            trouble.get_or_insert_with(|| "lost, as a test wants it".into());
+        }
         match &*trouble {
             Some(text) => Err(self.error(text.clone())),
             None => Ok(()),

@@ -5,6 +5,8 @@ use super::adapter::FoundAdapter;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
+/// Memory from which batches of alignments fill a large card.
+const SHORT_BYTES: u64 = 4 * GIB;
 /// Least memory in bytes that an engine can be told to live with.
 pub const LEAST_BYTES: u64 = 16 * MIB;
 
@@ -28,20 +30,69 @@ fn largest_heap(adapter: &wgpu::Adapter) -> Option<u64> {
     heaps.filter(|heap| heap.flags.as_raw() & DEVICE_LOCAL != 0).map(|heap| heap.size).max()
 }
 
+/// Returns the bytes of the adapter's largest device-local heap that no process uses now; `None` where the driver does not report it
+/// (`VK_EXT_memory_budget`).
+#[cfg(any(windows, target_os = "linux", target_os = "android", target_os = "freebsd"))]
+pub fn free_bytes(adapter: &wgpu::Adapter) -> Option<u64> {
+    use ash::{ext, vk};
+    // SAFETY: the handle is only asked for its properties; nothing is destroyed, and it does not outlive this function.
+    let vulkan = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }?;
+    let (instance, device) = (vulkan.shared_instance().raw_instance(), vulkan.raw_physical_device());
+    // SAFETY: the physical device comes from this instance, which `vulkan` keeps alive.
+    let extensions = unsafe { instance.enumerate_device_extension_properties(device) }.ok()?;
+    // Version 1.1 of the interface has the function that fills in chained structures.
+    // SAFETY: as above.
+    let version = unsafe { instance.get_physical_device_properties(device) }.api_version;
+    let has_budget = extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(ext::memory_budget::NAME));
+    if !has_budget || version < vk::API_VERSION_1_1 {
+        return None;
+    }
+    let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+    let mut properties = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
+    // SAFETY: as above; the device has the extension of the chained structure.
+    unsafe { instance.get_physical_device_memory_properties2(device, &mut properties) };
+    let heaps = properties.memory_properties;
+    let local = heaps.memory_heaps_as_slice().iter().enumerate();
+    let local = local.filter(|(_, heap)| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
+    let (largest, _) = local.max_by_key(|(_, heap)| heap.size)?;
+    // What this process may use in all, and what it uses already.
+    (budget.heap_budget[largest] > 0).then(|| budget.heap_budget[largest].saturating_sub(budget.heap_usage[largest]))
+}
+
+/// Elsewhere nothing reports it.
+#[cfg(not(any(windows, target_os = "linux", target_os = "android", target_os = "freebsd")))]
+pub fn free_bytes(_adapter: &wgpu::Adapter) -> Option<u64> {
+    None
+}
+
 /// Elsewhere wgpu hands out no handle whose memory could be asked for without a further dependency.
 #[cfg(not(any(windows, target_os = "linux", target_os = "android", target_os = "freebsd")))]
 fn largest_heap(_adapter: &wgpu::Adapter) -> Option<u64> {
     None
 }
 
-/// Bytes that a job may take on a device: what the device has to spare, and no more than `cap`.
+/// Bytes that a job may take on a device: what the device has to spare, no more than nine tenths of what is free on a card, and no
+/// more than `cap`.
 ///
-/// Of a card's memory 70% (Truong et al. 2014 fill 70 to 75%; displays and other programs need some, and no interface
-/// tells how much is free). Of memory that the device shares with the CPU a quarter, and at most 4 GiB, or 1 GiB where
+/// Of a card's memory 70% (Truong et al. 2014 fill 70 to 75%; displays and other programs need some). Of memory that the device shares with the CPU a quarter, and at most 4 GiB, or 1 GiB where
 /// the device is the CPU itself. Where the memory is unknown: 2 GiB, 1 GiB and 512 MiB.
 pub fn memory_budget(found: &FoundAdapter, cap: Option<u64>) -> u64 {
-    let spare = spare_bytes(found.description.kind, found.description.memory_bytes);
-    spare.min(cap.unwrap_or(u64::MAX))
+    let spare = usual_budget(found);
+    let free = match found.description.kind {
+        "discrete" | "virtual" => free_bytes(&found.adapter).map_or(u64::MAX, |bytes| bytes / 10 * 9),
+        _ => u64::MAX,
+    };
+    spare.min(free).min(cap.unwrap_or(u64::MAX)).max(LEAST_BYTES)
+}
+
+/// Bytes that a job takes on a device which no other program uses.
+pub fn usual_budget(found: &FoundAdapter) -> u64 {
+    spare_bytes(found.description.kind, found.description.memory_bytes)
+}
+
+/// Whether so little memory slows a job down: little in itself, and little of what the device usually gives.
+pub fn is_short(found: &FoundAdapter, memory: u64) -> bool {
+    memory < SHORT_BYTES && memory < usual_budget(found) / 2
 }
 
 fn spare_bytes(kind: &str, memory: Option<u64>) -> u64 {

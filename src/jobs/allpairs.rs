@@ -27,6 +27,7 @@ use super::blocks::source::Begun;
 use super::blocks::{BlockSink, Encode, Whole};
 use super::check::{check_scores, not_scored};
 use super::edit_filter::{self, EditFilter, Prefiltered};
+use super::engines::{has_lost_gpus, without_gpus};
 use super::{Job, Run, Summary};
 use crate::alignment::Alignment;
 use crate::engine::owner::{self, Control, EngineSet};
@@ -216,9 +217,12 @@ impl AllPairs {
         run.check_kernel(family_of(self.scoring.mode))?;
         let pool = thread_pool(run.threads)?;
         let job = self.job();
-        let prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
+        let mut prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
         let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
         let engines = super::engines::open(run, &pool, &job, selection, 1)?;
+        if prefiltered.is_none() && has_lost_gpus(run, &engines)? {
+            prefiltered = edit_filter::run_if_it_pays(self, &job, &without_gpus(run))?;
+        }
         self.finish_on(&job, &mut EngineSet::for_once(engines), prefiltered, &pool, run, sink)
     }
 
@@ -258,6 +262,7 @@ impl AllPairs {
             None => (None, None, (0, 0)),
         };
         let told = selection.is_none().then_some(told);
+        let is_filtered = before.is_some();
         let (band_cells, band_pairs) = self.band(job, engine_set);
         let bands: Box<dyn Iterator<Item = PlannedBand> + Send>;
         let begun = Begun::default();
@@ -281,7 +286,7 @@ impl AllPairs {
         };
         let control = run.control(pool);
         let mut summary =
-            self.finish_bands((job, begun), engine_set, (bands, cells), (pool, run, control), told, sink)?;
+            self.finish_bands((job, begun, is_filtered), engine_set, (bands, cells), (pool, run, control), told, sink)?;
         summary.seconds = begin.elapsed().as_secs_f64();
         if let Some((ran, seconds)) = before {
             summary.seconds += seconds;
@@ -302,11 +307,11 @@ impl AllPairs {
         (at_once.saturating_mul(BATCHES_A_BAND), pairs)
     }
 
-    /// Computes bands, of blocks that are begun before their bands come. `told`: pairs and cells of which progress was told
+    /// Computes bands, of blocks that are begun before their bands come. `is_filtered`: a pass over edit distances was made. `told`: pairs and cells of which progress was told
     /// already; `None` if it was told of all.
     fn finish_bands(
         &self,
-        (job, begun): (&plan::Job, Begun<u64>),
+        (job, begun, is_filtered): (&plan::Job, Begun<u64>, bool),
         engine_set: &mut EngineSet<Pairs>,
         (bands, cells): (impl BandSource<Pairs> + 'static, u64),
         (pool, run, control): (&Arc<rayon::ThreadPool>, &Run, Control),
@@ -314,7 +319,11 @@ impl AllPairs {
         sink: &mut dyn BlockSink<PairResult>,
     ) -> Result<Summary> {
         let mut finisher = Finisher::new(Aligner::new(self, job, &run.interrupt), pool, begun, sink);
-        let reserve = || workers(pool.current_num_threads(), &run.interrupt);
+        // The scheme is decided before the first batch: a choice of devices that is wrong has been rejected.
+        let reserve = || {
+            edit_filter::reserve(self, job, is_filtered, run, pool)
+                .unwrap_or_else(|_| workers(pool.current_num_threads(), &run.interrupt))
+        };
         let control = Control { ahead: finisher.ahead(), ..control };
         let settle = finisher.settle();
         let ran = owner::run_settled(engine_set, reserve, (bands, cells), &control, settle, |outcome| {

@@ -2,6 +2,7 @@
 
 mod by_grams;
 mod source;
+mod worker;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,18 +10,21 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use self::by_grams::ByGrams;
-use super::engines::{edit_filter_devices, open_edit_on};
+use self::worker::filtering_workers;
+use super::engines::{edit_filter_devices, has_gpu, open_edit_on, without_gpus};
 use super::{AllPairs, Run};
+use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{Against, EditJob};
-use crate::edit::{Distances, Edit, EditBatch, EditReport, GROUP_PAIRS, Group, groups};
+use crate::edit::{Edit, EditReport, GROUP_PAIRS, Group, groups};
 use crate::engine::owner::{self, Control, EngineSet, Outcome};
 use crate::engine::stats::{EngineStats, Ran};
-use crate::engine::waiting::Waiting;
-use crate::engine::{Capacity, Engine, Ticket, Work, thread_pool};
+use crate::engine::{Engine, thread_pool};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::Device;
+use crate::pairs::Pairs;
+use crate::pairs::cpu::workers;
 use crate::pairs::plan::{self, selected::Selection};
-use crate::score::{self, EditMode, EditScheme, Found, Scoring};
+use crate::score::{self, EditMode, EditScheme, Scoring};
 
 /// Pairs of a band: their results wait for nobody, so that only a batch has to fit in one.
 const BAND_PAIRS: u64 = 1 << 26;
@@ -67,9 +71,29 @@ pub struct Prefiltered {
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; a wrong choice of devices.
 pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<Option<Prefiltered>> {
-    let Some(filter) = Filter::if_it_pays(job, planned, run)? else { return Ok(None) };
+    let Some(mut filter) = Filter::if_it_pays(job, planned, run)? else { return Ok(None) };
     let mut engine_set = EngineSet::for_once(filter.open(run, 1));
-    filter.select_on(planned, &mut engine_set, run)
+    filter.select_on(planned, &mut engine_set, run).map(Some)
+}
+
+/// Returns engines that take over the pairs of a job from GPUs that are lost: threads of the CPU that find the pairs to score by edit
+/// distances where a job on the CPU alone does so, unless `is_filtered`.
+///
+/// # Errors
+/// A wrong choice of devices.
+pub(super) fn reserve(
+    job: &AllPairs,
+    planned: &plan::Job,
+    is_filtered: bool,
+    run: &Run,
+    pool: &rayon::ThreadPool,
+) -> Result<Vec<Box<dyn Engine<Pairs>>>> {
+    let filter = if is_filtered { None } else { Filter::if_it_pays(job, planned, &without_gpus(run))? };
+    let threads = pool.current_num_threads();
+    Ok(match filter {
+        Some(Filter { scheme, .. }) => filtering_workers(&Arc::new(scheme), threads, &run.interrupt),
+        None => workers(threads, &run.interrupt),
+    })
 }
 
 /// A pass over edit distances that pays, or was asked for; with the engines that go on from part to part of a job.
@@ -104,41 +128,38 @@ impl Filter {
         if !is_forced && is_pointless {
             return Ok(None);
         }
+        let pool = thread_pool(run.threads)?;
         // What is not going to run opens no device.
-        let devices = edit_filter_devices(run, is_forced)?;
+        let devices = edit_filter_devices(run, pool.current_num_threads(), cells, is_forced)?;
         if devices.is_empty() || !is_forced && cells < least_cells(&devices, &job.scoring) {
             return Ok(None);
         }
-        let pool = thread_pool(run.threads)?;
         Ok(Some(Filter { scheme, devices, pool, engine_set: None }))
     }
 
-    /// Engines, which share their devices with so many kinds of engines, themselves included. There may be none.
-    fn open(&self, run: &Run, sharing: u64) -> Vec<Box<dyn Engine<Edit>>> {
+    /// Opens engines, which share their devices with so many kinds of engines, themselves included. Without a GPU that can be opened
+    /// the threads of the CPU do the work.
+    fn open(&mut self, run: &Run, sharing: u64) -> Vec<Box<dyn Engine<Edit>>> {
+        let engines = open_edit_on(&self.devices, run, None, &self.pool, sharing);
+        if !engines.is_empty() {
+            return engines;
+        }
+        self.devices = vec![Device::Cpu];
         open_edit_on(&self.devices, run, None, &self.pool, sharing)
     }
 
-    fn select_on(
-        &self,
-        planned: &plan::Job,
-        engine_set: &mut EngineSet<Edit>,
-        run: &Run,
-    ) -> Result<Option<Prefiltered>> {
-        if engine_set.is_empty() {
-            return Ok(None);
-        }
+    fn select_on(&self, planned: &plan::Job, engine_set: &mut EngineSet<Edit>, run: &Run) -> Result<Prefiltered> {
         let prefiltered = select_within(planned, (self.scheme.clone(), MOST_SELECTED), engine_set, &self.pool, run)?;
         if let Some(selection) = &prefiltered.selection {
             tracing::debug!(pairs = selection.len(), seconds = prefiltered.seconds, "selected by edit distance");
         }
-        Ok(Some(prefiltered))
+        Ok(prefiltered)
     }
 }
 
 /// Cells from which a pass over all pairs pays on these devices.
 fn least_cells(devices: &[Device], scoring: &Scoring) -> u64 {
-    let is_gpu = |device: &Device| matches!(device, Device::Adapter(_));
-    if devices.iter().any(is_gpu) { LEAST_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { LEAST_CELLS }
+    if has_gpu(devices) { LEAST_GPU_CELLS[usize::from(scoring.has_own_ends())] } else { LEAST_CELLS }
 }
 
 /// The distances of all pairs of a job.
@@ -153,8 +174,8 @@ pub(super) fn named(ran: Ran) -> impl Iterator<Item = EngineStats> {
     ran.engines.into_iter().map(|engine| EngineStats { name: format!("{} (edit distances)", engine.name), ..engine })
 }
 
-/// Computes the distances of all pairs on these engines and selects those within the limit, at most so many. Where no engine can
-/// tell, a pair is kept. What of it is parallel beside the engines runs on the threads of `pool`.
+/// Computes the distances of all pairs on these engines and selects those within the limit, at most so many. If all engines fail,
+/// threads of the CPU take over. What of it is parallel beside the engines runs on the threads of `pool`.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`].
@@ -171,7 +192,7 @@ fn select_within(
     let cells = edit.cells();
     // How much of its cells a band keeps, nobody knows before it is planned.
     let control = Control { is_open_ended: true, ..run.control(pool) };
-    let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
+    let reserve = || edit_workers(pool.current_num_threads(), &run.interrupt);
     let mut selected = Vec::new();
     let mut overflowed = false;
     let mut told = (0, 0);
@@ -232,60 +253,11 @@ fn select(outcome: &Outcome<Edit>, is_triangle: bool) -> Vec<Vec<(u32, u32)>> {
     groups(batch, GROUP_PAIRS).into_par_iter().map(of_group).filter(|part| !part.is_empty()).collect()
 }
 
-/// Takes over what no device computes: every pair may reach the identity.
-#[derive(Debug, Default)]
-struct KeepAll {
-    waiting: Waiting<Edit>,
-}
-
-impl KeepAll {
-    const NAME: &str = "no filter";
-}
-
-impl Engine<Edit> for KeepAll {
-    fn name(&self) -> &str {
-        Self::NAME
-    }
-
-    fn universal(&self) -> bool {
-        true
-    }
-
-    fn capacity(&self) -> Capacity {
-        Capacity { cells: u64::MAX, pairs: 1 << 22, store_bytes: u64::MAX, batches: 1 }
-    }
-
-    fn submit(&mut self, batch: Arc<EditBatch>) -> Result<Ticket> {
-        Ok(self.waiting.add(batch))
-    }
-
-    fn collect(&mut self, ticket: Ticket) -> Result<EditReport> {
-        let batch = self.waiting.take(ticket)?;
-        // The least distance that two lengths allow, so that the report can be right; it is above the limit only where the
-        // lengths alone rule the identity out.
-        let band = &batch.band;
-        let mut found = Vec::with_capacity(batch.pairs() as usize);
-        for block in &batch.blocks {
-            let m = band.patterns.length(block.pattern);
-            found.extend(block.places.clone().map(|place| {
-                let n = band.region(place).symbols();
-                let distance = if band.scheme.mode == EditMode::Global { m.abs_diff(n) } else { 0 };
-                Found { distance, end: 0 }.within(band.scheme.limit(m, n))
-            }));
-        }
-        let report = EditReport { found: Distances::Each(found.into()), ..EditReport::default() };
-        debug_assert_eq!(Edit::check(&batch, &report), Ok(()));
-        Ok(report)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::cpu::edit_workers;
     use crate::jobs::blocks::Whole;
     use crate::jobs::{PairResult, Progress};
-    use crate::pairs::cpu::workers;
     use crate::pairs::gpu::tune::random_store;
     use crate::seq::Alphabet;
     use std::sync::atomic::{AtomicU64, Ordering};

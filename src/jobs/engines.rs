@@ -9,12 +9,13 @@ use crate::clustal::gpu::ClustalGpu;
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::gpu::EditGpu;
-use crate::engine::Engine;
 use crate::engine::thread_engine::{CpuKind, thread_engines};
+use crate::engine::{Engine, Work};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::gpu::engine::{self, GpuKind};
 use crate::gpu::kernels::Kernel;
+use crate::gpu::memory::is_short;
 use crate::pairs::Pairs;
 use crate::pairs::Want;
 use crate::pairs::cpu::workers;
@@ -109,8 +110,14 @@ fn open_cells(
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
-    if engines.is_empty() || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
-        let threads = worker_threads(threads, !engines.is_empty(), want);
+    // A card whose memory is short gets small batches: the threads may be quicker, and the queue gives each what it is quick at.
+    let is_short = adapters.iter().any(|(found, memory)| is_short(found, *memory));
+    let is_helped = options.devices.is_empty() && is_short;
+    if is_helped && !engines.is_empty() {
+        tracing::info!("little memory is free on the device: the threads of the CPU compute as well");
+    }
+    if engines.is_empty() || is_helped || chosen.iter().any(|device| matches!(device, Device::Cpu)) {
+        let threads = worker_threads(threads, !engines.is_empty() && !is_helped, want);
         engines.extend(workers(threads, &options.interrupt));
     }
     Ok(engines)
@@ -135,13 +142,13 @@ pub(super) fn open_edit(
     Ok(engines)
 }
 
-/// The devices on which pairs are found by their edit distance before they are scored: those of [`open_edit`], but without
-/// `software` none of the adapters that are the CPU. There may be none. Opens no device.
+/// Returns the devices on which edit distances find pairs before pairs of so many `cells` are scored: those that score, but without
+/// `software` no adapter that is the CPU. There may be none. Opens no device.
 ///
 /// # Errors
 /// A wrong choice of devices.
-pub(super) fn edit_filter_devices(options: &Run, software: bool) -> Result<Vec<Device>> {
-    let mut chosen = devices_for(options)?;
+pub(super) fn edit_filter_devices(options: &Run, threads: usize, cells: u64, software: bool) -> Result<Vec<Device>> {
+    let mut chosen = devices_for_cells::<Pairs>(options, threads, cells)?;
     chosen.retain(|device| match device {
         Device::Cpu => true,
         Device::Adapter(found) => software || !found.is_software(),
@@ -249,6 +256,21 @@ fn devices_for_cells<K: CpuKind>(options: &Run, threads: usize, cells: u64) -> R
         return Ok(vec![Device::Cpu]);
     }
     devices_for(options)
+}
+
+/// Whether GPUs are among the devices.
+pub(super) fn has_gpu(devices: &[Device]) -> bool {
+    devices.iter().any(|device| matches!(device, Device::Adapter(_)))
+}
+
+/// The options for a job whose GPUs could not be opened. What follows is then chosen as if the job had been started without them.
+pub(super) fn without_gpus(options: &Run) -> Run {
+    Run { devices: vec![Device::Cpu], kernel: None, tune: false, ..options.clone() }
+}
+
+/// Whether the options ask for GPUs of which none is among these engines.
+pub(super) fn has_lost_gpus<W: Work>(options: &Run, engines: &[Box<dyn Engine<W>>]) -> Result<bool> {
+    Ok(has_gpu(&devices_for(options)?) && engines.iter().all(|engine| engine.kind().is_none()))
 }
 
 /// Whether so many threads compute so many cells in the time that a GPU needs to begin.

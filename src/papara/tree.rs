@@ -39,8 +39,8 @@ pub struct Tree {
     pub names: Vec<Option<BString>>,
     /// The nodes next to each one that are farther from node 0.
     pub children: Vec<Vec<NodeId>>,
-    /// Of each edge the leaf with the least name above it, and that below.
-    least: Vec<[NodeId; 2]>,
+    /// Of each node the edges behind which the leaves with the least names are, and these leaves, at most three, by name.
+    nearest: Vec<[Option<(u32, NodeId)>; 3]>,
 }
 
 impl Tree {
@@ -87,7 +87,7 @@ impl Tree {
             return Err(pair[0].0.to_owned());
         }
         let leaves: Vec<NodeId> = leaves.into_iter().map(|(_, leaf)| leaf).collect();
-        self.least = least(self, &leaves);
+        self.nearest = nearest(self, &leaves);
         Ok(())
     }
 
@@ -129,17 +129,11 @@ impl Tree {
         let [above, below] = [self.edges[edge as usize].above, self.edges[edge as usize].below];
         let name = |leaf: NodeId| self.names[leaf as usize].as_ref().map(|name| name.as_bstr()).unwrap_or_default();
         let behind = |node: NodeId| {
-            let own =
-                self.children[node as usize].iter().map(|&child| child as usize - 1).filter(|&e| e != edge as usize);
-            let mut leaves: Vec<&BStr> = own.map(|edge| name(self.least[edge][1])).collect();
-            if node == above && node > 0 {
-                leaves.push(name(self.least[node as usize - 1][0]));
-            }
+            let others = self.nearest[node as usize].iter().flatten().filter(|(other, _)| *other != edge);
+            let mut leaves: Vec<&BStr> = others.take(2).map(|&(_, leaf)| name(leaf)).collect();
             if leaves.is_empty() {
                 leaves.push(name(node));
             }
-            leaves.sort_unstable();
-            leaves.truncate(2);
             leaves
         };
         let mut sides = [behind(above), behind(below)];
@@ -222,33 +216,39 @@ fn edge_to(nodes: &[Node], above: usize, child: usize) -> Waiting {
     (above, below, length)
 }
 
-/// Of each edge the first of the leaves above and below it.
-fn least(tree: &Tree, leaves: &[NodeId]) -> Vec<[NodeId; 2]> {
+/// Returns, for each node, the three edges behind which the first leaves are, with these leaves. `leaves` are in order.
+fn nearest(tree: &Tree, leaves: &[NodeId]) -> Vec<[Option<(u32, NodeId)>; 3]> {
     let mut ranks = vec![u32::MAX; tree.names.len()];
     for (rank, &leaf) in (0..).zip(leaves) {
         ranks[leaf as usize] = rank;
     }
-    // Below each node, itself counted; and everywhere else.
-    let (mut below, mut above) = (ranks, vec![u32::MAX; tree.names.len()]);
+    // The first leaf below each node, itself included.
+    let mut below = ranks;
     for edge in tree.edges.iter().rev() {
         below[edge.above as usize] = below[edge.above as usize].min(below[edge.below as usize]);
     }
+    // The first leaf above each node, that is in no direction of its children.
+    let mut above = vec![u32::MAX; tree.names.len()];
+    let mut nearest = Vec::with_capacity(tree.names.len());
     for (node, children) in tree.children.iter().enumerate() {
-        // The least two of all directions: a child's is the first that is not its own.
-        let mut two = [above[node], u32::MAX];
-        for &child in children {
-            let rank = below[child as usize];
-            if rank < two[0] {
-                two = [rank, two[0]];
-            } else if rank < two[1] {
-                two[1] = rank;
+        let mut three = [(u32::MAX, u32::MAX); 3];
+        let mut add = |rank: u32, edge: u32| {
+            let place = three.partition_point(|&(other, _)| other <= rank);
+            if rank < u32::MAX && place < 3 {
+                three[place..].rotate_right(1);
+                three[place] = (rank, edge);
             }
+        };
+        if node > 0 {
+            add(above[node], node as u32 - 1);
         }
+        children.iter().for_each(|&child| add(below[child as usize], child - 1));
         for &child in children {
-            above[child as usize] = if below[child as usize] == two[0] { two[1] } else { two[0] };
+            above[child as usize] = if three[0].1 == child - 1 { three[1].0 } else { three[0].0 };
         }
+        nearest.push(three.map(|(rank, edge)| (rank < u32::MAX).then(|| (edge, leaves[rank as usize]))));
     }
-    (1..tree.names.len()).map(|node| [above[node], below[node]].map(|rank| leaves[rank as usize])).collect()
+    nearest
 }
 
 #[cfg(test)]

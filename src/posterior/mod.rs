@@ -44,12 +44,18 @@ use crate::{Error, Result};
 /// How much is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Rounds of consistency.
+    /// Rounds of consistency, at most [`Options::MAX_ROUNDS`].
     pub rounds: u32,
     /// Cuts of the refinement at most; it ends when none changes anything.
     pub refinements: usize,
     /// Sequences that a pair is made consistent with: of each of the two the so many nearest.
     pub neighbours: usize,
+}
+
+impl Options {
+    /// Greatest number of rounds of consistency. Each round makes the probabilities of a family smaller, and those below a cutoff are
+    /// dropped: after more rounds too few are left to align remote relatives by.
+    pub const MAX_ROUNDS: u32 = 3;
 }
 
 impl Default for Options {

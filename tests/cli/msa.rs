@@ -333,3 +333,17 @@ fn few_sequences_odd_names_and_wrong_options() {
     assert_snapshot!("what_multiple_alignment_says", text);
     assert_eq!(read(&genes), GENES);
 }
+
+/// Every round makes probabilities smaller, until none is left.
+#[test]
+fn rounds_of_consistency_are_limited() {
+    let file = "assets/msa/adenylate_kinases.fasta";
+    let run = |rounds| pairwave(&["msa", file, "-q", "--device", "cpu", "--consistency", rounds]).output().unwrap();
+    for rounds in ["4", "20"] {
+        let output = run(rounds);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{message}");
+        assert!(message.contains("--consistency") && message.contains("0 to 3"), "{message}");
+    }
+    assert_eq!(run("3").status.code(), Some(0));
+}

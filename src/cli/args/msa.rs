@@ -253,7 +253,7 @@ pub(crate) struct ProfileScoringArgs {
     #[arg(long, value_name = "WHAT", help_heading = SCORING, value_enum, ignore_case = true)]
     pub iterate: Option<IterateName>,
 
-    /// Rounds in which the probabilities of --mode accurate are made consistent [default: 2]
+    /// Rounds in which the probabilities of --mode accurate are made consistent, 0 to 3 [default: 2]
     #[arg(long, value_name = "N", help_heading = SCORING)]
     pub consistency: Option<u32>,
 

@@ -122,6 +122,9 @@ impl Divisible for AllPairs {
                 let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
                 // What is measured of a device has to pay for the whole job, of which nobody knows yet what passes a filter.
                 let opened = engines::open(run, pool, whole, None, sharing)?;
+                if filter.is_none() && engines::has_lost_gpus(run, &opened)? {
+                    *filter = Filter::if_it_pays(self, whole, &engines::without_gpus(run))?;
+                }
                 engine_set.insert(EngineSet::new(opened))
             }
         };
@@ -132,14 +135,11 @@ impl Divisible for AllPairs {
                 summary.add(self.finish_on(&parts, engine_set, Some(prefiltered), pool, run, sink)?);
                 Ok(())
             };
-            let selected =
-                filter.select_source(whole, source, run, |parts, left| finished(parts, left, &mut summary))?;
-            if let Some(ran) = selected {
-                summary.engines.splice(0..0, edit_filter::named(ran));
-                summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
-                summary.seconds = begin.elapsed().as_secs_f64();
-                return Ok(summary);
-            }
+            let ran = filter.select_source(whole, source, run, |parts, left| finished(parts, left, &mut summary))?;
+            summary.engines.splice(0..0, edit_filter::named(ran));
+            summary.kernel_seconds = summary.engines.iter().map(|engine| engine.kernel_seconds).sum();
+            summary.seconds = begin.elapsed().as_secs_f64();
+            return Ok(summary);
         }
         let (cells, pairs) = self.band(whole, engine_set);
         let nothing = plan::Job { parts: Some(Arc::default()), ..whole.clone() };
@@ -148,7 +148,8 @@ impl Divisible for AllPairs {
         let known = source.coming().load(Ordering::Relaxed);
         let control = Control { coming: source.coming(), is_open_ended: true, ..run.control(pool) };
         let bands = (BlockBands::new(source, bander), known);
-        let more = self.finish_bands((whole, begun), engine_set, bands, (pool, run, control), Some((0, 0)), sink)?;
+        let more =
+            self.finish_bands((whole, begun, false), engine_set, bands, (pool, run, control), Some((0, 0)), sink)?;
         let kernel_seconds = more.engines.iter().map(|engine| engine.kernel_seconds).sum();
         summary.add(Summary { kernel_seconds, seconds: begin.elapsed().as_secs_f64(), ..more });
         Ok(summary)

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::by_grams::ByGrams;
-use super::{BAND_PAIRS, Filter, KeepAll, MOST_SELECTED, Prefiltered, edit_job, select};
+use super::{BAND_PAIRS, Filter, MOST_SELECTED, Prefiltered, edit_job, select};
 use crate::edit::Edit;
+use crate::edit::cpu::edit_workers;
 use crate::edit::plan::{EditBands, EditJob};
-use crate::engine::Engine;
 use crate::engine::ordered::Ordered;
 use crate::engine::owner::{self, Control, EngineSet};
 use crate::engine::queue::Planned;
@@ -25,7 +25,7 @@ type Done<'a> = dyn FnMut(Vec<Part>, Prefiltered) -> Result<()> + 'a;
 
 impl Filter {
     /// Selects the pairs of blocks, and tells `done` of some as soon as they are through, in their order, while engines go on.
-    /// These stay for the next time. Gives what they did; `None`, and takes no block, where there are none to be had.
+    /// These stay for the next time. Returns what they did.
     ///
     /// # Errors
     /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; what `done` returns.
@@ -35,14 +35,9 @@ impl Filter {
         source: &Arc<dyn BlockSource>,
         run: &Run,
         mut done: impl FnMut(Vec<Part>, Prefiltered) -> Result<()>,
-    ) -> Result<Option<Ran>> {
+    ) -> Result<Ran> {
         let mut engine_set = self.engine_set.take().unwrap_or_else(|| EngineSet::new(self.open(run, 2)));
-        let selected = match engine_set.is_empty() {
-            true => Ok(None),
-            false => self.select_blocks(whole, source, (&mut engine_set, MOST_SELECTED), run, &mut done).map(Some),
-        };
-        // What keeps everything is of no use to the next; but nor would the devices be, if they are opened once more.
-        engine_set.retain(|engine| engine.name() != KeepAll::NAME);
+        let selected = self.select_blocks(whole, source, (&mut engine_set, MOST_SELECTED), run, &mut done);
         self.engine_set = Some(engine_set);
         selected
     }
@@ -71,7 +66,7 @@ impl Filter {
         let control =
             Control { ahead: bands.ahead(), coming: source.coming(), is_open_ended: true, ..run.control(&self.pool) };
         let known = source.coming().load(std::sync::atomic::Ordering::Relaxed);
-        let reserve = || vec![Box::<KeepAll>::default() as Box<dyn Engine<Edit>>];
+        let reserve = || edit_workers(self.pool.current_num_threads(), &run.interrupt);
         let is_triangle = whole.against.is_none();
         let source = BlockBands::new(source, bander);
         let ran = owner::run_set(engine_set, reserve, source, known, &control, |outcome| {
@@ -200,7 +195,7 @@ mod tests {
     use super::*;
     use crate::edit::mock::EditMock;
     use crate::edit::{EditBatch, EditReport};
-    use crate::engine::{Capacity, Ticket, thread_pool};
+    use crate::engine::{Capacity, Engine, Ticket, thread_pool};
     use crate::jobs::blocks::{Divisible, Listed, NextBlock, Whole};
     use crate::jobs::{AllPairs, PairResult, Progress};
     use crate::pairs::cpu::workers;

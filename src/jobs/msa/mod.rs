@@ -300,6 +300,12 @@ impl Job for MultiAlign {
         if self.guide_tree.is_some() && self.given.is_some() {
             return Err(Error::usage_of("given", "distances are what a guide tree is made of: leave out either"));
         }
+        if let MsaMode::Accurate(posterior::Options { rounds, .. }) = self.mode
+            && rounds > posterior::Options::MAX_ROUNDS
+        {
+            let message = "more than 3 rounds leave too few probabilities to align by; give 0 to 3";
+            return Err(Error::usage_value("rounds", rounds, message));
+        }
         if self.guide_tree.is_none() {
             self.sequence_tree().validate()?;
         }

@@ -1,0 +1,104 @@
+//! Threads of the CPU that score only the pairs that edit distances leave, batch by batch: they take over from a GPU that is lost in the
+//! middle of a job.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::edit::{Edit, EditBand, EditBatch, EditBlock, Places, words};
+use crate::engine::thread_engine::CpuKind;
+use crate::engine::waiting::Waiting;
+use crate::engine::{Capacity, Engine, Ticket};
+use crate::error::Result;
+use crate::pairs::{Batch, Block, Pairs, Report};
+use crate::score::EditScheme;
+
+/// One thread.
+struct FilteringWorker {
+    scheme: Arc<EditScheme>,
+    distances: <Edit as CpuKind>::Scratch,
+    scores: <Pairs as CpuKind>::Scratch,
+    waiting: Waiting<Pairs>,
+    interrupt: Arc<AtomicBool>,
+}
+
+/// Returns one worker for each of these threads, at least one. `scheme` has a limit that every pair with the job's identity keeps to.
+pub(super) fn filtering_workers(
+    scheme: &Arc<EditScheme>,
+    threads: usize,
+    interrupt: &Arc<AtomicBool>,
+) -> Vec<Box<dyn Engine<Pairs>>> {
+    let worker = |_| {
+        Box::new(FilteringWorker {
+            scheme: Arc::clone(scheme),
+            distances: Default::default(),
+            scores: Default::default(),
+            waiting: Waiting::default(),
+            interrupt: Arc::clone(interrupt),
+        }) as Box<dyn Engine<Pairs>>
+    };
+    (0..threads.max(1)).map(worker).collect()
+}
+
+impl FilteringWorker {
+    /// Returns the pairs of a batch that may reach the identity, in blocks of neighbouring targets.
+    fn selected(&mut self, batch: &Batch) -> Result<Vec<Block>> {
+        let band = &batch.band;
+        let places = Places::Texts(Arc::clone(&band.order));
+        let (queries, targets) = (Arc::clone(&band.queries), Arc::clone(&band.targets));
+        let edit_band = Arc::new(EditBand::new(queries, targets, Arc::clone(&self.scheme), places));
+        let class = |block: &&Block| words(band.queries.length(block.query));
+        let mut blocks: Vec<&Block> = batch.blocks.iter().collect();
+        blocks.sort_by_key(class);
+        let mut selected = Vec::new();
+        // A batch of distances has patterns of one class.
+        for blocks in blocks.chunk_by(|one, other| class(one) == class(other)) {
+            let of =
+                |block: &&Block| EditBlock { pattern: block.query, places: block.targets.clone(), cells: block.cells };
+            let edits = EditBatch { band: Arc::clone(&edit_band), blocks: blocks.iter().map(of).collect() };
+            let report = Edit::compute(&edits, &mut self.distances, &self.interrupt)?;
+            let all = 0..blocks.iter().map(|block| block.targets.len()).sum();
+            let mut within = report.found.within(all).map(|(pair, _)| pair).peekable();
+            let mut first = 0;
+            for block in blocks {
+                let length = u64::from(band.queries.length(block.query));
+                while let Some(pair) = within.next_if(|&pair| pair < first + block.targets.len()) {
+                    let place = block.targets.start + (pair - first) as u32;
+                    let cells = length * u64::from(band.targets.length(band.order[place as usize]));
+                    match selected.last_mut() {
+                        Some(Block { query, targets, cells: sum }) if (*query, targets.end) == (block.query, place) => {
+                            targets.end += 1;
+                            *sum += cells;
+                        }
+                        _ => selected.push(Block { query: block.query, targets: place..place + 1, cells }),
+                    }
+                }
+                first += block.targets.len();
+            }
+        }
+        Ok(selected)
+    }
+}
+
+impl Engine<Pairs> for FilteringWorker {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    fn universal(&self) -> bool {
+        true
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity { cells: Pairs::CELLS, pairs: Pairs::PAIRS, store_bytes: u64::MAX, batches: 1 }
+    }
+
+    fn submit(&mut self, batch: Arc<Batch>) -> Result<Ticket> {
+        Ok(self.waiting.add(batch))
+    }
+
+    fn collect(&mut self, ticket: Ticket) -> Result<Report> {
+        let batch = self.waiting.take(ticket)?;
+        let blocks = self.selected(&batch)?;
+        Pairs::compute(&Batch { band: Arc::clone(&batch.band), blocks }, &mut self.scores, &self.interrupt)
+    }
+}
