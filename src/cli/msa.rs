@@ -20,6 +20,7 @@ use pairwave::score::SubstitutionMatrix;
 use pairwave::score::clustal::Matrix;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, NameRules, ReadOptions, Renamed, SequenceStore, Written, read_text};
+use pairwave::tree::newick::NameStyle;
 use pairwave::tree::{Distances, GuideTree};
 use pairwave::{Error, Result};
 use pairwave::{posterior, profile};
@@ -524,11 +525,13 @@ impl MultipleAlign {
         let letters: Vec<&[u8]> = letters.iter().map(|letters| &**letters).collect();
         let input_order: Vec<u32> = (0..sequences.store.len() as u32).collect();
         let order = if self.in_tree_order { order } else { input_order.clone() };
-        let names = self.written_names(&sequences, &order);
+        let (names, renamed) = self.written_names(&sequences);
+        warn_of_names(self.output.as_deref(), &renamed);
         let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
         let rows = Rows { alignment: &alignment, names: &names, letters: &letters, order: &order, alphabet };
         if let Some(mut file) = tree_out {
-            file.buffer().extend_from_slice(&guide.newick(&names));
+            self.warn_of_bare_names(&names);
+            file.buffer().extend_from_slice(&guide.newick(self.name_style(), &names));
             file.finish()?;
         }
         if let (Some(file), Some(distances)) = (distmat_out, &guide.distances) {
@@ -547,39 +550,52 @@ impl MultipleAlign {
         Ok(summary)
     }
 
-    /// Returns the names that the alignment has in its format, and the tree with it, in the order of the sequences. Warns of those that
-    /// are not the input's.
-    fn written_names(&self, sequences: &Sequences, order: &[u32]) -> Vec<Vec<u8>> {
-        let read = self.names_read(sequences);
-        let read: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
-        let (written, renamed) = self.format.name_rules().apply(&read, order);
-        warn_of_names(self.output.as_deref(), &renamed);
-        let mut names = vec![Vec::new(); read.len()];
-        order.iter().zip(written).for_each(|(&row, name)| names[row as usize] = name);
-        names
+    /// Returns the names that the alignment and the tree have, in the order of the sequences, and those that are not the input's.
+    fn written_names(&self, sequences: &Sequences) -> (Vec<Vec<u8>>, Vec<Renamed>) {
+        let names = sequences.names();
+        let rules = self.format.name_rules();
+        if matches!(self.mode, ModeChoice::Accurate(_)) {
+            return rules.apply_to_all(&names);
+        }
+        let (read, mut renamed) = NameRules::CLUSTALW.apply_to_all(&names);
+        let (written, others) = rules.apply_to_all(&read.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        renamed.extend(others);
+        (written, renamed)
     }
 
-    /// Reads a guide tree whose leaves have the sequences' names, or the names that this run writes.
+    /// Reads a guide tree whose leaves have the sequences' names, or those that they have in some format.
     fn read_tree(&self, path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
         let path = path.to_string_lossy();
         let text = read_text(&path)?;
         let pool = thread_pool(run.threads)?;
-        let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
-        let (own, _) = NameRules::NEWICK.apply(&sequences.names(), &order);
-        GuideTree::read(&path, &text, &own, &pool).or_else(|error| {
-            let read = self.names_read(sequences);
-            let read: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
-            let (written, _) = self.format.name_rules().apply(&read, &order);
-            GuideTree::read(&path, &text, &written, &pool).map_err(|_| error)
+        let names = sequences.names();
+        let read = |rules: &NameRules| GuideTree::read(&path, &text, &rules.apply_to_all(&names).0, &pool);
+        read(&NameRules::NEWICK).or_else(|error| {
+            GuideTree::read(&path, &text, &self.written_names(sequences).0, &pool)
+                .or_else(|_| NameRules::OF_TREES.iter().find_map(|rules| read(rules).ok()).ok_or(error))
         })
     }
 
-    /// Returns the names of the sequences. ClustalW replaces some characters when it reads them.
-    fn names_read(&self, sequences: &Sequences) -> Vec<Vec<u8>> {
-        let names = sequences.names();
+    /// Warns of names that ClustalW's trees hold bare, though other programs read quotes and comments there.
+    fn warn_of_bare_names(&self, names: &[&[u8]]) {
+        let is_special = |name: &&&[u8]| name.iter().any(|byte| b"'\"[]".contains(byte));
+        if self.name_style() == NameStyle::Bare
+            && let (Some(first), Some(file)) = (names.iter().find(is_special), &self.guidetree_out)
+        {
+            let (name, count) = (String::from_utf8_lossy(first), names.iter().filter(is_special).count());
+            tracing::warn!(
+                "{}: quotes and brackets in names stand as ClustalW writes them, and other programs may read other names: '{name}'{}",
+                file.display(),
+                if count > 1 { format!(" and {} more", count - 1) } else { String::new() }
+            );
+        }
+    }
+
+    /// How names stand in the guide tree's file.
+    fn name_style(&self) -> NameStyle {
         match self.mode {
-            ModeChoice::Accurate(_) => names.into_iter().map(<[u8]>::to_vec).collect(),
-            ModeChoice::Clustal(_) => names.into_iter().map(|name| NameRules::CLUSTALW.replace(name)).collect(),
+            ModeChoice::Accurate(_) => NameStyle::Quoted,
+            ModeChoice::Clustal(_) => NameStyle::Bare,
         }
     }
 

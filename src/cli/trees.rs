@@ -18,6 +18,7 @@ use pairwave::output::{MatrixShape, Output};
 use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{AlignedRows, Alphabet, Code, NameRules, PAD};
+use pairwave::tree::newick::NameStyle;
 use pairwave::tree::{Bootstrap, Comparison, Distances, Labels, neighbour_joining};
 use pairwave::{Error, Result};
 use serde::Serialize;
@@ -214,7 +215,7 @@ impl ColumnArgs {
 /// Makes the tree of sequences, and writes it.
 fn write_tree(job: &SequenceTree, names: &[Vec<u8>], run: &Run, mut output: Output) -> Result<TreeSummary> {
     let summary = job.run(run, |trees| {
-        trees.iter().for_each(|made| output.buffer().extend_from_slice(&made.newick(names)));
+        trees.iter().for_each(|made| output.buffer().extend_from_slice(&made.newick(NameStyle::Quoted, names)));
         Ok(())
     })?;
     output.finish()?;

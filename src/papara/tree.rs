@@ -9,7 +9,7 @@ use std::io::Write;
 use bstr::{BStr, BString, ByteSlice};
 
 use crate::error::Result;
-use crate::tree::newick::{self, Node, Wrong, quoted};
+use crate::tree::newick::{self, Node, Wrong, quoted_with};
 
 /// A node's number.
 pub type NodeId = u32;
@@ -116,7 +116,7 @@ impl Tree {
             let number = node as usize - 1;
             let edge = &self.edges[number];
             let label = self.names[node as usize].as_deref().or(edge.label.as_deref());
-            text.extend_from_slice(&label.map(|label| quoted(label)).unwrap_or_default());
+            text.extend_from_slice(&label.map(|label| quoted_with(label, b"{}")).unwrap_or_default());
             write!(text, ":{}{{{number}}}", edge.length).expect("memory takes all");
         }
         text.push(b';');
@@ -139,7 +139,7 @@ impl Tree {
         let mut sides = [behind(above), behind(below)];
         sides.sort_unstable();
         sides.sort_by_key(Vec::len);
-        sides.map(|side| bstr::join(",", side.into_iter().map(|name| quoted(name)))).join(&b'|').into()
+        sides.map(|side| bstr::join(",", side.into_iter().map(|name| quoted_with(name, b"|")))).join(&b'|').into()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | format | characters that become `_` | further rules |
 //! |---|---|---|
-//! | Newick | none; a name with blanks or `( ) [ ] { } : ; , ' " \|` is quoted | see [`crate::tree::newick::quoted`] |
+//! | Newick | none; a name with blanks or `( ) [ ] : ; , ' "` is quoted | see `quoted` in `src/tree/newick.rs` |
 //! | NEXUS | none; a name with blanks or punctuation is quoted | see `quoted` in `src/seq/aligned/nexus.rs` |
 //! | PHYLIP | blank and `( ) [ ] : ; , ' "`, which trees of the same names cannot hold bare | any length |
 //! | strict PHYLIP | as PHYLIP | at most 10 characters |
@@ -13,11 +13,12 @@
 //! | ClustalW's input | `: ( ) , ;` | as ClustalW 2.1 reads names |
 //! | TSV, JSONL, PAF, SAM | none: the reader ends names at a blank | |
 //!
-//! A control character becomes `_` in every format. Bytes that are not UTF-8 stay as they are.
+//! A control character becomes `_` in every format, and a blank of Unicode is a blank. Bytes that are not UTF-8 stay as they are.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use bstr::ByteSlice;
 use twox_hash::XxHash3_128;
 
 /// What a format can hold.
@@ -60,6 +61,10 @@ impl NameRules {
     /// The names that ClustalW 2.1 reads: it replaces these characters in all of its files.
     pub const CLUSTALW: NameRules = NameRules::any_length("ClustalW", b" :(),;");
 
+    /// The rules by which trees of `pairwave msa` may have changed names, besides Newick's own.
+    pub const OF_TREES: [NameRules; 5] =
+        [NameRules::CLUSTALW, NameRules::PHYLIP, NameRules::PHYLIP_STRICT, NameRules::CLUSTAL, NameRules::STOCKHOLM];
+
     /// Rules for names of any length.
     const fn any_length(format: &'static str, excluded: &'static [u8]) -> Self {
         NameRules { format, max_chars: usize::MAX, excluded, excluded_first: b"" }
@@ -85,9 +90,10 @@ impl NameRules {
         (written, renamed)
     }
 
-    /// Returns a name with `_` for each character that the format cannot hold.
-    pub fn replace(&self, name: &[u8]) -> Vec<u8> {
-        if name.is_empty() { Vec::new() } else { self.hold(name, 0).0 }
+    /// Returns the same for all rows in the order of the names.
+    pub fn apply_to_all(&self, names: &[&[u8]]) -> (Vec<Vec<u8>>, Vec<Renamed>) {
+        let order: Vec<u32> = (0..names.len() as u32).collect();
+        self.apply(names, &order)
     }
 
     fn renamed(&self, row: u64, name: &[u8], written: &[u8], why: Why) -> Renamed {
@@ -97,11 +103,12 @@ impl NameRules {
 
     /// Returns a name that the format can hold, regardless of other rows.
     fn hold(&self, name: &[u8], row: u64) -> (Vec<u8>, Option<Why>) {
-        if name.is_empty() {
-            return (format!("sequence_{}", row + 1).into_bytes(), Some(Why::Empty));
-        }
         let mut why = None;
         let mut own = name.to_vec();
+        if name.is_empty() {
+            own = format!("sequence_{}", row + 1).into_bytes();
+            why = Some(Why::Empty);
+        }
         for (place, byte) in own.iter_mut().enumerate() {
             let is_excluded = byte.is_ascii_control()
                 || self.excluded.contains(byte)
@@ -111,10 +118,14 @@ impl NameRules {
                 why = Some(Why::Characters);
             }
         }
+        if self.excluded.contains(&b' ') && has_blank(&own) {
+            own = without_blanks(&own);
+            why = Some(Why::Characters);
+        }
         let kept = cut(&own, self.max_chars).len();
         if kept < own.len() {
             own.truncate(kept);
-            why = Some(Why::Long(self.max_chars));
+            why = why.filter(|&why| why == Why::Empty).or(Some(Why::Long(self.max_chars)));
         }
         (own, why)
     }
@@ -205,6 +216,20 @@ impl fmt::Display for Renamed {
             Why::Taken => f.write_str("another row has this name"),
         }
     }
+}
+
+/// Whether a name has a blank, of Unicode too. Many programs split lines at any of them.
+pub(crate) fn has_blank(name: &[u8]) -> bool {
+    name.chars().any(char::is_whitespace)
+}
+
+/// Returns a name with `_` for each blank.
+fn without_blanks(name: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(name.len());
+    for (start, end, char) in name.char_indices() {
+        if char.is_whitespace() { text.push(b'_') } else { text.extend_from_slice(&name[start..end]) }
+    }
+    text
 }
 
 /// Returns the first characters of a name.

@@ -1,7 +1,9 @@
 //! Newick texts: what stands in them, node by node.
 
-use crate::error::{Error, Place};
 use bstr::{BString, ByteSlice};
+
+use crate::error::{Error, Place};
+use crate::seq::names::has_blank;
 
 /// A node as the text has it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,11 +45,34 @@ impl Wrong {
 
 /// Bytes at which a name without quotes ends, beside blanks.
 const ENDS: &[u8] = b"()[]:;,'\"";
+/// Bytes at which a name ends in ClustalW's trees.
+const BARE_ENDS: &[u8] = b"():;,";
+
+/// How names stand in a Newick text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum NameStyle {
+    /// In quotes where they need them ([`quoted`]).
+    #[default]
+    Quoted,
+    /// Bare, as ClustalW 2.1 writes and reads them: quotes and brackets are ordinary characters of a name.
+    Bare,
+}
+
+impl NameStyle {
+    /// Returns a name as the text holds it.
+    pub fn written(self, name: &[u8]) -> BString {
+        match self {
+            NameStyle::Quoted => quoted(name),
+            NameStyle::Bare => name.into(),
+        }
+    }
+}
 
 /// A text that is read from left to right.
 struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
+    style: NameStyle,
 }
 
 impl Scanner<'_> {
@@ -60,7 +85,7 @@ impl Scanner<'_> {
         loop {
             match self.text.get(self.at) {
                 Some(byte) if byte.is_ascii_whitespace() => self.at += 1,
-                Some(b'[') => {
+                Some(b'[') if self.style == NameStyle::Quoted => {
                     let mut depth = 0;
                     let begin = self.at;
                     loop {
@@ -95,7 +120,7 @@ impl Scanner<'_> {
         let begin = self.at;
         let mut bytes = Vec::new();
         match first {
-            Some(quote @ (b'\'' | b'"')) => loop {
+            Some(quote @ (b'\'' | b'"')) if self.style == NameStyle::Quoted => loop {
                 self.at += 1;
                 match self.text.get(self.at) {
                     Some(&byte) if byte == quote => {
@@ -114,7 +139,11 @@ impl Scanner<'_> {
             },
             _ => {
                 while let Some(&byte) = self.text.get(self.at) {
-                    if byte.is_ascii_whitespace() || ENDS.contains(&byte) {
+                    let is_end = match self.style {
+                        NameStyle::Quoted => ENDS.contains(&byte),
+                        NameStyle::Bare => BARE_ENDS.contains(&byte),
+                    };
+                    if byte.is_ascii_whitespace() || is_end {
                         break;
                     }
                     bytes.push(byte);
@@ -173,7 +202,15 @@ impl Scanner<'_> {
 /// # Errors
 /// What is wrong with the text, and where.
 pub fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
-    let mut scanner = Scanner { text, at: 0 };
+    nodes_in(NameStyle::Quoted, text)
+}
+
+/// Reads a text whose names are in this style, as [`nodes`] does.
+///
+/// # Errors
+/// As [`nodes`].
+pub fn nodes_in(style: NameStyle, text: &[u8]) -> Result<Vec<Node>, Wrong> {
+    let mut scanner = Scanner { text, at: 0, style };
     let mut nodes = vec![Node::default()];
     let mut open: Vec<usize> = Vec::new();
     let mut current = 0;
@@ -228,12 +265,18 @@ pub fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
 
 /// Returns a name as a Newick text holds it.
 ///
-/// A name with blanks, punctuation of the format or braces stands in single quotes, and a single quote in it is doubled. `_` needs no
-/// quotes: this reader and most others keep it as it is. A control character becomes `_`, since no reader takes one.
+/// A name with blanks or one of `( ) [ ] : ; , ' "` stands in single quotes, and a single quote in it is doubled. `_` needs no quotes:
+/// this reader and most others keep it as it is. Nor does `|`, which accessions have: many programs read no quotes. A control
+/// character becomes `_`, since no reader takes one.
 pub fn quoted(name: &[u8]) -> BString {
-    let is_special = |byte: u8| byte.is_ascii_whitespace() || ENDS.contains(&byte) || b"{}|".contains(&byte);
+    quoted_with(name, b"")
+}
+
+/// Returns the same, with quotes also for names that hold one of these bytes.
+pub(crate) fn quoted_with(name: &[u8], others: &[u8]) -> BString {
     let name: Vec<u8> = name.iter().map(|&byte| if byte.is_ascii_control() { b'_' } else { byte }).collect();
-    match name.bytes().any(is_special) || name.is_empty() {
+    let is_special = |byte: u8| ENDS.contains(&byte) || others.contains(&byte);
+    match name.is_empty() || name.bytes().any(is_special) || has_blank(&name) {
         true => [b"'", &*name.replace("'", "''"), b"'"].concat().into(),
         false => name.into(),
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use bstr::{BString, ByteSlice};
 
-use super::newick::{self, Wrong, quoted};
+use super::newick::{self, NameStyle, Wrong};
 use super::{GuideTree, Join, root};
 use crate::error::Result;
 
@@ -20,7 +20,7 @@ impl GuideTree {
     /// The guide tree of a Newick text whose leaves have these names, those of the sequences in their order. `file` stands for
     /// the text's file in errors.
     ///
-    /// Without a name that is the same, one counts that differs in upper and lower case only, or has `_` for blanks and punctuation. A root with
+    /// Names may be bare as in ClustalW's trees. Without a name that is the same, one counts that differs in upper and lower case only, or has `_` for blanks and punctuation. A root with
     /// more than two children is none: it is put where ClustalW puts it. Missing lengths are 0.
     ///
     /// # Errors
@@ -32,14 +32,24 @@ impl GuideTree {
         names: &[S],
         threads: &rayon::ThreadPool,
     ) -> Result<GuideTree> {
-        parse(text, names, threads).map_err(|wrong| wrong.of_file(file, text))
+        // ClustalW's names are never in quotes, but may hold quotes and brackets.
+        let bare = || parse(NameStyle::Bare, text, names, threads).ok();
+        parse(NameStyle::Quoted, text, names, threads).or_else(|wrong| bare().ok_or_else(|| wrong.of_file(file, text)))
     }
 
-    /// The tree as a Newick text on one line: names in quotes where they need them.
+    /// Returns the tree as a Newick text on one line, with names in quotes where they need them.
     ///
     /// # Panics
     /// If there are fewer names than leaves.
     pub fn newick<S: AsRef<[u8]>>(&self, names: &[S]) -> BString {
+        self.newick_in(NameStyle::Quoted, names)
+    }
+
+    /// Returns the same with names in this style.
+    ///
+    /// # Panics
+    /// If there are fewer names than leaves.
+    pub fn newick_in<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S]) -> BString {
         enum Step {
             Node(u32),
             Text(&'static str),
@@ -58,7 +68,7 @@ impl GuideTree {
                 }
                 Step::Length(length) => write!(text, ":{length}").expect("memory takes all"),
                 Step::Node(node) => match (node as usize).checked_sub(self.leaves) {
-                    None => text.extend_from_slice(&quoted(names[node as usize].as_ref())),
+                    None => text.extend_from_slice(&style.written(names[node as usize].as_ref())),
                     Some(join) => {
                         let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
                         stack.extend([Step::Text(")"), Step::Length(to_right), Step::Node(right), Step::Text(",")]);
@@ -72,11 +82,12 @@ impl GuideTree {
 }
 
 fn parse<S: AsRef<[u8]>>(
+    style: NameStyle,
     text: &[u8],
     names: &[S],
     threads: &rayon::ThreadPool,
 ) -> std::result::Result<GuideTree, Wrong> {
-    let nodes = newick::nodes(text)?;
+    let nodes = newick::nodes_in(style, text)?;
     let mut exact: HashMap<&[u8], u32> = HashMap::new();
     let mut alike: HashMap<Vec<u8>, Option<u32>> = HashMap::new();
     for (number, name) in (0..).zip(names) {

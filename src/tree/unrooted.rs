@@ -4,7 +4,7 @@ use std::io::Write;
 
 use bstr::BString;
 
-use super::newick::quoted;
+use super::newick::NameStyle;
 use super::{GuideTree, Join};
 
 /// A tree without a root. Nodes below the number of leaves are leaves, in the order of the sequences; then come the joins,
@@ -40,13 +40,21 @@ enum Step {
 
 impl UnrootedTree {
     /// Returns the tree as ClustalW's guide tree file has it, byte by byte: a line for each branch, five decimals. Names that need
-    /// quotes in Newick have them ([`quoted`]).
+    /// quotes in Newick have them ([`super::newick::quoted`]).
     ///
     /// # Panics
     /// If there are fewer names than leaves.
     pub fn dnd<S: AsRef<[u8]>>(&self, names: &[S]) -> BString {
+        self.dnd_in(NameStyle::Quoted, names)
+    }
+
+    /// Returns the same with names in this style; ClustalW's is [`NameStyle::Bare`].
+    ///
+    /// # Panics
+    /// If there are fewer names than leaves.
+    pub fn dnd_in<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S]) -> BString {
         if let [(first, length), (second, other)] = self.centre[..] {
-            let name = |node: u32| quoted(names[node as usize].as_ref());
+            let name = |node: u32| style.written(names[node as usize].as_ref());
             let mut text = BString::default();
             for (start, node, length) in [("(", first, length), (",", second, other)] {
                 text.extend_from_slice(start.as_bytes());
@@ -56,7 +64,7 @@ impl UnrootedTree {
             text.extend_from_slice(b");\n");
             return text;
         }
-        self.labelled(names, &vec![0; self.joins.len()], Labels::Branches)
+        self.text(style, names, &vec![0; self.joins.len()], Labels::Branches)
     }
 
     /// The same for three leaves or more, with how much each join is supported where that is not 0.
@@ -64,6 +72,10 @@ impl UnrootedTree {
     /// # Panics
     /// If there are fewer names than leaves, or fewer numbers than joins.
     pub fn labelled<S: AsRef<[u8]>>(&self, names: &[S], support: &[u32], labels: Labels) -> BString {
+        self.text(NameStyle::Quoted, names, support, labels)
+    }
+
+    fn text<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S], support: &[u32], labels: Labels) -> BString {
         let mut text = BString::default();
         let label = |node: u32, of: Labels| {
             let join = (node as usize).checked_sub(self.leaves);
@@ -89,7 +101,7 @@ impl UnrootedTree {
                     text.extend_from_slice(count.unwrap_or_default().as_bytes());
                 }
                 Step::Node(node) => match (node as usize).checked_sub(self.leaves) {
-                    None => text.extend_from_slice(&quoted(names[node as usize].as_ref())),
+                    None => text.extend_from_slice(&style.written(names[node as usize].as_ref())),
                     Some(join) => {
                         let Join { children: [left, right], lengths: [to_left, to_right] } = self.joins[join];
                         stack.extend([Step::Label(node), Step::Text(")\n"), Step::Length(right, to_right)]);

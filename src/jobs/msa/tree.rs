@@ -14,6 +14,7 @@ use crate::engine::thread_pool;
 use crate::error::{Error, Result};
 use crate::gpu::kernels::Family;
 use crate::seq::SequenceStore;
+use crate::tree::newick::NameStyle;
 use crate::tree::{Bed, Distances, GuideTree, UnrootedTree, average_linkage, embedded, neighbour_joining};
 
 /// How a tree is made of distances.
@@ -122,13 +123,16 @@ pub struct TreeSummary {
 }
 
 impl MadeTree {
-    /// Returns the tree as a Newick text with these names of leaves. A tree of neighbour joining has no root there, as in ClustalW's
+    /// Returns the tree as a Newick text with these names of leaves in this style. A tree of neighbour joining has no root there, as in ClustalW's
     /// files.
     ///
     /// # Panics
     /// If there are fewer names than leaves.
-    pub fn newick<S: AsRef<[u8]>>(&self, names: &[S]) -> BString {
-        self.unrooted.as_ref().map_or_else(|| self.tree.newick(names), |unrooted| unrooted.dnd(names))
+    pub fn newick<S: AsRef<[u8]>>(&self, style: NameStyle, names: &[S]) -> BString {
+        match &self.unrooted {
+            Some(unrooted) => unrooted.dnd_in(style, names),
+            None => self.tree.newick_in(style, names),
+        }
     }
 }
 

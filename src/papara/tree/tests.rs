@@ -77,7 +77,9 @@ fn random(random: &mut fastrand::Rng, leaves: usize) -> String {
     };
     let names = ["a b", "it's", "x\"y", "p|q", "{1}", "ü", "(", "T_1", "9"];
     let mut parts: Vec<String> = (0..leaves)
-        .map(|leaf| quoted(format!("{}{leaf}", random.choice(names).unwrap()).as_bytes()).to_string() + &length(random))
+        .map(|leaf| {
+            newick::quoted(format!("{}{leaf}", random.choice(names).unwrap()).as_bytes()).to_string() + &length(random)
+        })
         .collect();
     let root = random.usize(2..5);
     while parts.len() > root {

@@ -7,13 +7,14 @@ use bstr::{BString, ByteSlice};
 
 use super::{Found, Lines, word};
 use crate::error::Result;
+use crate::seq::names::has_blank;
 
 /// Punctuation by the format's definition (Maddison et al. 1997). A name with any of it is quoted.
 const PUNCTUATION: &[u8] = b" ()[]{}/\\,;:=*'\"`+-<>";
 
 /// Returns a name as a NEXUS file holds it: in single quotes if it has blanks or punctuation, a single quote doubled.
 pub(crate) fn quoted(name: &[u8]) -> Vec<u8> {
-    if !name.iter().any(|byte| PUNCTUATION.contains(byte)) {
+    if !name.is_empty() && !has_blank(name) && !name.iter().any(|byte| PUNCTUATION.contains(byte)) {
         return name.to_vec();
     }
     [b"'", &*name.replace("'", "''"), b"'"].concat()
