@@ -10,6 +10,8 @@ use crate::output::MatrixShape;
 use crate::seq::AlignedRows;
 use crate::tree::Distances;
 
+mod names;
+
 #[derive(Clone, Default)]
 pub(super) struct Tape(Arc<Mutex<Vec<u8>>>);
 
@@ -143,7 +145,7 @@ fn rows_stand_as_each_format_has_them() {
     let [a, b, c] = [first, second, third].map(|text| text.split_at(60));
     assert_eq!(
         own(phylip(true, true)),
-        format!("3 70\nit_s      {}\n#2        {}\na_long_nam{}\n\n{}\n{}\n{}\n", a.0, b.0, c.0, a.1, b.1, c.1)
+        format!("3 70\nit_s      {}\n#2        {}\na_long_nam{}\n\n {}\n {}\n {}\n", a.0, b.0, c.0, a.1, b.1, c.1)
     );
     assert_eq!(
         own(MsaFormat::Stockholm),
