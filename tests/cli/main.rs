@@ -19,6 +19,7 @@ mod local;
 mod long;
 mod makedb;
 mod msa;
+mod names;
 mod pages;
 mod pairs;
 mod papara;
