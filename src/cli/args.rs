@@ -173,7 +173,8 @@ pub(super) struct AllPairsArgs {
     #[arg(long, help_heading = SELECTION)]
     pub score_only: bool,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
+    /// file appears when it is whole
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 

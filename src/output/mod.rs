@@ -31,6 +31,7 @@ pub mod sink;
 pub mod table;
 
 mod blast6;
+mod compress;
 mod jsonl;
 mod numbers;
 mod paf;
@@ -49,6 +50,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use columns::{Columns, Range32};
+pub use compress::Compression;
 pub use distance::Distance;
 pub use fields::{EDIT_FIELDS, EditDefaults, FIELDS, Field, LONG_FIELDS, SEARCH_FIELDS};
 pub use long::{Found, LongContext, LongFormat};

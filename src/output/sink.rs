@@ -1,8 +1,7 @@
 //! Where output goes: a file that appears whole or not at all, or standard output.
 
+use super::compress::{Compression, Compressor};
 use crate::error::{Error, Result};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use std::fs::{self, File};
 use std::io::{self, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -16,8 +15,8 @@ const NAME_CHARS: usize = 48;
 /// A destination with a buffer in front of it.
 ///
 /// A regular file is written under a temporary name beside its own (`.NAME.….part`) and renamed by [`Output::finish`]; if that is never
-/// reached the temporary file is removed and an older file of the name stays as it was. A name that ends in `.gz` is
-/// compressed. A closed pipe shows as [`Error::OutputClosed`].
+/// reached the temporary file is removed and an older file of the name stays as it was. The ending of the name may ask for a
+/// [`Compression`]. A closed pipe shows as [`Error::OutputClosed`].
 #[derive(Debug)]
 pub struct Output {
     buffer: Vec<u8>,
@@ -26,18 +25,26 @@ pub struct Output {
     name: PathBuf,
 }
 
-#[derive(Debug)]
 enum Stream {
     Plain(Base),
     // Boxed as its tables are large.
-    Gzip(Box<GzEncoder<Base>>),
+    Compressed(Box<Compressor<Base>>),
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stream::Plain(base) => base.fmt(f),
+            Stream::Compressed(_) => f.write_str("Compressed"),
+        }
+    }
 }
 
 impl Stream {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Stream::Plain(base) => base.write_all(bytes),
-            Stream::Gzip(encoder) => encoder.write_all(bytes),
+            Stream::Compressed(stream) => stream.write_all(bytes),
         }
     }
 }
@@ -81,13 +88,12 @@ impl Output {
             return Ok(Self::standard());
         }
         let base = open_file(path).map_err(|source| Error::io(path, source))?;
-        let is_gzip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
-        // The fastest level: one thread compresses what many devices compute. The header has no name and no date, so
-        // that equal output is equal bytes.
-        let stream = if is_gzip {
-            Stream::Gzip(Box::new(GzEncoder::new(base, Compression::fast())))
-        } else {
-            Stream::Plain(base)
+        let stream = match Compression::of(path) {
+            Some(compression) => {
+                let stream = Compressor::new(compression, base).map_err(|source| Error::io(path, source))?;
+                Stream::Compressed(Box::new(stream))
+            }
+            None => Stream::Plain(base),
         };
         Ok(Self::over(stream, path))
     }
@@ -141,7 +147,7 @@ impl Output {
         let failed = |source| Error::io(&self.name, source);
         let mut base = match self.stream {
             Stream::Plain(base) => base,
-            Stream::Gzip(encoder) => encoder.finish().map_err(failed)?,
+            Stream::Compressed(stream) => stream.finish().map_err(failed)?,
         };
         base.flush().map_err(failed)?;
         if let Base::Temporary { file, target } = base {

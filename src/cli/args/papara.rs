@@ -79,7 +79,8 @@ pub(crate) struct PaparaArgs {
     #[arg(long, value_name = "COST", help_heading = SCORING, allow_negative_numbers = true)]
     pub gap_site: Option<i32>,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
+    /// file appears when it is whole
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 

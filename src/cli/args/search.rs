@@ -77,7 +77,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, help_heading = SELECTION)]
     pub score_only: bool,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
+    /// file appears when it is whole
     #[arg(short, long, visible_alias = "out", value_name = "FILE", help_heading = OUTPUT)]
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
