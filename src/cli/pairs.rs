@@ -16,7 +16,7 @@ use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs};
+use pairwave::seq::{PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs, read_partners};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -103,7 +103,8 @@ impl PairsJob {
                 Ok((PairSource::Listed { queries, targets, pairs }, stores))
             }
             Listing::InStep(b) if self.format.needs_sets() => {
-                let stores = self.stores(Some(b))?;
+                let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
+                let stores = read_partners([&self.a, b], &options)?.map(Arc::new);
                 paired::check_counts([&self.a, b], stores.each_ref().map(|store| &**store))?;
                 let [queries, targets] = stores.each_ref().map(Arc::clone);
                 Ok((PairSource::of_one_number(queries, targets), stores))

@@ -8,6 +8,7 @@ use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
 use bstr::BString;
 use pairwave::engine::thread_pool;
+use pairwave::error::Place;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::msa::{DistanceRows, PairDistance, PairDistances, SequenceTree, TreeMethod, TreeSummary};
@@ -19,7 +20,7 @@ use pairwave::seq::aligned::aligned_code;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{AlignedRows, Alphabet, Code, NameRules, PAD};
 use pairwave::tree::newick::NameStyle;
-use pairwave::tree::{Bootstrap, Comparison, Distances, Labels, neighbour_joining};
+use pairwave::tree::{Bootstrap, Comparison, Distances, Doubts, Labels, neighbour_joining};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -180,6 +181,7 @@ impl Source {
 
 /// Rows of an alignment in codes.
 pub(super) struct Rows {
+    file: String,
     names: Vec<BString>,
     alphabet: Alphabet,
     codes: Vec<Vec<Code>>,
@@ -191,15 +193,26 @@ impl Rows {
         let alphabet = rows.check(alphabet)?;
         let code = |&letter: &u8| aligned_code(alphabet, letter).unwrap_or(PAD);
         let codes = rows.rows.iter().map(|row| row.iter().map(code).collect()).collect();
-        Ok(Rows { names: rows.names, alphabet, codes })
+        Ok(Rows { file: rows.file, names: rows.names, alphabet, codes })
     }
 
     fn distances(&self, comparison: Comparison, threads: &rayon::ThreadPool) -> Distances {
-        let (distances, far) = Distances::of_rows(self.alphabet, &self.codes, comparison, threads);
-        if far > 0 {
-            let pairs = self.codes.len() * self.codes.len().saturating_sub(1) / 2;
+        let (distances, doubts) = Distances::of_rows(self.alphabet, &self.codes, comparison, threads);
+        let pairs = self.codes.len() * self.codes.len().saturating_sub(1) / 2;
+        if let Doubts { far: far @ 1.., .. } = doubts {
             let most = if self.alphabet == Alphabet::Dna { "3.5" } else { "10" };
             tracing::warn!("--kimura: {far} of {pairs} distances are too great to be corrected: they count as {most}");
+        }
+        if let Some([a, b]) = doubts.first_apart {
+            let place = Place { file: self.file.clone(), ..Place::default() };
+            let left = if comparison.without_gaps { " that --no-gap-columns leaves" } else { "" };
+            tracing::warn!(
+                "{place}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \
+                 in ClustalW; the first are '{}' and '{}'",
+                doubts.apart,
+                self.names[a],
+                self.names[b]
+            );
         }
         distances
     }

@@ -2,7 +2,7 @@
 //!
 //! The canonical alignment of a pattern and its best part, whoever found that:
 //!
-//! 1. The part ends at [`Found::end`], the first end of least distance.
+//! 1. The part ends at the first end of least distance. The empty part ends before all others ([`Found::first_end`]).
 //! 2. In infix mode it is the longest part that ends there and has that distance: it has the least start, as in edlib, so
 //!    that the alignment does not begin with an insertion where it can begin with a mismatch. Else it begins where the text
 //!    does.
@@ -69,15 +69,14 @@ impl<'a> EditTracer<'a> {
         Ok((start as u32, alignment.cigar))
     }
 
-    /// Every end within a limit with its distance, by rising end: of parts that are not empty, unless the pattern or
-    /// the text is.
+    /// Returns every end within a limit with its distance, by rising end. The first is that of the empty part.
     pub fn ends(&self, pattern: &[Code], text: &[Code], limit: u32, workspace: &mut EditWorkspace) -> Vec<(u32, u32)> {
         let m = pattern.len() as u32;
+        let mut ends = if m <= limit { vec![(0, m)] } else { Vec::new() };
         if pattern.is_empty() || text.is_empty() {
-            return if m <= limit { vec![(0, m)] } else { Vec::new() };
+            return ends;
         }
         let step = u32::from(self.scheme.mode != EditMode::Infix);
-        let mut ends = Vec::new();
         workspace.bits.set(pattern.iter().copied());
         workspace.bits.last_row(text.iter().copied(), &self.scheme.equality, step, |end, distance| {
             if distance <= limit {

@@ -66,6 +66,7 @@ impl Reference {
         if columns.is_empty() {
             return Err(wrong(&file, "no row has anything but gaps and letters that stand for any".into()));
         }
+        warn_of_unknown_rows(&file, &names, &rows, |letter| sets[letter as usize] != all(alphabet));
         Ok(Reference { alphabet, tree, names, rows, columns, leaf_rows, sets })
     }
 
@@ -110,6 +111,19 @@ impl Reference {
 
 fn wrong(file: &str, message: String) -> Error {
     Error::Input { place: Place { file: file.to_owned(), ..Place::default() }, message }
+}
+
+/// Warns of rows without a letter that says something: their place in the tree decides nothing.
+fn warn_of_unknown_rows(file: &str, names: &[BString], rows: &[Vec<u8>], is_known: impl Fn(u8) -> bool + Sync) {
+    let has_none = |row: &Vec<u8>| !row.iter().any(|&letter| is_known(letter));
+    let unknown: Vec<usize> = (0..rows.len()).into_par_iter().filter(|&row| has_none(&rows[row])).collect();
+    let Some(&first) = unknown.first() else { return };
+    let place = Place { file: file.to_owned(), record: Some(names[first].to_string()), ..Place::default() };
+    let others = match unknown.len() {
+        1 => String::new(),
+        count => format!(", as have {} others", count - 1),
+    };
+    tracing::warn!("{place}: the row has nothing but gaps and letters that stand for any{others}");
 }
 
 /// Columns in which some row's set is not that of all characters.

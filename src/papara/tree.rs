@@ -1,6 +1,7 @@
 //! Trees as PaPaRa takes them: unrooted, edges in its order.
 //!
-//! A root with two children is no node: its edges are one, as long as both. A length that is missing is 1. Edges are numbered
+//! A root with two children is no node: its edges are one, as long as both. A length that is missing is 1, one below 0 is 0, each
+//! with a warning. Edges are numbered
 //! in pre-order: under the third child of the root, the first, the second, then any others; where the root had two children, the
 //! joint edge first, then those under the right child, then under the left.
 
@@ -52,7 +53,7 @@ impl Tree {
         Tree::parse(path, &crate::seq::read_text(path)?)
     }
 
-    /// The tree of a Newick text; `file` stands for its file in errors.
+    /// The tree of a Newick text or a NEXUS file; `file` stands for its file in errors and warnings.
     ///
     /// # Errors
     /// [`crate::Error::Input`] with what is wrong, and where: also fewer than three leaves, or a name that two leaves have.
@@ -64,7 +65,7 @@ impl Tree {
     /// # Ok::<(), pairwave::Error>(())
     /// ```
     pub fn parse(file: &str, text: &[u8]) -> Result<Tree> {
-        build(text).map_err(|wrong| wrong.of_file(file, text))
+        build(file, text).map_err(|wrong| wrong.of_file(file, text))
     }
 
     /// Leaves: their nodes and names.
@@ -147,7 +148,7 @@ impl Tree {
 type Waiting = (usize, usize, f64);
 
 /// The tree of a text.
-fn build(text: &[u8]) -> Result<Tree, Wrong> {
+fn build(file: &str, text: &[u8]) -> Result<Tree, Wrong> {
     let nodes = newick::nodes(text)?;
     let whole = |message: String| Wrong { at: 0, message };
     let is_leaf = |node: usize| nodes[node].children.is_empty();
@@ -197,6 +198,8 @@ fn build(text: &[u8]) -> Result<Tree, Wrong> {
         }
     }
     tree.rank().map_err(|name| whole(format!("two leaves are called '{name}'")))?;
+    newick::warn_of_missing(file, &nodes, "1");
+    newick::warn_of_negative(file, &nodes);
     Ok(tree)
 }
 

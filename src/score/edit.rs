@@ -225,7 +225,8 @@ pub struct Found {
     /// The least distance, or [`Found::NONE`]'s if it is above the limit.
     pub distance: u32,
     /// Symbols of the text (or of its region) up to the end of the part of least distance: the least such number, at
-    /// least 1 unless pattern or text is empty. In global mode the text's length, of an overlap 0.
+    /// least 1 unless pattern or text is empty, as engines compute no empty part ([`Found::first_end`] adds it). In global
+    /// mode the text's length, of an overlap 0.
     pub end: u32,
 }
 
@@ -236,6 +237,13 @@ impl Found {
     /// This, or [`Found::NONE`] if it is above the limit.
     pub fn within(self, limit: u32) -> Found {
         if self.distance <= limit { self } else { Found::NONE }
+    }
+
+    /// Where the first part of least distance ends, the empty part included. That is as far from a pattern of `m` symbols as it
+    /// is long, and ends before all others.
+    pub fn first_end(self, mode: EditMode, m: u32) -> u32 {
+        let has_parts = matches!(mode, EditMode::Infix | EditMode::Prefix);
+        if has_parts && self.distance == m { 0 } else { self.end }
     }
 
     /// Whether there is a distance within the limit.

@@ -1,8 +1,11 @@
 //! Reader of alignments: rows of equal length, in FASTA, relaxed PHYLIP (sequential or interleaved), Stockholm, Clustal, MSF or
 //! NEXUS, told by the content, plain or compressed.
 //!
-//! Letters stay as the file has them. A row may hold letters of either case, the signs of gaps (`-`, `.`, `~`), `?` and `*`;
-//! which letters an alphabet has is asked later ([`AlignedRows::detect`], [`AlignedRows::check`]), as all rows decide on it.
+//! Letters stay as the file has them. A row may hold letters of either case, the signs of gaps (`-`, `~`), `?` and `*`. In FASTA
+//! (A2M), Stockholm and MSF, `.` is a gap too. PHYLIP and Clustal do not define it, and some writers mean "as in the first row":
+//! it is refused there. NEXUS declares it: as a gap, or with `matchchar` as the letter of the first row.
+//!
+//! Letters are checked against the alphabet later ([`AlignedRows::detect`], [`AlignedRows::check`]), as all rows decide on it.
 
 use std::collections::HashMap;
 
@@ -78,22 +81,20 @@ impl AlignedRows {
             let message = if data.is_empty() { "the file is empty" } else { "the file has no row" };
             return Err(input_error(Place { file: file.to_owned(), ..Place::default() }, message));
         };
-        let found = match lines.lines[first] {
-            [b'>', ..] => fasta(&lines, first)?,
-            line if line.starts_with(b"# STOCKHOLM") => stockholm(&lines, first)?,
-            line if clustal::is_header(line) => clustal::read(&lines, first)?,
-            line if msf::is_header(line) => msf::read(&lines, first)?,
-            line if nexus::is_header(line) => nexus::read(&lines, first)?,
-            line => match phylip::header(line) {
-                Some(counts) => phylip::read(&lines, first, counts)?,
-                None => {
-                    let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), \
-                                   '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'";
-                    return Err(lines.wrong(first, None, message));
-                }
-            },
+        let Some(format) = Format::of_line(lines.lines[first]) else {
+            let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), \
+                           '# STOCKHOLM', 'CLUSTAL', '!!' (MSF) or '#NEXUS'";
+            return Err(lines.wrong(first, None, message));
         };
-        found.finish(&lines)
+        let found = match format {
+            Format::Fasta => fasta(&lines, first),
+            Format::Stockholm => stockholm(&lines, first),
+            Format::Clustal => clustal::read(&lines, first),
+            Format::Msf => msf::read(&lines, first),
+            Format::Nexus => nexus::read(&lines, first),
+            Format::Phylip(counts) => phylip::read(&lines, first, counts),
+        };
+        found?.finish(&lines)
     }
 
     /// Number of columns.
@@ -143,6 +144,53 @@ impl AlignedRows {
     }
 }
 
+/// The formats of alignments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Fasta,
+    Stockholm,
+    Clustal,
+    Msf,
+    Nexus,
+    /// With the numbers of rows and columns.
+    Phylip((usize, usize)),
+}
+
+impl Format {
+    /// Infers the format from a file's first line.
+    fn of_line(line: &[u8]) -> Option<Format> {
+        match line {
+            [b'>', ..] => Some(Format::Fasta),
+            line if line.starts_with(b"# STOCKHOLM") => Some(Format::Stockholm),
+            line if clustal::is_header(line) => Some(Format::Clustal),
+            line if msf::is_header(line) => Some(Format::Msf),
+            line if nexus::is_header(line) => Some(Format::Nexus),
+            line => phylip::header(line).map(Format::Phylip),
+        }
+    }
+}
+
+/// Returns the name of the alignment format that begins with this line, FASTA excepted.
+pub(super) fn alignment_format(line: &[u8]) -> Option<&'static str> {
+    match Format::of_line(line)? {
+        Format::Fasta => None,
+        Format::Stockholm => Some("Stockholm"),
+        Format::Clustal => Some("Clustal"),
+        Format::Msf => Some("MSF"),
+        Format::Nexus => Some("NEXUS"),
+        Format::Phylip(_) => Some("PHYLIP"),
+    }
+}
+
+/// The meaning of `.` in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Dot {
+    #[default]
+    Gap,
+    /// The format, and what it asks for instead.
+    Undefined(&'static str),
+}
+
 /// A file's lines without blanks around them.
 struct Lines<'a> {
     file: &'a str,
@@ -164,9 +212,15 @@ struct Found {
     rows: Vec<Vec<u8>>,
     /// Where each begins, counted from 0.
     lines: Vec<usize>,
+    dot: Dot,
 }
 
 impl Found {
+    /// Starts without rows, in a format that does not define `.`; `advice` completes the error of one.
+    fn without_dots(advice: &'static str) -> Self {
+        Found { dot: Dot::Undefined(advice), ..Found::default() }
+    }
+
     /// Begins a row.
     fn begin(&mut self, lines: &Lines<'_>, line: usize, name: &[u8]) -> Result<()> {
         if name.is_empty() {
@@ -202,6 +256,10 @@ impl Found {
     fn add(&mut self, lines: &Lines<'_>, line: usize, row: usize, letters: &[u8]) -> Result<()> {
         let is_known = |byte: u8| byte.is_ascii_alphabetic() || byte == b'*' || is_gap_or_unknown(byte);
         for &byte in letters {
+            if let (b'.', Dot::Undefined(advice)) = (byte, self.dot) {
+                let message = format!("column {}: '.' {advice}", self.rows[row].len() + 1);
+                return Err(lines.wrong(line, Some(self.names[row].as_bstr()), message));
+            }
             if is_known(byte) {
                 self.rows[row].push(byte);
             } else if !matches!(byte, b' ' | b'\t') {
@@ -247,7 +305,7 @@ fn fasta(lines: &Lines<'_>, first: usize) -> Result<Found> {
     for (number, line) in lines.lines.iter().enumerate().skip(first) {
         match line {
             [b';', ..] => {}
-            [b'>', header @ ..] => found.begin(lines, number, word(header).0)?,
+            [b'>', header @ ..] => found.begin(lines, number, word(header.trim_ascii_start()).0)?,
             letters => found.add(lines, number, found.rows.len() - 1, letters)?,
         }
     }

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Positions count from 0, the end is not included; where they are left out or empty, the part begins or ends where the
-//! text does. A first line `pattern text ...` (or `query target ...`) is a header; blank lines, and lines that begin
-//! with `#`, are passed over. Names are those of the sequences, up to the first blank of their headers.
+//! text does. A first line `pattern text ...` (or `query target ...`) is a header, unless there are sequences of both names or
+//! its positions are numbers. Blank lines are skipped, and so are lines that begin with `#`, unless their first column is the
+//! name of a sequence. Names are those of the sequences, up to the first blank of their headers.
 //!
 //! Lists of pairs of whole sequences are the same without positions.
 //!
@@ -124,7 +125,7 @@ fn read_lines<T: Send>(
 ) -> Result<Vec<T>> {
     let mut data = Vec::new();
     input.bytes.read_to_end(&mut data).map_err(|error| input.read_error(error.to_string()))?;
-    let begin = body(&data);
+    let begin = parser.body(&data);
     let parsed: Vec<Result<Vec<T>, Wrong>> = pieces(&data, begin)
         .into_par_iter()
         .map(|piece| {
@@ -135,7 +136,7 @@ fn read_lines<T: Send>(
                 let length = data[at..piece.end].iter().position(|&byte| byte == b'\n');
                 let end = length.map_or(piece.end, |length| at + length);
                 let line = data[at..end].strip_suffix(b"\r").unwrap_or(&data[at..end]);
-                if !line.is_empty() && line[0] != b'#' {
+                if !line.is_empty() && !parser.is_comment(line) {
                     let parsed = parser.line(line, &mut last);
                     let (pattern, text, part) = parsed.map_err(|message| Wrong { at, message })?;
                     made.push(make(pattern, text, part));
@@ -161,25 +162,6 @@ fn read_lines<T: Send>(
 struct Wrong {
     at: usize,
     message: String,
-}
-
-/// Where the lines after a byte order mark and the header begin.
-fn body(data: &[u8]) -> usize {
-    let mut at = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-    while let Some(line) = data[at..].split_inclusive(|&byte| byte == b'\n').next() {
-        let text = line.trim_ascii_end();
-        let mut columns = text.split(|&byte| byte == b'\t');
-        let first_two = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
-        let is_header = HEADERS.contains(&first_two);
-        if !is_header && !text.is_empty() && text[0] != b'#' {
-            break;
-        }
-        at += line.len();
-        if is_header {
-            break;
-        }
-    }
-    at
 }
 
 /// Pieces of whole lines.
@@ -214,6 +196,41 @@ impl<'a> Parser<'a> {
         takes_parts: bool,
     ) -> Self {
         Parser { patterns: Names::of(pattern, patterns), texts: Names::of(text, texts), store: texts, takes_parts }
+    }
+
+    /// Whether a line is a comment: its `#` does not begin the name of a sequence.
+    fn is_comment(&self, line: &[u8]) -> bool {
+        line.first() == Some(&b'#')
+            && line
+                .iter()
+                .position(|&byte| byte == b'\t')
+                .is_none_or(|end| !self.patterns.ids.contains_key(&line[..end]))
+    }
+
+    /// Whether a line is a header: its names are those of [`HEADERS`], not those of two sequences, and it has no numbers.
+    fn is_header(&self, line: &[u8]) -> bool {
+        let mut columns = line.split(|&byte| byte == b'\t');
+        let names @ (pattern, text) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
+        let are_sequences = self.patterns.ids.contains_key(pattern) && self.texts.ids.contains_key(text);
+        let is_number = |column: &[u8]| !column.is_empty() && column.iter().all(u8::is_ascii_digit);
+        HEADERS.contains(&names) && !are_sequences && !columns.any(is_number)
+    }
+
+    /// Returns where the lines after a byte order mark and the header begin.
+    fn body(&self, data: &[u8]) -> usize {
+        let mut at = if data.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        while let Some(line) = data[at..].split_inclusive(|&byte| byte == b'\n').next() {
+            let text = line.trim_ascii_end();
+            let is_header = self.is_header(text);
+            if !is_header && !text.is_empty() && !self.is_comment(text) {
+                break;
+            }
+            at += line.len();
+            if is_header {
+                break;
+            }
+        }
+        at
     }
 
     /// A pattern, a text and a part of it. `last` is the pattern of the line before, which is often that of this one.
@@ -332,6 +349,27 @@ mod tests {
         }
         assert_eq!(parse(b"").unwrap(), []);
         assert_eq!(parse(b"pattern\ttext\n").unwrap(), []);
+    }
+
+    #[test]
+    fn lines_that_name_sequences_are_data() {
+        let patterns = store(&[("query", 4), ("#1", 5), ("pattern", 3)]);
+        let texts = store(&[("target", 10), ("query", 9)]);
+        let read = |list: &str| {
+            let list = read_candidate_bytes("list", list.as_bytes(), &patterns, &texts, |a, b, part| (a, b, part));
+            list.map_err(|error| error.to_string())
+        };
+        assert_eq!(read("query\ttarget\t0\t8\r\n"), Ok(vec![(0, 0, 0..8)]));
+        assert_eq!(read("query\ttarget\nquery\tquery\n"), Ok(vec![(0, 0, 0..10), (0, 1, 0..9)]));
+        assert_eq!(
+            read("# note\n\nquery\ttarget\t\t\n#1\tquery\n#1 note\n#2\tquery"),
+            Ok(vec![(0, 0, 0..10), (1, 1, 0..9)])
+        );
+        // Not both are sequences.
+        assert_eq!(read("pattern\ttext\tstart\tend\npattern\tquery"), Ok(vec![(2, 1, 0..9)]));
+        assert_eq!(read("pattern\ttext\t0\t8\n"), Err("list, line 1: there is no text 'text'".into()));
+        let pairs = read_pair_bytes("list", b"query\ttarget\n#1\ttarget\n", &patterns, &texts).unwrap();
+        assert_eq!(pairs, [(0, 0), (1, 0)]);
     }
 
     #[test]

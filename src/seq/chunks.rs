@@ -53,7 +53,7 @@ pub struct ReadChunks<'a> {
 
 impl ReadChunks<'static> {
     /// Opens FASTA or FASTQ, plain or compressed; `-` is standard input. Letters are those that
-    /// [`read_files`](super::read_files) takes, and X in DNA; `?` is any letter. A read may be empty.
+    /// [`read_files`](super::read_files) takes; `?` is any letter. A read may be empty.
     ///
     /// # Errors
     /// As [`read_files`](super::read_files), for what is before the first record.

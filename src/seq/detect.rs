@@ -1,14 +1,14 @@
 //! Letters to codes at reading speed, and which alphabet a set of letters is of.
 //!
-//! The rule of [`AlphabetChoice::Detect`](super::AlphabetChoice::Detect), over all letters of all files together, N
-//! left out of the count because it says nothing: let `core` be the share of A, C, G, T and U.
+//! The rule of [`AlphabetChoice::Detect`](super::AlphabetChoice::Detect), over all letters of all files together. N and X
+//! stand for any letter and are not counted. Let `core` be the share of A, C, G, T and U.
 //!
 //! - Every letter is an IUPAC nucleotide letter: DNA/RNA if `core` is at least 2/3. Degenerate primers pass (they
-//!   rarely go below 70%); a peptide that happens to lack E, F, I, L, P, Q, X, Z, J, O and `*` does not, because its
+//!   rarely go below 70%); a peptide that happens to lack E, F, I, L, P, Q, Z, J, O and `*` does not, because its
 //!   other letters are as frequent as A, C, G and T.
 //! - Some letter is not: DNA/RNA if `core` is at least 9/10, and then that letter is an error. One typing mistake among
 //!   genes must not turn them into proteins, and no protein set comes near (about 26% of residues are A, C, G or T).
-//! - Otherwise protein.
+//! - Otherwise protein, also if there are letters X and no others.
 //!
 //! What stays ambiguous is a set of very short peptides such as `GATTACA`: it is read as DNA/RNA, and the alphabet has
 //! to be given.
@@ -45,9 +45,10 @@ pub(super) fn table(alphabet: Alphabet, degap: bool) -> Table {
     })
 }
 
-/// The DNA code of a letter in a file. Inosine, a base of primers that pairs with A, C and T and hardly worse with G, is N.
+/// The DNA code of a letter in a file. N stands for X, as in ClustalW and BLAST, and for inosine, a base of primers that pairs
+/// with A, C and T and hardly worse with G.
 fn dna(letter: u8) -> Option<Code> {
-    Alphabet::Dna.encode(if letter.eq_ignore_ascii_case(&b'I') { b'N' } else { letter })
+    Alphabet::Dna.encode(if matches!(letter, b'I' | b'i' | b'X' | b'x') { b'N' } else { letter })
 }
 
 /// Whether what a table holds is a code.
@@ -93,7 +94,8 @@ impl Census {
 
     /// Number of letters that DNA/RNA lacks.
     pub(super) fn foreign(&self) -> u64 {
-        (1..LETTERS).filter(|&code| !is_nucleotide(code as Code)).map(|code| self.counts[code]).sum()
+        let is_foreign = |&code: &usize| !is_nucleotide(code as Code) && code != UNKNOWN_RESIDUE as usize;
+        (1..LETTERS).filter(is_foreign).map(|code| self.counts[code]).sum()
     }
 
     /// The alphabet, by the rule above.
@@ -102,12 +104,19 @@ impl Census {
             letters.iter().filter_map(|&letter| Alphabet::Protein.encode(letter)).map(|c| self.counts[c as usize]).sum()
         };
         let core = count(b"ACGTU");
-        let telling = self.counts.iter().sum::<u64>() - count(b"N");
+        let unknown = count(b"X");
+        let telling = self.counts.iter().sum::<u64>() - count(b"N") - unknown;
+        if telling == 0 && unknown > 0 {
+            return Alphabet::Protein;
+        }
         let (parts, whole) = if self.foreign() == 0 { (2, 3) } else { (9, 10) };
         // In 128 bits: the counts of a large input times ten may pass 2^64 in principle.
         if u128::from(core) * whole >= u128::from(telling) * parts { Alphabet::Dna } else { Alphabet::Protein }
     }
 }
+
+/// The protein code of X.
+const UNKNOWN_RESIDUE: Code = b'X' - b'A' + 1;
 
 /// The IUPAC nucleotide letters, as bits of their protein codes.
 const NUCLEOTIDES: u32 = {
@@ -167,7 +176,11 @@ mod tests {
             ("ACGTACGTAE", Dna),
             ("ACGTACGTEE", Protein),
             ("GATTACA*", Protein),
+            // X says as little as N, unless there is nothing else.
             ("XXXX", Protein),
+            ("NXNX", Protein),
+            ("ACGTNNXXACGT", Dna),
+            ("MKTAYIAKQRXX", Protein),
             // As documented: told wrong, must be given.
             ("GATTACA", Dna),
         ] {
@@ -184,7 +197,7 @@ mod tests {
                     b'\n' => LINE_FEED,
                     b'\r' => CARRIAGE_RETURN,
                     b' ' | b'\t' if alphabet != Alphabet::Bytes => SKIPPED,
-                    b'I' | b'i' if alphabet == Alphabet::Dna => 15,
+                    b'I' | b'i' | b'X' | b'x' if alphabet == Alphabet::Dna => 15,
                     _ => alphabet.encode(byte).map_or(ILLEGAL, u16::from),
                 };
                 assert_eq!(table[byte as usize], expected, "{alphabet:?} {byte}");
@@ -200,7 +213,7 @@ mod tests {
         let recode = protein_to_dna();
         for letter in b'A'..=b'Z' {
             let code = Alphabet::Protein.encode(letter).unwrap();
-            let expected = if letter == b'I' { b'N' } else { letter };
+            let expected = if matches!(letter, b'I' | b'X') { b'N' } else { letter };
             assert_eq!(recode[code as usize], Alphabet::Dna.encode(expected).unwrap_or(crate::seq::PAD));
             assert_eq!(is_nucleotide(code), Alphabet::Dna.encode(letter).is_some(), "{}", letter as char);
         }
@@ -214,7 +227,7 @@ mod tests {
             let table = table(Alphabet::Dna, false);
             let mut codes = vec![0; raw.len()];
             let (count, seen) = encode(&raw, &table, &mut codes);
-            let code = |byte: u8| Alphabet::Dna.encode(if byte.eq_ignore_ascii_case(&b'I') { b'N' } else { byte });
+            let code = |byte: u8| Alphabet::Dna.encode(if b"IiXx".contains(&byte) { b'N' } else { byte });
             let expected: Vec<Code> = raw.iter().filter_map(|&byte| code(byte)).collect();
             let illegal = |&byte: &u8| !b"\n\r \t".contains(&byte) && code(byte).is_none();
             prop_assert_eq!(seen & ILLEGAL != 0, raw.iter().any(illegal));

@@ -1,13 +1,18 @@
 //! Where the bytes of an input come from: a file, standard input or memory; plain or compressed.
 //!
-//! The compression is told by the first bytes, not by the name. Every format may hold several members one after the
-//! other (what `cat a.gz b.gz`, bgzip, pbzip2 and pigz write): all of them are read.
+//! The compression is inferred from the first bytes, not from the name. Every format may hold several members one after the
+//! other (what `cat a.gz b.gz`, bgzip, pbzip2 and pigz write): all of them are read. Zero bytes after the last member are
+//! padding. Other bytes after it are ignored with a warning in gzip and bzip2, as those programs do, and an error else.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use super::reader::input_error;
 use crate::error::{Error, Place, Result};
+
+mod members;
+
+use members::Members;
 
 /// What the first bytes of a compressed file look like, and what we call the format.
 const MAGICS: [(&[u8], Compression); 4] = [
@@ -17,8 +22,8 @@ const MAGICS: [(&[u8], Compression); 4] = [
     (b"\x28\xB5\x2F\xFD", Compression::Zstd),
 ];
 
-/// Length of the longest of [`MAGICS`].
-const MAGIC_BYTES: usize = 6;
+/// Number of first bytes that decide on the compression, on tar archives and on line ends.
+const HEAD_BYTES: u64 = 1 << 13;
 
 /// The compressions that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,27 +81,33 @@ pub(super) fn open_file(path: &str) -> Result<File> {
 }
 
 impl<'a> Input<'a> {
-    /// Reads the first bytes of `raw` and puts the right decompressor before it.
+    /// Reads the first bytes of `raw`, decompresses it where it is compressed, and refuses tar archives.
     pub(super) fn new(name: &str, mut raw: Box<dyn Read + Send + 'a>) -> Result<Self> {
-        let mut start = Vec::with_capacity(MAGIC_BYTES);
-        raw.by_ref()
-            .take(MAGIC_BYTES as u64)
-            .read_to_end(&mut start)
-            .map_err(|source| Error::Io { path: name.into(), source })?;
+        let failed = |source| Error::Io { path: name.into(), source };
+        let start = head(&mut raw).map_err(failed)?;
         let compression =
             MAGICS.iter().find(|(magic, _)| start.starts_with(magic)).map(|&(_, compression)| compression);
         let raw = BufReader::new(Cursor::new(start).chain(raw));
-        let decoder: Box<dyn Read + Send + 'a> = match compression {
-            None => return Ok(Input { name: name.to_owned(), bytes: Box::new(raw), compression }),
-            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
-            Some(Compression::Bzip2) => Box::new(bzip2::bufread::MultiBzDecoder::new(raw)),
-            Some(Compression::Xz) => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
-            Some(Compression::Zstd) => Box::new(
-                zstd::stream::read::Decoder::with_buffer(raw)
-                    .map_err(|source| Error::Io { path: name.into(), source })?,
-            ),
+        let mut content: Box<dyn Read + Send + 'a> = match compression {
+            None => Box::new(raw),
+            Some(compression) => Box::new(Members::new(name, compression, raw).map_err(failed)?),
         };
-        Ok(Input { name: name.to_owned(), bytes: Box::new(BufReader::new(decoder)), compression })
+        let start = head(&mut content).map_err(|error| read_error(name, compression, error.to_string()))?;
+        if start.get(257..262) == Some(b"ustar") {
+            let place = Place { file: name.to_owned(), ..Place::default() };
+            return Err(input_error(
+                place,
+                "this is a tar archive: extract its files ('tar -xf') and name one of them",
+            ));
+        }
+        // Line ends of old Macintosh files.
+        let lone_returns = !start.contains(&b'\n') && start.windows(2).any(|pair| pair[0] == b'\r' && pair[1] != b'\n');
+        let content = Cursor::new(start).chain(content);
+        let bytes: Box<dyn BufRead + Send + 'a> = match lone_returns {
+            true => Box::new(BufReader::new(LineFeeds(content))),
+            false => Box::new(BufReader::new(content)),
+        };
+        Ok(Input { name: name.to_owned(), bytes, compression })
     }
 
     /// A place in this input of which only the file is known.
@@ -118,6 +129,24 @@ impl<'a> Input<'a> {
     /// The error for bytes that could not be read: damaged if they are compressed, else the system's own complaint.
     pub(super) fn read_error(&self, message: String) -> Error {
         read_error(&self.name, self.compression, message)
+    }
+}
+
+/// Reads the first [`HEAD_BYTES`], or all if there are fewer.
+fn head(bytes: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD_BYTES as usize);
+    bytes.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Replaces every carriage return by a line feed.
+struct LineFeeds<R>(R);
+
+impl<R: Read> Read for LineFeeds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        buffer[..count].iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        Ok(count)
     }
 }
 

@@ -223,7 +223,7 @@ impl PairedChunks {
 impl Side {
     fn open(input: Input<'static>, options: &ReadOptions) -> Result<Self> {
         let name = input.name.clone();
-        let mut recorder = Recorder::of_records(options);
+        let mut recorder = Recorder::of_partners(options);
         let records = recorder.open(input)?;
         Ok(Side { recorder, records, name })
     }

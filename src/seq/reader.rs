@@ -1,4 +1,4 @@
-//! FASTA and FASTQ readers (needletail), plain or compressed, with errors that name file, record, line and column.
+//! FASTA reader (needletail) and FASTQ reader, plain or compressed, with errors that name file, record, line and column.
 //!
 //! Each record goes straight into the packed store. Where the alphabet is detected, letters are stored as protein
 //! codes, which every letter has, and recoded in place once all files have been seen: no second copy of the letters.
@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 
 use needletail::errors::{ParseError, ParseErrorKind};
-use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
+use needletail::parser::{FastaReader, FastxReader, Format};
 
-use super::aligned::aligned_code;
+use super::aligned::{aligned_code, alignment_format};
 use super::alphabet::{Alphabet, Code};
 use super::database::is_database;
 use super::detect::{self, CARRIAGE_RETURN, Census, ILLEGAL, Table};
@@ -16,8 +16,10 @@ use super::input::{self, Compression, Input};
 use super::store::{SequenceId, SequenceStore, StoreBuilder};
 use crate::error::{Error, Place, Result};
 
+mod fastq;
 mod messages;
 
+use fastq::{FastqError, FastqReader, FastqRecord};
 use messages::{blank_comments, lines_and_column};
 pub(super) use messages::{complaint, describe};
 
@@ -46,15 +48,15 @@ pub struct ReadOptions {
 
 /// Reads every file into a store of its own; all stores get the same alphabet. `-` is standard input.
 ///
-/// A file is FASTA or FASTQ (four lines a record), plain or compressed with gzip, bzip2, xz or zstd; both are told by
-/// the content. Letters are those of [`Alphabet`], of either case, and `I` (inosine) in DNA is read as N; blanks between them
-/// and lines that begin with `;` are passed over. A record's name is its header up to the first blank.
+/// A file is FASTA or FASTQ (sequences and qualities may be wrapped), plain or compressed with gzip, bzip2, xz or zstd; both
+/// are inferred from the content. Lines end with LF, CR LF or CR. Letters are those of [`Alphabet`], of either case; `I`
+/// (inosine) and `X` in DNA are read as N. Blanks between letters and lines that begin with `;` are skipped. A record's name
+/// is the first word of its header. Records without sequence are skipped with one warning.
 ///
 /// # Errors
 ///
 /// [`Error::Input`] for everything that the user can mend, with the place: a letter that the alphabet lacks (gaps
-/// and digits among them), a record without name or sequence, a truncated or damaged file, a file without
-/// records or of another format, one that is too large (16 GiB of packed letters). [`Error::Usage`] if standard input
+/// and digits among them), a record without name, a truncated or damaged file, a file without sequences or of another format, one that is too large (16 GiB of packed letters). [`Error::Usage`] if standard input
 /// is named twice, [`Error::Io`] if the system fails.
 ///
 /// Warnings (duplicate names, a file that looks to be of the other alphabet) go through [`tracing::warn!`].
@@ -69,6 +71,21 @@ pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceS
     settle_alphabet(files, options)
 }
 
+/// Reads files as [`read_files`] does, but refuses a record without sequence: record N of one file belongs to record N of the
+/// other.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn read_partners(paths: [&str; 2], options: &ReadOptions) -> Result<[SequenceStore; 2]> {
+    if paths == ["-", "-"] {
+        return Err(Error::usage("standard input ('-') can be read only once"));
+    }
+    let [a, b] = [Input::open(paths[0])?, Input::open(paths[1])?];
+    let files = vec![Recorder::of_partners(options).read_all(a)?, Recorder::of_partners(options).read_all(b)?];
+    let stores = settle_alphabet(files, options)?;
+    stores.try_into().map_err(|_| Error::Internal("a store is missing".into()))
+}
+
 /// Reads one file as [`read_files`] does, and keeps what headers say after the names
 /// ([`SequenceStore::description`]).
 ///
@@ -78,6 +95,22 @@ pub fn read_described(path: &str, options: &ReadOptions) -> Result<SequenceStore
     let mut recorder = Recorder::of_described(options);
     recorder.read(Input::open(path)?)?;
     Ok(recorder.finish(options)?.0)
+}
+
+/// Reads queries as letters of a database's alphabet, with what headers say after the names. Warns of a file that looks to be of
+/// another alphabet, unless `options` give that.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn read_queries(path: &str, alphabet: Alphabet, options: &ReadOptions) -> Result<SequenceStore> {
+    let fixed = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..options.clone() };
+    let mut recorder = Recorder::of_described(&fixed);
+    recorder.is_compared = options.alphabet == AlphabetChoice::Detect;
+    recorder.read(Input::open(path)?)?;
+    if recorder.is_compared {
+        recorder.loaded.warn_of_alphabet(alphabet, "as the database is");
+    }
+    Ok(recorder.finish(&fixed)?.0)
 }
 
 /// Reads FASTA or FASTQ from memory, plain or compressed; `name` stands for the file in errors. As [`read_files`] else.
@@ -110,6 +143,10 @@ struct Limits {
 /// Kernels address letters of a sequence and words of a store with 32 bits; the end of the last one is one past.
 const LIMITS: Limits = Limits { letters: u32::MAX as usize, words: u32::MAX as usize };
 
+/// The error of a record without sequence where records are pairs by their numbers.
+const EMPTY_PARTNER: &str = "the record has no sequence, and skipping it would pair all later records with others: take it \
+                             and its partner out of both files";
+
 /// How many duplicate names a warning lists.
 const NAMED_DUPLICATES: usize = 3;
 
@@ -125,6 +162,21 @@ struct Loaded {
     census: Census,
     /// The first letter that is not a nucleotide's, if letters are counted.
     first_foreign: Option<(u8, Place)>,
+}
+
+impl Loaded {
+    /// Warns if the file looks to be of another alphabet than the one that it is read as for a reason.
+    fn warn_of_alphabet(&self, read_as: Alphabet, reason: &str) {
+        if self.census.alphabet() == read_as {
+            return;
+        }
+        let place = Place { file: self.name.clone(), ..Place::default() };
+        let (own, other) = match read_as {
+            Alphabet::Dna => ("a protein file", "DNA/RNA"),
+            Alphabet::Protein | Alphabet::Bytes => ("DNA/RNA", "protein"),
+        };
+        tracing::warn!("{place}: looks like {own} by itself but is read as {other}, {reason}");
+    }
 }
 
 /// Letters of records as the file has them, one after the other.
@@ -145,9 +197,32 @@ impl Letters {
 
 /// The records of one input.
 pub(super) struct Records<'a> {
-    reader: Box<dyn FastxReader + 'a>,
+    reader: RecordReader<'a>,
     name: String,
     compression: Option<Compression>,
+}
+
+/// The reader of a format.
+enum RecordReader<'a> {
+    Fasta(Box<dyn FastxReader + 'a>),
+    Fastq(Box<FastqReader<'a>>),
+}
+
+/// The treatment of records without sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EmptyRecords {
+    Skip,
+    Keep,
+    /// Another file's record of the same number would get another partner.
+    Refuse,
+}
+
+/// Records without sequence that were skipped.
+#[derive(Debug, Default)]
+struct Skipped {
+    count: u64,
+    /// The first of them.
+    first: Place,
 }
 
 /// Reads the records of one file.
@@ -157,9 +232,13 @@ pub(super) struct Recorder {
     letters: Option<Letters>,
     /// Whether what headers say after the names is kept.
     keeps_descriptions: bool,
-    /// Whether a record may have no sequence.
-    takes_empty: bool,
+    empty: EmptyRecords,
+    skipped: Skipped,
+    /// Whether a record with a sequence was read.
+    has_sequence: bool,
     choice: AlphabetChoice,
+    /// Whether letters are of a database's alphabet, which is compared with their own.
+    is_compared: bool,
     limits: Limits,
     /// Lines before the first one that needletail sees.
     lines_before: u64,
@@ -176,8 +255,11 @@ impl Recorder {
             table: detect::table(alphabet, options.degap),
             letters: None,
             keeps_descriptions: false,
-            takes_empty: false,
+            empty: EmptyRecords::Skip,
+            skipped: Skipped::default(),
+            has_sequence: false,
             choice: options.alphabet,
+            is_compared: false,
             limits,
             lines_before: 0,
             loaded: Loaded {
@@ -193,7 +275,7 @@ impl Recorder {
     /// letters is read, `?` as any letter.
     pub(super) fn of_reads(alphabet: Alphabet) -> Self {
         let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: true };
-        let mut recorder = Recorder { takes_empty: true, ..Recorder::new(&options, LIMITS).with_letters() };
+        let mut recorder = Recorder { empty: EmptyRecords::Keep, ..Recorder::new(&options, LIMITS).with_letters() };
         for (letter, entry) in (0..=u8::MAX).zip(&mut recorder.table) {
             let code = aligned_code(alphabet, if letter == b'?' { b'X' } else { letter });
             if let Some(code) = code.filter(|_| *entry == ILLEGAL) {
@@ -203,9 +285,9 @@ impl Recorder {
         recorder
     }
 
-    /// Reads as it is said.
-    pub(super) fn of_records(options: &ReadOptions) -> Self {
-        Recorder::new(options, LIMITS)
+    /// Reads records that belong to those of the same number in another file.
+    pub(super) fn of_partners(options: &ReadOptions) -> Self {
+        Recorder { empty: EmptyRecords::Refuse, ..Recorder::new(options, LIMITS) }
     }
 
     /// Reads as it is said, and keeps letters as the file has them.
@@ -245,27 +327,58 @@ impl Recorder {
     pub(super) fn open<'a>(&mut self, mut input: Input<'a>) -> Result<Records<'a>> {
         self.loaded.name.clone_from(&input.name);
         let format = self.find_first_record(&mut input)?;
-        let (name, compression) = (input.name, input.compression);
-        let reader: Box<dyn FastxReader + 'a> = match format {
+        let (name, compression) = (input.name.clone(), input.compression);
+        let reader = match format {
             // Two line feeds more at the end of a FASTA file change no record, and make needletail hand out a last
             // record that is nothing but a header instead of an error that no longer knows its name.
-            Format::Fasta => Box::new(FastaReader::new(std::io::Read::chain(input.bytes, &b"\n\n"[..]))),
-            Format::Fastq => Box::new(FastqReader::new(input.bytes)),
+            Format::Fasta => {
+                RecordReader::Fasta(Box::new(FastaReader::new(std::io::Read::chain(input.bytes, &b"\n\n"[..]))))
+            }
+            Format::Fastq => RecordReader::Fastq(Box::new(FastqReader::new(input, self.choice))),
         };
         Ok(Records { reader, name, compression })
     }
 
-    /// Reads the next record, if there is one.
+    /// Reads the next record, if there is one. A record without sequence is skipped, kept or refused.
     pub(super) fn next(&mut self, records: &mut Records<'_>) -> Result<bool> {
-        match records.reader.next() {
-            None => return Ok(false),
-            Some(Ok(record)) => self.add(&record)?,
-            Some(Err(error)) if error.kind == ParseErrorKind::Io => {
-                return Err(input::read_error(&records.name, records.compression, error.msg));
+        let Records { reader, name, compression } = records;
+        loop {
+            let is_kept = match reader {
+                RecordReader::Fasta(reader) => match reader.next() {
+                    None => break,
+                    Some(Ok(record)) => self.add(record.id(), record.raw_seq(), record.start_line_number())?,
+                    Some(Err(error)) if error.kind == ParseErrorKind::Io => {
+                        return Err(input::read_error(name, *compression, error.msg));
+                    }
+                    Some(Err(error)) => return Err(self.fasta_error(&error)),
+                },
+                RecordReader::Fastq(reader) => match reader.next() {
+                    Ok(None) => break,
+                    Ok(Some(FastqRecord { header, sequence, line })) => self.add(header, sequence, line)?,
+                    Err(FastqError::Io(error)) => return Err(input::read_error(name, *compression, error.to_string())),
+                    Err(FastqError::Format { line, header, message }) => {
+                        return Err(self.fastq_error(line, header.as_deref(), message));
+                    }
+                },
+            };
+            if is_kept {
+                return Ok(true);
             }
-            Some(Err(error)) => return Err(self.format_error(&error)),
         }
-        Ok(true)
+        self.report_skipped()?;
+        Ok(false)
+    }
+
+    /// Warns of the records without sequence that were skipped; an error if there are no others.
+    fn report_skipped(&mut self) -> Result<()> {
+        let Skipped { count, first } = std::mem::take(&mut self.skipped);
+        match count {
+            0 => {}
+            _ if !self.has_sequence => return Err(input_error(first, "no record of the file has a sequence")),
+            1 => tracing::warn!("{first}: the record has no sequence and is skipped"),
+            _ => tracing::warn!("{first}: the record has no sequence and is skipped, as are {} others", count - 1),
+        }
+        Ok(())
     }
 
     /// What was read since the last call, and begins anew; records have no place but in the store.
@@ -303,6 +416,14 @@ impl Recorder {
                 _ if mark.first() == Some(&byte) => mark = &mark[1..],
                 _ => {
                     let place = Place { line: Some(self.lines_before + 1), ..input.place() };
+                    let line = input.bytes.fill_buf().unwrap_or_default().split(|&byte| byte == b'\n').next();
+                    if let Some(format) = line.and_then(|line| alignment_format(line.trim_ascii())) {
+                        let message = format!(
+                            "this is an alignment in {format} format, and FASTA or FASTQ is expected ('dist' and 'tree' \
+                             read alignments with --aligned)"
+                        );
+                        return Err(input_error(place, message));
+                    }
                     let message = format!(
                         "this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found {}",
                         describe(byte)
@@ -315,10 +436,12 @@ impl Recorder {
         }
     }
 
-    /// Adds a record to the store, or says what is wrong with it.
-    fn add(&mut self, record: &SequenceRecord<'_>) -> Result<()> {
-        let line = self.lines_before + record.start_line_number();
-        let header = record.id();
+    /// Adds a record to the store, or returns what is wrong with it; `false` if it has no sequence and is skipped.
+    fn add(&mut self, header: &[u8], raw: &[u8], line: u64) -> Result<bool> {
+        let line = self.lines_before + line;
+        let blanks = header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
+        let before = blanks as u64 + 2;
+        let header = &header[blanks..];
         let name_bytes = header.split(|byte| b" \t\r".contains(byte)).next().unwrap_or(b"");
         let name = String::from_utf8_lossy(name_bytes);
         let place = |line: u64, column: Option<u64>| Place {
@@ -328,7 +451,7 @@ impl Recorder {
             column,
         };
         if let Some(index) = header.iter().position(|&byte| byte == b'\r') {
-            return Err(input_error(place(line, Some(index as u64 + 2)), complaint(b'\r', self.choice)));
+            return Err(input_error(place(line, Some(index as u64 + before)), complaint(b'\r', self.choice)));
         }
         if name.is_empty() {
             return Err(input_error(place(line, Some(2)), "the record has no name"));
@@ -336,10 +459,9 @@ impl Recorder {
         // It would end up in tables and on terminals.
         if let Some(index) = header[..name_bytes.len()].iter().position(u8::is_ascii_control) {
             let message = format!("{} in the record's name", describe(header[index]));
-            return Err(input_error(place(line, Some(index as u64 + 2)), message));
+            return Err(input_error(place(line, Some(index as u64 + before)), message));
         }
 
-        let raw = record.raw_seq();
         let mut without_comments = None;
         let at = |index: usize| {
             let (lines, column) = lines_and_column(raw, index);
@@ -373,13 +495,29 @@ impl Recorder {
                 _ => false,
             });
             if let Some(index) = illegal {
-                return Err(input_error(at(index), complaint(raw[index], self.choice)));
+                let hint = match self.is_compared && raw[index].is_ascii_alphabetic() {
+                    true => ", the alphabet of the database",
+                    false => "",
+                };
+                return Err(input_error(at(index), complaint(raw[index], self.choice) + hint));
             }
         }
         let words = builder.words();
-        if count == 0 && !self.takes_empty {
-            return Err(input_error(place(line, None), "the record has no sequence"));
+        if count == 0 {
+            match self.empty {
+                EmptyRecords::Keep => {}
+                EmptyRecords::Refuse => return Err(input_error(place(line, None), EMPTY_PARTNER)),
+                EmptyRecords::Skip => {
+                    if self.skipped.count == 0 {
+                        self.skipped.first = place(line, None);
+                    }
+                    self.skipped.count += 1;
+                    builder.pop_empty();
+                    return Ok(false);
+                }
+            }
         }
+        self.has_sequence |= count > 0;
         if let Some(Letters { letters, ends }) = &mut self.letters {
             letters.extend(raw.iter().filter(|&&byte| detect::is_code(self.table[byte as usize])));
             ends.push(letters.len());
@@ -395,6 +533,12 @@ impl Recorder {
             );
             return Err(input_error(place(line, None), message));
         }
+        if self.is_compared {
+            let alphabet = builder.so_far().alphabet();
+            let letters =
+                builder.last_codes().iter().filter_map(|&code| Alphabet::Protein.encode(alphabet.decode(code)));
+            self.loaded.census.add(&letters.collect::<Vec<Code>>());
+        }
         if self.choice == AlphabetChoice::Detect {
             self.loaded.census.add(builder.last_codes());
             if self.loaded.first_foreign.is_none() && self.loaded.census.foreign() > 0 {
@@ -403,34 +547,34 @@ impl Recorder {
                 self.loaded.first_foreign = index.map(|index| (raw[index], at(index)));
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// What needletail found wrong with the lines, in our words.
-    fn format_error(&self, error: &ParseError) -> Error {
-        let name = error.position.id.as_deref().and_then(|id| id.split([' ', '\t']).next());
-        let place = Place {
-            file: self.loaded.name.clone(),
-            record: name.filter(|name| !name.is_empty()).map(str::to_owned),
-            line: Some(self.lines_before + error.position.line),
-            column: None,
+    /// Translates needletail's error.
+    fn fasta_error(&self, error: &ParseError) -> Error {
+        let line = self.lines_before + error.position.line;
+        self.line_error(line, error.position.id.as_deref().map(str::as_bytes), error.msg.clone())
+    }
+
+    /// Returns the error of a FASTQ record, or of a SAM file that was taken for FASTQ.
+    fn fastq_error(&self, line: u64, header: Option<&[u8]>, message: String) -> Error {
+        let is_sam = |header: &[u8]| {
+            ["HD\t", "SQ\t", "RG\t", "PG\t", "CO\t"].iter().any(|tag| header.starts_with(tag.as_bytes()))
         };
-        let is_sam = |id: &str| ["HD\t", "SQ\t", "RG\t", "PG\t", "CO\t"].iter().any(|tag| id.starts_with(tag));
-        if error.position.id.as_deref().is_some_and(is_sam) {
-            let place = Place { record: None, line: None, ..place };
+        if header.is_some_and(is_sam) {
+            let place = Place { file: self.loaded.name.clone(), ..Place::default() };
             return input_error(place, "this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it");
         }
-        let message = match error.kind {
-            ParseErrorKind::InvalidStart => "a FASTQ record has to start with '@'".to_owned(),
-            ParseErrorKind::InvalidSeparator => {
-                "expected the '+' line of a FASTQ record (its sequence has to be on one line)".to_owned()
-            }
-            ParseErrorKind::UnequalLengths => {
-                let (first, rest) = error.msg.split_at(error.msg.len().min(1));
-                format!("the FASTQ record is truncated or damaged: {}{rest}", first.to_lowercase())
-            }
-            ParseErrorKind::UnexpectedEnd => "the file ends inside a FASTQ record".to_owned(),
-            _ => error.msg.clone(),
+        self.line_error(self.lines_before + line, header, message)
+    }
+
+    fn line_error(&self, line: u64, header: Option<&[u8]>, message: String) -> Error {
+        let name = header.and_then(|header| header.trim_ascii().split(u8::is_ascii_whitespace).next());
+        let place = Place {
+            file: self.loaded.name.clone(),
+            record: name.filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(name).into_owned()),
+            line: Some(line),
+            column: None,
         };
         input_error(place, message)
     }
@@ -538,14 +682,7 @@ fn settle_alphabet(mut files: Vec<Loaded>, options: &ReadOptions) -> Result<Vec<
             let recode = detect::protein_to_dna();
             files.iter_mut().for_each(|file| file.builder.recode(alphabet, &recode));
         }
-        for file in files.iter().filter(|file| file.census.alphabet() != alphabet) {
-            let place = Place { file: file.name.clone(), ..Place::default() };
-            let (own, all) = match alphabet {
-                Alphabet::Dna => ("a protein file", "DNA/RNA"),
-                Alphabet::Protein | Alphabet::Bytes => ("DNA/RNA", "protein"),
-            };
-            tracing::warn!("{place}: looks like {own} by itself but is read as {all}, as all files together look");
-        }
+        files.iter().for_each(|file| file.warn_of_alphabet(alphabet, "as all files together look"));
     }
     Ok(files.into_iter().map(|file| file.builder.build()).collect())
 }

@@ -240,6 +240,13 @@ impl Names {
         self.text.push_str(name);
         self.ends.push(self.text.len());
     }
+
+    /// Removes the last name.
+    fn pop(&mut self) {
+        self.ends.pop();
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+        self.raw.remove(&(self.ends.len() as SequenceId));
+    }
 }
 
 /// Texts one after the other.
@@ -345,6 +352,21 @@ impl StoreBuilder {
         store.ends.push(codes.len());
         store.lengths.push(u32::try_from(length).unwrap_or(u32::MAX));
         store.names.push(name);
+    }
+
+    /// Removes the sequence added last, which has no symbols.
+    pub(super) fn pop_empty(&mut self) {
+        let store = &mut self.store;
+        debug_assert_eq!(store.lengths.last(), Some(&0));
+        store.ends.pop();
+        store.lengths.pop();
+        store.names.pop();
+        let count = store.lengths.len();
+        if let Some(texts) = store.descriptions.as_mut().filter(|texts| texts.ends.len() > count) {
+            texts.ends.truncate(count);
+            let end = texts.ends.last().copied().unwrap_or(0);
+            texts.bytes.own().truncate(end);
+        }
     }
 
     /// Adds codes that are known to be of the alphabet under the name of a sequence of another store.

@@ -1,6 +1,7 @@
 //! Distances of aligned sequences, as ClustalW 2.1 counts and corrects them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::Distances;
 use crate::seq::{Alphabet, Code, PAD};
@@ -68,15 +69,21 @@ impl Columns {
         Columns { rows, whole: vec![true; columns.len()], ..*self }
     }
 
-    /// The distances of all pairs, and how many of them are too far for a correction.
-    pub(super) fn distances(&self, threads: &rayon::ThreadPool) -> (Distances, usize) {
+    /// The distances of all pairs, and what is wrong with some of them.
+    pub(super) fn distances(&self, threads: &rayon::ThreadPool) -> (Distances, Doubts) {
         if self.whole.contains(&false) {
             return self.drawn(&(0..self.width()).collect::<Vec<usize>>()).distances(threads);
         }
-        let far = AtomicUsize::new(0);
+        let (far, apart) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let first_apart = Mutex::new(None);
         let distances = Distances::filled(self.rows.len(), threads, |a, to_earlier| {
-            for (distance, other) in to_earlier.iter_mut().zip(&self.rows) {
+            for (b, (distance, other)) in to_earlier.iter_mut().zip(&self.rows).enumerate() {
                 let counts = Counts::of(&self.rows[a], other);
+                if counts.both == 0 {
+                    apart.fetch_add(1, Ordering::Relaxed);
+                    let mut first = first_apart.lock().unwrap_or_else(PoisonError::into_inner);
+                    *first = Some(first.map_or([b, a], |first: [usize; 2]| first.min([b, a])));
+                }
                 let corrected = match (self.comparison.kimura, self.alphabet) {
                     (false, _) => Some(counts.part(counts.differ)),
                     (true, Alphabet::Dna) => counts.nucleotides(),
@@ -88,13 +95,25 @@ impl Columns {
                 });
             }
         });
-        (distances, far.into_inner())
+        let first_apart = first_apart.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (distances, Doubts { far: far.into_inner(), apart: apart.into_inner(), first_apart })
     }
+}
+
+/// Pairs whose distances say little.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Doubts {
+    /// Number of pairs that are too far for a correction.
+    pub far: usize,
+    /// Number of pairs without a column in which both have a residue. Their distance is 0, as in ClustalW.
+    pub apart: usize,
+    /// The first of them by its rows, the earlier row first.
+    pub first_apart: Option<[usize; 2]>,
 }
 
 impl Distances {
     /// The distances of aligned sequences: the part of columns in which two differ, of those in which both have a residue, 0 if
-    /// there are none; corrected if asked for, and how many are too far for that. Rows have codes, and [`PAD`] where a gap is;
+    /// there are none; corrected if asked for. Also returns which of them say little. Rows have codes, and [`PAD`] where a gap is;
     /// bases that may be several are left out.
     ///
     /// # Panics
@@ -104,7 +123,7 @@ impl Distances {
         rows: &[Vec<Code>],
         comparison: Comparison,
         threads: &rayon::ThreadPool,
-    ) -> (Distances, usize) {
+    ) -> (Distances, Doubts) {
         Columns::new(alphabet, rows, comparison).distances(threads)
     }
 }
@@ -190,6 +209,14 @@ mod tests {
         assert_eq!(part(&columns.rows[0], &columns.rows[1]), 0.0);
         assert_eq!(part(&columns.rows[1], &columns.rows[2]), 0.5);
         assert_eq!(part(&[1; 1000], &[2; 1000]), 1.0);
+        let pool = crate::engine::thread_pool(2).unwrap();
+        let doubts = |rows: &[Vec<Code>], without_gaps| {
+            Distances::of_rows(Alphabet::Dna, rows, Comparison { without_gaps, kimura: true }, &pool).1
+        };
+        let rows = [vec![1, 2, 4, 1], vec![1, 2, PAD, PAD], vec![PAD, PAD, 4, 8], vec![15, 15, 4, 15]];
+        assert_eq!(doubts(&rows, false), Doubts { far: 0, apart: 2, first_apart: Some([1, 2]) });
+        assert_eq!(doubts(&rows, true), Doubts { far: 0, apart: 6, first_apart: Some([0, 1]) });
+        assert_eq!(doubts(&rows[..2], false), Doubts::default());
     }
 
     #[test]

@@ -32,7 +32,7 @@ mod weights;
 pub use average::average_linkage;
 pub use bed::{Bed, embedded};
 pub use bootstrap::Bootstrap;
-pub use columns::Comparison;
+pub use columns::{Comparison, Doubts};
 pub use distances::Distances;
 pub use guide::{GuideTree, Join};
 pub use join::neighbour_joining;

@@ -1,4 +1,6 @@
-//! Newick texts: what stands in them, node by node.
+//! Newick texts, alone or in the trees block of a NEXUS file: what stands in them, node by node.
+
+use std::collections::HashMap;
 
 use bstr::{BString, ByteSlice};
 
@@ -197,7 +199,8 @@ impl Scanner<'_> {
     }
 }
 
-/// Nodes of a Newick text, the root first, parents before children. Deep trees need no deep stack.
+/// Nodes of the tree in a Newick text or a NEXUS file, the root first, parents before children. Deep trees need no deep stack.
+/// Leaves of a NEXUS tree have the names that its TRANSLATE command gives them.
 ///
 /// # Errors
 /// What is wrong with the text, and where.
@@ -211,53 +214,159 @@ pub fn nodes(text: &[u8]) -> Result<Vec<Node>, Wrong> {
 /// As [`nodes`].
 pub fn nodes_in(style: NameStyle, text: &[u8]) -> Result<Vec<Node>, Wrong> {
     let mut scanner = Scanner { text, at: 0, style };
-    let mut nodes = vec![Node::default()];
-    let mut open: Vec<usize> = Vec::new();
-    let mut current = 0;
-    loop {
-        if scanner.peek()? == Some(b'(') {
-            scanner.at += 1;
-            open.push(current);
-            nodes.push(Node::default());
-            let child = nodes.len() - 1;
-            nodes[current].children.push(child);
-            current = child;
-            continue;
-        }
-        loop {
-            scanner.skip()?;
-            nodes[current].at = scanner.at;
-            nodes[current].label = scanner.label()?;
-            if nodes[current].children.is_empty() && nodes[current].label.is_none() {
-                return scanner.wrong("a leaf has no name");
+    while text.get(scanner.at).is_some_and(u8::is_ascii_whitespace) {
+        scanner.at += 1;
+    }
+    if text[scanner.at..].get(..NEXUS.len()).is_some_and(|start| start.eq_ignore_ascii_case(NEXUS)) {
+        scanner.at += NEXUS.len();
+        return scanner.nexus();
+    }
+    let nodes = scanner.tree()?;
+    match scanner.peek()? {
+        None => Ok(nodes),
+        Some(_) => scanner.wrong(SEVERAL_TREES),
+    }
+}
+
+/// Warns of branches without length, which count as `missing_as`.
+pub(crate) fn warn_of_missing(file: &str, nodes: &[Node], missing_as: &str) {
+    warn_of_lengths(file, nodes, |length| length.is_none(), &format!("no length: each counts as {missing_as}"));
+}
+
+/// Warns of branches whose length is below 0, which count as 0.
+pub(crate) fn warn_of_negative(file: &str, nodes: &[Node]) {
+    let is_negative = |length: Option<f64>| length.is_some_and(|length| length < 0.0);
+    warn_of_lengths(file, nodes, is_negative, "a length below 0: each counts as 0");
+}
+
+/// Warns once of branches whose length is of some kind. The root has no branch.
+fn warn_of_lengths(file: &str, nodes: &[Node], is_wrong: impl Fn(Option<f64>) -> bool, problem: &str) {
+    let mut wrong = nodes.iter().skip(1).filter(|node| is_wrong(node.length));
+    let Some(first) = wrong.next() else { return };
+    let (count, branches) = (wrong.count() + 1, nodes.len() - 1);
+    let first = match &first.label {
+        Some(name) => format!("that above '{name}'"),
+        None => "that above an inner node".to_owned(),
+    };
+    let place = Place { file: file.to_owned(), ..Place::default() };
+    let have = if count == 1 { "has" } else { "have" };
+    tracing::warn!("{place}: {count} of {branches} branches {have} {problem}; the first is {first}");
+}
+
+/// The first word of a NEXUS file.
+const NEXUS: &[u8] = b"#NEXUS";
+const SEVERAL_TREES: &str = "there is more than one tree";
+
+impl Scanner<'_> {
+    /// Reads the one tree of a NEXUS file.
+    fn nexus(&mut self) -> Result<Vec<Node>, Wrong> {
+        let mut names: HashMap<BString, BString> = HashMap::new();
+        let mut found: Option<Vec<Node>> = None;
+        while self.peek()?.is_some() {
+            let start = self.at;
+            let command = self.label()?.unwrap_or_default().to_ascii_lowercase();
+            match command.as_slice() {
+                b"tree" | b"utree" if found.is_some() => {
+                    self.at = start;
+                    return self.wrong(SEVERAL_TREES);
+                }
+                b"tree" | b"utree" => {
+                    self.skip_to(b'=', "the tree has no '='")?;
+                    found = Some(self.tree()?);
+                }
+                b"translate" => self.translate(&mut names)?,
+                _ => self.skip_to(b';', "the command does not end with ';'")?,
             }
-            nodes[current].length = scanner.length()?;
-            match (scanner.peek()?, open.last().copied()) {
-                (Some(b','), Some(parent)) => {
-                    scanner.at += 1;
-                    nodes.push(Node::default());
-                    current = nodes.len() - 1;
-                    nodes[parent].children.push(current);
-                    break;
+        }
+        let Some(mut nodes) = found else { return self.wrong("the NEXUS file has no tree") };
+        for node in nodes.iter_mut().filter(|node| node.children.is_empty()) {
+            if let Some(name) = node.label.as_ref().and_then(|label| names.get(label)) {
+                node.label = Some(name.clone());
+            }
+        }
+        Ok(nodes)
+    }
+
+    /// Skips a byte, and everything before it that is neither quoted nor a comment.
+    fn skip_to(&mut self, end: u8, missing: &str) -> Result<(), Wrong> {
+        loop {
+            match self.peek()? {
+                Some(b'\'' | b'"') => drop(self.label()?),
+                Some(byte) => {
+                    self.at += 1;
+                    if byte == end {
+                        return Ok(());
+                    }
                 }
-                (Some(b')'), Some(parent)) => {
-                    scanner.at += 1;
-                    open.pop();
-                    current = parent;
+                None => return self.wrong(missing),
+            }
+        }
+    }
+
+    /// Reads pairs of a label in trees and a name, with commas between them.
+    fn translate(&mut self, names: &mut HashMap<BString, BString>) -> Result<(), Wrong> {
+        loop {
+            if let (Some(label), Some(name)) = (self.label()?, self.label()?) {
+                names.insert(label, name);
+            }
+            match self.peek()? {
+                Some(b',') => self.at += 1,
+                Some(b';') => {
+                    self.at += 1;
+                    return Ok(());
                 }
-                (Some(b';'), None) => {
-                    scanner.at += 1;
-                    return match scanner.peek()? {
-                        None => Ok(nodes),
-                        Some(_) => scanner.wrong("there is more than one tree"),
-                    };
+                _ => return self.wrong("expected ',' or ';' after a label and its name"),
+            }
+        }
+    }
+
+    /// Reads a tree up to and including its `;`.
+    fn tree(&mut self) -> Result<Vec<Node>, Wrong> {
+        let mut nodes = vec![Node::default()];
+        let mut open: Vec<usize> = Vec::new();
+        let mut current = 0;
+        loop {
+            if self.peek()? == Some(b'(') {
+                self.at += 1;
+                open.push(current);
+                nodes.push(Node::default());
+                let child = nodes.len() - 1;
+                nodes[current].children.push(child);
+                current = child;
+                continue;
+            }
+            loop {
+                self.skip()?;
+                nodes[current].at = self.at;
+                nodes[current].label = self.label()?;
+                if nodes[current].children.is_empty() && nodes[current].label.is_none() {
+                    return self.wrong("a leaf has no name");
                 }
-                (None, None) => return scanner.wrong("the tree does not end with ';'"),
-                (None, Some(_)) => return scanner.wrong("a '(' has no ')'"),
-                (Some(byte), _) if byte.is_ascii_graphic() => {
-                    return scanner.wrong(format!("'{}' is not expected here", char::from(byte)));
+                nodes[current].length = self.length()?;
+                match (self.peek()?, open.last().copied()) {
+                    (Some(b','), Some(parent)) => {
+                        self.at += 1;
+                        nodes.push(Node::default());
+                        current = nodes.len() - 1;
+                        nodes[parent].children.push(current);
+                        break;
+                    }
+                    (Some(b')'), Some(parent)) => {
+                        self.at += 1;
+                        open.pop();
+                        current = parent;
+                    }
+                    (Some(b';'), None) => {
+                        self.at += 1;
+                        return Ok(nodes);
+                    }
+                    (None, None) => return self.wrong("the tree does not end with ';'"),
+                    (None, Some(_)) => return self.wrong("a '(' has no ')'"),
+                    (Some(byte), _) if byte.is_ascii_graphic() => {
+                        return self.wrong(format!("'{}' is not expected here", char::from(byte)));
+                    }
+                    (Some(byte), _) => return self.wrong(format!("byte 0x{byte:02X} is not expected here")),
                 }
-                (Some(byte), _) => return scanner.wrong(format!("byte 0x{byte:02X} is not expected here")),
             }
         }
     }

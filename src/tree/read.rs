@@ -17,7 +17,7 @@ fn folded(name: &[u8]) -> Vec<u8> {
 }
 
 impl GuideTree {
-    /// The guide tree of a Newick text whose leaves have these names, those of the sequences in their order. `file` stands for
+    /// The guide tree of a Newick text or a NEXUS file whose leaves have these names, those of the sequences in their order. `file` stands for
     /// the text's file in errors.
     ///
     /// Names may be bare as in ClustalW's trees. Without a name that is the same, one counts that differs in upper and lower case only, or has `_` for blanks and punctuation. A root with
@@ -33,8 +33,8 @@ impl GuideTree {
         threads: &rayon::ThreadPool,
     ) -> Result<GuideTree> {
         // ClustalW's names are never in quotes, but may hold quotes and brackets.
-        let bare = || parse(NameStyle::Bare, text, names, threads).ok();
-        parse(NameStyle::Quoted, text, names, threads).or_else(|wrong| bare().ok_or_else(|| wrong.of_file(file, text)))
+        let bare = || parse(NameStyle::Bare, file, text, names, threads).ok();
+        parse(NameStyle::Quoted, file, text, names, threads).or_else(|wrong| bare().ok_or_else(|| wrong.of_file(file, text)))
     }
 
     /// Returns the tree as a Newick text on one line, with names in quotes where they need them.
@@ -83,6 +83,7 @@ impl GuideTree {
 
 fn parse<S: AsRef<[u8]>>(
     style: NameStyle,
+    file: &str,
     text: &[u8],
     names: &[S],
     threads: &rayon::ThreadPool,
@@ -118,6 +119,9 @@ fn parse<S: AsRef<[u8]>>(
     if nodes[top].children.len() > 2 && nodes[top + 1..].iter().all(|node| node.length.is_none()) {
         let message = "the tree has neither a root nor lengths: sequences cannot be aligned by it".to_owned();
         return Err(Wrong { at: nodes[top].at, message });
+    }
+    if nodes.iter().any(|node| node.length.is_some()) {
+        newick::warn_of_missing(file, &nodes, "0");
     }
     Ok(root::of_nodes(&nodes, &sequences, threads))
 }

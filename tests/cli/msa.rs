@@ -347,3 +347,26 @@ fn rounds_of_consistency_are_limited() {
     }
     assert_eq!(run("3").status.code(), Some(0));
 }
+
+#[test]
+fn rows_without_common_columns_are_warned_of_once() {
+    let folder = folder();
+    let rows = file(&folder, "a.fa", ">a\nACGT----\n>b\n----ACGT\n>c\nACGAACGA\n>d\nACTAACGA\n");
+    let expected = |pairs: u32, what: &str| {
+        format!(
+            "pairwave: warning: {rows}: {pairs} of 6 pairs of rows have no residues in common columns{what}: their distance counts \
+             as 0, as in ClustalW; the first are 'a' and 'b'\n"
+        )
+    };
+    for command in [&["dist"][..], &["tree"], &["tree", "--bootstrap", "3"]] {
+        for (more, pairs, what) in
+            [(&[][..], 1, ""), (&["--kimura"], 1, ""), (&["--no-gap-columns"], 6, " that --no-gap-columns leaves")]
+        {
+            let arguments = [command, &["--aligned", &rows, "--device", "cpu"], more].concat();
+            let run = pairwave(&arguments).assert().success();
+            let said = String::from_utf8(run.get_output().stderr.clone()).unwrap();
+            let warnings: String = said.split_inclusive('\n').filter(|line| line.contains("warning: ")).collect();
+            assert_eq!(warnings, expected(pairs, what), "{arguments:?}");
+        }
+    }
+}

@@ -304,3 +304,33 @@ fn wrong_options_and_input() {
     ];
     assert_snapshot!(all.map(refused).concat());
 }
+
+#[test]
+fn what_a_reference_lacks_is_warned_of_once() {
+    let folder = small();
+    let gaps = REFERENCE.replace("ACGTACGTAAGGCC-TAC", "------------N-----");
+    let inputs = [
+        file(&folder, "some.nwk", "((a,b:-0.2)0.9:0.05,(c:0.1,d:-1):0.02,e:0.4);\n"),
+        file(&folder, "gaps.fa", &gaps),
+        path(&folder, "reads.fa"),
+    ];
+    let run = papara(inputs.each_ref().map(String::as_str)).args(["--device", "cpu"]).assert().success();
+    let said = String::from_utf8(run.get_output().stderr.clone()).unwrap();
+    let warnings: Vec<&str> =
+        said.lines().filter(|line| line.contains("warning: ") && !line.contains("read")).collect();
+    let [tree, reference, _] = &inputs;
+    assert_eq!(
+        warnings,
+        [
+            format!(
+                "pairwave: warning: {tree}: 1 of 7 branches has no length: each counts as 1; the first is that above 'a'"
+            ),
+            format!(
+                "pairwave: warning: {tree}: 2 of 7 branches have a length below 0: each counts as 0; the first is that above 'b'"
+            ),
+            format!(
+                "pairwave: warning: {reference}, record 'b': the row has nothing but gaps and letters that stand for any"
+            ),
+        ]
+    );
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, read_bytes, read_files};
+use pairwave::seq::{Alphabet, AlphabetChoice, ReadOptions, read_bytes, read_files, read_queries};
 
 use super::*;
 
@@ -55,8 +55,11 @@ fn every_format_and_compression_is_read() {
 fn every_member_of_a_compressed_file_is_read() {
     for (ending, compress) in COMPRESSIONS {
         // Cut in the middle of a record, with an empty member between.
-        let bytes = [compress(&FASTA[..25]), compress(b""), compress(&FASTA[25..])].concat();
+        let mut bytes = [compress(&FASTA[..25]), compress(b""), compress(&FASTA[25..])].concat();
         assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three(), "{ending}");
+        // Tapes and disks fill the last block with zeros.
+        bytes.resize(1 << 14, 0);
+        assert_eq!(warnings(|| assert_eq!(read_bytes(ending, &bytes, &DETECT).unwrap(), three(), "{ending}")), "");
     }
 }
 
@@ -102,6 +105,8 @@ fn line_ends_blank_lines_and_byte_order_marks_do_not_matter() {
             format!("\n\r\n{plain}"),
             format!("{plain}\n\n"),
             format!("{plain}\r\n"),
+            plain.replace('\n', "\r"),
+            plain.replacen(&plain[..1], &format!("{} \t", &plain[..1]), 1),
         ] {
             assert_eq!(read_bytes("x", variant.as_bytes(), &DETECT).unwrap(), three(), "{variant:?}");
         }
@@ -116,6 +121,67 @@ fn line_ends_blank_lines_and_byte_order_marks_do_not_matter() {
     assert_eq!(read_bytes("x", b">a\niii\n", &DNA).unwrap().letters(0), "NNN");
     let spread = b">a\n\nACGTNRY\n\n\nacgu\n\n>b\nGATTACA\n>c\nT\r";
     assert_eq!(read_bytes("x", spread, &DETECT).unwrap(), three());
+}
+
+#[test]
+fn fastq_may_be_wrapped() {
+    let wrapped = b"@a\nACGT\nNRY\r\nacgu\n+a\n@III\n+III>I@\n@b desc\nGATTACA\n+b desc\n@@@@\n+++\n@c\nT\n+ \nI\n\n\n";
+    assert_eq!(read_bytes("x", wrapped, &DETECT).unwrap(), three());
+    let illegal = read_bytes("x", b"@a\nACGT\nAC7T\n+\nIIII\nIIII\n", &DETECT).unwrap_err().to_string();
+    assert!(illegal.starts_with("x, line 3, column 3, record 'a': '7'"), "{illegal}");
+}
+
+#[test]
+fn records_without_sequence_are_skipped_with_one_warning() {
+    let expected = store(Alphabet::Dna, &[("a", "ACGT"), ("c", "GATT")]);
+    for (data, place) in [
+        ("\n>a\nACGT\n>b\n>c\nGATT\n", "line 4, record 'b'"),
+        (">b\n\n>a\nACGT\n>c\nGATT", "line 1, record 'b'"),
+        (">a\nACGT\n>c\nGATT\n>b", "line 5, record 'b'"),
+        ("@a\nACGT\n+\nIIII\n@b\n\n+\n\n@c\nGATT\n+\nIIII\n", "line 5, record 'b'"),
+        ("@a\nACGT\n+\nIIII\n@b\n+\n@c\nGATT\n+\nIIII\n", "line 5, record 'b'"),
+    ] {
+        let said = warnings(|| assert_eq!(read_bytes("x", data.as_bytes(), &DETECT).unwrap(), expected, "{data}"));
+        assert_eq!(said, format!(" WARN x, {place}: the record has no sequence and is skipped\n"), "{data}");
+    }
+    let said = warnings(|| drop(read_bytes("x", b">a\n>b\n>c\nA\n>d", &DETECT).unwrap()));
+    assert_eq!(said, " WARN x, line 1, record 'a': the record has no sequence and is skipped, as are 2 others\n");
+}
+
+#[test]
+fn x_is_any_nucleotide() {
+    let expected = store(Alphabet::Dna, &[("a", "ACGTNNNNACGT"), ("b", "ACGTAACCACGT")]);
+    let data = b">a\nACGTNNXxACGT\n>b\nACGTAACCACGT\n";
+    assert_eq!(read_bytes("x", data, &DETECT).unwrap(), expected);
+    assert_eq!(read_bytes("x", data, &DNA).unwrap(), expected);
+    assert_eq!(read_bytes("x", b">a\nXXXX\n", &DETECT).unwrap().alphabet(), Alphabet::Protein);
+    assert_eq!(read_bytes("x", b">a\nMKVLXXAELFQ\n", &DETECT).unwrap().letters(0), "MKVLXXAELFQ");
+}
+
+#[test]
+fn queries_of_another_alphabet_than_the_database_are_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, data: &str| {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(&path, data).unwrap();
+        path
+    };
+    let (dna, peptide, protein) =
+        (path("d.fa", ">a\nACGTACGT\n"), path("p.fa", ">a\nMKVHSDRWYGAT\n"), path("q.fa", ">a\nMKVLAE\n"));
+    let said = warnings(|| drop(read_queries(&dna, Alphabet::Protein, &DETECT).unwrap()));
+    assert_eq!(said, format!(" WARN {dna}: looks like DNA/RNA by itself but is read as protein, as the database is\n"));
+    let said = warnings(|| drop(read_queries(&peptide, Alphabet::Dna, &DETECT).unwrap()));
+    assert_eq!(
+        said,
+        format!(" WARN {peptide}: looks like a protein file by itself but is read as DNA/RNA, as the database is\n")
+    );
+    assert_eq!(warnings(|| drop(read_queries(&dna, Alphabet::Protein, &PROTEIN).unwrap())), "");
+    assert_eq!(warnings(|| drop(read_queries(&protein, Alphabet::Protein, &DETECT).unwrap())), "");
+    let error = read_queries(&protein, Alphabet::Dna, &DETECT).unwrap_err().to_string();
+    assert!(
+        error.ends_with("'L' is not a letter of DNA/RNA (ACGTU and IUPAC's RYSWKMBDHVN), the alphabet of the database"),
+        "{error}"
+    );
 }
 
 #[test]

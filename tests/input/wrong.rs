@@ -1,7 +1,7 @@
 //! Wrong input: each kind with the whole text of its error.
 
 use pairwave::Result;
-use pairwave::seq::{read_bytes, read_files};
+use pairwave::seq::{PairedChunks, read_bytes, read_files, read_partners};
 
 use super::*;
 
@@ -68,10 +68,10 @@ fn gaps_and_line_ends_inside_sequences_and_what_is_no_sequence() {
             "x: this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it"),
         (&DETECT, b">a\nACGT>b\nACGT\n",
             "x, line 2, column 5, record 'a': '>' inside a sequence: does the line before a header lack its end?"),
-        (&DETECT, b">a\rACGT\r>b\rACGT\r",
-            "x, line 1, column 3, record 'a': a carriage return inside a line: lines have to end with LF or CR LF"),
         (&DETECT, b">a\nACGT\n>b\nAC\rGT\r\n",
             "x, line 4, column 3, record 'b': a carriage return inside a line: lines have to end with LF or CR LF"),
+        (&DETECT, b">a\rACGT\n>b\rACGT\r",
+            "x, line 1, column 3, record 'a': a carriage return inside a line: lines have to end with LF or CR LF"),
         (&DETECT, b"@a\nA\rC\n+\nIII\n",
             "x, line 2, column 2, record 'a': a carriage return inside a line: lines have to end with LF or CR LF"),
     ]);
@@ -82,16 +82,17 @@ fn gaps_and_line_ends_inside_sequences_and_what_is_no_sequence() {
 fn records_without_name_or_sequence() {
     check(&[
         (&DETECT, b">\nACGT\n", "x, line 1, column 2: the record has no name"),
-        (&DETECT, b">a\nACGT\n> b\nACGT\n", "x, line 3, column 2: the record has no name"),
+        (&DETECT, b">a\nACGT\n>  \nACGT\n", "x, line 3, column 2: the record has no name"),
         (&DETECT, b">a\nACGT\n>\r\n", "x, line 3, column 2: the record has no name"),
         (&DETECT, b">", "x, line 1, column 2: the record has no name"),
         (&DETECT, b">\n", "x, line 1, column 2: the record has no name"),
         (&DETECT, b"@\nAC\n+\nII\n", "x, line 1, column 2: the record has no name"),
-        (&DETECT, b">a\n>b\nACGT\n", "x, line 1, record 'a': the record has no sequence"),
-        (&DETECT, b">a\nACGT\n>b the last\n", "x, line 3, record 'b': the record has no sequence"),
-        (&DETECT, b">a\nACGT\n>b", "x, line 3, record 'b': the record has no sequence"),
-        (&DETECT, b">a\r\n\r\n\r\n", "x, line 1, record 'a': the record has no sequence"),
-        (&DETECT, b"@a\n\n+\n\n", "x, line 1, record 'a': the record has no sequence"),
+        (&DETECT, b">a\n>b\n \n", "x, line 1, record 'a': no record of the file has a sequence"),
+        (&DETECT, b">b the last\n", "x, line 1, record 'b': no record of the file has a sequence"),
+        (&DETECT, b">b", "x, line 1, record 'b': no record of the file has a sequence"),
+        (&DETECT, b">a\r\n\r\n\r\n", "x, line 1, record 'a': no record of the file has a sequence"),
+        (&DETECT, b"@a\n\n+\n\n", "x, line 1, record 'a': no record of the file has a sequence"),
+        (&DETECT, b"@a\n+\n", "x, line 1, record 'a': no record of the file has a sequence"),
     ]);
 }
 
@@ -107,13 +108,17 @@ fn truncated_and_damaged_fastq() {
             "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 5"),
         (&DETECT, b"@a\nACGT\n+\n",
             "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 0"),
-        (&DETECT, b"@a\nACGT\n+", "x, line 3, record 'a': the file ends inside a FASTQ record"),
-        (&DETECT, b"@a\nACGT\n", "x, line 3, record 'a': the file ends inside a FASTQ record"),
+        (&DETECT, b"@a\nACGT\n+",
+            "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 0"),
+        (&DETECT, b"@a\nACGT\n+\nIII\n@b\nACGT\n+\nIIII\n",
+            "x, line 1, record 'a': the FASTQ record is truncated or damaged: sequence length is 4 but quality length is 3"),
+        (&DETECT, b"@a\nACGT\n", "x, line 2, record 'a': the file ends inside a FASTQ record"),
         (&DETECT, b"@a\nACG", "x, line 2, record 'a': the file ends inside a FASTQ record"),
-        (&DETECT, b"@a\nACGT\n+\nIIII\n@b", "x, line 5: the file ends inside a FASTQ record"),
+        (&DETECT, b"@a\nACGT\n+\nIIII\n@b", "x, line 5, record 'b': the file ends inside a FASTQ record"),
         (&DETECT, b"@", "x, line 1: the file ends inside a FASTQ record"),
-        (&DETECT, b"@a\nACGT\nACGT\n+\nIIIIIIII\n",
-            "x, line 3, record 'a': expected the '+' line of a FASTQ record (its sequence has to be on one line)"),
+        (&DETECT, b"@a\nACGT\n@b\nACGT\n+\nIIII\n", "x, line 3, record 'a': expected the '+' line of a FASTQ record"),
+        (&DETECT, b"\n@a x\nAC\nGT\n+other\nIIII\n",
+            "x, line 5, record 'a': the '+' line names 'other': it is empty or repeats the record's name"),
         (&DETECT, b"@a\nACGT\n+\nIIII\n\n@b\nACGT\n+\nIIII\n", "x, line 5: a FASTQ record has to start with '@'"),
         (&DETECT, b"@a\nACGT\n+\nIIII\n>b\nACGT\n>c\nACGT\n", "x, line 5: a FASTQ record has to start with '@'"),
     ]);
@@ -131,6 +136,19 @@ fn files_without_records_or_of_another_format() {
         (&DETECT, b"PK\x03\x04", "x, line 1: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found 'P'"),
         (&DETECT, b"\x1F", "x, line 1: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found byte 0x1F"),
         (&DETECT, b" >a\nA", "x, line 1: this is neither FASTA nor FASTQ: expected '>' or '@' at the start, found byte 0x20"),
+    ]);
+    let mut tar = vec![0; 512];
+    tar[..4].copy_from_slice(b"a.fa");
+    tar[257..262].copy_from_slice(b"ustar");
+    tar.extend_from_slice(FASTA);
+    check(&[
+        (&DETECT, &tar, "x: this is a tar archive: extract its files ('tar -xf') and name one of them"),
+        (&DETECT, b"\nCLUSTAL W\n\na ACGT\n",
+            "x, line 2: this is an alignment in Clustal format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with --aligned)"),
+        (&DETECT, b"#NEXUS\n",
+            "x, line 1: this is an alignment in NEXUS format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with --aligned)"),
+        (&DETECT, b" 2 4\n",
+            "x, line 1: this is an alignment in PHYLIP format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with --aligned)"),
     ]);
     for (ending, compress) in COMPRESSIONS {
         assert_eq!(text(read_bytes("x", &compress(b""), &DETECT)), "x: the file is empty", "{ending}");
@@ -155,6 +173,33 @@ fn files_that_cannot_be_read() {
     assert_eq!(text(read_files(&["-", "-"], &DETECT)), "standard input ('-') can be read only once");
     assert_eq!(read_files(&[&good, &good], &DETECT).unwrap(), [three(), three()]);
     assert_eq!(read_files(&[], &DETECT).unwrap(), []);
+}
+
+#[test]
+fn records_without_sequence_are_refused_where_records_are_partners() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (full, gap) = (path("full.fa"), path("gap.fa"));
+    std::fs::write(&full, b">a\nACGT\n>b\nACGT\n").unwrap();
+    std::fs::write(&gap, b">a\n>b\nACGT\n").unwrap();
+    for paths in [[&full, &gap], [&gap, &full]] {
+        let paths = paths.map(String::as_str);
+        let expected = format!("{gap}, line 1, record 'a': the record has no sequence, and skipping it would pair");
+        assert!(text(read_partners(paths, &DETECT)).starts_with(&expected));
+        assert!(text(PairedChunks::open(paths, &DETECT, 9, 99)).starts_with(&expected));
+    }
+    assert_eq!(read_partners([&full, &full], &DETECT).unwrap().map(|store| store.len()), [2, 2]);
+}
+
+#[test]
+fn other_bytes_after_compressed_data_are_refused_or_ignored() {
+    for (ending, compress) in COMPRESSIONS {
+        let bytes = [&compress(FASTA)[..], b"\0\0garbage"].concat();
+        match ending {
+            "gz" | "bz2" => assert_eq!(read_bytes("x", &bytes, &DETECT).unwrap(), three(), "{ending}"),
+            _ => assert!(text(read_bytes("x", &bytes, &DETECT)).contains("data is truncated or damaged"), "{ending}"),
+        }
+    }
 }
 
 #[test]

@@ -174,11 +174,13 @@ impl<'a> Delivery<'a> {
     fn push(&mut self, (pattern, strand): (SequenceId, StrandOf), region: Region, found: Found) -> Result<()> {
         let job = self.aligner.job;
         // Engines leave out what is above the limit; that they do must not decide on the result.
-        if found.distance > job.scheme.limit(job.patterns.length(pattern), region.symbols()) {
+        let m = job.patterns.length(pattern);
+        if found.distance > job.scheme.limit(m, region.symbols()) {
             return Ok(());
         }
         // Whichever of the two the engine took as the text.
-        let end = if job.scheme.mode == EditMode::Global { region.end } else { region.start + found.end };
+        let is_global = job.scheme.mode == EditMode::Global;
+        let end = if is_global { region.end } else { region.start + found.first_end(job.scheme.mode, m) };
         let (distance, ends) = (found.distance, Vec::new());
         let result = EditResult { pattern, region, strand, distance, end, alignment: None, ends };
         self.chunk.push(result);

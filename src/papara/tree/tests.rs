@@ -25,6 +25,31 @@ fn edges_come_in_order() {
 }
 
 #[test]
+fn trees_of_nexus_files_have_translated_leaves() {
+    let head = "#NEXUS\n[a tree = (x,y);]\nBegin taxa;\n taxlabels a 'b;c' d e;\nEnd;\nbegin trees;\n";
+    let expected = below("(a:1,'b c':2,(d:3,e:4)9:5);");
+    for trees in [
+        "tree t = (a:1,'b c':2,(d:3,e:4)9:5);\nend;\n",
+        "translate 1 a, 2 'b c',3 d, 4 e;\ntree * t=[&U] (1:1,2:2,(3:3,4[&x]:4)9:5);\nEnd;",
+        "Title x;\nTRANSLATE\n1 a,\n2 'b c',\n3 d\n;\nUTREE 'my tree' = [&R](1:1,2:2,(3:3,e:4)9:5);\nEND;\n",
+    ] {
+        assert_eq!(below(&format!("{head}{trees}")), expected, "{trees}");
+    }
+    for (trees, line, column, part) in [
+        ("end;\n", 7, 5, "has no tree"),
+        ("tree a=(a,b,c);\ntree b=(a,b,c);\nend;", 8, 1, "more than one tree"),
+        ("tree a=(a,b,c;\nend;", 7, 14, "';' is not expected here"),
+        ("translate 1 a 2 b;\ntree a=(1,2,3);", 7, 15, "expected ',' or ';'"),
+    ] {
+        let text = format!("{head}{trees}");
+        let Err(Error::Input { place, message }) = Tree::parse("a.nex", text.as_bytes()) else { panic!("{trees}") };
+        assert!(message.contains(part), "{trees}: {message}");
+        let head_lines = head.matches('\n').count() as u64;
+        assert_eq!((place.line, place.column), (Some(head_lines + line - 6), Some(column)), "{trees}");
+    }
+}
+
+#[test]
 fn wrong_texts_say_where() {
     for (text, line, column, part) in [
         ("(a,b,c)", 1, 8, "';'"),

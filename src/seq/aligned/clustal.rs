@@ -12,7 +12,8 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 }
 
 pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
-    let mut found = Found::default();
+    let mut found =
+        Found::without_dots("has no meaning in a row of Clustal's format: write gaps as '-' and all letters in full");
     let mut rows: HashMap<&[u8], usize> = HashMap::new();
     for (number, &line) in lines.lines.iter().enumerate().skip(first + 1) {
         // Lines of signs have nothing else; what stands before them is not there any more.

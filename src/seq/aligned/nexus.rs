@@ -25,70 +25,29 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     line.len() >= 6 && line[..6].eq_ignore_ascii_case(b"#NEXUS")
 }
 
-/// Reads lines without the comments in brackets, which may stand in each other and extend over lines.
-#[derive(Default)]
-struct Uncommented {
-    /// Comments that are open.
-    depth: usize,
-}
-
-impl Uncommented {
-    /// Returns a line without its comments, and whether `;` outside of quotes ends it.
-    fn line(&mut self, line: &[u8]) -> (Vec<u8>, bool) {
-        let mut text = Vec::with_capacity(line.len());
-        let mut is_quoted = false;
-        for &byte in line {
-            match byte {
-                b'[' if !is_quoted => self.depth += 1,
-                b']' if !is_quoted && self.depth > 0 => self.depth -= 1,
-                _ if self.depth > 0 => {}
-                b';' if !is_quoted => return (text, true),
-                _ => {
-                    // A doubled quote closes and opens.
-                    is_quoted ^= byte == b'\'';
-                    text.push(byte);
-                }
-            }
-        }
-        (text, false)
-    }
-}
-
 pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
-    let begins = |line: &[u8], with: &[u8]| line.len() >= with.len() && line[..with.len()].eq_ignore_ascii_case(with);
-    let holds = |line: &[u8], text: &[u8]| line.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
-    let mut uncommented = Uncommented::default();
-    let mut body = (first + 1..lines.lines.len()).map(|number| {
-        let (line, is_last) = uncommented.line(lines.lines[number]);
-        (number, line.trim_ascii().to_vec(), is_last)
-    });
-    let mut columns = None;
-    loop {
-        let Some((number, line, _)) = body.next() else {
-            return Err(lines.wrong(first, None, "the NEXUS file has no matrix"));
-        };
-        if holds(&line, b"matchchar") {
-            return Err(lines.wrong(number, None, "a NEXUS file with matchchar: rows have to be written in full"));
-        }
-        if let Some(at) = line.windows(6).position(|part| part.eq_ignore_ascii_case(b"nchar=")) {
-            let digits = line[at + 6..].iter().take_while(|byte| byte.is_ascii_digit());
-            columns = digits.fold(None, |sum: Option<usize>, byte| {
-                sum.unwrap_or(0).checked_mul(10)?.checked_add(usize::from(byte - b'0'))
-            });
-        }
-        if begins(&line, b"matrix") {
-            break;
-        }
-    }
-    let mut found = Found::default();
+    let text = without_comments(lines, first)?;
+    let mut body = text.iter().map(|line| line.trim_ascii()).enumerate().skip(first + 1);
+    let format = Declared::read(&mut body).ok_or_else(|| lines.wrong(first, None, "the NEXUS file has no matrix"))?;
+    let mut found = match format.gap {
+        Some(b'.') => Found::default(),
+        _ if format.match_sign == Some(b'.') => Found::default(),
+        _ => Found::without_dots("is neither the gap nor the matchchar that FORMAT declares"),
+    };
     let mut rows: HashMap<BString, usize> = HashMap::new();
-    for (number, line, is_last) in body {
+    for (number, line) in body {
+        let (line, is_last) = match end_of_command(line) {
+            Some(end) => (line[..end].trim_ascii_end(), true),
+            None => (line, false),
+        };
         if !line.is_empty() {
-            let open = found.rows.len().checked_sub(1).filter(|&row| Some(found.rows[row].len()) < columns);
-            let (name, letters) = name(&line);
+            let open = found.rows.len().checked_sub(1).filter(|&row| Some(found.rows[row].len()) < format.columns);
+            let (name, letters) = name(line);
             // Letters of a row go on in the next line, if it has no name.
             match open {
-                Some(row) if letters.is_empty() && !rows.contains_key(&name) => found.add(lines, number, row, &line)?,
+                Some(row) if letters.is_empty() && !rows.contains_key(&name) => {
+                    add(&mut found, lines, number, row, line, format)?;
+                }
                 _ => {
                     let row = match rows.get(&name) {
                         Some(&row) => row,
@@ -98,7 +57,7 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
                             found.rows.len() - 1
                         }
                     };
-                    found.add(lines, number, row, letters)?;
+                    add(&mut found, lines, number, row, letters, format)?;
                 }
             }
         }
@@ -107,6 +66,105 @@ pub(super) fn read(lines: &Lines<'_>, first: usize) -> Result<Found> {
         }
     }
     Err(lines.wrong(lines.lines.len() - 1, None, "the matrix does not end with ';': is the file truncated?"))
+}
+
+/// Adds letters to a row. The sign of a match becomes the letter that the first row has in that column.
+fn add(found: &mut Found, lines: &Lines<'_>, line: usize, row: usize, letters: &[u8], format: Declared) -> Result<()> {
+    let Some(sign) = format.match_sign.filter(|sign| letters.contains(sign)) else {
+        return found.add(lines, line, row, letters);
+    };
+    let mut column = found.rows[row].len();
+    let mut full = Vec::with_capacity(letters.len());
+    for &letter in letters.iter().filter(|letter| !letter.is_ascii_whitespace()) {
+        let letter = if letter == sign && row > 0 { found.rows[0].get(column).copied() } else { Some(letter) };
+        let Some(letter) = letter.filter(|_| row > 0 || letter != Some(sign)) else {
+            let message = format!("column {}: the first row has no letter for '{}'", column + 1, char::from(sign));
+            return Err(lines.wrong(line, Some(found.names[row].as_bstr()), message));
+        };
+        full.push(letter);
+        column += 1;
+    }
+    found.add(lines, line, row, &full)
+}
+
+/// The commands before a matrix that say how it is written.
+#[derive(Debug, Clone, Copy, Default)]
+struct Declared {
+    columns: Option<usize>,
+    gap: Option<u8>,
+    match_sign: Option<u8>,
+}
+
+impl Declared {
+    /// Reads lines up to `matrix`; `None` if there is no such line.
+    fn read<'a>(body: &mut impl Iterator<Item = (usize, &'a [u8])>) -> Option<Declared> {
+        let mut declared = Declared::default();
+        for (_, line) in body {
+            if let Some(value) = setting(line, b"nchar") {
+                let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
+                declared.columns = digits.fold(None, |sum: Option<usize>, byte| {
+                    sum.unwrap_or(0).checked_mul(10)?.checked_add(usize::from(byte - b'0'))
+                });
+            }
+            declared.gap = setting(line, b"gap").and_then(|value| value.first().copied()).or(declared.gap);
+            let sign = setting(line, b"matchchar").and_then(|value| value.first().copied());
+            declared.match_sign = sign.or(declared.match_sign);
+            if line.get(..6).is_some_and(|start| start.eq_ignore_ascii_case(b"matrix")) {
+                return Some(declared);
+            }
+        }
+        None
+    }
+}
+
+/// Returns what stands after `key` and `=` in a line.
+fn setting<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    (0..line.len()).find_map(|at| {
+        let is_start = at == 0 || !line[at - 1].is_ascii_alphanumeric();
+        let rest = line[at..].split_at_checked(key.len()).filter(|(word, _)| word.eq_ignore_ascii_case(key))?.1;
+        rest.trim_ascii_start().strip_prefix(b"=").map(<[u8]>::trim_ascii_start).filter(|_| is_start)
+    })
+}
+
+/// Returns the lines of the file without comments, which stand in brackets, also over several lines and in each other.
+/// Brackets in quoted names are no comments.
+fn without_comments(lines: &Lines<'_>, first: usize) -> Result<Vec<Vec<u8>>> {
+    let (mut depth, mut start) = (0usize, first);
+    let mut text = Vec::with_capacity(lines.lines.len());
+    for (number, line) in lines.lines.iter().enumerate() {
+        let (mut kept, mut is_quoted) = (Vec::with_capacity(line.len()), false);
+        for &byte in *line {
+            match byte {
+                b'\'' if depth == 0 => is_quoted = !is_quoted,
+                b'[' if !is_quoted => {
+                    if depth == 0 {
+                        start = number;
+                    }
+                    depth += 1;
+                    continue;
+                }
+                b']' if !is_quoted && depth > 0 => {
+                    depth -= 1;
+                    continue;
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                kept.push(byte);
+            }
+        }
+        text.push(kept);
+    }
+    if depth > 0 { Err(lines.wrong(start, None, "the comment does not end with ']'")) } else { Ok(text) }
+}
+
+/// Returns the place of the `;` that ends a command, outside of quotes.
+fn end_of_command(line: &[u8]) -> Option<usize> {
+    let mut is_quoted = false;
+    line.iter().position(|&byte| {
+        is_quoted ^= byte == b'\'';
+        byte == b';' && !is_quoted
+    })
 }
 
 /// Splits a line into the name, which may be quoted, and what follows it.

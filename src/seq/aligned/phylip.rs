@@ -19,6 +19,9 @@ pub(super) fn header(line: &[u8]) -> Option<(usize, usize)> {
 /// Lines that are not empty, with their numbers from 0.
 type Body<'a> = [(usize, &'a [u8])];
 
+/// The error of a `.` in a row.
+const NO_DOTS: &str = "is not allowed in PHYLIP: write gaps as '-' and letters that are those of the first row in full";
+
 /// Rows after the header in line `first`.
 pub(super) fn read(lines: &Lines<'_>, first: usize, counts: (usize, usize)) -> Result<Found> {
     if counts.0 == 0 || counts.1 == 0 {
@@ -64,7 +67,7 @@ fn line(error: &Error) -> Option<u64> {
 }
 
 fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize), split: SplitName) -> Result<Found> {
-    let mut found = Found::default();
+    let mut found = Found::without_dots(NO_DOTS);
     let mut rest = body.iter();
     for row in 0..rows {
         let Some(&(number, line)) = rest.next() else { return Err(too_few(lines, row, rows)) };
@@ -93,7 +96,7 @@ fn sequential(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize
 }
 
 fn interleaved(lines: &Lines<'_>, body: &Body<'_>, (rows, columns): (usize, usize), split: SplitName) -> Result<Found> {
-    let mut found = Found::default();
+    let mut found = Found::without_dots(NO_DOTS);
     if body.len() < rows {
         return Err(too_few(lines, body.len(), rows));
     }

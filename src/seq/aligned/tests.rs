@@ -57,6 +57,50 @@ fn nexus_in_rows_and_in_blocks() {
     assert_eq!(rows(&format!("{head}one AC-\n'it''s two' ACG\n\none GTA\n'it''s two' GT?;\nend;\n")), both);
     assert_eq!(rows(&format!("{head}one AC-\nGTA\n[next]\n'it''s two' ACG\nGT?\n;\n")), both);
     assert!(wrong("#NEXUS\nbegin trees;\nend;\n").contains("no matrix"));
-    assert!(wrong("#NEXUS\nformat matchchar=.;\nmatrix\na AC\n;\n").contains("matchchar"));
     assert!(wrong(&format!("{head}one AC-GTA\n")).contains("does not end with ';'"));
+}
+
+#[test]
+fn nexus_with_comments_and_signs() {
+    let three = expected(&[("a", "ACGTAC-TGC"), ("b'[1];", "ACGAAC-TGC"), ("c", "ACGTGC--GC")]);
+    let commented = "#NEXUS\n[a comment; matrix\n[nested]\nmatchchar=.]\nBEGIN DATA;\nDIMENSIONS NTAX=3 NCHAR = 10;\n\
+                     FORMAT DATATYPE=DNA INTERLEAVE MISSING=? GAP=-;\nMATRIX\n[1]\na ACG[3]TA [5]\n'b''[1];' ACGAA\n\
+                     c ACGTG [two\nlines]\n\na C-TGC\n'b''[1];' C-TGC\nc C--GC\n;\nEND;\n";
+    assert_eq!(rows(commented), three);
+    let matched = "#NEXUS\nbegin data;\nformat gap=- matchchar = . ;\nmatrix\na ACGTAC-TGC\n'b''[1];' ...A......\n\
+                   c ....G..-..;\nend;\n";
+    assert_eq!(rows(matched), three);
+    assert_eq!(rows("#NEXUS\nformat gap=.;\nmatrix\na A.C\n;\n"), expected(&[("a", "A.C")]));
+    let undefined = wrong("#NEXUS\nmatrix\na AC\nb A.\n;\n");
+    assert!(undefined.starts_with("a.aln, line 4, record 'b': column 2: '.' is neither the gap nor"), "{undefined}");
+    let first = wrong("#NEXUS\nformat matchchar=.;\nmatrix\na A.\n;\n");
+    assert_eq!(first, "a.aln, line 4, record 'a': column 2: the first row has no letter for '.'");
+    assert_eq!(wrong("#NEXUS\n[never\nmatrix\n"), "a.aln, line 2: the comment does not end with ']'");
+}
+
+#[test]
+fn dots_are_gaps_only_where_the_format_says_so() {
+    for text in [">a\nA.C\n", "# STOCKHOLM 1.0\na A.C\n//\n", "!!\n Name: a\n//\na A.C\n"] {
+        assert_eq!(rows(text), expected(&[("a", "A.C")]), "{text}");
+    }
+    for (text, place) in [
+        ("2 4\na ACGT\nb .A..\n", "a.aln, line 3, record 'b': column 1: '.' is not allowed in PHYLIP"),
+        ("2 4\na AC\nb .A\n\nGT\n..\n", "a.aln, line 3, record 'b': column 1: '.' is not allowed in PHYLIP"),
+        ("2 4\na AC\nb AC\n\nGT\nG.\n", "a.aln, line 6, record 'b': column 4: '.' is not allowed in PHYLIP"),
+        ("CLUSTAL W\n\na ACGT\nb AC.T\n", "a.aln, line 4, record 'b': column 3: '.' has no meaning"),
+    ] {
+        let message = wrong(text);
+        assert!(message.starts_with(place), "{text}: {message}");
+    }
+}
+
+#[test]
+fn strict_phylip_is_read() {
+    for (text, names) in [
+        ("2 8\nname_tencAACGTACGT\nname_tencBACGTACGA\n", ["name_tencA", "name_tencB"]),
+        (" 2 8\nA x       ACGTACGT\nB x       ACGTACGA\n", ["A x", "B x"]),
+        ("2 8\nA x       ACGT\nB x       ACGT\n\nACGT\nACGA\n", ["A x", "B x"]),
+    ] {
+        assert_eq!(rows(text), expected(&[(names[0], "ACGTACGT"), (names[1], "ACGTACGA")]), "{text}");
+    }
 }

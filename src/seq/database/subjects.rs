@@ -1,6 +1,6 @@
 //! The sequences of a search's other side, from whatever holds them.
 
-use std::io::{Read, Seek};
+use std::io::{BufRead, Read, Seek};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -116,7 +116,13 @@ impl Subjects {
         Subjects::read(Input::new(name, Box::new(data))?, options)
     }
 
-    fn read(input: Input<'_>, options: &ReadOptions) -> Result<Self> {
+    fn read(mut input: Input<'_>, options: &ReadOptions) -> Result<Self> {
+        input.peek()?;
+        if input.bytes.fill_buf().is_ok_and(is_database) {
+            let message = "a database of 'pairwave makedb' is mapped, which neither standard input, a pipe nor a compressed \
+                           file can be: name the database itself";
+            return Err(input_error(input.place(), message));
+        }
         let mut recorder = Recorder::of_described(options);
         recorder.read(input)?;
         Ok(Subjects::of_store(recorder.finish(options)?.0))

@@ -1,0 +1,183 @@
+//! FASTQ records on four lines or more: sequences and qualities may be wrapped.
+//!
+//! Line ends are not part of a quality. Its length ends it, as a quality may begin with `@` or `+`.
+
+use std::io::{self, BufRead};
+
+use super::AlphabetChoice;
+use crate::seq::alphabet::Alphabet;
+use crate::seq::input::Input;
+
+/// Reads the records of a FASTQ input.
+pub(super) struct FastqReader<'a> {
+    bytes: Box<dyn BufRead + Send + 'a>,
+    /// Whether a sequence may begin with `+`.
+    is_text: bool,
+    /// Lines read so far.
+    lines: u64,
+    /// The record's header without `@`.
+    header: Vec<u8>,
+    /// The record's sequence with the line ends between its lines.
+    sequence: Vec<u8>,
+    /// The line read last.
+    line: Vec<u8>,
+    /// Whether `line` is the first of the next record.
+    is_ahead: bool,
+}
+
+/// A record of a FASTQ file.
+pub(super) struct FastqRecord<'a> {
+    pub(super) header: &'a [u8],
+    pub(super) sequence: &'a [u8],
+    /// Line of the header, from 1.
+    pub(super) line: u64,
+}
+
+/// A reason why a record cannot be read.
+pub(super) enum FastqError {
+    Io(io::Error),
+    /// Line from 1, whether the record's header is known, and the problem.
+    Format {
+        line: u64,
+        header: Option<Vec<u8>>,
+        message: String,
+    },
+}
+
+impl<'a> FastqReader<'a> {
+    /// Starts at the first header of `input`.
+    pub(super) fn new(input: Input<'a>, choice: AlphabetChoice) -> Self {
+        FastqReader {
+            bytes: input.bytes,
+            is_text: choice == AlphabetChoice::Fixed(Alphabet::Bytes),
+            lines: 0,
+            header: Vec::new(),
+            sequence: Vec::new(),
+            line: Vec::new(),
+            is_ahead: false,
+        }
+    }
+
+    /// Reads the next record; `None` after the last.
+    pub(super) fn next(&mut self) -> Result<Option<FastqRecord<'_>>, FastqError> {
+        if !self.read_header()? {
+            return Ok(None);
+        }
+        let start = self.lines;
+        let symbols = self.read_sequence()?;
+        self.check_separator()?;
+        self.skip_quality(start, symbols)?;
+        Ok(Some(FastqRecord { header: &self.header, sequence: &self.sequence, line: start }))
+    }
+
+    /// Reads the next line without its end into `line`; `false` at the end of the input.
+    fn read_line(&mut self) -> Result<bool, FastqError> {
+        self.line.clear();
+        if self.bytes.read_until(b'\n', &mut self.line).map_err(FastqError::Io)? == 0 {
+            return Ok(false);
+        }
+        self.lines += 1;
+        if self.line.last() == Some(&b'\n') {
+            self.line.pop();
+        }
+        if self.line.last() == Some(&b'\r') {
+            self.line.pop();
+        }
+        Ok(true)
+    }
+
+    /// Reads the header; `false` if there are only blank lines left.
+    fn read_header(&mut self) -> Result<bool, FastqError> {
+        let mut blank = None;
+        if !std::mem::take(&mut self.is_ahead) {
+            loop {
+                if !self.read_line()? {
+                    return Ok(false);
+                }
+                if !self.line.is_empty() {
+                    break;
+                }
+                blank = blank.or(Some(self.lines));
+            }
+        }
+        let header = self.line.strip_prefix(b"@");
+        let Some(header) = header.filter(|_| blank.is_none()) else {
+            let line = blank.unwrap_or(self.lines);
+            let message = "a FASTQ record has to start with '@'".to_owned();
+            return Err(FastqError::Format { line, header: None, message });
+        };
+        self.header.clear();
+        self.header.extend_from_slice(header);
+        Ok(true)
+    }
+
+    /// Reads the sequence up to the `+` line, and returns the length without line ends.
+    fn read_sequence(&mut self) -> Result<usize, FastqError> {
+        self.sequence.clear();
+        let (mut symbols, mut lines) = (0, 0);
+        while self.read_line()? {
+            match self.line.first() {
+                Some(b'+') if lines > 0 || !self.is_text => return Ok(symbols),
+                Some(b'@' | b'>') if !self.is_text => {
+                    return Err(self.wrong("expected the '+' line of a FASTQ record"));
+                }
+                _ => {}
+            }
+            if lines > 0 {
+                self.sequence.push(b'\n');
+            }
+            self.sequence.extend_from_slice(&self.line);
+            symbols += self.line.len();
+            lines += 1;
+        }
+        Err(self.wrong("the file ends inside a FASTQ record"))
+    }
+
+    /// Refuses a `+` line that names another record.
+    fn check_separator(&self) -> Result<(), FastqError> {
+        let name = |text: &[u8]| text.trim_ascii().split(u8::is_ascii_whitespace).next().unwrap_or_default().to_vec();
+        let repeated = name(&self.line[1..]);
+        if repeated.is_empty() || repeated == name(&self.header) {
+            return Ok(());
+        }
+        let repeated = String::from_utf8_lossy(&repeated).escape_debug().to_string();
+        Err(self.wrong(format!("the '+' line names '{repeated}': it is empty or repeats the record's name")))
+    }
+
+    /// Reads the quality of a sequence of this length.
+    fn skip_quality(&mut self, start: u64, symbols: usize) -> Result<(), FastqError> {
+        let mut count = 0;
+        loop {
+            if !self.read_line()? {
+                return if count == symbols { Ok(()) } else { Err(self.unequal(start, symbols, count)) };
+            }
+            // An empty sequence may have no line of qualities at all.
+            if symbols == 0 && self.line.first() == Some(&b'@') {
+                self.is_ahead = true;
+                return Ok(());
+            }
+            let with = count + self.line.len();
+            if with > symbols {
+                // The next record's header was taken for qualities.
+                let is_header = count > 0 && self.line.first() == Some(&b'@');
+                return Err(self.unequal(start, symbols, if is_header { count } else { with }));
+            }
+            count = with;
+            if count == symbols {
+                return Ok(());
+            }
+        }
+    }
+
+    fn unequal(&self, line: u64, symbols: usize, qualities: usize) -> FastqError {
+        let message = format!(
+            "the FASTQ record is truncated or damaged: sequence length is {symbols} but quality length is {qualities}"
+        );
+        FastqError::Format { line, header: Some(self.header.clone()), message }
+    }
+
+    /// Returns the error of the line read last.
+    fn wrong(&self, message: impl Into<String>) -> FastqError {
+        FastqError::Format { line: self.lines, header: Some(self.header.clone()), message: message.into() }
+    }
+}
