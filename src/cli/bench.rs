@@ -3,6 +3,7 @@
 use super::args::{BenchArgs, ExperimentName, GapsName, TableFormatName, WorkName};
 use super::common::{is_same_file, threads};
 use super::device::DeviceChoice;
+use super::endings;
 use super::runner::{chosen, kernel_called};
 use super::{flags, interrupt, log};
 use pairwave::cluster::tables;
@@ -94,6 +95,13 @@ impl TryFrom<BenchArgs> for Bench {
                 }
             }
         }
+        for (option, path, written) in [
+            ("--output", &output, &*endings::typed(args.format)),
+            ("--plot", &args.plot, "--plot"),
+            ("--save", &args.save, "a list of rates"),
+        ] {
+            endings::check("bench", option, path.as_deref(), written)?;
+        }
         let tolerance = args.tolerance.unwrap_or(TOLERANCE);
         if !(0.0..100.0).contains(&tolerance) {
             return Err(Error::usage(format!(
@@ -129,6 +137,23 @@ impl TryFrom<BenchArgs> for Bench {
             return Err(Error::usage(
                 "--counts is for kernels, papara, msa and cluster, and none of them is to be measured",
             ));
+        }
+        if !args.gaps.is_empty()
+            && !any_of(&[Experiment::Kernels, Experiment::Slices, Experiment::Tiles, Experiment::Long])
+        {
+            return Err(Error::usage(
+                "--gaps is for kernels, slices, tiles and long, and none of them is to be measured",
+            ));
+        }
+        let of_devices = [
+            ("--device", !args.device.is_empty()),
+            ("--threads", args.threads.is_some()),
+            ("--kernel", !args.kernel.is_empty()),
+        ];
+        if experiments.is_empty()
+            && let Some((option, _)) = of_devices.iter().find(|(_, given)| *given)
+        {
+            return Err(Error::usage(format!("{option} is for what is measured, and 'cluster' simulates")));
         }
         if !args.work.is_empty() && !any_of(&[Experiment::Kernels]) {
             return Err(Error::usage("--work is for kernels, which is not to be measured"));

@@ -2,7 +2,7 @@
 
 use super::args::{BlockJob, MergeArgs, PlanArgs, RunArgs};
 use super::common::{Compute, check_others, check_stats, compute, threads};
-use super::device::DeviceChoice;
+use super::endings;
 use super::runner::{JobCommand, Runner};
 use super::size;
 use pairwave::jobs::blocks::{BlockSink, Divisible};
@@ -37,6 +37,7 @@ impl Plan {
     pub(super) fn new(args: PlanArgs, typed: &[OsString]) -> Result<Self> {
         let speeds = args.speed.as_deref().map_or_else(|| Ok(vec![SPEED]), |speed| size::speeds("--speed", speed))?;
         let fastest = speeds.iter().copied().fold(0.0, f64::max);
+        let has_cells = args.block_cells.is_some();
         let cells = match (args.block_cells, args.block_seconds) {
             (Some(_), Some(_)) => {
                 return Err(Error::usage(
@@ -52,6 +53,11 @@ impl Plan {
                 (seconds * fastest).max(1.0) as u64
             }
         };
+        if has_cells && args.speed.is_some() && !args.dry_run {
+            return Err(Error::usage(
+                "--speed with --block-cells says what time is expected: use --dry-run, or leave it out",
+            ));
+        }
         if args.max_blocks == Some(0) {
             return Err(Error::usage("--max-blocks 0: at least 1 is needed"));
         }
@@ -75,6 +81,7 @@ impl Plan {
             Some(path) if path == Path::new("-") => return Err(Error::usage("--output -: blocks need a directory")),
             path => path,
         };
+        endings::check("plan", "--output", directory.as_deref(), "a directory of blocks")?;
         Ok(Plan { directory, arguments: job_arguments(typed)?, cells, max_blocks: args.max_blocks, speeds })
     }
 }
@@ -192,6 +199,13 @@ impl TryFrom<RunArgs> for RunBlocks {
             }
         };
         let (compute, stats) = compute(args.compute)?;
+        if matches!(which, Which::Status | Which::Missing) {
+            let given = [("--stats", stats.is_some()), ("--check", compute.check)];
+            let asked = if which == Which::Status { "--status" } else { "--missing" };
+            if let Some((option, _)) = compute.given().into_iter().chain(given).find(|(_, given)| *given) {
+                return Err(Error::usage(format!("{option} with {asked}: nothing is computed, leave one of them out")));
+            }
+        }
         Ok(RunBlocks { directory: args.directory, which, stats, compute })
     }
 }
@@ -263,14 +277,7 @@ pub(super) trait BlockCommand: JobCommand {
 
     /// Refuses what other commands are told of a job in blocks.
     fn check_plan(&self) -> Result<()> {
-        let compute = self.compute();
-        let of_run = [
-            ("--device", compute.devices.iter().any(|device| *device != DeviceChoice::Auto)),
-            ("--memory", compute.memory.is_some()),
-            ("--threads", compute.threads.is_some()),
-            ("--kernel", compute.kernel.is_some()),
-            ("--tune", compute.tune),
-        ];
+        let of_run = self.compute().given();
         if let Some((option, _)) = of_run.iter().find(|(_, given)| *given) {
             return Err(Error::usage(format!("{option}: who computes is said to 'pairwave run', leave it out here")));
         }

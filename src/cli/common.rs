@@ -2,7 +2,7 @@
 
 use super::args::{AlphabetName, ComputeArgs, MachineArgs, StrandName};
 use super::device::DeviceChoice;
-use super::size;
+use super::{endings, size};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, Strand};
 use pairwave::{Error, Result};
@@ -21,6 +21,19 @@ pub(super) struct Compute {
     pub threads: Option<NonZeroUsize>,
     pub tune: bool,
     pub check: bool,
+}
+
+impl Compute {
+    /// The options that say who computes, each with whether it was given.
+    pub(super) fn given(&self) -> [(&'static str, bool); 5] {
+        [
+            ("--device", self.devices.iter().any(|device| *device != DeviceChoice::Auto)),
+            ("--memory", self.memory.is_some()),
+            ("--threads", self.threads.is_some()),
+            ("--kernel", self.kernel.is_some()),
+            ("--tune", self.tune),
+        ]
+    }
 }
 
 /// Who computes, and where to write what the job took.
@@ -66,7 +79,7 @@ pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&
     if output.is_some_and(|output| path == output || is_same_file(path, output)) {
         return Err(Error::usage(format!("--stats {typed} would replace the output of that name")));
     }
-    Ok(())
+    endings::check("", "--stats", Some(path), "statistics")
 }
 
 /// Each other file that a command writes, with the option that names it, has a file of its own.
@@ -85,11 +98,22 @@ pub(super) fn check_others(others: &[(&str, Option<&Path>)], inputs: &[&str], wr
     Ok(())
 }
 
-/// The ending of a file's name in lower case, without that of a compression.
-pub(super) fn ending(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    name.rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_owned())
+/// Checks that files can be made in the directory for temporary files, for a job that may put data aside there.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no such directory, or no file can be made in it.
+pub(super) fn check_temporary() -> Result<()> {
+    let directory = std::env::temp_dir();
+    let why = match tempfile::tempfile_in(&directory) {
+        Ok(_) => return Ok(()),
+        Err(_) if !directory.exists() => "no such directory".to_owned(),
+        Err(_) if !directory.is_dir() => "this is no directory".to_owned(),
+        Err(error) => format!("no file can be made there ({})", error.kind()),
+    };
+    Err(Error::usage(format!(
+        "TMPDIR {}: {why}; set TMPDIR to a directory that has room for temporary files",
+        directory.display()
+    )))
 }
 
 /// `--strand` of sequences that have two, or not.

@@ -3,8 +3,10 @@
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
 use super::common::{Compute, check_stats, check_strand, compute, max_hits, output};
+use super::endings;
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
+use super::tips::number_instead;
 use pairwave::edit::Region;
 use pairwave::edit::plan::{Against, Candidate};
 use pairwave::engine::thread_pool;
@@ -81,6 +83,19 @@ impl TryFrom<EditArgs> for Edit {
                 return Err(Error::usage(format!("{typed} needs --max-distance: without it every symbol is an end")));
             }
         }
+        for (option, is_given, is_shown, what) in [
+            ("--align", args.align, named(Field::needs_alignment), "needs an alignment"),
+            ("--all-ends", args.all_ends, named(Field::needs_all_ends), "is 'ends'"),
+        ] {
+            if is_given && fields.is_some() && !is_shown {
+                return Err(Error::usage(format!(
+                    "{option} with --fields: none of them {what}, leave one of the two out"
+                )));
+            }
+        }
+        if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) && args.degap {
+            return Err(Error::usage("--degap: bytes stand for themselves, and none is a gap; leave it out"));
+        }
         if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) && named(Field::shows_letters) {
             return Err(Error::usage(
                 "--fields: rows of bytes could break the table; use cigar, or --alphabet dna or protein",
@@ -121,6 +136,7 @@ impl TryFrom<EditArgs> for Edit {
         }
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        endings::check("edit", "--output", output.as_deref(), &endings::typed(args.format))?;
         Ok(Edit {
             patterns,
             texts: args.texts,
@@ -145,6 +161,9 @@ impl TryFrom<EditArgs> for Edit {
 /// Edits, or with a decimal point a rate.
 fn limit(typed: &str) -> Result<Limit> {
     let wrong = |why: &str| {
+        if let Some(advice) = number_instead("--max-distance <RATE>", typed) {
+            return Err(Error::usage(format!("--max-distance {typed}: {why}; {advice}")));
+        }
         Err(Error::usage(format!(
             "--max-distance {typed}: {why}; give a number of edits, as in 5, or a rate with a decimal point, as in 0.05"
         )))

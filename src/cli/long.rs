@@ -4,6 +4,7 @@ mod run;
 
 use super::args::*;
 use super::common::{Compute, check_stats, check_strand, is_same_file, machine, output, positive};
+use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
 use super::size;
@@ -86,6 +87,8 @@ impl TryFrom<LongArgs> for Long {
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         let plot = args.plot.map(|path| plot(path, &inputs, [output.as_deref(), stats.as_deref()])).transpose()?;
+        endings::check("long", "--output", output.as_deref(), &endings::typed(args.format))?;
+        endings::check("long", "--checkpoint", args.checkpoint.as_deref(), "a directory")?;
         Ok(Long {
             query,
             target,

@@ -1,7 +1,8 @@
 //! `pairwave makedb` and `pairwave dbinfo`: what is valid, and the work.
 
 use super::args::{DbInfoArgs, MakeDbArgs};
-use super::common::{ending, output};
+use super::common::{check_temporary, output};
+use super::endings;
 use super::progress::Progress;
 use super::runner::results;
 use super::{interrupt, log, size};
@@ -44,14 +45,8 @@ impl TryFrom<MakeDbArgs> for MakeDb {
         let Some(output) = output(Some(args.output), &inputs)? else {
             return Err(Error::usage("--output -: a database is mapped into memory, and has to be a file"));
         };
-        if output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
-            let shown = output.display();
-            return Err(Error::usage(format!("--output {shown}: a database is mapped into memory: leave .gz out")));
-        }
-        if ["fa", "fasta", "fna", "faa", "fq", "fastq"].contains(&ending(&output).as_str()) {
-            let shown = output.display();
-            return Err(Error::usage(format!("--output {shown}: a database is no such file: name it as in NAME.pwdb")));
-        }
+        endings::check_plain("--output", Some(&output))?;
+        endings::check("makedb", "--output", Some(&output), "database")?;
         let alphabet = args.alphabet.map_or(AlphabetChoice::Detect, AlphabetChoice::from);
         if alphabet == AlphabetChoice::Fixed(Alphabet::Bytes) {
             return Err(Error::usage("--alphabet bytes: a database is of DNA, RNA or proteins"));
@@ -83,6 +78,9 @@ impl MakeDb {
 pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
     let begin = Instant::now();
     Output::check(&job.output)?;
+    if job.aside() == std::env::temp_dir() {
+        check_temporary()?;
+    }
     let paths: Vec<&str> = job.seqs.iter().map(String::as_str).collect();
     let options = MakeOptions { read: job.read.clone(), memory: job.memory, aside: job.aside() };
     let progress = Progress::start_sequences(quiet);
@@ -163,6 +161,12 @@ impl TryFrom<DbInfoArgs> for DbInfo {
 
     fn try_from(args: DbInfoArgs) -> Result<Self> {
         let output = output(args.output, &[&args.db])?;
+        let written = match (args.fasta, args.json) {
+            (true, _) => "--fasta",
+            (_, true) => "--json",
+            _ => "text",
+        };
+        endings::check("dbinfo", "--output", output.as_deref(), written)?;
         Ok(DbInfo { db: args.db, verify: args.verify, json: args.json, fasta: args.fasta, output })
     }
 }

@@ -10,9 +10,12 @@ mod bench;
 mod blocks;
 mod chance;
 mod cluster;
+#[cfg(test)]
+mod combinations;
 mod common;
 mod device;
 mod edit;
+mod endings;
 mod flags;
 mod interrupt;
 mod log;
@@ -20,6 +23,7 @@ mod long;
 mod makedb;
 mod mpi;
 mod msa;
+mod neutral;
 mod options;
 mod pages;
 mod pairs;
@@ -50,7 +54,9 @@ pub(crate) fn run() -> ExitCode {
     quieten_vulkan();
     let typed: Vec<OsString> = std::env::args_os().collect();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
-    if let Some(word) = tips::word_after_one_dash(&typed).filter(|_| !is_silent) {
+    let is_command = |word: &str| Args::command().find_subcommand(word).is_some();
+    let is_unknown = tips::first_word(&typed).is_some_and(|word| !is_command(word));
+    if let Some(word) = tips::word_after_one_dash(&typed).filter(|_| !is_silent && !is_unknown) {
         return misspelt(&typed, &format!("unexpected argument '{word}' found"), word);
     }
     match Args::of(typed.clone()) {
@@ -124,30 +130,43 @@ fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     }
-    let mut message = tips::one_line(&error.render().to_string());
-    if is_part_of_a_score(error) {
-        message.push_str("; scores and costs are whole numbers: multiply all of them, by 2 for halves");
-    }
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => {
-            misspelt(typed, &message, option)
-        }
-        _ => {
-            log::error(&message);
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// Whether a score or a cost was given as a fraction, as in EMBOSS's `-gapextend 0.5`.
-fn is_part_of_a_score(error: &clap::Error) -> bool {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.as_str(),
         _ => "",
     };
+    let (option, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
+    let wrong = match error.kind() {
+        ErrorKind::UnknownArgument => option,
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand),
+        _ => value,
+    };
+    let message = tips::without_far_advice(&tips::one_line(&error.render().to_string()), wrong);
+    if error.kind() == ErrorKind::UnknownArgument {
+        return misspelt(typed, &message, option);
+    }
+    let command = tips::command(typed, |word| Args::command().find_subcommand(word).is_some());
+    let name = option.trim_start_matches('-').split(' ').next().unwrap_or_default();
+    let advice = match error.kind() {
+        ErrorKind::InvalidSubcommand => tips::command_instead(wrong),
+        ErrorKind::InvalidValue if !value.is_empty() => tips::value_instead(command, name, value).map(str::to_owned),
+        ErrorKind::ValueValidation if is_part_of_a_score(option, value) => {
+            Some("scores and costs are whole numbers: multiply all of them, by 2 for halves".into())
+        }
+        ErrorKind::ValueValidation => tips::number_instead(option, value),
+        _ => tips::letter_instead(command, name, typed),
+    };
+    log::error(&match advice {
+        Some(advice) => format!("{}; tip: {advice}", message.split("; tip:").next().unwrap_or_default()),
+        None => message,
+    });
+    ExitCode::from(2)
+}
+
+/// Whether a score or a cost was given as a fraction, as in EMBOSS's `-gapextend 0.5`.
+fn is_part_of_a_score(option: &str, value: &str) -> bool {
     let options = ["--match", "--mismatch", "--gap", "--end-gap"];
-    options.iter().any(|option| text(ContextKind::InvalidArg).starts_with(option))
-        && text(ContextKind::InvalidValue).parse::<f64>().is_ok_and(|value| value.fract() != 0.0)
+    options.iter().any(|score| option.starts_with(score))
+        && value.replacen(',', ".", 1).parse::<f64>().is_ok_and(|value| value.fract() != 0.0)
 }
 
 /// Reports an option that there is not, with what to type instead where that is known.
@@ -156,10 +175,14 @@ fn misspelt(typed: &[OsString], message: &str, option: &str) -> ExitCode {
     let command = tips::command(typed, |word| args.find_subcommand(word).is_some());
     let name = option.trim_start_matches('-');
     let here = command.and_then(|command| args.find_subcommand(command)).unwrap_or(&args);
-    let is_long = |argument: &clap::Arg| argument.get_long_and_visible_aliases().is_some_and(|all| all.contains(&name));
-    let has_two_dashes = || here.get_arguments().chain(args.get_arguments()).any(is_long);
+    let has = |name: &str| {
+        let is_long =
+            |argument: &clap::Arg| argument.get_long_and_visible_aliases().is_some_and(|all| all.contains(&name));
+        here.get_arguments().chain(args.get_arguments()).any(is_long)
+    };
+    let has_two_dashes = || has(name.split('=').next().unwrap_or_default());
     let mut message = message.to_owned();
-    match tips::instead(command, option) {
+    match tips::instead(command, option, has) {
         Some(advice) => message = format!("{}; tip: {advice}", message.split("; tip:").next().unwrap_or_default()),
         None if !option.starts_with("--") && has_two_dashes() => {
             message.push_str(&format!("; tip: '--{name}' has two dashes"));

@@ -1,6 +1,7 @@
 //! `pairwave mpi`: what is valid.
 
 use super::args::{InputName, MpiArgs, MpiJob, ResultsName};
+use super::neutral::NEUTRAL;
 use super::size;
 use clap::Subcommand;
 use pairwave::{Error, Result};
@@ -127,9 +128,6 @@ fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
     Ok(kept)
 }
 
-/// Options of all jobs that say who computes, and what is told of it.
-const MAY_DIFFER: [&str; 6] = ["device", "memory", "threads", "stats", "kernel", "tune"];
-
 /// A job's command line without who computes, and what is told of it: what may differ when it goes on.
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "as above"))]
 pub(super) fn essence(arguments: &[String]) -> Vec<&str> {
@@ -161,7 +159,7 @@ impl Spellings {
         let options = || job.into_iter().flat_map(clap::Command::get_arguments);
         let letters = |option: &clap::Arg| option.get_short_and_visible_aliases().unwrap_or_default();
         let mut spellings = Spellings { with_value: Vec::new(), alone: Vec::new() };
-        for option in options().filter(|option| MAY_DIFFER.contains(&option.get_id().as_str())) {
+        for option in options().filter(|option| NEUTRAL.contains(&option.get_id().as_str())) {
             let is_alone = !option.get_action().takes_values();
             let names = if is_alone { &mut spellings.alone } else { &mut spellings.with_value };
             // An option without a letter keeps the letters beside it.

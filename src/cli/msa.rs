@@ -2,9 +2,11 @@
 
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_others, check_stats, compute, ending, output};
+use super::common::{Compute, check_others, check_stats, compute, output};
+use super::endings;
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
+use super::tips::share_of_percent;
 use indicatif::HumanCount;
 use pairwave::clustal::ClustalCosts;
 use pairwave::clustal::costs::PairGaps;
@@ -146,6 +148,20 @@ impl ModeChoice {
                 return Ok(MsaMode::Accurate(options));
             }
         };
+        let others = match alphabet {
+            Alphabet::Protein => vec![("--transition-weight", given.transition_weight.is_some(), "nucleotides")],
+            _ => vec![
+                ("--gap-distance", given.gap_distance.is_some(), "proteins"),
+                ("--hydrophilic", given.hydrophilic.is_some(), "proteins"),
+                ("--no-residue-gaps", given.no_residue_gaps, "proteins"),
+            ],
+        };
+        if let Some((option, _, letters)) = others.into_iter().find(|(_, given, _)| *given) {
+            return Err(Error::usage(format!(
+                "{option} is for {letters}, but these are {}: leave it out",
+                alphabet.letters()
+            )));
+        }
         let mut options = profile::Options::new(alphabet);
         if let Some(name) = &given.matrix {
             options.series = series(name, alphabet)?;
@@ -203,7 +219,11 @@ impl ProfileScoringArgs {
     fn transitions(&self) -> Result<f32> {
         match self.transition_weight {
             Some(share) if !(0.0..=1.0).contains(&share) => {
-                Err(Error::usage(format!("--transition-weight {share}: a share is from 0 to 1")))
+                let advice = match share {
+                    1.0..=100.0 => format!("; did you mean {}?", share_of_percent(f64::from(share))),
+                    _ => String::new(),
+                };
+                Err(Error::usage(format!("--transition-weight {share}: a share is from 0 to 1{advice}")))
             }
             share => Ok(share.unwrap_or(0.5)),
         }
@@ -232,6 +252,16 @@ impl PairScoringArgs {
             Some(option) if distance.is_some_and(|distance| distance != PairDistanceName::Clustal) => {
                 Err(Error::usage(format!("{option} is for --distance clustal: the others have numbers of their own")))
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what a tree by words and seeds has no use for.
+    pub(super) fn check_tree(&self, distances: &DistanceArgs) -> Result<()> {
+        match distances.distance.map(|_| "--distance").or_else(|| self.given()) {
+            Some(option) if distances.tree == Some(TreeMethodName::Mbed) => Err(Error::usage(format!(
+                "{option} with --tree mbed: that tree is made of words that sequences share, leave one of them out"
+            ))),
             _ => Ok(()),
         }
     }
@@ -376,6 +406,7 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         }
         let distance = args.distances.distance.map(PairDistance::from);
         let tree = args.distances.tree.map(TreeMethod::from);
+        args.pairs.check_tree(&args.distances)?;
         if args.distmat_out.is_some() && tree == Some(TreeMethod::Mbed) {
             return Err(Error::usage("--distmat-out with --tree mbed: that tree is made without the whole matrix"));
         }
@@ -401,17 +432,17 @@ impl TryFrom<MsaArgs> for MultipleAlign {
         if is_clustal && let Some((option, _)) = of_accurate.iter().find(|(_, given)| *given) {
             return Err(Error::usage(format!("{option} is for --mode accurate: ClustalW has no such thing")));
         }
-        let format = match args.format {
-            Some(name) => format(name),
-            None => match output.as_deref().map(ending).as_deref() {
-                Some("aln" | "clu" | "clustal") => MsaFormat::Clustal,
-                Some("phy" | "phylip") => format(MsaFormatName::Phylip),
-                Some("sto" | "sth" | "stk" | "stockholm") => MsaFormat::Stockholm,
-                Some("msf") => MsaFormat::Msf,
-                Some("nex" | "nexus" | "nxs") => MsaFormat::Nexus,
-                _ => MsaFormat::Fasta,
-            },
-        };
+        let by_ending = || output.as_deref().and_then(endings::format_of);
+        let name = args.format.or_else(by_ending).unwrap_or(MsaFormatName::Fasta);
+        for (option, path, written) in [
+            ("--output", &output, &*endings::typed(name)),
+            ("--guidetree-out", &args.guidetree_out, "--guidetree-out"),
+            ("--distmat-out", &args.distmat_out, "--distmat-out"),
+            ("--report", &args.report, "--report"),
+        ] {
+            endings::check("msa", option, path.as_deref(), written)?;
+        }
+        let format = format(name);
         Ok(MultipleAlign {
             source: args.input.into(),
             pairs: args.pairs,

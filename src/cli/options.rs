@@ -8,6 +8,7 @@ use super::blocks::{Merge, Plan, RunBlocks};
 use super::common::{Compute, check_stats, check_strand, compute, max_hits, output, positive};
 use super::device::DeviceChoice;
 use super::edit::Edit;
+use super::endings;
 use super::long::{Long, command_line};
 use super::makedb::{DbInfo, MakeDb};
 use super::mpi::Mpi;
@@ -16,7 +17,7 @@ use super::pairs::PairsJob;
 use super::papara::Papara;
 use super::scoring::ScoringChoice;
 use super::search::Search;
-use super::tips::one_line;
+use super::tips::{one_line, share_of_percent};
 use super::trees::{DistanceMatrix, TreeMake};
 use pairwave::jobs::EditFilter;
 use pairwave::output::{Distance, FIELDS, Field, Format, MatrixShape};
@@ -193,6 +194,7 @@ impl TryFrom<AllPairsArgs> for AllPairs {
             [Some(&seqs), args.against.as_ref()].into_iter().flatten().map(String::as_str).collect();
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        endings::check("allpairs", "--output", output.as_deref(), &endings::typed(args.format))?;
         Ok(AllPairs {
             seqs,
             against: args.against,
@@ -232,7 +234,7 @@ fn selection(args: &AllPairsArgs, mode: Mode) -> Result<Selection> {
         if given > 1.0 && given <= 100.0 {
             return Err(Error::usage(format!(
                 "--min-identity {given}: identities are fractions from 0 to 1; did you mean {}?",
-                given / 100.0
+                share_of_percent(given)
             )));
         }
         if !(0.0..=1.0).contains(&given) {
@@ -339,7 +341,7 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
             Ok(if has_strand { Field::with_strand(defaults, FIELDS) } else { defaults })
         }
     };
-    Ok(match name {
+    let format = match name {
         FormatName::Tsv => Format::Tsv(fields(Field::tsv_defaults, Field::local_tsv_defaults)?),
         FormatName::Jsonl => Format::JsonLines(fields(Field::json_defaults, Field::local_json_defaults)?),
         FormatName::Blast6 => Format::Blast6,
@@ -353,7 +355,18 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
             distance: args.distance.map_or(Distance::default(), Distance::from),
             shape: args.matrix_shape.map_or(MatrixShape::default(), MatrixShape::from),
         },
-    })
+    };
+    let shows_identity = match &format {
+        Format::Tsv(fields) | Format::JsonLines(fields) => fields.iter().any(|field| field.follows_definition()),
+        Format::Blast6 | Format::Phylip { .. } => true,
+        Format::Paf | Format::Sam { .. } | Format::Text { .. } => false,
+    };
+    if args.iddef.is_some() && !shows_identity && args.min_identity.is_none() && args.max_hits.is_none() {
+        return Err(Error::usage(format!(
+            "--iddef: nothing that {typed} writes here depends on the definition of identity, leave it out"
+        )));
+    }
+    Ok(format)
 }
 
 impl From<AmbiguityName> for Ambiguity {

@@ -2,7 +2,8 @@
 
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_others, check_stats, check_strand, compute, ending, output};
+use super::common::{Compute, check_others, check_stats, check_strand, check_temporary, compute, output};
+use super::endings;
 use super::log;
 use super::msa::{NAMED, warn_of_names, warn_of_some_names};
 use super::progress::gcups;
@@ -82,10 +83,18 @@ impl TryFrom<PaparaArgs> for Papara {
         if args.checkpoint.is_some() && args.reads == "-" {
             return Err(Error::usage("--checkpoint: standard input cannot be read again; name a file of reads"));
         }
-        let is_phylip = match args.format {
-            Some(format) => format == PlacedFormatName::Phylip,
-            None => output.as_deref().is_some_and(|path| matches!(ending(path).as_str(), "phy" | "phylip")),
-        };
+        let by_ending = || output.as_deref().and_then(endings::format_of);
+        let format = args.format.or_else(by_ending).unwrap_or(PlacedFormatName::Fasta);
+        for (option, path, written) in [
+            ("--output", &output, &*endings::typed(format)),
+            ("--table", &args.table, "--table"),
+            ("--tree-out", &args.tree_out, "--tree-out"),
+            ("--checkpoint", &args.checkpoint, "a checkpoint"),
+        ] {
+            endings::check("papara", option, path.as_deref(), written)?;
+        }
+        endings::check_plain("--checkpoint", args.checkpoint.as_deref())?;
+        let is_phylip = format == PlacedFormatName::Phylip;
         let format = PlacedFormat { is_phylip, keep_length: args.keep_length, reads_only: args.split };
         Ok(Papara {
             tree: args.tree,
@@ -191,13 +200,19 @@ impl Papara {
         if !self.format.needs_extent() {
             return Ok(None);
         }
-        let file = self.output.as_deref().filter(|path| *path != Path::new("-"));
-        let directory = match file.map(|file| file.parent().filter(|parent| !parent.as_os_str().is_empty())) {
+        Spool::create(&self.spool_directory()).map(Some)
+    }
+
+    /// Returns the directory of the spool: that of the output, or the one for temporary files.
+    fn spool_directory(&self) -> PathBuf {
+        // A pipe or a device has no directory with room beside it.
+        let is_file = |path: &&Path| path.metadata().map_or(true, |found| found.is_file());
+        let file = self.output.as_deref().filter(|path| *path != Path::new("-")).filter(is_file);
+        match file.map(|file| file.parent().filter(|parent| !parent.as_os_str().is_empty())) {
             Some(Some(parent)) => parent.to_owned(),
             Some(None) => PathBuf::from("."),
             None => std::env::temp_dir(),
-        };
-        Spool::create(&directory).map(Some)
+        }
     }
 }
 
@@ -270,6 +285,9 @@ impl JobCommand for Papara {
     }
 
     fn read(&self, _run: &Run) -> Result<Arc<Reference>> {
+        if self.checkpoint.is_none() && self.format.needs_extent() && self.spool_directory() == std::env::temp_dir() {
+            check_temporary()?;
+        }
         [&self.table, &self.tree_out].into_iter().flatten().try_for_each(|path| Output::check(path))?;
         let mut reference = Reference::read(&self.tree, &self.reference, self.alphabet)?;
         let names: Vec<&[u8]> = reference.names.iter().map(|name| name.as_slice()).collect();

@@ -5,8 +5,10 @@ mod run;
 
 use super::args::*;
 use super::common::{Compute, check_others, check_stats, check_strand, compute, output};
+use super::endings;
 use super::long::command_line;
 use super::scoring::ScoringChoice;
+use super::tips::share_of_percent;
 use pairwave::output::search::SearchFormat;
 use pairwave::output::{Field, SEARCH_FIELDS};
 use pairwave::score::{EndGaps, Mode, Scoring};
@@ -98,6 +100,8 @@ impl TryFrom<SearchArgs> for Search {
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         let report = args.report;
         check_others(&[("--report", report.as_deref())], &inputs, &[output.as_deref(), stats.as_deref()])?;
+        endings::check("search", "--output", output.as_deref(), &endings::typed(format.name))?;
+        endings::check("search", "--report", report.as_deref(), "--report")?;
         let degap = args.degap;
         Ok(Search {
             queries,
@@ -142,7 +146,7 @@ fn selection(args: &SearchArgs, mode: Mode) -> Result<SearchSelection> {
     for (option, given) in [("--min-identity", args.min_identity), ("--query-cover", args.query_cover)] {
         let Some(given) = given.filter(|given| !(0.0..=1.0).contains(given)) else { continue };
         let advice = match given {
-            1.0..=100.0 => format!("; did you mean {}?", given / 100.0),
+            1.0..=100.0 => format!("; did you mean {}?", share_of_percent(given)),
             _ => String::new(),
         };
         return Err(Error::usage(format!("{option} {given}: it is a fraction from 0 to 1{advice}")));

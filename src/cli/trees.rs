@@ -3,6 +3,7 @@
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
 use super::common::{Compute, check_stats, compute, output};
+use super::endings;
 use super::msa::{Sequences, Source, warn_of_names};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
@@ -64,7 +65,11 @@ impl TryFrom<DistArgs> for DistanceMatrix {
         let inputs = [args.input.seqs.as_str()];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        let is_clustal = args.format == DistanceFormatName::Clustal;
+        let written = if is_clustal { "dst".to_owned() } else { endings::typed(args.format) };
+        endings::check("dist", "--output", output.as_deref(), &written)?;
         args.pairs.check(args.distance)?;
+        args.columns.check(&args.input)?;
         if args.columns.aligned
             && let Some(option) = args.distance.map(|_| "--distance").or_else(|| args.pairs.given())
         {
@@ -219,6 +224,16 @@ impl Rows {
 }
 
 impl ColumnArgs {
+    /// Refuses to take gaps out of an alignment.
+    fn check(&self, input: &SequencesArgs) -> Result<()> {
+        if self.aligned && input.degap {
+            return Err(Error::usage(
+                "--degap with --aligned: the gaps say which columns are compared, leave one of them out",
+            ));
+        }
+        Ok(())
+    }
+
     /// How columns are compared, if they are.
     fn comparison(&self) -> Option<Comparison> {
         self.aligned.then_some(Comparison { without_gaps: self.no_gap_columns, kimura: self.kimura })
@@ -260,7 +275,10 @@ impl TryFrom<TreeArgs> for TreeMake {
         let inputs = [args.input.seqs.as_str()];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        endings::check("tree", "--output", output.as_deref(), "newick")?;
         args.pairs.check(args.distances.distance)?;
+        args.pairs.check_tree(&args.distances)?;
+        args.columns.check(&args.input)?;
         let given = [
             ("--distance", args.distances.distance.is_some()),
             ("--tree", args.distances.tree.is_some()),

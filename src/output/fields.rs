@@ -235,6 +235,11 @@ impl Field {
         defaults
     }
 
+    /// Whether it is an identity by the definition that the job has, and not by one of its own.
+    pub fn follows_definition(&self) -> bool {
+        matches!(self.value, Value::Identity | Value::Theirs(Theirs::Percent | Theirs::PercentIdentical))
+    }
+
     /// Whether it says something of whole sequences, which a local alignment does not tell.
     pub fn needs_whole_sequences(&self) -> bool {
         let mbl = IdentityDefinition::Mbl;

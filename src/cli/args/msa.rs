@@ -42,7 +42,8 @@ pub(crate) struct MsaArgs {
     #[command(flatten)]
     pub scoring: ProfileScoringArgs,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
+    /// file appears when it is whole
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
@@ -87,14 +88,16 @@ pub(crate) struct TreeArgs {
     pub bootstrap: Option<u32>,
 
     /// What the random numbers of --bootstrap begin with: ClustalW's draws the same columns
-    #[arg(long, value_name = "NUMBER", help_heading = DISTANCES, default_value_t = 111)]
+    #[arg(long, value_name = "NUMBER", help_heading = DISTANCES, default_value_t = 111, requires = "bootstrap")]
     pub seed: u32,
 
     /// Where the numbers of --bootstrap stand: as names of the nodes, or behind the lengths of branches, as ClustalW has them
     #[arg(long, value_name = "WHERE", help_heading = DISTANCES, value_enum, ignore_case = true, default_value_t)]
+    #[arg(requires = "bootstrap")]
     pub labels: LabelsName,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
+    /// file appears when it is whole
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
@@ -129,7 +132,8 @@ pub(crate) struct DistArgs {
     #[arg(long, value_name = "SHAPE", help_heading = OUTPUT, value_enum, ignore_case = true)]
     pub matrix_shape: Option<ShapeName>,
 
-    /// Where to write [default: standard output]; compressed if the name ends in .gz. The file appears when it is whole
+    /// Where to write [default: standard output]; compressed if the name ends in .gz, .zst, .xz or .bz2. The
+    /// file appears when it is whole
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
@@ -269,7 +273,7 @@ Examples:
   What ClustalW writes, with its guide tree:
     pairwave msa genes.fa --mode clustalw --guidetree-out genes.dnd -o genes.aln
   Ten thousand genes by a tree of clusters of words:
-    pairwave msa genes.fa.gz --mode clustalw --distance kmer --tree mbed -o aligned.fa.gz";
+    pairwave msa genes.fa.gz --mode clustalw --tree mbed -o aligned.fa.gz";
 
 const TREE_EXAMPLES: &str = "\
 Examples:

@@ -2,7 +2,7 @@
 
 use super::{Long, check_alphabet};
 use crate::cli::chance;
-use crate::cli::common::Compute;
+use crate::cli::common::{Compute, check_temporary};
 use crate::cli::progress::gcups;
 use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::alignment::verify_alignment;
@@ -128,6 +128,10 @@ impl JobCommand for Long {
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
+        // Edges that memory has no room for wait there, or in the directory of the checkpoint.
+        if self.checkpoint.is_none() {
+            check_temporary()?;
+        }
         let paths = [self.query.as_str(), self.target.as_str()];
         let mut stores =
             read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);

@@ -1,8 +1,9 @@
 //! What is valid of `pairwave pairs`.
 
 use super::{format, mode};
-use crate::cli::args::{AllPairsArgs, ComputeArgs, MachineArgs, PairsArgs};
+use crate::cli::args::{AllPairsArgs, ComputeArgs, FormatName, MachineArgs, PairsArgs};
 use crate::cli::common::{check_stats, check_strand, compute, output};
+use crate::cli::endings;
 use crate::cli::pairs::{Listing, PairsJob};
 use crate::cli::scoring::ScoringChoice;
 use pairwave::output::{Field, Format};
@@ -27,7 +28,7 @@ impl TryFrom<PairsArgs> for PairsJob {
             strand: args.strand,
             iddef: args.iddef,
             score_only: args.score_only,
-            format: args.format.into(),
+            format: FormatName::from(args.format),
             fields: args.fields,
             width: args.width,
             compute: ComputeArgs {
@@ -59,6 +60,7 @@ impl TryFrom<PairsArgs> for PairsJob {
         }
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
+        endings::check("pairs", "--output", output.as_deref(), &endings::typed(args.format))?;
         Ok(PairsJob {
             a,
             listing,

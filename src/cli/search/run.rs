@@ -2,9 +2,10 @@
 
 use super::hits::{HitWriter, file_name};
 use super::{Search, SearchSelection, resolved};
+use crate::cli::args::SearchFormatName;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
-use crate::cli::common::{Compute, check_strand};
+use crate::cli::common::{Compute, check_strand, check_temporary};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::gpu::kernels::Family;
@@ -68,6 +69,10 @@ impl JobCommand for Search {
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
+        // The header of SAM is known last: lines wait until then.
+        if self.format.name == SearchFormatName::Sam {
+            check_temporary()?;
+        }
         if self.queries != "-" {
             // A misspelt name is found out before a large database is read.
             File::open(&self.queries).map_err(|source| Error::io(Path::new(&self.queries), source))?;

@@ -1,0 +1,224 @@
+//! Endings of the names of outputs: which format each stands for, and what is refused because another format is written.
+
+use super::args::Args;
+use clap::{CommandFactory, ValueEnum};
+use pairwave::output::Compression;
+use pairwave::{Error, Result};
+use std::path::Path;
+
+/// A kind of file.
+struct Kind {
+    /// Its name in messages.
+    name: &'static str,
+    /// The endings of its files in lower case, the usual one first.
+    endings: &'static [&'static str],
+    /// What writes it: values of --format, options with a file of their own, and options of one command as in
+    /// `dbinfo --fasta`.
+    writers: &'static [&'static str],
+    /// Advice where no command of ours writes it.
+    note: &'static str,
+}
+
+const fn kind(name: &'static str, endings: &'static [&'static str], writers: &'static [&'static str]) -> Kind {
+    Kind { name, endings, writers, note: "" }
+}
+
+const fn foreign(name: &'static str, endings: &'static [&'static str], note: &'static str) -> Kind {
+    Kind { name, endings, writers: &[], note }
+}
+
+/// The kinds of files that endings stand for. Other endings, such as `.txt` and `.out`, stand for any format.
+const KINDS: [Kind; 32] = [
+    kind(
+        "FASTA",
+        &["fa", "fasta", "fna", "faa", "ffn", "frn", "fas", "fsa", "afa", "mfa"],
+        &["fasta", "dbinfo --fasta"],
+    ),
+    kind("Clustal", &["aln", "clu", "clustal", "clustalw"], &["clustal"]),
+    kind("PHYLIP", &["phy", "phylip"], &["phylip", "--distmat-out"]),
+    kind("Stockholm", &["sto", "sth", "stk", "stockholm"], &["stockholm"]),
+    kind("MSF", &["msf"], &["msf"]),
+    kind("NEXUS", &["nex", "nexus", "nxs"], &["nexus"]),
+    kind("a matrix of ClustalW", &["dst"], &["dst"]),
+    kind(
+        "a Newick tree",
+        &["nwk", "dnd", "newick", "nw", "tree", "tre", "ph", "phb", "treefile"],
+        &["newick", "--guidetree-out", "--tree-out"],
+    ),
+    kind("tab-separated values", &["tsv", "tab"], &["tsv", "blast6", "blast7", "--table"]),
+    kind("a table of BLAST", &["b6", "m8", "m9", "blast6", "blast7", "outfmt6", "outfmt7"], &["blast6", "blast7"]),
+    kind("comma-separated values", &["csv"], &["csv"]),
+    kind("PAF", &["paf"], &["paf"]),
+    kind("JSON", &["json"], &["jsonl", "dbinfo --json", "statistics"]),
+    kind("JSON lines", &["jsonl", "ndjson"], &["jsonl"]),
+    kind("SAM", &["sam"], &["sam"]),
+    kind("HTML", &["html", "htm", "xhtml"], &["--report"]),
+    kind("SVG", &["svg"], &["long --plot", "bench --plot"]),
+    kind("PNG", &["png"], &["long --plot"]),
+    kind("a database of pairwave", &["pwdb"], &["database"]),
+    foreign("FASTQ", &["fq", "fastq"], "qualities of aligned reads are not kept"),
+    foreign("BAM", &["bam", "cram", "bcf"], "'samtools view' makes it of SAM"),
+    foreign("jplace", &["jplace"], "EPA-ng and pplacer write it from the alignment"),
+    foreign("PDF", &["pdf", "ps", "eps"], "a browser prints pages and pictures as PDF"),
+    foreign("a picture", &["jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "pictures are SVG and PNG"),
+    foreign("variants", &["vcf"], "variants are not called"),
+    foreign("an annotation", &["bed", "bedpe", "gff", "gff3", "gtf", "wig", "bw", "bigwig"], ""),
+    foreign("another program's alignment", &["maf", "axt", "chain", "delta", "coords", "psl", "pir", "a3m", "a2m"], ""),
+    foreign("clusters", &["uc", "clstr"], "no clusters are formed"),
+    foreign("a spreadsheet", &["xls", "xlsx", "ods"], "spreadsheets read tables of tab-separated values"),
+    foreign("a document", &["md", "tex", "doc", "docx", "rtf", "xml", "yaml", "yml", "toml"], ""),
+    foreign("a binary table", &["parquet", "arrow", "feather", "npy", "npz", "h5", "hdf5", "rds", "pickle"], ""),
+    foreign(
+        "an archive or another compression",
+        &[
+            "zip", "7z", "rar", "tar", "tgz", "tbz", "tbz2", "txz", "tzst", "lz4", "lz", "lzma", "lzo", "br", "z",
+            "bgz", "bgzf", "gzip", "bzip2", "zstd",
+        ],
+        "compressed output ends in .gz, .zst, .xz or .bz2",
+    ),
+];
+
+impl Kind {
+    /// Whether `written`, a format or an option of this command, is this kind of file.
+    fn is_written_by(&self, command: &str, written: &str) -> bool {
+        self.writers.iter().any(|writer| match writer.split_once(' ') {
+            Some((only, option)) => only == command && option == written,
+            None => *writer == written,
+        })
+    }
+}
+
+/// Returns the ending of a file's name in lower case, without that of a compression.
+fn ending(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let compression = Compression::ENDINGS.iter().find_map(|(ending, _)| name.strip_suffix(ending)?.strip_suffix('.'));
+    compression.unwrap_or(&name).rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_owned())
+}
+
+fn kind_of(path: &Path) -> Option<&'static Kind> {
+    let ending = ending(path);
+    KINDS.iter().find(|kind| kind.endings.contains(&&*ending))
+}
+
+/// Returns the format, of those that `T` has, that the ending of a name stands for.
+pub(super) fn format_of<T: ValueEnum>(path: &Path) -> Option<T> {
+    kind_of(path)?.writers.iter().find_map(|writer| T::from_str(writer, true).ok())
+}
+
+/// Returns the name of a value as it is typed.
+pub(super) fn typed<T: ValueEnum>(value: T) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// Refuses an output whose name stands for another format than `written`, which is a format's name or, for a file of its own, the
+/// option. `-`, pipes and devices may have any name.
+pub(super) fn check(command: &str, option: &str, path: Option<&Path>, written: &str) -> Result<()> {
+    let Some((path, kind)) = path.and_then(|path| Some((path, kind_of(path)?))) else { return Ok(()) };
+    let is_special = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_special || kind.is_written_by(command, written) {
+        return Ok(());
+    }
+    let own = KINDS.iter().find(|kind| kind.is_written_by(command, written));
+    let advice = advice(command, option, path, kind, own);
+    Err(Error::usage(format!(
+        "{option} {}: .{} stands for {}, but the output is {}; {advice}",
+        path.display(),
+        ending(path),
+        kind.name,
+        own.map_or(written, |own| own.name),
+    )))
+}
+
+/// Refuses a compressed file where the file is read again in place.
+pub(super) fn check_plain(option: &str, path: Option<&Path>) -> Result<()> {
+    match path {
+        Some(path) if Compression::of(path).is_some() => {
+            let ending = path.extension().unwrap_or_default().display();
+            Err(Error::usage(format!("{option} {}: this file is not compressed: leave .{ending} out", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What to type instead: the format or the option that writes this kind of file, or another name.
+fn advice(command: &str, option: &str, path: &Path, kind: &Kind, own: Option<&Kind>) -> String {
+    if command == "plan" {
+        return format!(
+            "name a directory; 'pairwave merge' writes the results, as in 'pairwave merge WORK -o {}'",
+            path.display()
+        );
+    }
+    let args = Args::command();
+    let here = args.find_subcommand(command);
+    let option_called = |name: &str| here?.get_arguments().find(|argument| argument.get_long() == Some(name));
+    let writes = |format: &str| {
+        let values = option_called("format").map(clap::Arg::get_possible_values).unwrap_or_default();
+        values.iter().any(|value| value.matches(format, true))
+    };
+    let instead = kind.writers.iter().filter(|_| option == "--output").find_map(|writer| {
+        if writes(writer) {
+            return Some(format!("--format {writer} writes {}", kind.name));
+        }
+        let (only, own) = writer.split_once(' ').unwrap_or((command, writer));
+        let argument = option_called(own.strip_prefix("--")?).filter(|_| only == command)?;
+        let has_file = argument.get_action().takes_values();
+        let file = if has_file { format!(" {}", path.display()) } else { String::new() };
+        Some(format!("{own}{file} writes {}", kind.name))
+    });
+    instead.unwrap_or_else(|| {
+        let ending = own.map_or("txt", |own| own.endings[0]);
+        let renamed = renamed(path, ending);
+        let note = if kind.note.is_empty() { String::new() } else { format!("{}; ", kind.note) };
+        format!("{note}use a name such as {renamed}")
+    })
+}
+
+/// A name with another ending; the ending of a compression stays.
+fn renamed(path: &Path, ending: &str) -> String {
+    let (inner, compression) = match Compression::of(path) {
+        Some(_) => (path.with_extension(""), path.extension()),
+        None => (path.to_owned(), None),
+    };
+    let mut renamed = inner.with_extension(ending).into_os_string();
+    if let Some(compression) = compression {
+        renamed.push(".");
+        renamed.push(compression);
+    }
+    renamed.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn an_ending_stands_for_one_kind() {
+        let all: Vec<&str> = KINDS.iter().flat_map(|kind| kind.endings).copied().collect();
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        let neutral = ["txt", "text", "out", "log", "dat", "res", "result", "list", "mat", "dist", "matrix", "blast"];
+        assert!(neutral.iter().all(|ending| !all.contains(ending)));
+        assert!(Compression::ENDINGS.iter().all(|(ending, _)| !all.contains(ending)));
+    }
+
+    #[test]
+    fn endings_of_compressions_are_looked_through() {
+        for (name, expected) in [
+            ("a.tsv", "tsv"),
+            ("dir.svg/a", ""),
+            ("a.b.TSV.GZ", "tsv"),
+            ("a.html.zst", "html"),
+            ("a.paf.xz", "paf"),
+            ("a.sam.bz2", "sam"),
+            ("a.gz", ""),
+            ("gz", ""),
+            ("a.fagz", "fagz"),
+            (".tsv", "tsv"),
+            ("a.", ""),
+        ] {
+            assert_eq!(ending(Path::new(name)), expected, "{name}");
+        }
+        assert_eq!(renamed(Path::new("d/a.svg.gz"), "tsv"), "d/a.tsv.gz");
+        assert_eq!(renamed(Path::new("a.b.svg"), "fa"), "a.b.fa");
+    }
+}

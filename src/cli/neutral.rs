@@ -1,0 +1,22 @@
+//! Options that never change a byte of what is written.
+
+/// The options, by their names in the parser: who computes, how fast, what is checked, and what is reported of it.
+pub(crate) const NEUTRAL: &[&str] = &[
+    "check",
+    "checkpoint",
+    "chunk",
+    "device",
+    "edit_filter",
+    "exhaustive",
+    "host_memory",
+    "kernel",
+    "memory",
+    "method",
+    "no_prune",
+    "quiet",
+    "stats",
+    "strip",
+    "threads",
+    "tune",
+    "verbose",
+];
