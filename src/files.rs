@@ -5,7 +5,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+pub(crate) mod fingerprint;
 pub(crate) mod position;
+pub(crate) mod temporary;
+
+use temporary::Listed;
 
 /// Writes a file under the name `aside`, in the same directory, and then gives it its own. Whatever happens to the process or
 /// the machine, `path` holds what it held before or all of the new. Two writers of one file need two names to write aside.
@@ -13,6 +17,7 @@ pub(crate) mod position;
 /// # Errors
 /// What `fill` or the system returns; then nothing is left aside.
 pub(crate) fn replace(path: &Path, aside: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let _listed = Listed::new(aside);
     let write = || {
         let mut file = File::create(aside)?;
         fill(&mut file)?;

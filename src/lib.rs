@@ -148,7 +148,7 @@
 //! alignment tree            CIGARs, runs as devices leave them, verification by rescoring, multiple alignments; trees
 //! score                     substitution tables, gap costs, identity, the bounds of filters
 //! seq                       alphabets, the packed store, readers
-//! files                     a file that appears whole or not at all
+//! files                     files that appear whole or not at all; fingerprints of what a result depends on
 //! error                     errors that name their place
 //! ```
 //!
@@ -238,7 +238,7 @@ pub mod edit;
 #[doc(hidden)]
 pub mod engine;
 pub mod error;
-mod files;
+pub(crate) mod files;
 #[doc(hidden)]
 pub mod gpu;
 pub mod jobs;

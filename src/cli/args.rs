@@ -9,10 +9,11 @@ mod mpi;
 mod msa;
 mod pairs;
 mod papara;
+mod request;
 mod search;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{ArgAction, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use pairwave::score::SCHEMES;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub(super) use mpi::*;
 pub(super) use msa::*;
 pub(super) use pairs::*;
 pub(super) use papara::*;
+pub(super) use request::{LAYOUT, Request};
 pub(super) use search::*;
 
 const QUIET: &str = "Print errors only: no progress, no summary, no warnings";
@@ -54,12 +56,19 @@ pub(super) struct Args {
     /// All words, the program's name first.
     #[arg(skip)]
     pub typed: Vec<OsString>,
+
+    /// The arguments of the command.
+    #[arg(skip)]
+    pub request: Request,
 }
 
 impl Args {
     /// From the words of a command line.
     pub(super) fn of(typed: Vec<OsString>) -> Result<Self, clap::Error> {
-        Ok(Args { typed: typed.clone(), ..Args::try_parse_from(typed)? })
+        let program = Args::command();
+        let matches = program.clone().try_get_matches_from(&typed)?;
+        let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut Args::command()))?;
+        Ok(Args { typed, request: Request::of(&program, &matches), ..args })
     }
 }
 

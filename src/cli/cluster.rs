@@ -23,9 +23,12 @@ mod plan;
 mod run;
 mod status;
 
+use super::args::Args;
 use super::blocks::BlockCommand;
 use super::options::{Action, job_of};
+use super::tips::one_line;
 use pairwave::cluster::Directory;
+use pairwave::jobs::Fingerprint;
 use pairwave::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -56,6 +59,18 @@ pub(super) fn on_job<T: Task>(arguments: &[String], task: T) -> Result<T::Output
         Action::Dist(command) => task.on(*command),
         _ => Err(Error::usage("only a job that computes has blocks: help and lists have none")),
     }
+}
+
+/// What the rows of a job depend on, as its files are now.
+fn fingerprint(arguments: &[String]) -> Result<Fingerprint> {
+    let typed = std::iter::once("pairwave").chain(arguments.iter().map(String::as_str)).map(Into::into).collect();
+    Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?.request.fingerprint(&[])
+}
+
+/// Refuses a plan whose options or input have changed since. All input is read for that, once.
+fn check_inputs(directory: &Directory) -> Result<()> {
+    let manifest = directory.manifest();
+    manifest.check(&fingerprint(&manifest.arguments)?)
 }
 
 /// A path that stands for the same file wherever the process goes.

@@ -1,46 +1,111 @@
-//! Ctrl-C: the first asks the job to stop, the second ends the process.
+//! Signals. The first request to stop is passed to the job, the second ends the process. Whatever signal ends the process, no
+//! temporary file is left if a handler can run.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The exit code of a job that was stopped.
-const STOPPED: i32 = 130;
-
-/// A flag that is set when the user asks to stop: by Ctrl-C, a request to terminate, or the end of the terminal. Called once.
+/// Sets handlers for all signals that end a process. Called once, at the start. Until [`watch`] is called, each of them ends the
+/// process at once.
 ///
 /// A signal that the process inherited as ignored (`nohup` ignores the end of the terminal, a script's `&` job Ctrl-C) stays
-/// ignored; the others are heard all the same.
+/// ignored; the others are handled all the same.
+pub(super) fn start() {
+    system::start();
+}
+
+/// Returns a flag that is set when the user asks to stop: by Ctrl-C, a request to terminate, the end of the terminal, or a
+/// limit of a batch system. From now on the first of these does nothing else.
 pub(super) fn watch() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    system::listen(&flag);
-    flag
+    system::watch()
+}
+
+/// The exit code of a job that was stopped: 128 and the number of the signal.
+pub(super) fn exit_code() -> u8 {
+    system::exit_code()
 }
 
 #[cfg(unix)]
 mod system {
     use super::*;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    use signal_hook::flag::{register, register_conditional_shutdown};
+    use libc::c_int;
+    use pairwave::output::for_each_temporary;
+    use signal_hook::consts::*;
+    use signal_hook::low_level::{emulate_default_handler, register};
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicI32, Ordering};
 
-    pub(super) fn listen(flag: &Arc<AtomicBool>) {
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+    /// Signals that ask to stop. Batch systems send SIGUSR1, SIGUSR2 and SIGXCPU before their limits are reached.
+    const REQUESTS: [c_int; 6] = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU];
+    /// Other signals that end a process, except those of faults in its code. `abort` sends SIGABRT, also for want of memory.
+    const ENDS: [c_int; 7] = [SIGQUIT, SIGABRT, SIGALRM, SIGVTALRM, SIGPROF, SIGSYS, SIGTRAP];
+    /// The same on Linux.
+    #[cfg(target_os = "linux")]
+    const MORE_ENDS: [c_int; 3] = [libc::SIGPOLL, libc::SIGPWR, libc::SIGSTKFLT];
+    #[cfg(not(target_os = "linux"))]
+    const MORE_ENDS: [c_int; 0] = [];
+
+    /// The flag of the job, once there is one.
+    static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    /// The signal that asked first; 0 for none.
+    static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+    pub(super) fn start() {
+        for signal in REQUESTS.into_iter().chain(ENDS).chain(MORE_ENDS).chain(real_time()) {
             if is_ignored(signal) {
                 continue;
             }
-            // In this order: what the flag was before the signal decides.
-            let handled = register_conditional_shutdown(signal, STOPPED, Arc::clone(flag))
-                .and_then(|_| register(signal, Arc::clone(flag)));
-            if let Err(problem) = handled {
+            // SAFETY: `handle` calls only what a signal handler may call, as is said there.
+            if let Err(problem) = unsafe { register(signal, move || handle(signal)) } {
                 tracing::debug!("signal {signal} is left alone: {problem}");
             }
         }
         // A file beyond the limit of `ulimit -f` is then an error of the write, not the end of the process.
-        if let Err(problem) = register(SIGXFSZ, Arc::default()) {
+        if let Err(problem) = signal_hook::flag::register(SIGXFSZ, Arc::default()) {
             tracing::debug!("too large files end the process: {problem}");
         }
     }
 
-    fn is_ignored(signal: i32) -> bool {
+    pub(super) fn watch() -> Arc<AtomicBool> {
+        Arc::clone(ASKED.get_or_init(Arc::default))
+    }
+
+    pub(super) fn exit_code() -> u8 {
+        let signal = match SIGNAL.load(Ordering::SeqCst) {
+            0 => SIGINT,
+            signal => signal,
+        };
+        u8::try_from(128 + signal).unwrap_or(128)
+    }
+
+    /// Runs as a signal handler: everything here works on atomics, or is a system call that handlers may make.
+    fn handle(signal: c_int) {
+        if let Some(asked) = ASKED.get().filter(|_| REQUESTS.contains(&signal)) {
+            if SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                asked.store(true, Ordering::SeqCst);
+                return;
+            }
+        }
+        for_each_temporary(|path| {
+            // SAFETY: the path ends with a NUL, and `unlink` may be called in a handler.
+            unsafe { libc::unlink(path.as_ptr()) };
+        });
+        // The parent sees which signal it was.
+        if emulate_default_handler(signal).is_err() {
+            // SAFETY: `_exit` may be called in a handler.
+            unsafe { libc::_exit(128 + signal) };
+        }
+    }
+
+    /// Real-time signals, which end a process as well.
+    fn real_time() -> std::ops::RangeInclusive<c_int> {
+        #[cfg(target_os = "linux")]
+        return libc::SIGRTMIN()..=libc::SIGRTMAX();
+        #[cfg(not(target_os = "linux"))]
+        #[expect(clippy::reversed_empty_ranges, reason = "there are none")]
+        return 1..=0;
+    }
+
+    fn is_ignored(signal: c_int) -> bool {
         let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();
         // SAFETY: with no new action the call only writes the present one to `found`, which is of the type that it expects.
         let asked = unsafe { libc::sigaction(signal, std::ptr::null(), found.as_mut_ptr()) };
@@ -52,17 +117,34 @@ mod system {
 #[cfg(not(unix))]
 mod system {
     use super::*;
+    use std::sync::OnceLock;
     use std::sync::atomic::Ordering;
 
-    pub(super) fn listen(flag: &Arc<AtomicBool>) {
-        let seen = Arc::clone(flag);
-        let handled = ctrlc::try_set_handler(move || {
-            if seen.swap(true, Ordering::SeqCst) {
-                std::process::exit(STOPPED);
+    /// The exit code of a job that was stopped.
+    const STOPPED: u8 = 130;
+
+    pub(super) fn start() {}
+
+    pub(super) fn watch() -> Arc<AtomicBool> {
+        static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+        let asked = ASKED.get_or_init(|| {
+            let (asked, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+            let flag = Arc::clone(&asked);
+            let handled = ctrlc::try_set_handler(move || {
+                flag.store(true, Ordering::SeqCst);
+                if seen.swap(true, Ordering::SeqCst) {
+                    std::process::exit(i32::from(STOPPED));
+                }
+            });
+            if let Err(problem) = handled {
+                tracing::debug!("signals are left alone: {problem}");
             }
+            asked
         });
-        if let Err(problem) = handled {
-            tracing::debug!("signals are left alone: {problem}");
-        }
+        Arc::clone(asked)
+    }
+
+    pub(super) fn exit_code() -> u8 {
+        STOPPED
     }
 }

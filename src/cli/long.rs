@@ -48,6 +48,8 @@ pub(super) struct Long {
     pub plot: Option<(PathBuf, Picture)>,
     pub stats: Option<PathBuf>,
     pub compute: Compute,
+    /// What was asked for.
+    pub request: Request,
 }
 
 impl TryFrom<LongArgs> for Long {
@@ -113,6 +115,7 @@ impl TryFrom<LongArgs> for Long {
             plot,
             stats,
             compute,
+            request: Request::default(),
         })
     }
 }
@@ -199,19 +202,12 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
         LongFormatName::Tsv => LongFormat::Tsv(fields(Field::long_tsv_defaults)?),
         LongFormatName::Jsonl => LongFormat::JsonLines(fields(Field::long_json_defaults)?),
         LongFormatName::Paf => LongFormat::Paf,
-        LongFormatName::Sam => LongFormat::Sam { command: command_line() },
+        LongFormatName::Sam => LongFormat::Sam { command: String::new() },
         LongFormatName::Text => {
             let width = args.width.map_or(60, |width| width as usize);
             LongFormat::Text { width: positive("--width", width)?.get() as u32 }
         }
     })
-}
-
-/// How the program was called, without its path.
-pub(super) fn command_line() -> String {
-    let mut words = vec!["pairwave".to_owned()];
-    words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));
-    words.join(" ")
 }
 
 /// A file for a plot; no other file may be lost.
@@ -243,6 +239,14 @@ fn check_alphabet(alphabet: Alphabet, strand: Option<Strand>, format: &LongForma
 }
 
 impl Long {
+    /// Sets what was asked for, for the header of SAM and for the checkpoint.
+    pub(super) fn set_request(&mut self, request: Request) {
+        if let LongFormat::Sam { command } = &mut self.format {
+            *command = request.line();
+        }
+        self.request = request;
+    }
+
     /// The strands of sequences of this alphabet that are aligned.
     fn strand(&self, alphabet: Alphabet) -> Strand {
         let all = if alphabet == Alphabet::Dna { Strand::Both } else { Strand::Forward };

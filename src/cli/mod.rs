@@ -47,11 +47,13 @@ use pairwave::output::Field;
 use pairwave::score::NamedScheme;
 use pairwave::{Error, Result};
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Runs the program: the exit code is 0, that of [`Error::exit_code`], or 1 of a bench that found something slower.
 pub(crate) fn run() -> ExitCode {
     quieten_vulkan();
+    interrupt::start();
     let typed: Vec<OsString> = std::env::args_os().collect();
     let is_silent = mpi::leaves_it_to_rank_0(&typed);
     let is_command = |word: &str| Args::command().find_subcommand(word).is_some();
@@ -120,15 +122,22 @@ fn report(error: &Error) -> ExitCode {
         Error::Interrupted => log::line("interrupted"),
         error => log::error(&flags::message(error)),
     }
-    ExitCode::from(error.exit_code())
+    ExitCode::from(match error {
+        Error::Interrupted => interrupt::exit_code(),
+        error => error.exit_code(),
+    })
 }
 
 /// What clap has to say: help and version on standard output, errors on one line in our form on standard error.
 fn report_typing(typed: &[OsString], error: &clap::Error) -> ExitCode {
     if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // A reader that went away has seen enough.
-        let _ = error.print();
-        return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        return match printed {
+            _ if error.use_stderr() => ExitCode::from(2),
+            Ok(()) => ExitCode::SUCCESS,
+            // A reader that went away has seen enough.
+            Err(problem) => report(&Error::io("standard output", problem)),
+        };
     }
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.as_str(),

@@ -1,9 +1,7 @@
 //! `pairwave mpi`: what is valid.
 
 use super::args::{InputName, MpiArgs, MpiJob, ResultsName};
-use super::neutral::NEUTRAL;
 use super::size;
-use clap::Subcommand;
 use pairwave::{Error, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -128,64 +126,6 @@ fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
     Ok(kept)
 }
 
-/// A job's command line without who computes, and what is told of it: what may differ when it goes on.
-#[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "as above"))]
-pub(super) fn essence(arguments: &[String]) -> Vec<&str> {
-    let spellings = Spellings::of(arguments);
-    let (mut kept, mut words) = (Vec::new(), arguments.iter());
-    while let Some(word) = words.next() {
-        if word == "--" {
-            kept.extend(std::iter::once(word).chain(words.by_ref()).map(String::as_str));
-        } else if spellings.with_value.contains(word) {
-            words.next();
-        } else if !spellings.is_one(word) {
-            kept.push(word.as_str());
-        }
-    }
-    kept
-}
-
-/// How a job's options are spelt that may differ. One job's letter can be another thing in the next: -p is the threads of a
-/// search, and PaPaRa's parameters.
-struct Spellings {
-    with_value: Vec<String>,
-    alone: Vec<String>,
-}
-
-impl Spellings {
-    fn of(arguments: &[String]) -> Self {
-        let jobs = MpiJob::augment_subcommands(clap::Command::new("mpi"));
-        let job = arguments.iter().find_map(|word| jobs.find_subcommand(word));
-        let options = || job.into_iter().flat_map(clap::Command::get_arguments);
-        let letters = |option: &clap::Arg| option.get_short_and_visible_aliases().unwrap_or_default();
-        let mut spellings = Spellings { with_value: Vec::new(), alone: Vec::new() };
-        for option in options().filter(|option| NEUTRAL.contains(&option.get_id().as_str())) {
-            let is_alone = !option.get_action().takes_values();
-            let names = if is_alone { &mut spellings.alone } else { &mut spellings.with_value };
-            // An option without a letter keeps the letters beside it.
-            let beside = option.get_visible_short_aliases().filter(|_| option.get_short().is_none());
-            let letters = letters(option).into_iter().chain(beside.unwrap_or_default());
-            names.extend(letters.map(|letter| format!("-{letter}")));
-            let long = option.get_long_and_visible_aliases().unwrap_or_default();
-            names.extend(long.into_iter().map(|name| format!("--{name}")));
-        }
-        // An option of the program, unless the job means something else by it.
-        if !options().any(|option| letters(option).contains(&'q')) {
-            spellings.alone.push("-q".into());
-        }
-        spellings
-    }
-
-    /// Whether a word is an option that stands alone, or one with its value behind it: --threads=3, -t3.
-    fn is_one(&self, word: &str) -> bool {
-        let has_value = |name: &String| match word.strip_prefix(name.as_str()) {
-            Some(value) => !name.starts_with("--") || value.starts_with('='),
-            None => false,
-        };
-        self.alone.iter().any(|name| name == word) || self.with_value.iter().any(has_value)
-    }
-}
-
 /// Whether this process is a rank that has nothing to say about a wrong command line, because another one does: by what
 /// launchers tell their processes.
 pub(super) fn leaves_it_to_rank_0(typed: &[OsString]) -> bool {
@@ -226,28 +166,5 @@ mod tests {
         for wrong in ["0", "-1", "some", ""] {
             assert!(gpus(wrong).unwrap_err().to_string().contains("neither a number above 0 nor 'all'"));
         }
-    }
-
-    #[test]
-    fn who_computes_may_change_when_a_job_goes_on() {
-        let job = words("allpairs a.fa -o b.tsv --min-identity 0.9");
-        for line in [
-            "allpairs a.fa -o b.tsv --min-identity 0.9 --device cpu --threads=3 --tune",
-            "allpairs -t 4 a.fa -j3 -o b.tsv --memory 3G --min-identity 0.9 --stats s.json",
-            "-q allpairs a.fa -o b.tsv --kernel nw_band --min-identity 0.9",
-        ] {
-            assert_eq!(essence(&words(line)), job, "{line}");
-        }
-        assert_ne!(essence(&words("allpairs a.fa -o b.tsv --min-identity 0.8")), job);
-        assert_eq!(essence(&words("allpairs -- --tune")), ["allpairs", "--", "--tune"]);
-        let search = words("search a.fa b.fa -o c.tsv");
-        for threads in ["-p 2", "-p2", "-p=2", "-t 2", "-j2", "--num-threads 2", "--num-threads=2", "--threads 2"] {
-            assert_eq!(essence(&words(&format!("search a.fa b.fa {threads} -o c.tsv"))), search, "{threads}");
-        }
-        // Here -p and -t are not of threads, and -q has a value.
-        for same in ["papara -p 0:1:2:3 -t a -s b -q c -o d", "allpairs a.fa -o b.tsv --memory-of-mine 3"] {
-            assert_eq!(essence(&words(same)), words(same));
-        }
-        assert_eq!(essence(&words("papara -j 3 -t a --threads=2 -q c")), words("papara -t a -q c"));
     }
 }

@@ -20,3 +20,7 @@ pub(crate) const NEUTRAL: &[&str] = &[
     "tune",
     "verbose",
 ];
+
+/// Options that name files to write. They change no byte of the other files.
+pub(crate) const OUTPUT_FILES: &[&str] =
+    &["distmat_out", "guidetree_out", "output", "plot", "report", "table", "tree_out"];

@@ -4,12 +4,12 @@ mod pairs;
 
 use super::args::*;
 use super::bench::Bench;
-use super::blocks::{Merge, Plan, RunBlocks};
+use super::blocks::{BlockCommand as _, Merge, Plan, RunBlocks};
 use super::common::{Compute, check_stats, check_strand, compute, max_hits, output, positive};
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::endings;
-use super::long::{Long, command_line};
+use super::long::Long;
 use super::makedb::{DbInfo, MakeDb};
 use super::mpi::Mpi;
 use super::msa::MultipleAlign;
@@ -122,7 +122,7 @@ impl TryFrom<Args> for Options {
     type Error = Error;
 
     fn try_from(args: Args) -> Result<Self> {
-        let action = match args.command {
+        let mut action = match args.command {
             _ if args.citation => Action::Citation,
             None => return Err(Error::usage("a command is missing; see 'pairwave --help'")),
             Some(Command::Allpairs(args)) if args.scoring.lists_schemes() => Action::Schemes,
@@ -159,6 +159,14 @@ impl TryFrom<Args> for Options {
             Some(Command::Completions { shell }) => Action::Completions(shell),
             Some(Command::Man { directory }) => Action::Man(directory),
         };
+        match &mut action {
+            Action::AllPairs(job) => job.set_command_line(args.request.line()),
+            Action::Search(job) => job.set_command_line(args.request.line()),
+            Action::Pairs(job) => job.set_command_line(args.request.line()),
+            Action::Long(job) => job.set_request(args.request),
+            Action::Papara(job) => job.request = args.request,
+            _ => {}
+        }
         Ok(Options { quiet: args.quiet, verbose: args.verbose, action })
     }
 }
@@ -346,7 +354,7 @@ fn format(args: &AllPairsArgs, mode: Mode) -> Result<Format> {
         FormatName::Jsonl => Format::JsonLines(fields(Field::json_defaults, Field::local_json_defaults)?),
         FormatName::Blast6 => Format::Blast6,
         FormatName::Paf => Format::Paf,
-        FormatName::Sam => Format::Sam { command: command_line() },
+        FormatName::Sam => Format::Sam { command: String::new() },
         FormatName::Text => {
             let width = args.width.map_or(60, |width| width as usize);
             Format::Text { width: positive("--width", width)?.get() as u32 }

@@ -16,7 +16,9 @@ use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{IdentityDefinition, Scoring};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs, read_partners};
+use pairwave::seq::{
+    PairedChunks, ReadOptions, SequenceStore, Strand, paired, read_files, read_pairs, read_partners, read_qualified,
+};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -87,7 +89,9 @@ impl PairsJob {
     fn stores(&self, other: Option<&String>) -> Result<[Arc<SequenceStore>; 2]> {
         let paths: Vec<&str> = [Some(&self.a), other].into_iter().flatten().map(String::as_str).collect();
         let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
-        let mut stores = read_files(&paths, &options)?.into_iter().map(Arc::new);
+        // SAM has the qualities of reads.
+        let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
+        let mut stores = read(&paths, &options)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let targets = stores.next().unwrap_or_else(|| Arc::clone(&queries));
         Ok([queries, targets])

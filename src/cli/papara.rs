@@ -14,7 +14,7 @@ use pairwave::gpu::kernels::Family;
 use pairwave::jobs::blocks::Whole;
 use pairwave::jobs::papara::spool::Spool;
 use pairwave::jobs::stats::JobStats;
-use pairwave::jobs::{Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
+use pairwave::jobs::{Fingerprint, Job, PhyloAlignment, PhyloResult, ReadSource, Run, Summary};
 use pairwave::output::{Best, BestTable, Extent, Output, PlacedFormat, PlacedRead, PlacedWriter, ReferenceRows};
 use pairwave::papara::{GapModel, Reference};
 use pairwave::score::{Gaps, PhyloScheme};
@@ -23,7 +23,6 @@ use pairwave::seq::{Alphabet, NameRules, Namer, Renamed, Strand};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,6 +47,8 @@ pub(super) struct Papara {
     /// Where to write what the job took.
     pub stats: Option<PathBuf>,
     pub compute: Compute,
+    /// What was asked for.
+    pub request: Request,
 }
 
 impl TryFrom<PaparaArgs> for Papara {
@@ -115,6 +116,7 @@ impl TryFrom<PaparaArgs> for Papara {
             exhaustive: args.exhaustive,
             stats,
             compute,
+            request: Request::default(),
         })
     }
 }
@@ -175,23 +177,23 @@ impl Papara {
         Namer::new(self.name_rules(), reference.names.iter().map(|name| name.as_slice()))
     }
 
-    /// What a checkpoint must agree with.
-    fn fingerprint(&self, reference: &Reference) -> Result<u64> {
-        let mut hasher = DefaultHasher::new();
-        let reads = Path::new(&self.reads);
-        let failed = |error| Error::Io { path: reads.into(), source: error };
-        let about = reads.metadata().map_err(failed)?;
-        (reads.canonicalize().map_err(failed)?, about.len(), about.modified().ok()).hash(&mut hasher);
-        (&reference.names, &reference.rows, reference.tree.annotated(), self.scheme, self.strand as u8)
-            .hash(&mut hasher);
-        (self.gap_model == GapModel::Likelihood).hash(&mut hasher);
-        Ok(hasher.finish())
+    /// What a checkpoint must agree with: everything that was asked for except the layout of the output, all files, and the
+    /// references as they were read, since these may come from standard input.
+    fn fingerprint(&self, reference: &Reference) -> Result<Fingerprint> {
+        let rows = reference.names.iter().map(|name| name.as_slice()).zip(&reference.rows);
+        let rows = rows.flat_map(|(name, row)| [name, b"\t", row.as_slice(), b"\n"]);
+        let all = self.request.fingerprint(LAYOUT)?;
+        Ok(all
+            // Given or detected.
+            .with("--alphabet", reference.alphabet.letters())
+            .with_bytes("references", rows)
+            .with_bytes("tree", [reference.tree.annotated().as_slice()]))
     }
 
     /// Where finished reads wait, if they do.
     fn spool(&self, reference: &Reference) -> Result<Option<Spool>> {
         if let Some(path) = &self.checkpoint {
-            let (spool, reads) = Spool::open(path, self.fingerprint(reference)?)?;
+            let (spool, reads) = Spool::open(path, &self.fingerprint(reference)?)?;
             if reads > 0 {
                 log::line(&format!("going on behind {} reads of {}", HumanCount(reads), path.display()));
             }

@@ -13,7 +13,7 @@ use pairwave::jobs::{self, PairResult, Run, Summary, devices};
 use pairwave::output::{self, Context, Format, Output, Pair, PairWriter};
 use pairwave::pairs::kernels::family_of;
 use pairwave::score::{Mode, Scoring};
-use pairwave::seq::{ReadOptions, SequenceStore, read_files};
+use pairwave::seq::{ReadOptions, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::sync::Arc;
@@ -51,8 +51,10 @@ impl JobCommand for AllPairs {
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
         let paths: Vec<&str> = [Some(&self.seqs), self.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
-        let mut stores =
-            read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
+        // SAM has the qualities of reads.
+        let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
+        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
+        let mut stores = read(&paths, &options)?.into_iter().map(Arc::new);
         let queries = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
         let scoring = self.scoring.resolve(queries.alphabet())?.scoring()?;
         check_strand(self.strand, queries.alphabet())?;

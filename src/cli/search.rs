@@ -6,7 +6,6 @@ mod run;
 use super::args::*;
 use super::common::{Compute, check_others, check_stats, check_strand, compute, output};
 use super::endings;
-use super::long::command_line;
 use super::scoring::ScoringChoice;
 use super::tips::share_of_percent;
 use pairwave::output::search::SearchFormat;
@@ -117,7 +116,7 @@ impl TryFrom<SearchArgs> for Search {
             stats,
             report,
             compute,
-            command: command_line(),
+            command: String::new(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Jobs in blocks beyond one machine: a directory that many processes share.
 //!
 //! ```text
-//! manifest.json       what was cut: command line, input with its hashes, blocks; a digest of it all
+//! manifest.json       what was cut: command line, options and input with checksums, blocks; a digest of it all
 //! blocks/000123.part  the rows of a block, which appear whole or not at all
 //! claims/             who computes which block now
 //! journal.jsonl       what happened
@@ -31,13 +31,13 @@ use std::path::{Path, PathBuf};
 
 pub use claim::{Claim, Claimed, Holder};
 pub use journal::{Entry, Event};
-pub use manifest::{Digest, InputFile, Manifest};
+pub use manifest::{Digest, Manifest};
 pub use merge::{Merged, ranges};
 pub use parts::{Made, PartInfo, PartState, PartWriter, Rows};
 pub use process::{Process, host};
 
 use crate::error::{Error, Result};
-use crate::files;
+use crate::files::{self, temporary::Temporary};
 use crate::jobs::blocks::Divisible;
 use claim::{Claims, forgive_gone};
 
@@ -71,16 +71,16 @@ impl Directory {
         for part in [BLOCKS, CLAIMS] {
             fs::create_dir_all(path.join(part)).map_err(failed)?;
         }
-        let (name, aside) = (path.join(MANIFEST), path.join(format!(".{}", process::word())));
+        let name = path.join(MANIFEST);
         let bytes = manifest.to_bytes()?;
-        let file = fs::File::create_new(&aside).map_err(failed)?;
-        let written = (&file).write_all(&bytes).and_then(|()| match fs::hard_link(&aside, &name) {
+        let aside = Temporary::create(path, MANIFEST).map_err(failed)?;
+        let written = aside.file().write_all(&bytes).and_then(|()| match fs::hard_link(aside.path(), &name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Ok(()) => file.sync_all().and_then(|()| files::sync_directory_of(&name)),
+            Ok(()) => aside.file().sync_all().and_then(|()| files::sync_directory_of(&name)),
             // Without links, two who plan at once are not told from each other.
-            Err(_) => files::publish(&file, &aside, &name),
+            Err(_) => files::publish(aside.file(), aside.path(), &name),
         });
-        let _ = fs::remove_file(&aside);
+        drop(aside);
         written.map_err(|error| Error::io(name, error))?;
         Self::open(path)
     }

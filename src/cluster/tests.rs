@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::files::fingerprint::Fingerprint;
 use crate::jobs::blocks::{Block, BlockSink, Divisible};
 use crate::jobs::{Job, Run, Summary};
 
@@ -144,7 +145,8 @@ fn planned(job: &Products, cells: u64) -> (TempDir, Directory) {
     let input = folder.path().join("input");
     fs::write(&input, "numbers").unwrap();
     let blocks = job.cut(cells).unwrap();
-    let manifest = Manifest::new(vec!["products".into()], &[&input], cells, blocks).unwrap();
+    let inputs = Fingerprint::default().with_file("input", &input).unwrap();
+    let manifest = Manifest::new(vec!["products".into()], inputs, cells, blocks).unwrap();
     let directory = Directory::create(&folder.path().join("work"), manifest).unwrap();
     (folder, directory)
 }

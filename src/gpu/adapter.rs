@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::memory::device_local_bytes;
 pub use super::memory::memory_budget;
 use crate::error::{Error, Result};
+use crate::files::fingerprint::Fingerprint;
 
 /// A graphics adapter as `pairwave devices` shows it.
 #[derive(Debug, Clone, Serialize)]
@@ -48,6 +49,41 @@ pub struct AdapterDescription {
 const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
 impl AdapterDescription {
+    /// What measurements on it depend on. Every field is named here, so that a new one cannot be forgotten.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        let AdapterDescription {
+            name,
+            vendor,
+            backend,
+            kind,
+            driver,
+            subgroup_sizes,
+            workgroup_memory_bytes,
+            max_buffer_bytes,
+            max_binding_bytes,
+            max_workgroup_invocations,
+            features,
+            // These tell adapters of one model apart.
+            index: _,
+            label: _,
+            pci_bus_id: _,
+            // Software adapters and integrated ones report a part of the system's memory.
+            memory_bytes: _,
+        } = self;
+        Fingerprint::default()
+            .with("adapter", name)
+            .with("vendor", vendor)
+            .with("backend", backend)
+            .with("kind", kind)
+            .with("driver", driver)
+            .with("subgroups", format!("{subgroup_sizes:?}"))
+            .with(
+                "limits",
+                format!("{workgroup_memory_bytes} {max_buffer_bytes} {max_binding_bytes} {max_workgroup_invocations}"),
+            )
+            .with("features", features.join(","))
+    }
+
     /// Loop iterations that an invocation may make in a dispatch, if the driver limits them.
     pub(crate) fn loop_budget(&self) -> Option<u64> {
         self.driver.contains("llvmpipe").then_some(LLVMPIPE_LOOP_ITERATIONS)

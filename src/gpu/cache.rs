@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::files;
+use crate::files::temporary::Temporary;
 
 /// A file of the cache, if the user has a cache directory.
 fn cache_file(name: &str) -> Option<PathBuf> {
@@ -52,8 +52,9 @@ pub(crate) fn add<T: Serialize + DeserializeOwned>(name: &str, key: &str, value:
         std::fs::create_dir_all(directory).ok()?;
         let text = serde_json::to_vec_pretty(&cache).ok()?;
         // Other processes may write the same file now.
-        let aside = path.with_extension(format!("{}.part", std::process::id()));
-        files::replace(&path, &aside, |file| file.write_all(&text)).ok()
+        let aside = Temporary::create(directory, name).ok()?;
+        aside.file().write_all(&text).and_then(|()| aside.file().sync_all()).ok()?;
+        aside.persist(&path).ok().map(drop)
     };
     if write().is_none() {
         tracing::debug!("{name} could not be written");

@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use crate::engine::stats::{EngineStats, go_on};
 
+pub use crate::files::fingerprint::{Difference, Fingerprint, InputFile};
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
 pub use edit_filter::EditFilter;

@@ -91,6 +91,10 @@ impl LongContext {
         self.forward.queries.codes(self.query_id)
     }
 
+    pub(super) fn query_qualities(&self) -> &[u8] {
+        self.forward.queries.qualities(self.query_id)
+    }
+
     pub(super) fn target_name(&self) -> &str {
         self.forward.targets.name(self.target_id)
     }

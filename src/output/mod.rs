@@ -49,6 +49,8 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+#[doc(hidden)]
+pub use crate::files::temporary::for_each as for_each_temporary;
 pub use columns::{Columns, Range32};
 pub use compress::Compression;
 pub use distance::Distance;

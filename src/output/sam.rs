@@ -9,6 +9,8 @@
 //! one is supplementary if it aligns a part of the query that no earlier one does, else secondary and without SEQ, as in
 //! minimap2. Mapping quality is 255 (not available). If there is no alignment, the query is unmapped.
 //!
+//! QUAL has the qualities of a query that was read from FASTQ, wherever SEQ has its letters.
+//!
 //! Hits of a search have BLAST's tags for the E-value (`EV:f`) and for bits (`BS:f`) as well.
 
 mod pairs;
@@ -72,7 +74,9 @@ pub(super) fn write(context: &LongContext, command: &str, found: &[Found<'_>], o
         push_unsigned(output.buffer(), UNMAPPED);
         output.buffer().extend_from_slice(b"\t*\t0\t0\t*\t*\t0\t0\t");
         push_letters(context.query_codes(), context.alphabet(), output)?;
-        output.buffer().extend_from_slice(b"\t*\n");
+        output.buffer().push(b'\t');
+        push_qualities(context.query_qualities(), false, output)?;
+        output.buffer().push(b'\n');
     }
     Ok(())
 }
@@ -128,18 +132,32 @@ fn record(all: &LongContext, found: &Found<'_>, earlier: &mut Vec<Range32>, outp
     push_clip(out, query_length - place.query.end);
     out.extend_from_slice(b"\t*\t0\t0\t");
     if rank == SECONDARY {
-        out.push(b'*');
+        out.extend_from_slice(b"*\t*");
     } else {
         earlier.push(part);
         push_letters(context.queries.codes(pair.query), all.alphabet(), output)?;
+        output.buffer().push(b'\t');
+        push_qualities(all.query_qualities(), hit.is_reverse, output)?;
     }
     push_tail(output.buffer(), place.edits, &pair);
     output.pass_on()
 }
 
-/// What follows SEQ: no qualities, and the tags.
+/// Writes QUAL: the qualities of FASTQ, backwards where the query's reverse complement is aligned, or `*` where there are none.
+fn push_qualities(qualities: &[u8], is_reverse: bool, output: &mut impl Bytes) -> Result<()> {
+    if qualities.is_empty() {
+        output.buffer().push(b'*');
+    } else if is_reverse {
+        output.buffer().extend(qualities.iter().rev());
+    } else {
+        output.buffer().extend_from_slice(qualities);
+    }
+    output.pass_on()
+}
+
+/// What follows QUAL: the tags.
 fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
-    out.extend_from_slice(b"\t*\tNM:i:");
+    out.extend_from_slice(b"\tNM:i:");
     push_unsigned(out, edits);
     out.extend_from_slice(b"\tAS:i:");
     push_integer(out, pair.score);

@@ -2,20 +2,19 @@
 
 use super::compress::{Compression, Compressor};
 use crate::error::{Error, Result};
+use crate::files::temporary::Temporary;
 use std::fs::{self, File};
 use std::io::{self, Stdout, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Bytes that are gathered before they are passed on.
 const BUFFER_BYTES: usize = 1 << 17;
-/// Characters of an output's name that its temporary name begins with.
-const NAME_CHARS: usize = 48;
 
 /// A destination with a buffer in front of it.
 ///
 /// A regular file is written under a temporary name beside its own (`.NAME.….part`) and renamed by [`Output::finish`]; if that is never
-/// reached the temporary file is removed and an older file of the name stays as it was. The ending of the name may ask for a
+/// reached the temporary file is removed and an older file of the name stays as it was. What a process that was killed has left
+/// under such a name is removed by the next one that writes the file. The ending of the name may ask for a
 /// [`Compression`]. A closed pipe shows as [`Error::OutputClosed`].
 #[derive(Debug)]
 pub struct Output {
@@ -54,7 +53,7 @@ enum Base {
     /// Not a regular file (`/dev/null`, a named pipe): nothing to rename.
     Device(File),
     Temporary {
-        file: NamedTempFile,
+        file: Temporary,
         target: PathBuf,
     },
     Other(Box<dyn Write + Send>),
@@ -151,7 +150,7 @@ impl Output {
         };
         base.flush().map_err(failed)?;
         if let Base::Temporary { file, target } = base {
-            file.persist(target).map_err(|problem| failed(problem.error))?;
+            file.persist(&target).map_err(failed)?;
         }
         Ok(())
     }
@@ -175,21 +174,9 @@ fn open_file(path: &Path) -> io::Result<Base> {
         Some(name) if !path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) => name.to_string_lossy(),
         _ => return Err(io::Error::new(io::ErrorKind::NotFound, "no such directory")),
     };
-    // A name may be as long as the system's names can be, and this one is longer.
-    let prefix: String = ".".chars().chain(name.chars().take(NAME_CHARS)).chain(".".chars()).collect();
-    // Opened like any file, so that it gets the usual permissions: tempfile's own files are private to the user. The
-    // system's error is kept, as tempfile's names the temporary file, which the user never typed.
-    let mut code = None;
-    let file = tempfile::Builder::new().prefix(&prefix).suffix(".part").make_in(directory, |path| {
-        let opened = File::options().write(true).create_new(true).open(path);
-        opened.inspect_err(|error| code = error.raw_os_error())
-    });
-    let file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => io::Error::new(error.kind(), format!("no directory {}", directory.display())),
-        _ => code.map_or(error, io::Error::from_raw_os_error),
-    })?;
+    let file = Temporary::create(directory, &name)?;
     if let Ok(found) = found {
-        file.as_file().set_permissions(found.permissions())?;
+        file.file().set_permissions(found.permissions())?;
     }
     Ok(Base::Temporary { file, target })
 }
@@ -199,7 +186,7 @@ impl Write for Base {
         match self {
             Base::Standard(stream) => stream.write(bytes),
             Base::Device(file) => file.write(bytes),
-            Base::Temporary { file, .. } => file.write(bytes),
+            Base::Temporary { file, .. } => file.file().write(bytes),
             Base::Other(stream) => stream.write(bytes),
         }
     }
@@ -208,7 +195,7 @@ impl Write for Base {
         match self {
             Base::Standard(stream) => stream.flush(),
             Base::Device(file) => file.flush(),
-            Base::Temporary { file, .. } => file.flush(),
+            Base::Temporary { file, .. } => file.file().flush(),
             Base::Other(stream) => stream.flush(),
         }
     }

@@ -25,7 +25,9 @@ pub use input::read_text;
 pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};
 pub use part::Part;
-pub use reader::{AlphabetChoice, ReadOptions, read_bytes, read_described, read_files, read_partners, read_queries};
+pub use reader::{
+    AlphabetChoice, ReadOptions, read_bytes, read_described, read_files, read_partners, read_qualified, read_queries,
+};
 pub use store::{SequenceId, SequenceStore, StoreBuilder};
 pub use strand::{Strand, StrandOf, Strands, reverse_complement, reverse_complement_letters};
 pub use written::Written;

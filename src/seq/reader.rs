@@ -61,13 +61,25 @@ pub struct ReadOptions {
 ///
 /// Warnings (duplicate names, a file that looks to be of the other alphabet) go through [`tracing::warn!`].
 pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
+    read_each(paths, options, || Recorder::new(options, LIMITS))
+}
+
+/// Reads files as [`read_files`] does, and keeps the qualities of FASTQ ([`SequenceStore::qualities`]).
+///
+/// # Errors
+/// As [`read_files`]; [`Error::Input`] also for a quality that is no printable ASCII character.
+pub fn read_qualified(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
+    read_each(paths, options, || Recorder { keeps_qualities: true, ..Recorder::new(options, LIMITS) })
+}
+
+/// Reads every file with a recorder of its own.
+fn read_each(paths: &[&str], options: &ReadOptions, recorder: impl Fn() -> Recorder) -> Result<Vec<SequenceStore>> {
     if paths.iter().filter(|&&path| path == "-").count() > 1 {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
     // All are opened before the first is read: a misspelt name must not cost minutes.
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
-    let files =
-        inputs.into_iter().map(|input| Recorder::new(options, LIMITS).read_all(input)).collect::<Result<Vec<_>>>()?;
+    let files = inputs.into_iter().map(|input| recorder().read_all(input)).collect::<Result<Vec<_>>>()?;
     settle_alphabet(files, options)
 }
 
@@ -87,12 +99,12 @@ pub fn read_partners(paths: [&str; 2], options: &ReadOptions) -> Result<[Sequenc
 }
 
 /// Reads one file as [`read_files`] does, and keeps what headers say after the names
-/// ([`SequenceStore::description`]).
+/// ([`SequenceStore::description`]) and the qualities of FASTQ ([`SequenceStore::qualities`]).
 ///
 /// # Errors
 /// As [`read_files`].
 pub fn read_described(path: &str, options: &ReadOptions) -> Result<SequenceStore> {
-    let mut recorder = Recorder::of_described(options);
+    let mut recorder = Recorder { keeps_qualities: true, ..Recorder::of_described(options) };
     recorder.read(Input::open(path)?)?;
     Ok(recorder.finish(options)?.0)
 }
@@ -104,7 +116,7 @@ pub fn read_described(path: &str, options: &ReadOptions) -> Result<SequenceStore
 /// As [`read_files`].
 pub fn read_queries(path: &str, alphabet: Alphabet, options: &ReadOptions) -> Result<SequenceStore> {
     let fixed = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..options.clone() };
-    let mut recorder = Recorder::of_described(&fixed);
+    let mut recorder = Recorder { keeps_qualities: true, ..Recorder::of_described(&fixed) };
     recorder.is_compared = options.alphabet == AlphabetChoice::Detect;
     recorder.read(Input::open(path)?)?;
     if recorder.is_compared {
@@ -232,6 +244,8 @@ pub(super) struct Recorder {
     letters: Option<Letters>,
     /// Whether what headers say after the names is kept.
     keeps_descriptions: bool,
+    /// Whether the qualities of FASTQ are kept.
+    keeps_qualities: bool,
     empty: EmptyRecords,
     skipped: Skipped,
     /// Whether a record with a sequence was read.
@@ -255,6 +269,7 @@ impl Recorder {
             table: detect::table(alphabet, options.degap),
             letters: None,
             keeps_descriptions: false,
+            keeps_qualities: false,
             empty: EmptyRecords::Skip,
             skipped: Skipped::default(),
             has_sequence: false,
@@ -287,7 +302,7 @@ impl Recorder {
 
     /// Reads records that belong to those of the same number in another file.
     pub(super) fn of_partners(options: &ReadOptions) -> Self {
-        Recorder { empty: EmptyRecords::Refuse, ..Recorder::new(options, LIMITS) }
+        Recorder { empty: EmptyRecords::Refuse, keeps_qualities: true, ..Recorder::new(options, LIMITS) }
     }
 
     /// Reads as it is said, and keeps letters as the file has them.
@@ -346,7 +361,7 @@ impl Recorder {
             let is_kept = match reader {
                 RecordReader::Fasta(reader) => match reader.next() {
                     None => break,
-                    Some(Ok(record)) => self.add(record.id(), record.raw_seq(), record.start_line_number())?,
+                    Some(Ok(record)) => self.add(record.id(), record.raw_seq(), None, record.start_line_number())?,
                     Some(Err(error)) if error.kind == ParseErrorKind::Io => {
                         return Err(input::read_error(name, *compression, error.msg));
                     }
@@ -354,7 +369,9 @@ impl Recorder {
                 },
                 RecordReader::Fastq(reader) => match reader.next() {
                     Ok(None) => break,
-                    Ok(Some(FastqRecord { header, sequence, line })) => self.add(header, sequence, line)?,
+                    Ok(Some(FastqRecord { header, sequence, quality, line })) => {
+                        self.add(header, sequence, Some(quality), line)?
+                    }
                     Err(FastqError::Io(error)) => return Err(input::read_error(name, *compression, error.to_string())),
                     Err(FastqError::Format { line, header, message }) => {
                         return Err(self.fastq_error(line, header.as_deref(), message));
@@ -437,7 +454,7 @@ impl Recorder {
     }
 
     /// Adds a record to the store, or returns what is wrong with it; `false` if it has no sequence and is skipped.
-    fn add(&mut self, header: &[u8], raw: &[u8], line: u64) -> Result<bool> {
+    fn add(&mut self, header: &[u8], raw: &[u8], quality: Option<&[u8]>, line: u64) -> Result<bool> {
         let line = self.lines_before + line;
         let blanks = header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
         let before = blanks as u64 + 2;
@@ -501,6 +518,18 @@ impl Recorder {
                 };
                 return Err(input_error(at(index), complaint(raw[index], self.choice) + hint));
             }
+        }
+        if let Some(qualities) = quality.filter(|_| self.keeps_qualities) {
+            let table = &self.table;
+            let is_quality = |byte: &u8| byte.is_ascii_graphic();
+            let letters = raw.iter().filter(|byte| !b"\r\n".contains(byte));
+            if let Some(index) = qualities.iter().position(|byte| !is_quality(byte)) {
+                let message = format!("{} is no quality: these are '!' to '~'", describe(qualities[index]));
+                return Err(input_error(place(line + 3, Some(index as u64 + 1)), message));
+            }
+            // A gap that is taken out takes its quality along.
+            let pairs = letters.zip(qualities).filter(|(letter, _)| detect::is_code(table[**letter as usize]));
+            builder.qualify(&pairs.map(|(_, &quality)| quality).collect::<Vec<u8>>());
         }
         let words = builder.words();
         if count == 0 {

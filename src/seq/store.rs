@@ -24,6 +24,8 @@ pub struct SequenceStore {
     codes: Bytes,
     /// What headers say after the names, where that was asked for. All after the last that says something lack here.
     descriptions: Option<Box<Texts>>,
+    /// Qualities of FASTQ, where that was asked for: one character a symbol. All after the last that has some lack here.
+    qualities: Option<Box<Texts>>,
 }
 
 impl SequenceStore {
@@ -37,6 +39,7 @@ impl SequenceStore {
                 ends: Vec::new(),
                 codes: Bytes::default(),
                 descriptions: None,
+                qualities: None,
             },
         }
     }
@@ -70,6 +73,12 @@ impl SequenceStore {
     /// keep it.
     pub fn description(&self, id: SequenceId) -> &[u8] {
         self.descriptions.as_ref().map_or(&[], |texts| texts.get(id as usize))
+    }
+
+    /// Its qualities as FASTQ has them, one character a symbol; empty where it has none, or the readers were not asked to keep
+    /// them.
+    pub fn qualities(&self, id: SequenceId) -> &[u8] {
+        self.qualities.as_ref().map_or(&[], |texts| texts.get(id as usize))
     }
 
     /// How many names are not UTF-8.
@@ -139,12 +148,14 @@ impl SequenceStore {
             ends,
             codes,
             descriptions: Some(Box::new(Texts { bytes, ends: description_ends })),
+            qualities: None,
         }
     }
 
     /// Bytes of memory that it takes, in about.
     pub(super) fn memory(&self) -> u64 {
-        let texts = self.names.text.len() + self.descriptions.as_ref().map_or(0, |texts| texts.bytes.len());
+        let kept = [&self.descriptions, &self.qualities].into_iter().flatten().map(|texts| texts.bytes.len());
+        let texts = self.names.text.len() + kept.sum::<usize>();
         let each = size_of::<u32>() + 3 * size_of::<usize>();
         (self.codes.len() + texts + self.len() * each) as u64
     }
@@ -152,7 +163,12 @@ impl SequenceStore {
     /// The same sequences; parts of what this gives are no copies.
     pub(super) fn shared(self) -> Self {
         let shared = |texts: Box<Texts>| Box::new(Texts { bytes: texts.bytes.shared(), ends: texts.ends });
-        SequenceStore { codes: self.codes.shared(), descriptions: self.descriptions.map(shared), ..self }
+        SequenceStore {
+            codes: self.codes.shared(),
+            descriptions: self.descriptions.map(shared),
+            qualities: self.qualities.map(shared),
+            ..self
+        }
     }
 
     /// Some of its sequences.
@@ -163,13 +179,8 @@ impl SequenceStore {
         let ends: Vec<usize> = self.ends[range.clone()].iter().map(|end| end - code_start).collect();
         let mut names = Names::default();
         ids.for_each(|id| names.push(self.name_bytes(id)));
-        let descriptions = self.descriptions.as_ref().map(|texts| {
-            let told = &texts.ends[..range.end.min(texts.ends.len())];
-            let told_from = range.start.min(told.len());
-            let told_start = start(told, told_from);
-            let bytes = texts.bytes.part(told_start..told.last().map_or(told_start, |&end| end));
-            Box::new(Texts { bytes, ends: told[told_from..].iter().map(|end| end - told_start).collect() })
-        });
+        let some = |texts: &Option<Box<Texts>>| texts.as_ref().map(|texts| Box::new(texts.part(range.clone())));
+        let (descriptions, qualities) = (some(&self.descriptions), some(&self.qualities));
         SequenceStore {
             alphabet: self.alphabet,
             names,
@@ -177,6 +188,7 @@ impl SequenceStore {
             codes: self.codes.part(code_start..code_start + ends.last().unwrap_or(&0)),
             ends,
             descriptions,
+            qualities,
         }
     }
 }
@@ -184,7 +196,11 @@ impl SequenceStore {
 /// Stores are equal if what can be asked of them is, however they hold it.
 impl PartialEq for SequenceStore {
     fn eq(&self, other: &Self) -> bool {
-        let same = |id| self.name_bytes(id) == other.name_bytes(id) && self.description(id) == other.description(id);
+        let same = |id| {
+            self.name_bytes(id) == other.name_bytes(id)
+                && self.description(id) == other.description(id)
+                && self.qualities(id) == other.qualities(id)
+        };
         self.alphabet == other.alphabet
             && self.lengths == other.lengths
             && *self.codes == *other.codes
@@ -263,6 +279,16 @@ impl Texts {
         let Some(&end) = self.ends.get(index) else { return &[] };
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..end]
+    }
+
+    /// The texts of some indices.
+    fn part(&self, range: Range<usize>) -> Texts {
+        let start = |ends: &[usize], index: usize| if index == 0 { 0 } else { ends[index - 1] };
+        let told = &self.ends[..range.end.min(self.ends.len())];
+        let told_from = range.start.min(told.len());
+        let told_start = start(told, told_from);
+        let bytes = self.bytes.part(told_start..told.last().map_or(told_start, |&end| end));
+        Texts { bytes, ends: told[told_from..].iter().map(|end| end - told_start).collect() }
     }
 
     /// Adds a text at an index after all others; those between are empty.
@@ -385,10 +411,19 @@ impl StoreBuilder {
         }
     }
 
+    /// Sets the qualities of the sequence added last.
+    pub(super) fn qualify(&mut self, qualities: &[u8]) {
+        if !qualities.is_empty() {
+            let texts = self.store.qualities.get_or_insert_default();
+            texts.put(self.store.lengths.len() - 1, qualities);
+        }
+    }
+
     /// Adds a sequence of another store with all that is known of it.
     pub(super) fn push_from(&mut self, store: &SequenceStore, id: SequenceId) {
         self.push_renamed((store, id), store.codes(id));
         self.describe(store.description(id));
+        self.qualify(store.qualities(id));
     }
 
     /// Codes of the sequence added last.

@@ -34,7 +34,8 @@ impl GuideTree {
     ) -> Result<GuideTree> {
         // ClustalW's names are never in quotes, but may hold quotes and brackets.
         let bare = || parse(NameStyle::Bare, file, text, names, threads).ok();
-        parse(NameStyle::Quoted, file, text, names, threads).or_else(|wrong| bare().ok_or_else(|| wrong.of_file(file, text)))
+        parse(NameStyle::Quoted, file, text, names, threads)
+            .or_else(|wrong| bare().ok_or_else(|| wrong.of_file(file, text)))
     }
 
     /// Returns the tree as a Newick text on one line, with names in quotes where they need them.

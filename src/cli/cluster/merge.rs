@@ -1,6 +1,6 @@
 //! `pairwave merge`.
 
-use super::{Task, absolute, on_job, open};
+use super::{Task, absolute, check_inputs, on_job, open};
 use crate::cli::blocks::{BlockCommand, Merge};
 use crate::cli::runner::{Runner, results, write_json};
 use crate::cli::{interrupt, log};
@@ -72,13 +72,12 @@ struct Stats {
 impl Task for PutTogether<'_> {
     type Output = ();
 
-    fn on<C: BlockCommand>(self, mut command: C) -> Result<()> {
+    fn on<C: BlockCommand>(self, command: C) -> Result<()> {
         let PutTogether { directory, output, stats, mut run, quiet } = self;
         let manifest = directory.manifest();
-        command.set_command_line(format!("pairwave {}", manifest.arguments.join(" ")));
         [output, stats].into_iter().flatten().try_for_each(Output::check)?;
         directory.check_done()?;
-        manifest.check_inputs()?;
+        check_inputs(directory)?;
         let input = command.read(&run)?;
         run.interrupt = interrupt::watch();
         let asked = Arc::clone(&run.interrupt);

@@ -5,9 +5,9 @@ mod ledger;
 mod machine;
 
 use super::merge::PutTogether;
-use super::{Task, absolute, on_job};
+use super::{Task, absolute, fingerprint, on_job};
 use crate::cli::blocks::BlockCommand;
-use crate::cli::mpi::{BlockSize, Mpi as Options, essence};
+use crate::cli::mpi::{BlockSize, Mpi as Options};
 use crate::cli::progress::Progress;
 use crate::cli::{interrupt, log};
 use ledger::{Ledger, words};
@@ -16,7 +16,7 @@ use pairwave::cluster::mpi::Mpi;
 use pairwave::cluster::ranks::{LEAD, Leader, Offer, Results, Wire, Work, follow, lead, stand_by};
 use pairwave::cluster::{Claim, Claimed, Digest, Directory, Manifest, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
-use pairwave::jobs::{Job, Run};
+use pairwave::jobs::{Difference, Fingerprint, Job, Run};
 use pairwave::output::Output;
 use pairwave::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,8 @@ enum Prelude {
         directory: Option<String>,
         digest: Digest,
         blocks: Vec<Block>,
+        /// What the rows depend on.
+        job: Fingerprint,
         /// How many files of input follow.
         inputs: usize,
     },
@@ -109,14 +111,16 @@ fn one_input() -> Error {
 /// Every rank but the first.
 fn other<C: BlockCommand>(options: &Options, wire: &mut Mpi, mut command: C) -> Result<()> {
     let prelude: Prelude = serde_json::from_slice(&wire.broadcast(Vec::new())).map_err(broken)?;
-    let Prelude::Begin { directory, digest, blocks, inputs } = prelude else { return Ok(()) };
+    let Prelude::Begin { directory, digest, blocks, job: of_rank_0, inputs } = prelude else { return Ok(()) };
     // All of it before anything can fail: the others count on this one.
     let files: Vec<Vec<u8>> = (0..inputs).map(|_| wire.broadcast(Vec::new())).collect();
     let settled = settle(wire, machine(&command), options.gpus);
     let mut private = None;
     let begin = || -> Result<_> {
         let (mut run, member) = settled?;
-        if !files.is_empty() {
+        if files.is_empty() {
+            check_same(&of_rank_0, &fingerprint(&options.arguments)?)?;
+        } else {
             private = Some(keep(&mut command, files)?);
         }
         let directory = directory.map(|path| opened(Path::new(&path), &digest)).transpose()?;
@@ -184,6 +188,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
             directory: (!options.gather).then(|| begun.directory.path().display().to_string()),
             digest: *begun.directory.digest(),
             blocks: begun.directory.manifest().blocks.clone(),
+            job: begun.directory.manifest().job.clone(),
             inputs: begun.files.len(),
         },
     };
@@ -266,17 +271,19 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
         )));
     }
     let (run, offer) = machine(command)?;
+    // Before the input is read: what changes meanwhile is seen when the rows are put together.
+    let fingerprint = fingerprint(&options.arguments)?;
     let input = command.read(&run)?;
     let job = command.job(&input)?;
     job.validate()?;
     let paths: Vec<&Path> = inputs.iter().map(Path::new).collect();
     let directory = if is_there {
         let directory = Directory::open(&work)?;
-        check_same(&directory, options, &paths)?;
+        resume(&directory, &fingerprint)?;
         directory
     } else {
         let cells = block_cells(options, ranks, &job, (&run, &offer))?;
-        let manifest = Manifest::new(options.arguments.clone(), &paths, cells, job.cut(cells)?)?;
+        let manifest = Manifest::new(options.arguments.clone(), fingerprint, cells, job.cut(cells)?)?;
         Directory::create(&work, manifest)?
     };
     let claim = match directory.claim_all()? {
@@ -310,21 +317,24 @@ fn block_cells<J: Divisible>(options: &Options, ranks: usize, job: &J, machine: 
 }
 
 /// Refuses a directory of another job, or of what has changed since.
-fn check_same(directory: &Directory, options: &Options, inputs: &[&Path]) -> Result<()> {
-    let manifest = directory.manifest();
+fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
     let place = directory.path().display();
-    if essence(&manifest.arguments) != essence(&options.arguments) {
-        let before = manifest.arguments.join(" ");
-        return Err(Error::usage(format!("{place}: these blocks are of another job: pairwave mpi {before}")));
+    match directory.manifest().job.difference(now) {
+        // It says itself that the content of a file has changed.
+        Some(Difference::Content(_)) => directory.manifest().check(now),
+        Some(difference) => Err(Error::usage(format!("{place}: these blocks are of another job: {difference}"))),
+        None => Ok(()),
     }
-    for (path, known) in inputs.iter().zip(&manifest.inputs) {
-        let whole: PathBuf = path.canonicalize().map_err(|error| Error::io(*path, error))?;
-        if whole != Path::new(&known.path) {
-            let text = whole.display();
-            return Err(Error::usage(format!("{place}: these blocks are of {}, not of {text}", known.path)));
-        }
+}
+
+/// Refuses input of this rank that is not that of rank 0.
+fn check_same(of_rank_0: &Fingerprint, own: &Fingerprint) -> Result<()> {
+    match of_rank_0.difference(own) {
+        Some(difference) => Err(Error::usage(format!(
+            "not all ranks see the same input: {difference}; use --input broadcast where machines have no files in common"
+        ))),
+        None => Ok(()),
     }
-    manifest.check_inputs()
 }
 
 /// Waits until what other machines wrote can be seen here.

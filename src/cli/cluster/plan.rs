@@ -1,7 +1,7 @@
 //! `pairwave plan`.
 
 use super::foreseen::{Devices, foreseen, words};
-use super::{Task, absolute, on_job};
+use super::{Task, absolute, fingerprint, on_job};
 use crate::cli::blocks::{BlockCommand, Plan};
 use crate::cli::runner::run_of;
 use crate::cli::{log, pages};
@@ -9,7 +9,6 @@ use pairwave::cluster::{Directory, Manifest};
 use pairwave::jobs::Job;
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};
-use std::path::Path;
 
 /// Cuts a job.
 pub(crate) fn plan(plan: &Plan, quiet: bool) -> Result<()> {
@@ -34,16 +33,17 @@ impl Task for Cut<'_> {
         }
         let place = plan.directory.as_deref().map(absolute).transpose()?;
         place.as_deref().map_or(Ok(()), Directory::check_new)?;
+        // Before the input is read: what changes meanwhile is seen when the blocks are computed.
+        let fingerprint = place.is_some().then(|| fingerprint(&plan.arguments)).transpose()?;
         let input = command.read(&run_of(command.compute(), command.family())?)?;
         let job = command.job(&input)?;
         job.validate()?;
         let (cells, blocks) = cut(&job, plan.cells, plan.max_blocks)?;
-        let Some(place) = place else {
+        let (Some(place), Some(fingerprint)) = (place, fingerprint) else {
             let devices = Devices { names: ["device", "devices"], speeds: &plan.speeds };
             return pages::print(foreseen(&job, &blocks, &inputs, &devices)?);
         };
-        let paths: Vec<&Path> = inputs.iter().map(Path::new).collect();
-        let manifest = Manifest::new(plan.arguments.clone(), &paths, cells, blocks)?;
+        let manifest = Manifest::new(plan.arguments.clone(), fingerprint, cells, blocks)?;
         let line = words(&manifest.blocks);
         Directory::create(&place, manifest)?;
         if !quiet {

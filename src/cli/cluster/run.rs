@@ -6,7 +6,7 @@ mod tests;
 
 use bar::BlockBar;
 
-use super::{Task, absolute, on_job, open, status};
+use super::{Task, absolute, check_inputs, on_job, open, status};
 use crate::cli::blocks::{BlockCommand, RunBlocks, Which};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Runner, run_of, write_json};
@@ -74,7 +74,7 @@ impl Task for Compute<'_> {
             return Ok(());
         }
         refuse_if_all_are_claimed(directory)?;
-        directory.manifest().check_inputs()?;
+        check_inputs(directory)?;
         let input = command.read(&run)?;
         run.interrupt = interrupt::watch();
         let stats = stats.as_deref().map(Output::create).transpose()?;

@@ -44,7 +44,7 @@ fn words(directory: &Directory) -> Result<String> {
     let damaged = which(&|block, state| matches!(state, PartState::Damaged(_)) && !is_held(block));
     let missing = which(&|block, state| *state == PartState::Missing && !is_held(block));
     let mut text = format!("blocks    {}\n", states.len());
-    for (what, blocks) in [("done", &done), ("computed", &now), ("missing", &missing), ("damaged", &damaged)] {
+    for (what, blocks) in [("done", &done), ("running", &now), ("missing", &missing), ("damaged", &damaged)] {
         let named = if blocks.is_empty() { String::new() } else { format!(": {}", ranges(blocks)) };
         // A string takes all.
         let _ = writeln!(text, "{what:<9} {}{named}", blocks.len());

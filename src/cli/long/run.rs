@@ -1,6 +1,7 @@
 //! `pairwave long`: the job, from valid options to the library and back.
 
 use super::{Long, check_alphabet};
+use crate::cli::args::LAYOUT;
 use crate::cli::chance;
 use crate::cli::common::{Compute, check_temporary};
 use crate::cli::progress::gcups;
@@ -10,13 +11,13 @@ use pairwave::error::Place;
 use pairwave::gpu::kernels::Family;
 use pairwave::jobs::long::{LongAlignment, LongHit, LongSummary, LongWant, Strand, StrandOf};
 use pairwave::jobs::stats::process_cpu_seconds;
-use pairwave::jobs::{Job, Run};
+use pairwave::jobs::{Fingerprint, Job, Run};
 use pairwave::output::dotplot::{self, Picture};
 use pairwave::output::long::sam_name_problem;
 use pairwave::output::{Found, LongContext, LongFormat, Output, Range32, long as writers};
 use pairwave::score::chance::{Chance, Composition};
 use pairwave::score::{Mode, Scoring};
-use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files};
+use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -101,6 +102,8 @@ pub(crate) struct Sequences {
     query: (Arc<SequenceStore>, SequenceId),
     target: (Arc<SequenceStore>, SequenceId),
     scoring: Arc<Scoring>,
+    /// What a checkpoint must agree with.
+    origin: Option<Fingerprint>,
 }
 
 /// What the job took.
@@ -133,8 +136,11 @@ impl JobCommand for Long {
             check_temporary()?;
         }
         let paths = [self.query.as_str(), self.target.as_str()];
-        let mut stores =
-            read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
+        let origin = self.checkpoint.is_some().then(|| self.request.fingerprint(LAYOUT)).transpose()?;
+        // SAM has the qualities of reads.
+        let read = if matches!(self.format, LongFormat::Sam { .. }) { read_qualified } else { read_files };
+        let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
+        let mut stores = read(&paths, &options)?.into_iter().map(Arc::new);
         let mut next = || stores.next().ok_or_else(|| Error::Internal("no store for a file that was read".into()));
         let (query, target) = (next()?, next()?);
         check_alphabet(query.alphabet(), self.strand, &self.format)?;
@@ -142,11 +148,13 @@ impl JobCommand for Long {
         let target_id = choose(&target, &self.target, self.target_id.as_deref(), "--target-id")?;
         check_sam(self, (&query, query_id), (&target, target_id))?;
         let scoring = Arc::new(self.scoring.resolve(query.alphabet())?.scoring()?);
-        Ok(Sequences { query: (query, query_id), target: (target, target_id), scoring })
+        // Given or detected.
+        let origin = origin.map(|origin| origin.with("--alphabet", query.alphabet().letters()));
+        Ok(Sequences { query: (query, query_id), target: (target, target_id), scoring, origin })
     }
 
     fn run(&self, input: Sequences, mut runner: Runner, output: Output) -> Result<Took> {
-        let Sequences { query: (query, query_id), target: (target, target_id), scoring } = input;
+        let Sequences { query: (query, query_id), target: (target, target_id), scoring, origin } = input;
         let strand = self.strand(query.alphabet());
         let job = LongAlignment {
             want: if self.score_only { LongWant::Score } else { LongWant::Alignment },
@@ -159,6 +167,7 @@ impl JobCommand for Long {
             prune: self.prune,
             host_memory: self.host_memory,
             checkpoint: self.checkpoint.clone(),
+            origin,
             ..LongAlignment::new(query.clone(), query_id, target.clone(), target_id, scoring.clone())
         };
         let (m, n) = (query.length(query_id), target.length(target_id));

@@ -13,6 +13,7 @@ use super::*;
 use crate::cluster::dispatch::Rules;
 use crate::cluster::{Directory, Manifest, PartState};
 use crate::error::{Error, Result};
+use crate::files::fingerprint::Fingerprint;
 use crate::jobs::Run;
 use crate::jobs::blocks::Divisible;
 
@@ -58,7 +59,7 @@ const UNITS: u64 = 60;
 
 fn directory(folder: &tempfile::TempDir, cells: u64) -> Directory {
     let blocks = Cubes::new(UNITS, Flaws::default()).cut(cells).unwrap();
-    let manifest = Manifest::new(vec!["cubes".into()], &[], cells, blocks).unwrap();
+    let manifest = Manifest::new(vec!["cubes".into()], Fingerprint::default(), cells, blocks).unwrap();
     Directory::create(&folder.path().join("work"), manifest).unwrap()
 }
 

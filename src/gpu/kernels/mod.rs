@@ -6,7 +6,7 @@
 
 pub mod binding;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 pub use self::binding::{Access, Binding};
 use super::source::{self, Constants, Supplied};
@@ -506,7 +506,7 @@ pub fn offered(family: Family) -> impl Iterator<Item = &'static Kernel> + Clone 
 
 /// A number that changes with any text of these programs: for keys of what was measured with them.
 pub fn fingerprint(programs: impl IntoIterator<Item = Box<dyn Program>>) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = twox_hash::XxHash3_64::new();
     for program in programs {
         // A text with parts that are missing is never compiled.
         program.source().unwrap_or_default().hash(&mut hasher);

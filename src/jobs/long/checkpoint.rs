@@ -12,15 +12,18 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use twox_hash::XxHash3_64;
 
 use super::logs::TileSaver;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::files::fingerprint::Fingerprint;
 
-/// The form of the files. Version 1 had another checksum.
-const VERSION: u32 = 2;
+/// The form of the files. Version 1 had another checksum, version 2 no options and no content of files.
+const VERSION: u32 = 3;
+
+/// The ending of a file that is being written.
+const BEGUN: &str = "part";
 
 /// The checksum of some bytes (XXH3, 64 bits): tells damage and different input apart, not malice.
 pub(in crate::jobs) fn checksum(bytes: &[u8]) -> u64 {
@@ -41,8 +44,14 @@ pub(super) struct Checkpoint {
 #[derive(Serialize, Deserialize)]
 struct Manifest<C> {
     version: u32,
-    job: Value,
+    job: Fingerprint,
     cut: C,
+}
+
+/// What a manifest of any version has.
+#[derive(Deserialize)]
+struct About {
+    version: u32,
 }
 
 impl Checkpoint {
@@ -54,7 +63,7 @@ impl Checkpoint {
     pub(super) fn open<C: Serialize + DeserializeOwned>(
         directory: &Path,
         every: Duration,
-        job: Value,
+        job: Fingerprint,
         cut: C,
     ) -> Result<(Self, C)> {
         fs::create_dir_all(directory).map_err(|error| Error::io(directory, error))?;
@@ -66,12 +75,14 @@ impl Checkpoint {
         let lock = lock(directory)?;
         let there = match fs::read(&path) {
             Ok(bytes) => {
-                let there: Manifest<C> = serde_json::from_slice(&bytes)
-                    .map_err(|error| refuse(format!("its manifest is damaged: {error}")))?;
-                if there.version != VERSION {
-                    return Err(refuse(format!("it has version {}, not {VERSION}", there.version)));
+                let damaged = |error| refuse(format!("its manifest is damaged: {error}"));
+                let About { version } = serde_json::from_slice(&bytes).map_err(damaged)?;
+                if version != VERSION {
+                    let message = format!("another version of pairwave made it (form {version}, this is {VERSION})");
+                    return Err(refuse(message));
                 }
-                if let Some(differs) = difference(&there.job, &job) {
+                let there: Manifest<C> = serde_json::from_slice(&bytes).map_err(damaged)?;
+                if let Some(differs) = there.job.difference(&job) {
                     return Err(refuse(format!("it is of another job: {differs}")));
                 }
                 Some(there.cut)
@@ -80,6 +91,8 @@ impl Checkpoint {
             Err(error) => return Err(Error::io(path, error)),
         };
         let resumed = there.is_some();
+        // The lock is held: no other process writes here.
+        remove_begun(directory);
         let cut = match there {
             Some(cut) => cut,
             None => {
@@ -174,16 +187,21 @@ pub(super) fn broken(error: serde_json::Error) -> Error {
     Error::Internal(format!("a checkpoint cannot be written: {error}"))
 }
 
-/// The first entry of two objects that differs.
-fn difference(there: &Value, here: &Value) -> Option<String> {
-    let (there, here) = (there.as_object()?, here.as_object()?);
-    let name = here.keys().chain(there.keys()).find(|&key| there.get(key) != here.get(key))?;
-    let say = |side: Option<&Value>| side.map_or("nothing".to_owned(), Value::to_string);
-    Some(format!("{name} was {}, now it is {}", say(there.get(name)), say(here.get(name))))
+/// Removes files that a killed run was writing, here and in all directories below.
+fn remove_begun(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type());
+        if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+            remove_begun(&path);
+        } else if kind.is_ok_and(|kind| kind.is_file()) && path.extension().is_some_and(|ending| ending == BEGUN) {
+            // Only room is lost if that fails.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// Writes a file that appears whole or not at all, and stays.
 pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
     // One run at a time has the directory.
-    files::replace(path, &path.with_extension("part"), fill).map_err(|error| Error::io(path, error))
+    files::replace(path, &path.with_extension(BEGUN), fill).map_err(|error| Error::io(path, error))
 }

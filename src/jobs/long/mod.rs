@@ -54,6 +54,7 @@ use serde::{Deserialize, Serialize};
 use super::{Job, Run};
 use crate::alignment::Cigar;
 use crate::error::{Error, Result};
+use crate::files::fingerprint::Fingerprint;
 use crate::gpu::kernels::Family;
 use crate::long::{LongEngine, Method};
 use crate::score::Scoring;
@@ -121,6 +122,8 @@ pub struct LongAlignment {
     /// A directory where the job writes down how far it is. A later run with the same input goes on from there. It may
     /// be deleted when the job is done.
     pub checkpoint: Option<PathBuf>,
+    /// What the caller made this job from, files and options; a checkpoint of another origin is refused.
+    pub origin: Option<Fingerprint>,
     /// How finely the work is cut.
     pub tuning: Tuning,
 }
@@ -219,6 +222,7 @@ impl LongAlignment {
             prune: true,
             host_memory: None,
             checkpoint: None,
+            origin: None,
             tuning: Tuning::default(),
         }
     }

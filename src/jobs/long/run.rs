@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::border::{Line, Part};
 use super::bound::bounds;
 use super::checkpoint::{Checkpoint, checksum};
@@ -18,6 +16,7 @@ use super::{LongAlignment, LongEngines, LongHit, LongSummary, LongWant, Strand, 
 use crate::alignment::{Alignment, Cigar, verify, verify_alignment};
 use crate::engine::patience::PATIENCE;
 use crate::error::{Error, Result};
+use crate::files::fingerprint::Fingerprint;
 use crate::jobs::Run;
 use crate::long::{LongPair, Point, State};
 use crate::score::{Mode, Scoring};
@@ -140,22 +139,43 @@ impl LongAlignment {
         }
     }
 
-    /// What a checkpoint must agree with.
-    fn fingerprint(&self) -> serde_json::Value {
-        let sum = |codes: &[Code]| format!("{} symbols, {:016x}", codes.len(), checksum(codes));
-        json!({
-            "query": sum(self.query.codes(self.query_id)),
-            "target": sum(self.target.codes(self.target_id)),
-            "scores": scores(&self.scoring),
-            "gap_first": self.scoring.gaps.first,
-            "gap_next": self.scoring.gaps.next,
-            "mode": format!("{:?}, end gaps {:?}", self.scoring.mode, self.scoring.end_gaps),
-            "want": self.want,
-            "strand": self.strand,
-            "top": self.top,
-            "min_score": self.min_score,
-            "prune": self.prune,
-        })
+    /// What a checkpoint must agree with. Every field is named here, so that a new one cannot be forgotten.
+    fn fingerprint(&self) -> Fingerprint {
+        let LongAlignment {
+            query,
+            query_id,
+            target,
+            target_id,
+            scoring,
+            want,
+            strand,
+            top,
+            min_score,
+            prune,
+            origin,
+            // These decide how the job is computed. The first run's cuts are kept.
+            method: _,
+            strip: _,
+            chunk: _,
+            host_memory: _,
+            checkpoint: _,
+            tuning: _,
+        } = self;
+        let Scoring { alphabet, substitution: _, gaps, end_gaps, mode } = &**scoring;
+        let job = Fingerprint::default()
+            .with_bytes("query", [query.codes(*query_id)])
+            .with_bytes("target", [target.codes(*target_id)])
+            .with("alphabet", alphabet.letters())
+            .with("scores", scores(scoring))
+            .with("gap_first", gaps.first)
+            .with("gap_next", gaps.next)
+            .with("mode", format!("{mode:?}, end gaps {end_gaps:?}"))
+            .with("want", format!("{want:?}"))
+            .with("strand", format!("{strand:?}"))
+            .with("top", top)
+            .with("min_score", min_score)
+            .with("prune", prune);
+        origin.iter().fold(job, Fingerprint::and)
     }
 
     /// The alignments, and what they took.

@@ -1,6 +1,6 @@
 //! Reads that are finished, on the disk until the output is written: how wide that is follows from all of them.
 //!
-//! The file begins with what job it is of, then come blocks of reads in input order, each with its length and a checksum. One
+//! The file begins with the fingerprint of its job and a checksum, then come blocks of reads in input order, each with its length and a checksum. One
 //! that the user names is a checkpoint: a later run goes on behind its last whole block. Else it has no name, and the system
 //! frees it when the process ends.
 
@@ -11,14 +11,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::files::fingerprint::Fingerprint;
 use crate::files::position;
 use crate::jobs::PhyloResult;
 use crate::jobs::long::{checksum, hold};
 
 /// What every such file begins with; the last character is the version.
-const MAGIC: &[u8; 8] = b"pwreads1";
-/// Bytes before the first block: these, the job's fingerprint, a checksum.
-const HEADER: u64 = 24;
+const MAGIC: &[u8; 8] = b"pwreads2";
+/// Characters of it that all versions have.
+const KIND: usize = 7;
+/// Bytes before the job's fingerprint: these, and its length.
+const LEAD: u64 = 16;
 /// Bytes before a block's records: their length and their number.
 const COUNTS: u64 = 16;
 /// Bytes behind them: a checksum of all.
@@ -32,6 +35,8 @@ pub struct Spool {
     path: PathBuf,
     /// Whether it is to last longer than this run.
     is_named: bool,
+    /// Where the first block begins.
+    begin: u64,
     end: u64,
     reads: u64,
 }
@@ -52,42 +57,50 @@ impl Spool {
     /// [`Error::Io`] if there can be none.
     pub fn create(directory: &Path) -> Result<Spool> {
         let file = tempfile::tempfile_in(directory).map_err(|error| Error::io(directory, error))?;
-        Spool { file, path: directory.to_owned(), is_named: false, end: 0, reads: 0 }.begun(0)
+        Spool { file, path: directory.to_owned(), is_named: false, begin: 0, end: 0, reads: 0 }
+            .begun(&Fingerprint::default())
     }
 
     /// The file of a name, which is made if there is none, and how many reads it has. What was written last before a run was
-    /// killed may be there in part: it is dropped. `fingerprint` stands for the job.
+    /// killed may be there in part: it is dropped.
     ///
     /// # Errors
     /// [`Error::Usage`] if it is of another job, something else, or another run uses it now; [`Error::Io`].
-    pub fn open(path: &Path, fingerprint: u64) -> Result<(Spool, u64)> {
+    pub fn open(path: &Path, fingerprint: &Fingerprint) -> Result<(Spool, u64)> {
         let failed = |error| Error::io(path, error);
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         hold(&file, path, path)?;
         let length = file.metadata().map_err(failed)?.len();
-        let mut there = vec![0; length.min(HEADER) as usize];
-        position::read(&file, &mut there, 0).map_err(failed)?;
         let refuse = |what: &str| {
             let message = format!("{what}; name another file, or delete it");
             Err(Error::usage_value("checkpoint", path.display(), message))
         };
-        let known = there.len().min(MAGIC.len());
-        if there[..known] != MAGIC[..known] {
-            return refuse("it is no checkpoint of aligned reads, or of another version of this program");
+        let mut lead = vec![0; length.min(LEAD) as usize];
+        position::read(&file, &mut lead, 0).map_err(failed)?;
+        let known = lead.len().min(MAGIC.len());
+        if lead[..known] != MAGIC[..known] {
+            return match lead.starts_with(&MAGIC[..KIND]) {
+                true => refuse("another version of pairwave made this checkpoint of aligned reads"),
+                false => refuse("it is no checkpoint of aligned reads, or of another version of this program"),
+            };
         }
-        let mut spool = Spool { file, path: path.to_owned(), is_named: true, end: 0, reads: 0 };
-        if length < HEADER {
+        let mut spool = Spool { file, path: path.to_owned(), is_named: true, begin: 0, end: 0, reads: 0 };
+        let body = lead.get(MAGIC.len()..).and_then(|rest| rest.try_into().ok()).map(u64::from_le_bytes);
+        let begin = body.and_then(|body| body.checked_add(LEAD + SUM)).filter(|&begin| begin <= length);
+        let Some(begin) = begin else {
             // The run ended before it had written more.
             return Ok((spool.begun(fingerprint)?, 0));
+        };
+        let mut header = vec![0; begin as usize];
+        position::read(&spool.file, &mut header, 0).map_err(failed)?;
+        let (known, sum) = header.split_at((begin - SUM) as usize);
+        let is_whole = checksum(known).to_le_bytes() == sum;
+        let there = is_whole.then(|| serde_json::from_slice::<Fingerprint>(&known[LEAD as usize..]).ok()).flatten();
+        let Some(there) = there else { return refuse("it is damaged") };
+        if let Some(difference) = there.difference(fingerprint) {
+            return refuse(&format!("it is of another job: {difference}"));
         }
-        let (known, sum) = there.split_at(16);
-        if checksum(known).to_le_bytes() != sum {
-            return refuse("it is damaged");
-        }
-        if fingerprint.to_le_bytes() != known[8..] {
-            return refuse("it is of another job: other files or options");
-        }
-        spool.end = HEADER;
+        (spool.begin, spool.end) = (begin, begin);
         while let Some(block) = spool.block(spool.end, length)? {
             (spool.end, spool.reads) = (block.end, spool.reads + block.records);
         }
@@ -101,11 +114,15 @@ impl Spool {
     }
 
     /// With its first bytes.
-    fn begun(mut self, fingerprint: u64) -> Result<Spool> {
-        let mut bytes = [&MAGIC[..], &fingerprint.to_le_bytes()].concat();
+    fn begun(mut self, fingerprint: &Fingerprint) -> Result<Spool> {
+        let body = serde_json::to_vec(fingerprint)
+            .map_err(|error| Error::Internal(format!("a fingerprint does not become JSON: {error}")))?;
+        let mut bytes = [&MAGIC[..], &(body.len() as u64).to_le_bytes(), &body].concat();
         bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
+        // Nothing is left of a header that was cut off.
+        self.file.set_len(0).map_err(|error| self.failed(error))?;
         position::write(&self.file, &bytes, 0).map_err(|error| self.failed(error))?;
-        self.end = HEADER;
+        (self.begin, self.end) = (bytes.len() as u64, bytes.len() as u64);
         Ok(self)
     }
 
@@ -154,7 +171,7 @@ impl Spool {
 
     /// All blocks of reads, from the first on.
     pub fn blocks(&self) -> impl Iterator<Item = Result<Vec<PhyloResult>>> + '_ {
-        let mut at = HEADER;
+        let mut at = self.begin;
         std::iter::from_fn(move || {
             if at >= self.end {
                 return None;

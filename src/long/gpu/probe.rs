@@ -55,9 +55,7 @@ impl Sink for Kept {
 
 /// What the answer depends on.
 fn cache_key(description: &AdapterDescription) -> String {
-    let fingerprint = fingerprint(samples(Kind::Strips));
-    let AdapterDescription { name, driver, backend, .. } = description;
-    format!("{name} | {driver} | {backend} | {fingerprint:016x}")
+    description.fingerprint().with("programs", format!("{:016x}", fingerprint(samples(Kind::Strips)))).key()
 }
 
 impl GpuLong {

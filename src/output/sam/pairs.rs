@@ -5,15 +5,17 @@
 //! readers of the format expect. `AS` is the score of the whole alignment, its end gaps included; `NM` counts what lies
 //! between them. A pair without a column of two symbols has no line.
 //!
-//! Of the alignments of a query the one that scores most is primary and has SEQ; of several the first. The others are
-//! secondary and have none, as in minimap2. Lines stay in input order, so that those of one query are kept until the next
+//! Of the alignments of a query the one that scores most is primary and has SEQ and QUAL; of several the first. The others are
+//! secondary and have neither, as in minimap2. Lines stay in input order, so that those of one query are kept until the next
 //! query begins.
 //!
 //! Pairs of a list are each by themselves: every line is primary and has SEQ, and a pair without a column of two symbols has
 //! a line as well, of an unmapped read.
 
 use super::super::{Body, Context, Line, Output, Pair};
-use super::{REVERSE, SECONDARY, UNMAPPED, name_problem, push_clip, push_header, push_letters, push_tail};
+use super::{
+    REVERSE, SECONDARY, UNMAPPED, name_problem, push_clip, push_header, push_letters, push_qualities, push_tail,
+};
 use crate::alignment::{Cigar, Op};
 use crate::error::{Error, Result};
 use crate::output::columns::push_runs;
@@ -28,7 +30,7 @@ pub(in crate::output) struct Sam {
     is_list: bool,
     /// Whose lines are kept.
     query: Option<SequenceId>,
-    /// The lines without flag and SEQ.
+    /// The lines without flag, SEQ and QUAL.
     text: Vec<u8>,
     lines: Vec<Kept>,
 }
@@ -37,7 +39,7 @@ pub(in crate::output) struct Sam {
 struct Kept {
     score: i64,
     is_reverse: bool,
-    /// Ends of what stands before the flag, between it and SEQ, and after that.
+    /// Ends of what stands before the flag, between it and SEQ, and after QUAL.
     ends: [usize; 3],
 }
 
@@ -96,7 +98,9 @@ impl Sam {
         push_unsigned(out, UNMAPPED);
         out.extend_from_slice(b"\t*\t0\t0\t*\t*\t0\t0\t");
         push_letters(context.queries.codes(query), context.queries.alphabet(), output)?;
-        output.buffer().extend_from_slice(b"\t*\n");
+        output.buffer().push(b'\t');
+        push_qualities(context.queries.qualities(query), false, output)?;
+        output.buffer().push(b'\n');
         output.pass_on()
     }
 
@@ -118,8 +122,10 @@ impl Sam {
                     let codes =
                         if is_reverse { Cow::Owned(reverse_complement(forward)) } else { Cow::Borrowed(forward) };
                     push_letters(&codes, context.queries.alphabet(), output)?;
+                    output.buffer().push(b'\t');
+                    push_qualities(context.queries.qualities(query), is_reverse, output)?;
                 }
-                false => out.push(b'*'),
+                false => out.extend_from_slice(b"*\t*"),
             }
             output.buffer().extend_from_slice(&self.text[ends[1]..ends[2]]);
             output.pass_on()?;

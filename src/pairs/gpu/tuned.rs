@@ -41,13 +41,11 @@ pub(super) fn cache_key(description: &AdapterDescription, scoring: &Scoring) -> 
     // Of local scores nothing is measured.
     let measured = KERNELS.iter().filter(|kernel| kernel.family() == Family::Pairs);
     let programs = measured.flat_map(|kernel| samples(kernel.kind));
-    format!(
-        "{} | {} | {} | {:?} {} | {:016x}",
-        description.name,
-        description.driver,
-        description.backend,
-        scoring.alphabet,
-        if scoring.gaps.is_linear() { "linear" } else { "affine" },
-        fingerprint(programs)
-    )
+    let gaps = if scoring.gaps.is_linear() { "linear" } else { "affine" };
+    description
+        .fingerprint()
+        .with("alphabet", format!("{:?}", scoring.alphabet))
+        .with("gaps", gaps)
+        .with("programs", format!("{:016x}", fingerprint(programs)))
+        .key()
 }

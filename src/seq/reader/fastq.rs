@@ -19,6 +19,8 @@ pub(super) struct FastqReader<'a> {
     header: Vec<u8>,
     /// The record's sequence with the line ends between its lines.
     sequence: Vec<u8>,
+    /// The record's qualities without line ends.
+    quality: Vec<u8>,
     /// The line read last.
     line: Vec<u8>,
     /// Whether `line` is the first of the next record.
@@ -29,6 +31,8 @@ pub(super) struct FastqReader<'a> {
 pub(super) struct FastqRecord<'a> {
     pub(super) header: &'a [u8],
     pub(super) sequence: &'a [u8],
+    /// One character a symbol.
+    pub(super) quality: &'a [u8],
     /// Line of the header, from 1.
     pub(super) line: u64,
 }
@@ -53,6 +57,7 @@ impl<'a> FastqReader<'a> {
             lines: 0,
             header: Vec::new(),
             sequence: Vec::new(),
+            quality: Vec::new(),
             line: Vec::new(),
             is_ahead: false,
         }
@@ -66,8 +71,8 @@ impl<'a> FastqReader<'a> {
         let start = self.lines;
         let symbols = self.read_sequence()?;
         self.check_separator()?;
-        self.skip_quality(start, symbols)?;
-        Ok(Some(FastqRecord { header: &self.header, sequence: &self.sequence, line: start }))
+        self.read_quality(start, symbols)?;
+        Ok(Some(FastqRecord { header: &self.header, sequence: &self.sequence, quality: &self.quality, line: start }))
     }
 
     /// Reads the next line without its end into `line`; `false` at the end of the input.
@@ -145,7 +150,8 @@ impl<'a> FastqReader<'a> {
     }
 
     /// Reads the quality of a sequence of this length.
-    fn skip_quality(&mut self, start: u64, symbols: usize) -> Result<(), FastqError> {
+    fn read_quality(&mut self, start: u64, symbols: usize) -> Result<(), FastqError> {
+        self.quality.clear();
         let mut count = 0;
         loop {
             if !self.read_line()? {
@@ -163,6 +169,7 @@ impl<'a> FastqReader<'a> {
                 return Err(self.unequal(start, symbols, if is_header { count } else { with }));
             }
             count = with;
+            self.quality.extend_from_slice(&self.line);
             if count == symbols {
                 return Ok(());
             }

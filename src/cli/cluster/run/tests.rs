@@ -2,8 +2,8 @@
 
 use super::*;
 use pairwave::cluster::Manifest;
-use pairwave::jobs::Job;
 use pairwave::jobs::blocks::BlockSink;
+use pairwave::jobs::{Fingerprint, Job};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A row a unit, of which some cannot be computed.
@@ -83,8 +83,11 @@ impl Divisible for Units {
 
 fn directory(folder: &tempfile::TempDir) -> Directory {
     let blocks = Units::default().cut(1).unwrap();
-    Directory::create(&folder.path().join("work"), Manifest::new(vec!["units".into()], &[], 1, blocks).unwrap())
-        .unwrap()
+    Directory::create(
+        &folder.path().join("work"),
+        Manifest::new(vec!["units".into()], Fingerprint::default(), 1, blocks).unwrap(),
+    )
+    .unwrap()
 }
 
 /// Runs what is left; what failed, and the cells that were told.

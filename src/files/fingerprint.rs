@@ -1,0 +1,245 @@
+//! What a result depends on, in one value: the program, the options and the content of every input.
+//!
+//! Everything that is kept for a later run has a [`Fingerprint`]: plans, checkpoints, and what was measured of devices. A later
+//! run makes its own and compares the two. The command line builds the options from everything that was typed except a list of
+//! arguments that change no byte, so that a new option counts unless someone decides otherwise.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::hash::Hasher;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
+
+use crate::error::{Error, Result};
+
+/// Bytes of a file that are read at once.
+const PIECE: usize = 1 << 18;
+
+/// The program, the options and the inputs that a result depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// Version of the program.
+    pub program: String,
+    /// Options and other values by their names.
+    pub options: BTreeMap<String, String>,
+    /// Files by the options that name them.
+    pub inputs: BTreeMap<String, InputFile>,
+}
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Fingerprint { program: env!("CARGO_PKG_VERSION").into(), options: BTreeMap::new(), inputs: BTreeMap::new() }
+    }
+}
+
+impl Fingerprint {
+    /// Sets a value, which replaces an earlier one of this name.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
+        self.options.insert(name.into(), value.to_string());
+        self
+    }
+
+    /// Reads a file and adds its content.
+    ///
+    /// # Errors
+    /// As [`InputFile::read`].
+    pub fn with_file(mut self, name: impl Into<String>, path: &Path) -> Result<Self> {
+        self.inputs.insert(name.into(), InputFile::read(path)?);
+        Ok(self)
+    }
+
+    /// Sets the length and the checksum of bytes, which come in pieces.
+    #[must_use]
+    pub fn with_bytes<'a>(self, name: impl Into<String>, pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let (mut sum, mut bytes) = (XxHash3_64::new(), 0);
+        for piece in pieces {
+            sum.write(piece);
+            bytes += piece.len();
+        }
+        self.with(name, format!("{bytes} bytes, {:016x}", sum.finish()))
+    }
+
+    /// Adds all values and files of another fingerprint.
+    #[must_use]
+    pub fn and(mut self, other: &Fingerprint) -> Self {
+        self.options.extend(other.options.clone());
+        self.inputs.extend(other.inputs.clone());
+        self
+    }
+
+    /// Returns the first thing in which a later run differs from this one; `None` if its results are the same.
+    pub fn difference(&self, later: &Fingerprint) -> Option<Difference> {
+        use Difference::{Content, Other};
+        if self.program != later.program {
+            return Some(Other(format!("version {} of pairwave made it, this is {}", self.program, later.program)));
+        }
+        let names = self.inputs.keys().chain(later.inputs.keys());
+        for name in names {
+            match (self.inputs.get(name), later.inputs.get(name)) {
+                (Some(before), Some(now)) if before.is_same_content(now) => {}
+                (Some(before), Some(now)) if before.path == now.path => {
+                    return Some(Content(now.path.clone()));
+                }
+                (Some(before), Some(now)) => {
+                    return Some(Other(format!("{name} was {}, and {} has other content", before.path, now.path)));
+                }
+                (Some(before), None) => return Some(Other(format!("{name} was {}, now it is not given", before.path))),
+                (None, now) => {
+                    let path = now.map_or("", |now| &now.path);
+                    return Some(Other(format!("{name} was not given, now it is {path}")));
+                }
+            }
+        }
+        let names = self.options.keys().chain(later.options.keys());
+        let name = names.into_iter().find(|&name| self.options.get(name) != later.options.get(name))?;
+        let [before, now] = [self, later].map(|one| one.options.get(name).map_or("not given", String::as_str));
+        Some(Other(format!("{name} was {before}, now it is {now}")))
+    }
+
+    /// All of it in one line: the key of an entry in a cache.
+    pub fn key(&self) -> String {
+        let inputs = self.inputs.iter().map(|(name, file)| format!("{name} {} {}", file.bytes, file.xxh3));
+        let options = self.options.iter().map(|(name, value)| format!("{name} {value}"));
+        let all: Vec<String> =
+            std::iter::once(format!("pairwave {}", self.program)).chain(options).chain(inputs).collect();
+        all.join(" | ")
+    }
+}
+
+/// In what two runs differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// The file of this path has another content than before.
+    Content(String),
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Content(path) => write!(f, "the content of {path} has changed"),
+            Difference::Other(words) => f.write_str(words),
+        }
+    }
+}
+
+/// The content of a file that a job reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputFile {
+    /// The path from the root. Bytes that are not UTF-8 are U+FFFD here.
+    pub path: String,
+    /// The length in bytes.
+    pub bytes: u64,
+    /// XXH3 (64 bits) of the bytes as they are on disk, in hexadecimal digits.
+    pub xxh3: String,
+}
+
+impl InputFile {
+    /// Reads all bytes of a file. Compressed files are not decompressed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read; [`Error::Usage`] for a pipe or a device, which can be read only once.
+    pub fn read(path: &Path) -> Result<Self> {
+        let failed = |error| Error::io(path, error);
+        let file = File::open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            let message = "this is not a regular file: it has to be read more than once";
+            return Err(Error::usage(format!("{}: {message}", path.display())));
+        }
+        let (bytes, sum) = sum_of(file).map_err(failed)?;
+        let whole = path.canonicalize().map_err(failed)?;
+        Ok(InputFile { path: whole.to_string_lossy().into_owned(), bytes, xxh3: format!("{sum:016x}") })
+    }
+
+    /// Whether both files have the same bytes.
+    pub fn is_same_content(&self, other: &InputFile) -> bool {
+        (self.bytes, &self.xxh3) == (other.bytes, &other.xxh3)
+    }
+}
+
+/// Returns the length of a file and the checksum of its bytes.
+fn sum_of(mut file: File) -> io::Result<(u64, u64)> {
+    let (mut sum, mut piece, mut bytes) = (XxHash3_64::new(), vec![0; PIECE], 0);
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Ok((bytes, sum.finish())),
+            Ok(read) => {
+                sum.write(&piece[..read]);
+                bytes += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(folder: &Path, letters: &str) -> Fingerprint {
+        let path = folder.join("a.fa");
+        std::fs::write(&path, letters).unwrap();
+        Fingerprint::default().with("--alphabet", "dna").with_file("SEQS", &path).unwrap()
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let before = fingerprint(folder.path(), ">a\nACGT\n");
+        assert_eq!(before.difference(&before.clone()), None);
+        let told = |later: &Fingerprint| before.difference(later).unwrap().to_string();
+        assert_eq!(told(&before.clone().with("--alphabet", "protein")), "--alphabet was dna, now it is protein");
+        assert_eq!(told(&before.clone().with("--degap", true)), "--degap was not given, now it is true");
+        let older = Fingerprint { program: "0.0.9".into(), ..before.clone() };
+        assert!(told(&older).starts_with("version "), "{}", told(&older));
+        let none = Fingerprint { inputs: BTreeMap::new(), ..before.clone() };
+        assert!(told(&none).ends_with("a.fa, now it is not given"), "{}", told(&none));
+        assert!(none.difference(&before).unwrap().to_string().contains("SEQS was not given, now it is "));
+        let elsewhere = tempfile::tempdir().unwrap();
+        assert_eq!(before.difference(&fingerprint(elsewhere.path(), ">a\nACGT\n")), None);
+        let other = told(&fingerprint(elsewhere.path(), ">a\nACGA\n"));
+        assert!(other.starts_with("SEQS was ") && other.ends_with("a.fa has other content"), "{other}");
+        let changed = told(&fingerprint(folder.path(), ">a\nACGA\n"));
+        assert!(changed.starts_with("the content of ") && changed.ends_with("a.fa has changed"), "{changed}");
+    }
+
+    /// Every byte counts, whatever size and time say.
+    #[test]
+    fn every_byte_of_an_input_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.fa");
+        let text = b">a\nACGT\n>b\nAC\n";
+        std::fs::write(&path, text).unwrap();
+        let before = InputFile::read(&path).unwrap();
+        let time = path.metadata().unwrap().modified().unwrap();
+        for at in 0..text.len() {
+            let mut other = text.to_vec();
+            other[at] ^= 1;
+            std::fs::write(&path, &other).unwrap();
+            File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+            assert!(!before.is_same_content(&InputFile::read(&path).unwrap()), "byte {at}");
+        }
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(before, InputFile::read(&path).unwrap());
+    }
+
+    #[test]
+    fn keys_hold_every_value() {
+        let key = Fingerprint::default().with("adapter", "H200").with("driver", "580").key();
+        assert_eq!(key, format!("pairwave {} | adapter H200 | driver 580", env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
+    fn what_can_be_read_only_once_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(InputFile::read(folder.path()), Err(Error::Usage(_))));
+        assert!(matches!(InputFile::read(&folder.path().join("none")), Err(Error::Io { .. })));
+    }
+}
