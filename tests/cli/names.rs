@@ -173,6 +173,18 @@ fn names_in_guide_trees_of_clustalw_are_its_own() {
     pairwave(&[&msa[..], &["--guidetree-in", &tree, "--quiet"]].concat()).assert().success().stdout(text);
 }
 
+/// The same of distances.
+#[test]
+fn names_in_distances_of_clustalw_are_its_own() {
+    let folder = folder();
+    let rows = "CLUSTAL\n\na'b[c] MKTAYIAKQRQISF\na:b,c MKTAYIAKQRQVSF\nc|d\"e MKTAYLAKQRQISY\nd MKTAYIAKQRWISF\n";
+    let rows = file(&folder, "rows.aln", rows);
+    let run = pairwave(&["dist", "--aligned", &rows, "--format", "clustal", "--quiet"]).assert().success();
+    let expected = "     4\na'b[c]      0.000  0.071  0.143  0.071 \na_b_c       0.071  0.000  0.214  0.143 \n\
+                    c|d\"e       0.143  0.214  0.000  0.214 \nd           0.071  0.143  0.214  0.000 ";
+    assert_eq!(String::from_utf8_lossy(&run.get_output().stdout), expected);
+}
+
 /// A number goes to the same sequence in every order, so that a tree can be read back.
 #[test]
 fn numbers_of_names_do_not_depend_on_the_order_of_rows() {

@@ -36,7 +36,8 @@ pub fn write_distances(
         return Err(Error::Internal("distances of other sequences".into()));
     }
     let rules = match format {
-        DistanceFormat::Phylip(_) | DistanceFormat::Clustal => NameRules::PHYLIP,
+        DistanceFormat::Phylip(_) => NameRules::PHYLIP,
+        DistanceFormat::Clustal => NameRules::CLUSTALW,
         DistanceFormat::Tsv => NameRules::TSV,
     };
     let (names, renamed) = rules.apply(names, order);
