@@ -83,9 +83,9 @@ impl Phylip {
         let names = written_names(&context.queries);
         push_unsigned(output.buffer(), count as u64);
         output.buffer().push(b'\n');
-        for row in 0..count {
+        for (row, name) in names.iter().enumerate() {
             let out = output.buffer();
-            push_padded_name(out, &names[row]);
+            push_padded_name(out, name);
             for column in 0..row {
                 self.push_value(out, triangle(row) + column)?;
             }
@@ -109,16 +109,11 @@ impl Phylip {
         out.push(b' ');
         push_unsigned(out, columns as u64);
         out.push(b'\n');
-        for column in 0..columns {
-            if column > 0 {
-                out.push(b' ');
-            }
-            out.extend_from_slice(&column_names[column]);
-        }
+        out.extend_from_slice(&column_names.join(&b' '));
         out.push(b'\n');
-        for row in 0..rows {
+        for (row, name) in row_names.iter().enumerate() {
             let out = output.buffer();
-            push_padded_name(out, &row_names[row]);
+            push_padded_name(out, name);
             for column in 0..columns {
                 self.push_value(out, row * columns + column)?;
             }
