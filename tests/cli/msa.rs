@@ -365,7 +365,8 @@ fn rows_without_common_columns_are_warned_of_once() {
             let arguments = [command, &["--aligned", &rows, "--device", "cpu"], more].concat();
             let run = pairwave(&arguments).assert().success();
             let said = String::from_utf8(run.get_output().stderr.clone()).unwrap();
-            let warnings: String = said.split_inclusive('\n').filter(|line| line.contains("warning: ")).collect();
+            let warnings: String =
+                said.split_inclusive('\n').filter(|line| line.contains("in common columns")).collect();
             assert_eq!(warnings, expected(pairs, what), "{arguments:?}");
         }
     }

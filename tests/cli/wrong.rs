@@ -52,8 +52,8 @@ fn input() {
     file(&folder, "text.txt", "query\ttarget\n");
     file(&folder, "letter.fa", ">a\nGATTACA\n>b x\nGATT\nAC7A\n");
     file(&folder, "gap.fa", ">a\nGATTACA\n>b\nGA--CA\n");
-    file(&folder, "no_sequence.fa", ">a\nGATTACA\n>b\n>c\nGATTACA\n");
-    file(&folder, "no_name.fa", ">a\nGATTACA\n> b\nGATTACA\n");
+    file(&folder, "no_sequence.fa", ">b\n>c\n");
+    file(&folder, "no_name.fa", ">a\nGATTACA\n> \nGATTACA\n");
     file(&folder, "cut.fq", "@a\nGATTACA\n+\nIIIIIII\n@b\nGATTACA\n+\nIII\n");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     std::io::Write::write_all(&mut encoder, good.as_bytes()).unwrap();
