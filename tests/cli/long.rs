@@ -229,7 +229,7 @@ fn wrong_options_and_input() {
     file(&folder, "many.fa", ">chr1.1\nAC\n>chr2.1\nAC\n>chr3.1\nAC\n>chr4.1\nAC\n");
     file(&folder, "twice.fa", ">a\nAC\n>a\nGT\n");
     file(&folder, "empty.fa", "");
-    file(&folder, "no_sequence.fa", ">a\n>b\nAC\n");
+    file(&folder, "no_sequence.fa", ">a\n");
     file(&folder, "letter.fa", ">a x\nGATT\nAC7A\n");
     file(&folder, "protein.fa", ">p\nMKTAYIAKQRQISFVKSHFSRQ\n");
     file(&folder, "brackets.fa", ">a(b)\nGATTACA\n");
