@@ -264,7 +264,6 @@ fn inputs() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-#[ignore = "thousands of jobs, minutes without optimisation"]
 fn tree() {
     Case {
         command: "tree",
@@ -299,7 +298,6 @@ fn tree() {
 }
 
 #[test]
-#[ignore = "thousands of jobs, minutes without optimisation"]
 fn dist() {
     Case {
         command: "dist",
@@ -629,7 +627,6 @@ fn long() {
 }
 
 #[test]
-#[ignore = "thousands of jobs, minutes without optimisation"]
 fn papara() {
     Case {
         command: "papara",
