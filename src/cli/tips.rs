@@ -374,7 +374,10 @@ pub(super) fn number_instead(option: &str, value: &str) -> Option<String> {
         }
         Some(_) if is_whole && unit != "COST" => None,
         Some(_) => Some(format!("use {name} {pointed}")),
-        None if is_whole && number.fract() == 0.0 && number.abs() < 1e15 => Some(format!("use {name} {number:.0}")),
+        // A whole number that was refused is out of range.
+        None if is_whole && number.fract() == 0.0 && number.abs() < 1e15 && format!("{number:.0}") != digits => {
+            Some(format!("use {name} {number:.0}"))
+        }
         None => None,
     }
 }
@@ -532,6 +535,7 @@ mod tests {
             ("--max-hits <N>", "5.0", "use --max-hits 5"),
             ("--max-hits <N>", "1e3", "use --max-hits 1000"),
             ("--max-hits <N>", "1,5", ""),
+            ("--iddef <NUMBER>", "5", ""),
             ("--gap-open <OPEN>", "10.0", "use --gap-open 10"),
             ("--gap-open <OPEN>", "0.5", ""),
             ("--pair-gap-open <COST>", "0,1", "use --pair-gap-open 0.1"),
