@@ -1,5 +1,6 @@
 //! Scores that other programs print. Of the proteins in `assets/proteins`: parasail in three modes, and the search of
-//! ssearch36. Of ambiguous nucleotides: BLASTN. `scripts/compare` compares more of them.
+//! ssearch36. Of ambiguous nucleotides: BLASTN. Of all pairs of letters: BLASTP and needle, under each of their matrices.
+//! `scripts/compare` compares more of them.
 
 use std::collections::HashMap;
 
@@ -92,4 +93,36 @@ fn scores_of_two_codes_are_those_of_blastn() {
         }
     }
     assert_eq!((compared, code(&b'U')), (10 * 15 * 15, code(&b'T')));
+}
+
+/// Compares all pairs of letters under each matrix of a table; returns the number of pairs.
+fn compare_letters(table: &str) -> usize {
+    let mut compared = 0;
+    for row in rows(table) {
+        let (alphabet, order): (_, &[u8]) = match row[0].starts_with("EDNA") {
+            true => (Alphabet::Dna, b"ACGTURYSWKMBDHVN"),
+            false => (Alphabet::Protein, b"ARNDCQEGHILKMFPSTWYVBJZX*UO"),
+        };
+        let matrix = SubstitutionMatrix::built_in(row[0]).unwrap();
+        let scoring = Scoring::matrix(alphabet, &matrix, Gaps::from_blast(11, 1), EndGaps::Charged).unwrap();
+        let code = |letter: u8| alphabet.encode(letter).unwrap();
+        let own = code(row[1].as_bytes()[0]);
+        for (&other, printed) in order.iter().zip(&row[2..]) {
+            let scores = [(own, code(other)), (code(other), own)].map(|(a, b)| scoring.substitution.score(a, b));
+            assert_eq!(scores, [printed.parse::<i32>().unwrap(); 2], "{} {} {}", row[0], row[1], other as char);
+            compared += 1;
+        }
+    }
+    compared
+}
+
+#[test]
+fn letters_score_as_in_blastp() {
+    assert_eq!(compare_letters(include_str!("printed/blastp_letters.tsv")), 9 * 27 * 28 / 2);
+}
+
+#[test]
+fn letters_score_as_in_needle() {
+    let pairs = 13 * 27 * 28 / 2 + 3 * 16 * 17 / 2;
+    assert_eq!(compare_letters(include_str!("printed/needle_letters.tsv")), pairs);
 }

@@ -239,8 +239,12 @@ pub(super) struct ScoringArgs {
     #[arg(long, value_name = "RULE", help_heading = SCORING, value_enum, ignore_case = true)]
     pub ambiguity: Option<AmbiguityName>,
 
-    /// Substitution matrix: a built-in one (BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250,
-    /// EDNAFULL) or a file in NCBI's format [default: BLOSUM62 for proteins, --match and --mismatch for nucleotides]
+    /// Substitution matrix: a built-in one or a file in NCBI's format [default: BLOSUM62 for proteins, --match and
+    /// --mismatch for nucleotides]
+    ///
+    /// BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250 and IDENTITY are those of BLAST. EBLOSUM30 to
+    /// EBLOSUM90, EBLOSUMN, EPAM10 to EPAM500, EDNAFULL, EDNAMAT and EDNASIMPLE are those of EMBOSS, whose scores of B, Z, X, J,
+    /// U and O differ from BLAST's.
     #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
     pub matrix: Option<String>,
 

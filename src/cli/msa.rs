@@ -315,9 +315,11 @@ fn other_matrix(option: &str, name: &str) -> Result<Matrix> {
     match SubstitutionMatrix::open(name) {
         Ok(matrix) => Ok(Matrix::of(&matrix)),
         Err(Error::Usage(_)) => {
-            let others = SubstitutionMatrix::built_in_names().collect::<Vec<_>>().join(", ");
-            let known = format!("gonnet, blosum, pam and id of proteins, iub and clustalw of nucleotides; {others}");
-            Err(Error::usage(format!("{option} {name}: no such file, and the matrices that are known are {known}")))
+            let (own, others) = (
+                "gonnet, blosum, pam and id for proteins, iub and clustalw for nucleotides",
+                SubstitutionMatrix::suggestion(name),
+            );
+            Err(Error::usage(format!("{option} {name}: no such file; ClustalW's matrices are {own}, and {others}")))
         }
         Err(error) => Err(error),
     }

@@ -25,8 +25,8 @@ pub(super) struct ScoringChoice {
 pub(super) enum Table {
     /// Nucleotides by match and mismatch.
     Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity },
-    /// By a substitution matrix: a built-in name or a file.
-    Matrix(String),
+    /// By a substitution matrix, a built-in name or a file, with all scores multiplied by `times`.
+    Matrix { name: String, times: i32 },
     /// As a scheme that has a name has them.
     Named(&'static NamedScheme),
 }
@@ -89,7 +89,10 @@ impl ScoringChoice {
             (Some(_), Some((option, _))) => {
                 return Err(Error::usage(format!("{option} and --matrix exclude each other: a matrix has all scores")));
             }
-            (Some(matrix), None) => Some(Table::Matrix(matrix.clone())),
+            (Some(matrix), None) => {
+                // The costs of gaps of the scheme are multiplied as well.
+                Some(Table::Matrix { name: matrix.clone(), times: named.map_or(1, NamedScheme::times) })
+            }
             (None, Some(_)) => {
                 let scores = |named: &NamedScheme| named.nucleotide();
                 let scores = named.and_then(scores).or_else(|| scores(NamedScheme::dna()));
@@ -174,7 +177,7 @@ impl ScoringChoice {
     /// The file of a matrix, if it has no built-in one.
     pub(super) fn matrix_file(&mut self) -> Option<&mut String> {
         match &mut self.table {
-            Some(Table::Matrix(name)) if SubstitutionMatrix::built_in(name).is_none() => Some(name),
+            Some(Table::Matrix { name, .. }) if SubstitutionMatrix::built_in(name).is_none() => Some(name),
             _ => None,
         }
     }
@@ -187,8 +190,9 @@ impl Scheme {
             &Table::Nucleotide { match_score, mismatch, ambiguity } => {
                 Scoring::nucleotide(match_score, mismatch, ambiguity, self.gaps, self.end_gaps)?
             }
-            Table::Matrix(name) => {
-                Scoring::matrix(self.alphabet, &SubstitutionMatrix::open(name)?, self.gaps, self.end_gaps)?
+            Table::Matrix { name, times } => {
+                let matrix = SubstitutionMatrix::open(name)?;
+                Scoring::matrix(self.alphabet, &matrix, self.gaps, self.end_gaps)?.times(*times)?
             }
             Table::Named(named) => named.scoring(self.alphabet)?.with_gaps(self.gaps, self.end_gaps)?,
         };

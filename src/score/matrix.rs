@@ -11,18 +11,36 @@ use crate::seq::{Alphabet, Code};
 /// Letters a matrix can have: A to Z and `*`.
 const LETTERS: usize = 27;
 
-/// Built-in matrices: name and file.
-const BUILT_IN: [(&str, &str); 9] = [
-    ("BLOSUM45", include_str!("../../assets/matrices/BLOSUM45")),
-    ("BLOSUM50", include_str!("../../assets/matrices/BLOSUM50")),
-    ("BLOSUM62", include_str!("../../assets/matrices/BLOSUM62")),
-    ("BLOSUM80", include_str!("../../assets/matrices/BLOSUM80")),
-    ("BLOSUM90", include_str!("../../assets/matrices/BLOSUM90")),
-    ("PAM30", include_str!("../../assets/matrices/PAM30")),
-    ("PAM70", include_str!("../../assets/matrices/PAM70")),
-    ("PAM250", include_str!("../../assets/matrices/PAM250")),
-    ("EDNAFULL", include_str!("../../assets/matrices/EDNAFULL")),
+/// Built-in matrices as files in NCBI's format: BLAST's own, and EMBOSS's for nucleotides.
+const FILES: [(&str, &str, Missing); 10] = [
+    ("BLOSUM45", include_str!("../../assets/matrices/BLOSUM45"), Missing::Blast),
+    ("BLOSUM50", include_str!("../../assets/matrices/BLOSUM50"), Missing::Blast),
+    ("BLOSUM62", include_str!("../../assets/matrices/BLOSUM62"), Missing::Blast),
+    ("BLOSUM80", include_str!("../../assets/matrices/BLOSUM80"), Missing::Blast),
+    ("BLOSUM90", include_str!("../../assets/matrices/BLOSUM90"), Missing::Blast),
+    ("PAM30", include_str!("../../assets/matrices/PAM30"), Missing::Blast),
+    ("PAM70", include_str!("../../assets/matrices/PAM70"), Missing::Blast),
+    ("PAM250", include_str!("../../assets/matrices/PAM250"), Missing::Blast),
+    ("IDENTITY", include_str!("../../assets/matrices/IDENTITY"), Missing::Blast),
+    ("EDNAFULL", include_str!("../../assets/matrices/EDNAFULL"), Missing::Zero),
 ];
+
+/// The other built-in matrices, all EMBOSS's: a line with the name and its letters, then lower triangles.
+const TRIANGLES: &str = include_str!("matrix/emboss.txt");
+
+/// The built-in matrices in a phrase, for messages.
+pub const BUILT_IN: &str = "BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, PAM30, PAM70, PAM250 and IDENTITY as BLAST \
+    has them; EBLOSUM30 to EBLOSUM90, EBLOSUMN, EPAM10 to EPAM500, EDNAFULL, EDNAMAT and EDNASIMPLE as EMBOSS has them";
+
+/// The score of a letter that a matrix lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    /// BLAST's rule: U scores as C does, other amino acids as X, and nucleotides as N. A letter whose stand-in is missing
+    /// too, and `*`, take the least score of the matrix.
+    Blast,
+    /// EMBOSS's rule: 0 with any letter.
+    Zero,
+}
 
 /// A symmetric table of scores for pairs of letters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,10 +48,11 @@ pub struct SubstitutionMatrix {
     name: String,
     /// The letters in the order of the columns, upper case.
     letters: Vec<u8>,
-    /// Line of the column letters, for errors.
-    header_line: u64,
+    /// Line of the column letters, for errors; `None` if the matrix has no file.
+    header_line: Option<u64>,
     /// Score of letters with index a and b at `a * LETTERS + b`; 0 where there is none.
     scores: Vec<i32>,
+    missing: Missing,
 }
 
 /// Index of a letter of either case.
@@ -46,18 +65,42 @@ fn index_of(letter: u8) -> Option<usize> {
 }
 
 impl SubstitutionMatrix {
-    /// The names of the built-in matrices. NUC.4.4 is another name of EDNAFULL.
+    /// The names of the built-in matrices. NUC.4.4 and ENUC.4.4 are other names of EDNAFULL.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|&(name, _)| name)
+        FILES.iter().map(|&(name, ..)| name).chain(triangles().map(|(name, ..)| name))
     }
 
-    /// A built-in matrix by its name in either case, or by EMBOSS's (EBLOSUM62, EPAM250).
+    /// Returns a built-in matrix by its name in either case. BLOSUM62 and other names without `E` are BLAST's edition;
+    /// EBLOSUM62 and others that begin with `E` are the data files of EMBOSS.
     pub fn built_in(name: &str) -> Option<Self> {
-        let name = if name.eq_ignore_ascii_case("NUC.4.4") { "EDNAFULL" } else { name };
-        let plain = name.strip_prefix(['E', 'e']).unwrap_or(name);
-        let is_named = |built_in: &str| [name, plain].iter().any(|name| built_in.eq_ignore_ascii_case(name));
-        let (name, text) = BUILT_IN.iter().find(|(built_in, _)| is_named(built_in))?;
-        Some(Self::parse(name, text.as_bytes()).expect("built-in matrices are sound"))
+        let is_alias = ["NUC.4.4", "ENUC.4.4"].iter().any(|alias| alias.eq_ignore_ascii_case(name));
+        let name = if is_alias { "EDNAFULL" } else { name };
+        if let Some((name, text, missing)) = FILES.iter().find(|(own, ..)| own.eq_ignore_ascii_case(name)) {
+            let matrix = Self::parse(name, text.as_bytes()).expect("built-in matrices are sound");
+            return Some(SubstitutionMatrix { missing: *missing, ..matrix });
+        }
+        let (name, letters, rows) = triangles().find(|(own, ..)| own.eq_ignore_ascii_case(name))?;
+        Some(Self::from_triangle(name, letters, rows))
+    }
+
+    /// Builds a matrix of EMBOSS's from the lines of its lower triangle, which begin at `rows`.
+    fn from_triangle(name: &str, letters: &str, rows: &str) -> Self {
+        let mut scores = vec![0; LETTERS * LETTERS];
+        let index = |letter: u8| index_of(letter).expect("built-in matrices have letters");
+        for (row, line) in letters.bytes().zip(rows.lines()) {
+            for (column, entry) in letters.bytes().zip(line.split(' ')) {
+                let score = entry.parse().expect("built-in matrices have whole numbers");
+                scores[index(row) * LETTERS + index(column)] = score;
+                scores[index(column) * LETTERS + index(row)] = score;
+            }
+        }
+        SubstitutionMatrix {
+            name: name.into(),
+            letters: letters.into(),
+            header_line: None,
+            scores,
+            missing: Missing::Zero,
+        }
     }
 
     /// A built-in matrix by its name, or else the file of that name.
@@ -72,11 +115,19 @@ impl SubstitutionMatrix {
         match std::fs::read(name_or_path) {
             Ok(bytes) => Self::parse(name_or_path, &bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let names: Vec<&str> = Self::built_in_names().collect();
-                let message = format!("no such file, and the built-in matrices are {}", names.join(", "));
+                let message = format!("no such file, and {}", Self::suggestion(name_or_path));
                 Err(Error::usage_value("matrix", name_or_path, message))
             }
             Err(error) => Err(Error::io(name_or_path, error)),
+        }
+    }
+
+    /// Says which built-in matrices a name that is none of theirs may mean.
+    pub fn suggestion(name: &str) -> String {
+        let emboss = format!("E{}", name.to_ascii_uppercase());
+        match Self::built_in_names().find(|own| *own == emboss) {
+            Some(own) => format!("the built-in matrix of this kind is {own}, EMBOSS's"),
+            None => format!("the built-in matrices are {BUILT_IN}"),
         }
     }
 
@@ -106,9 +157,10 @@ impl SubstitutionMatrix {
         Some(self.scores[index(a)? * LETTERS + index(b)?])
     }
 
-    /// The table for the codes of an alphabet. A letter that the matrix lacks scores like X (proteins: J, O, U, ...) or
-    /// N (DNA), as BLAST has it, or if these are lacking too, and for `*`, the least score of the matrix. T and U are
-    /// one letter. Two amino acids match if they are the same letter, two DNA codes if their sets of bases meet.
+    /// Returns the table for the codes of an alphabet. Of a letter that the matrix lacks, BLAST's rule holds for its own
+    /// matrices and for files: U scores as C, other amino acids (J, O, ...) as X and nucleotides as N; if these are lacking
+    /// too, and for `*`, the score is the least of the matrix. Under EMBOSS's matrices such a letter scores 0. T and U are
+    /// one nucleotide. Two amino acids match if they are the same letter, two DNA codes if their sets of bases meet.
     ///
     /// # Errors
     /// [`Error::Input`] if the matrix lacks one of the twenty amino acids or four bases, or if it has letters that are
@@ -132,11 +184,17 @@ impl SubstitutionMatrix {
         let least = entries().min().expect("a matrix has entries");
         let stand_in = |code: Code| {
             let letter = alphabet.decode(code);
-            let wildcard = (letter != b'*').then_some(wildcard);
-            self.letter(letter, alphabet).or_else(|| self.letter(wildcard?, alphabet))
+            let other = match (letter, alphabet) {
+                _ if self.missing == Missing::Zero => None,
+                (b'*', _) => None,
+                (b'U', Alphabet::Protein) => Some(b'C'),
+                _ => Some(wildcard),
+            };
+            self.letter(letter, alphabet).or_else(|| self.letter(other?, alphabet))
         };
+        let unknown = if self.missing == Missing::Zero { 0 } else { least };
         Ok(Substitution::from_fn(alphabet, |a, b| {
-            let score = stand_in(a).zip(stand_in(b)).and_then(|(a, b)| self.score(a, b)).unwrap_or(least);
+            let score = stand_in(a).zip(stand_in(b)).and_then(|(a, b)| self.score(a, b)).unwrap_or(unknown);
             let is_match = match alphabet {
                 Alphabet::Dna => a & b != 0,
                 Alphabet::Protein | Alphabet::Bytes => a == b,
@@ -152,9 +210,23 @@ impl SubstitutionMatrix {
     }
 
     fn unsuited(&self, message: String) -> Error {
-        let place = Place { file: self.name.clone(), line: Some(self.header_line), ..Place::default() };
+        let place = Place { file: self.name.clone(), line: self.header_line, ..Place::default() };
         Error::Input { place, message }
     }
+}
+
+/// Splits [`TRIANGLES`] into matrices: name, letters, and the text from their first row on.
+fn triangles() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let mut rest = TRIANGLES;
+    std::iter::from_fn(move || {
+        loop {
+            let (line, behind) = rest.split_once('\n')?;
+            rest = behind;
+            if let Some((name, letters)) = line.split_once(' ').filter(|_| line.starts_with('E')) {
+                return Some((name, letters, rest));
+            }
+        }
+    })
 }
 
 struct Parser<'a> {
@@ -220,7 +292,13 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(SubstitutionMatrix { name: self.file.to_owned(), letters, header_line, scores })
+        Ok(SubstitutionMatrix {
+            name: self.file.to_owned(),
+            letters,
+            header_line: Some(header_line),
+            scores,
+            missing: Missing::Blast,
+        })
     }
 
     /// Reads one row into `scores`; returns its letter and the place of each entry.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::gaps::{EndGaps, Gaps};
 use super::matrix::SubstitutionMatrix;
-use super::scoring::{Ambiguity, Scoring, Substitution};
+use super::scoring::{Ambiguity, Scoring};
 use crate::error::{Error, Result};
 use crate::seq::Alphabet;
 
@@ -58,8 +58,8 @@ pub const SCHEMES: &[NamedScheme] = &[
     },
     NamedScheme {
         name: "needle",
-        source: "EMBOSS needle: -gapopen 10 -gapextend 0.5 -endweight N; here all numbers are twice as great, to be whole",
-        table: Table::Matrix { nucleotides: Some("EDNAFULL"), proteins: Some("BLOSUM62"), times: 2 },
+        source: "EMBOSS needle and water: -gapopen 10 -gapextend 0.5 -endweight N; here all numbers are twice as great, to be whole",
+        table: Table::Matrix { nucleotides: Some("EDNAFULL"), proteins: Some("EBLOSUM62"), times: 2 },
         gaps: Gaps::from_emboss(20, 1),
         end_gaps: EndGaps::Free,
     },
@@ -130,9 +130,13 @@ impl NamedScheme {
             }
             _ => return Err(lacking()),
         };
-        let once = &scoring.substitution;
-        let substitution = Substitution::from_fn(alphabet, |a, b| (times * once.score(a, b), once.is_match(a, b)));
-        Ok(Scoring { substitution, ..scoring })
+        scoring.times(times)
+    }
+
+    /// Returns the factor by which scores and costs are greater than those of the program, to be whole numbers.
+    pub fn times(&self) -> i32 {
+        let (Table::Nucleotide { times, .. } | Table::Matrix { times, .. }) = self.table;
+        times
     }
 
     /// Scores of match and mismatch and the rule for ambiguous symbols, if these are all there is.
@@ -227,7 +231,7 @@ mod tests {
         let scoring = needle.scoring(Alphabet::Dna).unwrap();
         assert_eq!((scoring.substitution.score(1, 1), scoring.substitution.score(1, 2)), (10, -8));
         assert_eq!((scoring.gaps.cost(1), scoring.gaps.cost(5)), (20, 24));
-        assert_eq!(needle.costs(), "EDNAFULL or BLOSUM62 times 2, gaps 19 + 1 k, end gaps free");
+        assert_eq!(needle.costs(), "EDNAFULL or EBLOSUM62 times 2, gaps 19 + 1 k, end gaps free");
         let vsearch = NamedScheme::find("vsearch").unwrap();
         assert_eq!(vsearch.costs(), "match 2, mismatch -4, gaps 18 + 2 k, end gaps 1 + 1 k");
         assert_eq!(vsearch.scoring(Alphabet::Dna).unwrap().end_costs().cost(3), 4);

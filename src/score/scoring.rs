@@ -204,6 +204,22 @@ impl Scoring {
         Ok(Scoring { mode, ..Self::checked(self.alphabet, self.substitution, gaps, end_gaps)? })
     }
 
+    /// Returns the same scheme with the score of every pair of symbols multiplied; costs of gaps stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a score is beyond [`MAX_SCORE`] then.
+    pub fn times(self, factor: i32) -> Result<Self> {
+        let once = self.substitution;
+        let greatest = once.max_score().abs().max(once.min_score().abs());
+        if i64::from(greatest) * i64::from(factor) > i64::from(MAX_SCORE) {
+            let message = format!("its scores times {factor}, as the scheme has them, are beyond {MAX_SCORE}");
+            return Err(Error::usage_of("matrix", message));
+        }
+        let score = |a, b| (factor * once.score(a, b), once.is_match(a, b));
+        let substitution = Substitution::from_fn(self.alphabet, score);
+        Ok(Scoring { substitution, ..self })
+    }
+
     fn checked(alphabet: Alphabet, substitution: Substitution, gaps: Gaps, end_gaps: EndGaps) -> Result<Self> {
         let Gaps { first, next } = gaps;
         if first < 0 || next < 0 {

@@ -68,6 +68,36 @@ fn named_pairs() {
     assert_eq!(String::from_utf8_lossy(&piped.get_output().stdout), of_two);
 }
 
+/// Ambiguous residues, and a matrix given with the scheme, score as EMBOSS needle 6.6 has them: half as much.
+#[test]
+fn proteins_score_as_by_needle() {
+    let folder = folder();
+    let query = file(&folder, "query.fa", ">a\nAXYYXSNXMZMTDY\n>x\nWCHWMYWHXCWFHWCYWMHW\n>u\nWCHWMYWHUCWFHOJYWBHW\n");
+    let target = file(&folder, "target.fa", ">b\nAKYYTSNAMTDY\n>y\nWCHWMYWHACWFHWCYWMHW\n>v\nWCHWMYWHUCWFHOJYWNHW\n");
+    let found = |matrix: &[&str]| {
+        pairs(&[&[&query, &target, "--scheme", "needle", "--fields", "score,query_row,target_row"], matrix].concat())
+    };
+    assert_snapshot!(found(&[]), @r"
+    score	query_row	target_row
+    79	AXYYXSNXMZMTDY	AKYYTSNA--MTDY
+    332	WCHWMYWHXCWFHWCYWMHW	WCHWMYWHACWFHWCYWMHW
+    288	WCHWMYWHUCWFHOJYWBHW	WCHWMYWHUCWFHOJYWNHW
+    ");
+    // -datafile EPAM120 and EBLOSUM80.
+    assert_snapshot!(found(&["--matrix", "EPAM120"]), @r"
+    score	query_row	target_row
+    73	AXYYXSNXMZMTDY	AKYYTSN--AMTDY
+    356	WCHWMYWHXCWFHWCYWMHW	WCHWMYWHACWFHWCYWMHW
+    306	WCHWMYWHUCWFHOJYWBHW	WCHWMYWHUCWFHOJYWNHW
+    ");
+    assert_snapshot!(found(&["--matrix", "EBLOSUM80"]), @r"
+    score	query_row	target_row
+    137	AXYYXSNXMZMTDY	AKYYTSNA--MTDY
+    496	WCHWMYWHXCWFHWCYWMHW	WCHWMYWHACWFHWCYWMHW
+    432	WCHWMYWHUCWFHOJYWBHW	WCHWMYWHUCWFHOJYWNHW
+    ");
+}
+
 /// More pairs than a chunk has, through a pipe: the rows are those of `allpairs`.
 #[test]
 fn many_pairs_are_those_of_a_rectangle() {
