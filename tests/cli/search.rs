@@ -46,6 +46,40 @@ fn the_best_two() {
     }
 }
 
+/// blastp 2.12.0+ (-comp_based_stats 0 -seg no) prints the same rows.
+#[test]
+fn selenocysteine_scores_as_cysteine() {
+    let folder = folder();
+    let letters =
+        file(&folder, "u.fa", ">u\nWCHWMYWHUCWFHWCYWMHW\n>c\nWCHWMYWHCCWFHWCYWMHW\n>d\nWCHWMYWHDCWFHWCYWMHW\n");
+    let found = |options: &[&str]| {
+        let fields = "6 qseqid sseqid score bitscore evalue nident positive";
+        search(&[&[&letters, &letters, "--check", "--outfmt", fields], options].concat())
+    };
+    let pam30 = ["--matrix", "PAM30", "--gapopen", "14", "--gapextend", "1"];
+    assert_snapshot!(format!("{}\n{}", found(&[]), found(&pam30)), @r"
+    u	u	175	72.0	1.90e-25	20	20
+    u	c	175	72.0	1.90e-25	19	20
+    u	d	163	67.4	1.29e-23	19	19
+    c	u	175	72.0	1.90e-25	19	20
+    c	c	175	72.0	1.90e-25	20	20
+    c	d	163	67.4	1.29e-23	19	19
+    d	d	172	70.9	5.45e-25	20	20
+    d	u	163	67.4	1.29e-23	19	19
+    d	c	163	67.4	1.29e-23	19	19
+
+    u	u	218	106	1.59e-36	20	20
+    u	c	218	106	1.59e-36	19	20
+    u	d	194	95.1	6.39e-32	19	19
+    c	u	218	106	1.59e-36	19	20
+    c	c	218	106	1.59e-36	20	20
+    c	d	194	95.1	6.39e-32	19	19
+    d	d	216	105	3.87e-36	20	20
+    d	u	194	95.1	6.39e-32	19	19
+    d	c	194	95.1	6.39e-32	19	19
+    ");
+}
+
 #[test]
 fn nucleotides_on_both_strands() {
     let folder = folder();

@@ -28,6 +28,19 @@ pub(super) struct Matrix {
     pub(super) gapped: &'static [Costs],
 }
 
+/// BLASTP's cost, both of opening and of extending a gap, that stands for alignments without gaps.
+pub(super) const NO_GAPS: i32 = i16::MAX as i32;
+
+impl Matrix {
+    /// Returns the parameters for gaps of k that cost `open + k * extend`, if BLASTP has any.
+    pub(super) fn costs(&'static self, open: i32, extend: i32) -> Option<&'static Costs> {
+        if (open, extend) == (NO_GAPS, NO_GAPS) {
+            return Some(&self.ungapped);
+        }
+        self.gapped.iter().find(|costs| (costs.open, costs.extend) == (open, extend))
+    }
+}
+
 /// Two costs and seven parameters: open, extend; lambda, K, H; a, beta; alpha, sigma.
 const fn costs(
     open: i32,
@@ -136,6 +149,10 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(10, 1, [0.309, 0.15, 0.88], [0.35, -3.0], [1.37205, 1.78877]),
             costs(9, 1, [0.294, 0.11, 0.61], [0.48, -6.0], [2.46392, 3.18615]),
             costs(8, 1, [0.27, 0.072, 0.4], [0.68, -10.0], [5.36813, 6.76348]),
+            costs(15, 3, [0.339, 0.28, 1.7], [0.2, -0.5], [0.157089, 0.155299]),
+            costs(14, 2, [0.337, 0.27, 1.62], [0.21, -0.8], [0.20697, 0.198524]),
+            costs(14, 1, [0.333, 0.27, 1.43], [0.23, -1.4], [0.436301, 0.361947]),
+            costs(13, 3, [0.338, 0.27, 1.69], [0.2, -0.5], [0.178973, 0.175436]),
         ],
     },
     Matrix {
@@ -148,6 +165,8 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(11, 1, [0.305, 0.12, 0.52], [0.59, -6.0], [3.6814, 4.10802]),
             costs(10, 1, [0.291, 0.091, 0.41], [0.71, -9.0], [6.00297, 6.71657]),
             costs(9, 1, [0.27, 0.06, 0.28], [0.97, -14.0], [11.3608, 12.6367]),
+            costs(11, 2, [0.323, 0.186, 0.8], [1.32, -27.0], [1.321301, 1.281671]),
+            costs(12, 3, [0.33, 0.219, 0.93], [0.82, -16.0], [0.818768, 0.81124]),
         ],
     },
     Matrix {
@@ -170,5 +189,10 @@ pub(super) const MATRICES: &[Matrix] = &[
             costs(18, 1, [0.183, 0.021, 0.07], [2.6, -60.0], [113.829, 115.184]),
             costs(17, 1, [0.171, 0.014, 0.052], [3.3, -86.0], [175.071, 177.196]),
         ],
+    },
+    Matrix {
+        name: "IDENTITY",
+        ungapped: costs(0, 0, [0.28768, 0.282, 1.69], [0.1703, -0.3], [0.16804, 0.16804]),
+        gapped: &[costs(15, 2, [0.2835, 0.255, 1.49], [0.19, -1.0], [0.24613, 0.22743])],
     },
 ];

@@ -75,7 +75,7 @@ impl Statistics {
         let of = match scoring.alphabet {
             Alphabet::Protein => {
                 let matrix = MATRICES.iter().find(|matrix| has_scores_of(scoring, matrix.name))?;
-                let costs = matrix.gapped.iter().find(|costs| (costs.open, costs.extend) == (open, extend))?;
+                let costs = matrix.costs(open, extend)?;
                 Of::Proteins { matrix, costs }
             }
             Alphabet::Dna => {
@@ -154,6 +154,8 @@ impl Statistics {
     /// one length. E-values of nucleotides go by it.
     pub fn search_space(&self, query: u32, database: &DatabaseSize) -> f64 {
         let (alpha, beta) = match self.of {
+            // BLAST looks for these numbers among alignments with gaps alone.
+            Of::Proteins { matrix, costs } if *costs == matrix.ungapped => (0.0, 0.0),
             Of::Proteins { costs, .. } => (costs.a, costs.beta),
             Of::Nucleotides(of) => (of.alpha, of.beta),
         };

@@ -242,7 +242,7 @@ fn ungapped(match_score: i32, mismatch_score: i32) -> Parameters {
         (1, 1) => (MISMATCH - MATCH).powi(2) / MISMATCH,
         (1, _) => h / lambda * -(-lambda).exp_m1(),
         (_, 1) => (up * MATCH - MISMATCH).powi(2) / (h / lambda) * -(-lambda).exp_m1(),
-        _ => (-2.0 * ladder(gain, loss, lambda)).exp() / (h / lambda * -(-lambda).exp_m1()),
+        _ => (-2.0 * ladder(gain, loss, lambda, divisor > 1)).exp() / (h / lambda * -(-lambda).exp_m1()),
     };
     Parameters { lambda: lambda / f64::from(divisor), k, h }
 }
@@ -288,15 +288,18 @@ fn decay(gain: i32, loss: i32) -> f64 {
 }
 
 /// The sum over lengths j of the mean of `exp(lambda * score)` where an alignment of j loses and of 1 where it does not, by
-/// j (Karlin and Altschul 1990, appendix), cut off where `BlastKarlinLHtoK` cuts it.
-fn ladder(gain: i32, loss: i32, lambda: f64) -> f64 {
+/// j (Karlin and Altschul 1990, appendix), cut off where `BlastKarlinLHtoK` cuts it. Where the scores have a common divisor,
+/// that function divides the scores but reads their probabilities as if they lay that close together, and so leaves out the
+/// match: K of 4/-6 is 1.17, of 2/-3 0.408. `without_matches` leaves it out here too.
+fn ladder(gain: i32, loss: i32, lambda: f64, without_matches: bool) -> f64 {
+    let of_match = if without_matches { 0.0 } else { MATCH };
     let (mut sum, mut matches) = (0.0, vec![1.0]);
     for length in 1..=100 {
         // matches[i]: the probability of i matches in so many pairs of bases.
         let mut next = vec![0.0; matches.len() + 1];
         for (i, probability) in matches.iter().enumerate() {
             next[i] += probability * MISMATCH;
-            next[i + 1] += probability * MATCH;
+            next[i + 1] += probability * of_match;
         }
         matches = next;
         let term = |(matches, probability): (i32, &f64)| {

@@ -62,7 +62,13 @@ fn every_matrix_and_pair_of_scores_is_recognised() {
             assert_eq!((statistics.matrix(), statistics.of), (Some(matrix.name), Of::Proteins { matrix, costs }));
         }
         assert_eq!(Statistics::of(&protein(matrix.name, 100, 1)), None);
+        let without_gaps = Statistics::of(&protein(matrix.name, matrices::NO_GAPS, matrices::NO_GAPS)).unwrap();
+        assert_eq!(without_gaps.gapped(), without_gaps.ungapped());
     }
+    assert_eq!(
+        MATRICES.iter().map(|matrix| matrix.gapped.len()).sum::<usize>(),
+        13 + 15 + 11 + 9 + 7 + 10 + 8 + 15 + 1
+    );
     for (scheme, lambda) in [("blastn", 0.625), ("blastn-short", 1.374), ("megablast", 0.64), ("truong", 0.0)] {
         let statistics = Statistics::of(&NamedScheme::find(scheme).unwrap().scoring(Alphabet::Dna).unwrap());
         let found = statistics.map_or(0.0, |statistics| statistics.gapped().lambda);
@@ -74,12 +80,26 @@ fn every_matrix_and_pair_of_scores_is_recognised() {
     assert_eq!(statistics.to_string(), "lambda 0.267, K 0.041, H 0.140");
 }
 
-/// What BLASTP's footer says of queries of 57 and 635 residues.
+/// What BLASTP's footer says of queries of 57 residues, and of 147 in another database.
 #[test]
 fn search_spaces_are_those_of_blast() {
     let database = DatabaseSize { sequences: 20_000, symbols: 9_055_569 };
     let statistics = Statistics::of(&protein("BLOSUM62", 11, 1)).unwrap();
     assert_eq!(statistics.search_space(57, &database), 228_300_363.0);
+    let database = DatabaseSize { sequences: 62, symbols: 8822 };
+    for (matrix, open, extend, space) in [
+        ("PAM30", 13, 3, 1_191_450.0),
+        ("PAM30", 14, 1, 1_174_320.0),
+        ("PAM30", 14, 2, 1_174_320.0),
+        ("PAM30", 15, 3, 1_191_450.0),
+        ("PAM70", 11, 2, 932_250.0),
+        ("PAM70", 12, 3, 1_057_882.0),
+        ("IDENTITY", 15, 2, 1_174_320.0),
+        ("PAM30", matrices::NO_GAPS, matrices::NO_GAPS, 1_296_834.0),
+    ] {
+        let statistics = Statistics::of(&protein(matrix, open, extend)).unwrap();
+        assert_eq!(statistics.search_space(147, &database), space, "{matrix} {open} {extend}");
+    }
 }
 
 fn schemes() -> impl Strategy<Value = Scoring> {
