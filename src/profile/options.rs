@@ -89,6 +89,10 @@ impl Options {
         // Single precision where ClustalW has it: the whole numbers that come of it are the same.
         let opening = if self.negative {
             (100.0 * open) as i32
+        } else if table.average() <= 0 && by_length.is_infinite() {
+            // The logarithm of a single residue is 0. ClustalW's cost is then infinite, and becomes the least whole number
+            // there is when it is made one: gaps cost next to nothing.
+            i32::MIN
         } else if table.average() <= 0 {
             (100.0 * f64::from((open + by_length) as f32)) as i32
         } else {

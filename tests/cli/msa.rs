@@ -91,6 +91,34 @@ fn options_are_those_of_clustalw() {
     }
 }
 
+/// A group of single residues under matrices whose letters lose nothing by differing: ClustalW's gaps are nearly free then.
+#[test]
+fn single_residues_are_aligned_as_by_clustalw() {
+    let folder = folder();
+    let row = |letter: char| format!("{letter}{}", " 1".repeat(20));
+    let letters = "ARNDCQEGHILKMFPSTWYV";
+    let header: String = letters.chars().flat_map(|letter| [' ', letter]).collect();
+    let rows: Vec<String> = letters.chars().map(row).collect();
+    let ones = file(&folder, "ones.mat", format!("{header}\n{}\n", rows.join("\n")));
+    let cases: [(&[&str], &str, &[&str]); 7] = [
+        (&["HL", "L"], "id", &["HL", "-L"]),
+        (&["HLH", "L"], "id", &["HLH", "-L-"]),
+        (&["LHHLHHHW", "L"], "id", &["LHHLHHHW", "---L----"]),
+        (&["LHHLHHHW", "A"], "id", &["LHHLHHHW", "------A-"]),
+        (&["HLLLK", "L", "L"], "id", &["HLLLK", "-L---", "-L---"]),
+        (&["HL", "L"], &ones, &["HL", "L-"]),
+        (&["LHHLH", "A"], &ones, &["LHHLH", "--A--"]),
+    ];
+    for (sequences, matrix, expected) in cases {
+        let text: String = sequences.iter().enumerate().map(|(at, letters)| format!(">s{at}\n{letters}\n")).collect();
+        let input = file(&folder, "short.fa", text);
+        let arguments = ["msa", &input, "--mode", "clustalw", "--alphabet", "protein", "--matrix", matrix];
+        let found = outputs(&[&arguments[..], &["--format", "fasta"]].concat(), &[]);
+        let rows: Vec<&str> = found[0].lines().filter(|line| !line.starts_with('>')).collect();
+        assert_eq!(rows, expected, "{sequences:?} {matrix}");
+    }
+}
+
 /// `-iteration=TREE` and `-iteration=ALIGNMENT`.
 #[test]
 fn iteration_is_that_of_clustalw() {
