@@ -73,16 +73,15 @@ fn add(found: &mut Found, lines: &Lines<'_>, line: usize, row: usize, letters: &
     let Some(sign) = format.match_sign.filter(|sign| letters.contains(sign)) else {
         return found.add(lines, line, row, letters);
     };
-    let mut column = found.rows[row].len();
     let mut full = Vec::with_capacity(letters.len());
-    for &letter in letters.iter().filter(|letter| !letter.is_ascii_whitespace()) {
+    let letters = letters.iter().filter(|letter| !letter.is_ascii_whitespace());
+    for (column, &letter) in (found.rows[row].len()..).zip(letters) {
         let letter = if letter == sign && row > 0 { found.rows[0].get(column).copied() } else { Some(letter) };
         let Some(letter) = letter.filter(|_| row > 0 || letter != Some(sign)) else {
             let message = format!("column {}: the first row has no letter for '{}'", column + 1, char::from(sign));
             return Err(lines.wrong(line, Some(found.names[row].as_bstr()), message));
         };
         full.push(letter);
-        column += 1;
     }
     found.add(lines, line, row, &full)
 }
