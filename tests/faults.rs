@@ -430,8 +430,8 @@ fn every_job() -> Vec<(&'static str, AnyJob)> {
     ]
 }
 
-/// A device that cannot be opened, or is lost before its first batch, in it or behind it: the rows are those of the CPU, and where the
-/// device cannot be opened so are the engines, those of the filter among them.
+/// A device cannot be opened, or is lost before its first batch or later. The rows equal those of the CPU. If the device cannot be opened,
+/// the engines are those of the CPU as well, filter included.
 #[test]
 fn every_job_goes_on_as_if_it_had_no_device_that_fails() {
     let run = |failure: Option<FeignedFailure>| {
@@ -449,10 +449,10 @@ fn every_job_goes_on_as_if_it_had_no_device_that_fails() {
     }
 }
 
-/// What GPUs decide about a filter is decided anew without them: at the start, and for the pairs that a lost one leaves.
+/// Without its GPUs a job decides anew about the filter: at the start, and for the pairs that a lost GPU leaves.
 #[test]
 fn the_filter_of_the_cpu_runs_when_a_device_fails() {
-    // As many cells as the threads of a CPU find worth a filter.
+    // Enough cells for a filter on the CPU.
     let genes = mixed_store(&mut rng(3), Alphabet::Dna, &[230; 300]);
     let job = AllPairs { min_identity: Some(0.9), ..AllPairs::new(genes, Arc::new(Scoring::dna())) };
     assert!(job.cells() > 2_000_000_000);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use pairwave::alignment::{Cigar, Op};
+use pairwave::jobs::Fingerprint;
 use pairwave::jobs::PhyloResult;
 use pairwave::jobs::papara::spool::Spool;
 use pairwave::seq::StrandOf;
@@ -46,13 +47,18 @@ fn finished_reads_come_back() {
     assert!(Spool::create(&directory.path().join("none")).is_err());
 }
 
+/// The fingerprint of a job.
+fn job(number: u64) -> Fingerprint {
+    Fingerprint::default().with("number", number)
+}
+
 /// Wherever a run is killed, the next one has all whole blocks, and goes on.
 #[test]
 fn a_torn_file_goes_on_behind_its_last_whole_block() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reads");
     let expected = records(4);
-    let (mut spool, there) = Spool::open(&path, 42).unwrap();
+    let (mut spool, there) = Spool::open(&path, &job(42)).unwrap();
     assert_eq!(there, 0);
     let mut lengths = vec![fs::metadata(&path).unwrap().len()];
     for block in expected.chunks(2) {
@@ -64,7 +70,7 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
     for length in 0..=whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         let blocks = lengths.iter().filter(|&&end| end <= length as u64).count().saturating_sub(1);
-        let (mut spool, there) = Spool::open(&path, 42).unwrap();
+        let (mut spool, there) = Spool::open(&path, &job(42)).unwrap();
         assert_eq!(there, 2 * blocks as u64, "{length} bytes");
         assert_eq!(all(&spool), expected[..2 * blocks]);
         expected[2 * blocks..].chunks(2).for_each(|block| spool.append(block).unwrap());
@@ -76,7 +82,7 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x41;
         fs::write(&path, &bytes).unwrap();
-        let (spool, there) = Spool::open(&path, 42).unwrap();
+        let (spool, there) = Spool::open(&path, &job(42)).unwrap();
         assert_eq!(there, if (at as u64) < lengths[1] { 0 } else { 2 }, "byte {at}");
         assert_eq!(all(&spool), expected[..there as usize]);
     }
@@ -86,9 +92,9 @@ fn a_torn_file_goes_on_behind_its_last_whole_block() {
 fn a_file_of_something_else_is_refused_and_stays() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reads");
-    let refused = |path: &Path, fingerprint: u64, part: &str| {
+    let refused = |path: &Path, number: u64, part: &str| {
         let before = fs::read(path).unwrap();
-        let error = Spool::open(path, fingerprint).unwrap_err();
+        let error = Spool::open(path, &job(number)).unwrap_err();
         assert!(matches!(error, Error::Usage(_)), "{error}");
         let message = error.to_string();
         assert!(
@@ -97,20 +103,21 @@ fn a_file_of_something_else_is_refused_and_stays() {
         );
         assert!(fs::read(path).unwrap() == before);
     };
-    let (mut spool, _) = Spool::open(&path, 1).unwrap();
+    let (mut spool, _) = Spool::open(&path, &job(1)).unwrap();
     spool.append(&records(3)).unwrap();
     refused(&path, 1, "another run uses it now");
     drop(spool);
     refused(&path, 2, "of another job");
     let mut bytes = fs::read(&path).unwrap();
-    bytes[9] ^= 1;
+    let middle = bytes.windows(7).position(|part| part == b"program").expect("the header names the program");
+    bytes[middle] ^= 1;
     fs::write(&path, bytes).unwrap();
     refused(&path, 1, "damaged");
     for text in ["x", ">read\nACGTACGTACGTACGTACGTACGTACGT\n"] {
         fs::write(&path, text).unwrap();
         refused(&path, 1, "no checkpoint of aligned reads");
     }
-    assert!(matches!(Spool::open(directory.path(), 1), Err(Error::Io { .. })));
+    assert!(matches!(Spool::open(directory.path(), &job(1)), Err(Error::Io { .. })));
 }
 
 proptest! {

@@ -61,7 +61,7 @@ pub(super) fn on_job<T: Task>(arguments: &[String], task: T) -> Result<T::Output
     }
 }
 
-/// What the rows of a job depend on, as its files are now.
+/// Returns the fingerprint of a job with the present content of its files.
 fn fingerprint(arguments: &[String]) -> Result<Fingerprint> {
     let typed = std::iter::once("pairwave").chain(arguments.iter().map(String::as_str)).map(Into::into).collect();
     Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?.request.fingerprint(&[])

@@ -19,18 +19,18 @@ struct Case {
     command: &'static str,
     /// Inputs that the options are tried with. An option has an effect if it has one for any of them.
     inputs: &'static [&'static str],
-    /// Options that stand beside every two others.
+    /// Options that are added to every pair.
     bases: &'static [&'static str],
     /// Options with values that are not their defaults.
     items: &'static [&'static str],
-    /// An option without effect beside another, and why that is right. A `*` stands for any other option.
+    /// An option that may have no effect next to another, and the reason. A `*` stands for any other option.
     idle: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// Options that only say where results go.
 const PLACES: &[&str] = &["output", "help", "version"];
 
-/// What a command line writes, with every file; an error says only that there was one.
+/// All output of a command line, files included; `None` for an error.
 type Outcome = Rc<Option<Vec<u8>>>;
 
 #[derive(Clone, Default)]

@@ -24,7 +24,7 @@ pub(super) struct Compute {
 }
 
 impl Compute {
-    /// The options that say who computes, each with whether it was given.
+    /// Returns the options that select devices and threads, each with whether it was given.
     pub(super) fn given(&self) -> [(&'static str, bool); 5] {
         [
             ("--device", self.devices.iter().any(|device| *device != DeviceChoice::Auto)),

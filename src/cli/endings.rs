@@ -1,4 +1,4 @@
-//! Endings of the names of outputs: which format each stands for, and what is refused because another format is written.
+//! Endings of output names: the format that each implies, and the refusal of a name that implies another format.
 
 use super::args::Args;
 use clap::{CommandFactory, ValueEnum};

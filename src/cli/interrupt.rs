@@ -36,13 +36,20 @@ mod system {
 
     /// Signals that ask to stop. Batch systems send SIGUSR1, SIGUSR2 and SIGXCPU before their limits are reached.
     const REQUESTS: [c_int; 6] = [SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU];
-    /// Other signals that end a process, except those of faults in its code. `abort` sends SIGABRT, also for want of memory.
+    /// Other signals that end a process, except faults in its code. `abort` sends SIGABRT, for example when memory is short.
     const ENDS: [c_int; 7] = [SIGQUIT, SIGABRT, SIGALRM, SIGVTALRM, SIGPROF, SIGSYS, SIGTRAP];
-    /// The same on Linux.
+    /// Further signals that end a process on Linux.
     #[cfg(target_os = "linux")]
     const MORE_ENDS: [c_int; 3] = [libc::SIGPOLL, libc::SIGPWR, libc::SIGSTKFLT];
     #[cfg(not(target_os = "linux"))]
     const MORE_ENDS: [c_int; 0] = [];
+
+    /// The message for a page of a mapped file that is gone. Only databases are mapped.
+    const FILE_CHANGED: &[u8] =
+        b"pairwave: error: a database was cut while it was searched; put a new one in its place by renaming, \
+        not by overwriting\n";
+    /// The exit code of an input that cannot be read.
+    const UNREADABLE: c_int = 2;
 
     /// The flag of the job, once there is one.
     static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
@@ -54,10 +61,14 @@ mod system {
             if is_ignored(signal) {
                 continue;
             }
-            // SAFETY: `handle` calls only what a signal handler may call, as is said there.
+            // SAFETY: `handle` calls only functions that a signal handler may call; its comment lists them.
             if let Err(problem) = unsafe { register(signal, move || handle(signal)) } {
                 tracing::debug!("signal {signal} is left alone: {problem}");
             }
+        }
+        // SAFETY: `handle_lost_page` calls only `unlink`, `write` and `_exit`, which a signal handler may call.
+        if let Err(problem) = unsafe { register(SIGBUS, handle_lost_page) } {
+            tracing::debug!("a database that is cut ends the process: {problem}");
         }
         // A file beyond the limit of `ulimit -f` is then an error of the write, not the end of the process.
         if let Err(problem) = signal_hook::flag::register(SIGXFSZ, Arc::default()) {
@@ -79,21 +90,36 @@ mod system {
 
     /// Runs as a signal handler: everything here works on atomics, or is a system call that handlers may make.
     fn handle(signal: c_int) {
-        if let Some(asked) = ASKED.get().filter(|_| REQUESTS.contains(&signal)) {
-            if SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
-                asked.store(true, Ordering::SeqCst);
-                return;
-            }
+        if let Some(asked) = ASKED.get().filter(|_| REQUESTS.contains(&signal))
+            && SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        {
+            asked.store(true, Ordering::SeqCst);
+            return;
         }
-        for_each_temporary(|path| {
-            // SAFETY: the path ends with a NUL, and `unlink` may be called in a handler.
-            unsafe { libc::unlink(path.as_ptr()) };
-        });
+        remove_temporaries();
         // The parent sees which signal it was.
         if emulate_default_handler(signal).is_err() {
             // SAFETY: `_exit` may be called in a handler.
             unsafe { libc::_exit(128 + signal) };
         }
+    }
+
+    /// Ends the process with an error, because a page of a mapped file cannot be read.
+    fn handle_lost_page() {
+        remove_temporaries();
+        // SAFETY: the bytes are there for the whole program, and both calls may be made in a handler.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, FILE_CHANGED.as_ptr().cast(), FILE_CHANGED.len());
+            libc::_exit(UNREADABLE);
+        }
+    }
+
+    /// Removes all temporary files of the process. A signal handler may call it.
+    fn remove_temporaries() {
+        for_each_temporary(|path| {
+            // SAFETY: the path ends with a NUL, and `unlink` may be called in a handler.
+            unsafe { libc::unlink(path.as_ptr()) };
+        });
     }
 
     /// Real-time signals, which end a process as well.

@@ -48,7 +48,7 @@ pub(super) struct Long {
     pub plot: Option<(PathBuf, Picture)>,
     pub stats: Option<PathBuf>,
     pub compute: Compute,
-    /// What was asked for.
+    /// The arguments of the command.
     pub request: Request,
 }
 
@@ -239,7 +239,7 @@ fn check_alphabet(alphabet: Alphabet, strand: Option<Strand>, format: &LongForma
 }
 
 impl Long {
-    /// Sets what was asked for, for the header of SAM and for the checkpoint.
+    /// Sets the request, for the header of SAM and for the checkpoint.
     pub(super) fn set_request(&mut self, request: Request) {
         if let LongFormat::Sam { command } = &mut self.format {
             *command = request.line();

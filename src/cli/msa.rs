@@ -118,7 +118,7 @@ pub(super) fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
     warn_of_some_names(path, renamed, renamed.len() as u64);
 }
 
-/// The same if only some of `count` renamed rows are known.
+/// Warns of `count` renamed rows, the first of which are listed.
 pub(super) fn warn_of_some_names(path: Option<&Path>, renamed: &[Renamed], count: u64) {
     let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
     for one in renamed.iter().take(NAMED) {
@@ -256,7 +256,7 @@ impl PairScoringArgs {
         }
     }
 
-    /// Refuses what a tree by words and seeds has no use for.
+    /// Refuses options that have no effect on a tree by shared words.
     pub(super) fn check_tree(&self, distances: &DistanceArgs) -> Result<()> {
         match distances.distance.map(|_| "--distance").or_else(|| self.given()) {
             Some(option) if distances.tree == Some(TreeMethodName::Mbed) => Err(Error::usage(format!(
@@ -583,7 +583,7 @@ impl MultipleAlign {
         Ok(summary)
     }
 
-    /// Returns the names that the alignment and the tree have, in the order of the sequences, and those that are not the input's.
+    /// Returns the names in the alignment and the tree, in the order of the sequences, and the renamed sequences.
     fn written_names(&self, sequences: &Sequences) -> (Vec<Vec<u8>>, Vec<Renamed>) {
         let names = sequences.names();
         let rules = self.format.name_rules();
@@ -596,7 +596,7 @@ impl MultipleAlign {
         (written, renamed)
     }
 
-    /// Reads a guide tree whose leaves have the sequences' names, or those that they have in some format.
+    /// Reads a guide tree. Its leaves have the names of the sequences, as given or as any format writes them.
     fn read_tree(&self, path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
         let path = path.to_string_lossy();
         let text = read_text(&path)?;

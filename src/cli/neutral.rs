@@ -1,6 +1,6 @@
 //! Options that never change a byte of what is written.
 
-/// The options, by their names in the parser: who computes, how fast, what is checked, and what is reported of it.
+/// The options by their names in the parser. They select devices, speed, checks and reports.
 pub(crate) const NEUTRAL: &[&str] = &[
     "check",
     "checkpoint",

@@ -47,7 +47,7 @@ pub(super) struct Papara {
     /// Where to write what the job took.
     pub stats: Option<PathBuf>,
     pub compute: Compute,
-    /// What was asked for.
+    /// The arguments of the command.
     pub request: Request,
 }
 
@@ -177,7 +177,7 @@ impl Papara {
         Namer::new(self.name_rules(), reference.names.iter().map(|name| name.as_slice()))
     }
 
-    /// What a checkpoint must agree with: everything that was asked for except the layout of the output, all files, and the
+    /// Returns the fingerprint of a checkpoint: all arguments except those that format the output, all files, and the
     /// references as they were read, since these may come from standard input.
     fn fingerprint(&self, reference: &Reference) -> Result<Fingerprint> {
         let rows = reference.names.iter().map(|name| name.as_slice()).zip(&reference.rows);
@@ -205,9 +205,9 @@ impl Papara {
         Spool::create(&self.spool_directory()).map(Some)
     }
 
-    /// Returns the directory of the spool: that of the output, or the one for temporary files.
+    /// Returns the directory of the spool: the directory of the output, or the directory for temporary files.
     fn spool_directory(&self) -> PathBuf {
-        // A pipe or a device has no directory with room beside it.
+        // A pipe or a device has no directory for temporary files.
         let is_file = |path: &&Path| path.metadata().map_or(true, |found| found.is_file());
         let file = self.output.as_deref().filter(|path| *path != Path::new("-")).filter(is_file);
         match file.map(|file| file.parent().filter(|parent| !parent.as_os_str().is_empty())) {
@@ -227,7 +227,7 @@ struct Sink<'a> {
     /// Names of the edges that reads have, since each takes a search through the tree.
     splits: HashMap<u32, BString>,
     namer: Namer,
-    /// The reads whose names are not those of the input: the first of them, and the number of all.
+    /// The first reads that are renamed, and the number of all renamed reads.
     renamed: (Vec<Renamed>, u64),
 }
 

@@ -473,7 +473,7 @@ fn pages_name_every_option() {
     }
 }
 
-/// What is typed besides an option so that a command can be parsed.
+/// Arguments besides an option that a command requires.
 fn inputs(command: &str) -> &'static str {
     match command {
         "search" | "pairs" | "long" => "a.fa b.fa",
@@ -488,7 +488,7 @@ fn inputs(command: &str) -> &'static str {
     }
 }
 
-/// A value for an option of which the advice has a placeholder.
+/// A value for an option that the advice shows with a placeholder.
 fn sample(command: &str, option: &str) -> &'static str {
     match (command, option) {
         (_, "min-identity" | "query-cover" | "transition-weight") => "0.9",
@@ -518,7 +518,7 @@ fn sample(command: &str, option: &str) -> &'static str {
     }
 }
 
-/// The command line that an advice suggests for one of the commands, or `None` if an option is no option there.
+/// Returns the command line that an advice suggests for a command; `None` if the command lacks an option.
 fn suggestion(command: &clap::Command, advice: &str) -> Option<String> {
     let name = command.get_name();
     let mut line = format!("{name} {}", inputs(name));
@@ -550,7 +550,7 @@ fn suggestion(command: &clap::Command, advice: &str) -> Option<String> {
     Some(line)
 }
 
-/// Every advice names options and commands that are there, and what it suggests can be parsed.
+/// Every advice names existing options and commands, and its suggestion can be parsed.
 #[test]
 fn every_advice_can_be_followed() {
     use super::tips::{COMMANDS, FOREIGN, VALUES, options_in};

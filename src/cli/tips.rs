@@ -321,7 +321,7 @@ pub(super) fn options_in(advice: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| word.strip_prefix("--")).filter(|name| !name.is_empty())
 }
 
-/// What to type instead of an option that one of the program's commands does not have. `has` tells which options it has.
+/// Returns the advice for an option that a command does not have. `has` reports whether the command has an option.
 pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
     let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
     let name = name.to_ascii_lowercase().replace('_', "-");
@@ -331,7 +331,7 @@ pub(super) fn instead(command: Option<&str>, option: &str, has: impl Fn(&str) ->
     FOREIGN.iter().find(fits).map(|(_, advice, _)| *advice)
 }
 
-/// What to type instead of a value that an option of this command does not have.
+/// Returns the advice for a value that an option of this command does not take.
 pub(super) fn value_instead(command: Option<&str>, option: &str, value: &str) -> Option<&'static str> {
     let value = value.to_ascii_lowercase();
     let fits = |(name, (values, _, commands)): &&(&str, Entry)| {
@@ -340,7 +340,7 @@ pub(super) fn value_instead(command: Option<&str>, option: &str, value: &str) ->
     VALUES.iter().find(fits).map(|(_, (_, advice, _))| *advice)
 }
 
-/// What to type instead of a word that is no command.
+/// Returns the advice for a word that is no command.
 pub(super) fn command_instead(word: &str) -> Option<String> {
     let name = word.to_ascii_lowercase().replace('_', "-");
     if let Some((_, line)) = COMMANDS.iter().find(|(names, _)| names.contains(&&*name)) {
@@ -350,7 +350,7 @@ pub(super) fn command_instead(word: &str) -> Option<String> {
     is_file.then(|| format!("a command stands before the files, as in 'pairwave allpairs {word}'"))
 }
 
-/// What to type instead of a number that cannot be read, for an option such as `--min-identity <FRACTION>`.
+/// Returns the advice for a number that cannot be parsed, for an option such as `--min-identity <FRACTION>`.
 pub(super) fn number_instead(option: &str, value: &str) -> Option<String> {
     let name = option.split_whitespace().next().unwrap_or_default();
     let unit = option.split_once('<').map_or("", |(_, unit)| unit.trim_end_matches('>'));
@@ -404,7 +404,7 @@ fn is_slip(typed: &str, meant: &str) -> bool {
     is_start || row[meant.len()] <= typed.len().max(meant.len()) / 3
 }
 
-/// Takes the advice of clap out of a message where what it names has little to do with what was typed.
+/// Removes the advice of clap from a message if it names something unlike the typed word.
 pub(super) fn without_far_advice(message: &str, typed: &str) -> String {
     let typed = typed.trim_start_matches('-').to_ascii_lowercase();
     let is_near = |part: &&str| {
@@ -429,7 +429,7 @@ pub(super) fn first_word(typed: &[OsString]) -> Option<&str> {
     (!word.starts_with('-')).then_some(word)
 }
 
-/// Says which option a letter stands for that was taken for another: PaPaRa's letters are not those of our other commands.
+/// Returns the option that a letter stands for in PaPaRa, where letters differ from our other commands.
 pub(super) fn letter_instead(command: Option<&str>, option: &str, typed: &[OsString]) -> Option<String> {
     let (letter, meant) = match (command?, option) {
         ("papara", "reads") => ("-q", "for no messages write --quiet"),

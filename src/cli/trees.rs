@@ -314,7 +314,7 @@ impl TryFrom<TreeArgs> for TreeMake {
 }
 
 impl TreeMake {
-    /// Returns the names of leaves, each once, and warns of those that are not the input's.
+    /// Returns the unique names of leaves, and warns of renamed ones.
     fn written_names(&self, sequences: &Sequences) -> Vec<Vec<u8>> {
         let order: Vec<u32> = (0..sequences.store.len() as u32).collect();
         let (names, renamed) = NameRules::NEWICK.apply(&sequences.names(), &order);

@@ -26,7 +26,7 @@ pub struct Manifest {
     pub arguments: Vec<String>,
     /// Where it was typed: names of files are to be understood from here.
     pub directory: String,
-    /// What the rows depend on: options, and the content of every input.
+    /// The options, and the content of every input.
     pub job: Fingerprint,
     /// Cells that a block was to have.
     pub block_cells: u64,
@@ -106,7 +106,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Refuses a job whose options or inputs are not those of the plan. `now` has them as they are now.
+    /// Refuses a job whose options or inputs differ from the plan. `now` is the present fingerprint.
     ///
     /// # Errors
     /// [`Error::Usage`] that names the first difference.

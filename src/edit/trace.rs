@@ -69,7 +69,7 @@ impl<'a> EditTracer<'a> {
         Ok((start as u32, alignment.cigar))
     }
 
-    /// Returns every end within a limit with its distance, by rising end. The first is that of the empty part.
+    /// Returns every end within a limit with its distance, by rising end. The first belongs to the empty part.
     pub fn ends(&self, pattern: &[Code], text: &[Code], limit: u32, workspace: &mut EditWorkspace) -> Vec<(u32, u32)> {
         let m = pattern.len() as u32;
         let mut ends = if m <= limit { vec![(0, m)] } else { Vec::new() };

@@ -6,8 +6,8 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use crate::error::{Error, Result, plain};
 
-/// Returns a pool of `threads` threads; 0 for as many as there are processors. Where the system does not grant so many, the pool has half
-/// of them, or a quarter, and so on, with one warning.
+/// Returns a pool of `threads` threads; 0 stands for the number of processors. If the system grants fewer, the pool has a half, a quarter
+/// and so on, with one warning.
 ///
 /// # Errors
 /// [`Error::Device`] if the system does not even grant one.
@@ -30,7 +30,7 @@ pub fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
     }
 }
 
-/// The error of a job for which the system grants no thread.
+/// Returns the error for a system that grants no thread.
 pub(crate) fn no_thread(error: &str) -> Error {
     let message = format!(
         "no thread could be started: {error}; raise the limits of processes and memory (`ulimit -u`, `ulimit -v`)"

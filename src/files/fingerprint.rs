@@ -1,6 +1,6 @@
-//! What a result depends on, in one value: the program, the options and the content of every input.
+//! The program, the options and the content of every input of a result, in one value.
 //!
-//! Everything that is kept for a later run has a [`Fingerprint`]: plans, checkpoints, and what was measured of devices. A later
+//! Plans, checkpoints and measurements of devices are kept for later runs with a [`Fingerprint`]. A later
 //! run makes its own and compares the two. The command line builds the options from everything that was typed except a list of
 //! arguments that change no byte, so that a new option counts unless someone decides otherwise.
 
@@ -37,7 +37,7 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Sets a value, which replaces an earlier one of this name.
+    /// Sets a value and replaces an earlier one of this name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
         self.options.insert(name.into(), value.to_string());
@@ -72,7 +72,7 @@ impl Fingerprint {
         self
     }
 
-    /// Returns the first thing in which a later run differs from this one; `None` if its results are the same.
+    /// Returns the first difference of a later run from this one; `None` if its results are the same.
     pub fn difference(&self, later: &Fingerprint) -> Option<Difference> {
         use Difference::{Content, Other};
         if self.program != later.program {

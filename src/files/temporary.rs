@@ -1,4 +1,4 @@
-//! Files under temporary names, of which nothing is left behind.
+//! Files under temporary names that are always removed.
 //!
 //! A temporary file of `NAME` is called `.NAME.xxxxxx.part` and lies beside it. Its process holds a lock on it. When the process
 //! fails, the file is removed; when a signal ends it, the program's handler removes all files that are listed here. After an end
@@ -41,7 +41,7 @@ pub fn for_each(mut each: impl FnMut(&CStr)) {
 pub(crate) struct Listed(Option<usize>);
 
 impl Listed {
-    /// Lists a path. One that does not fit, or that no C string can hold, is left out.
+    /// Lists a path. A path that does not fit, or that no C string can hold, is not listed.
     pub(crate) fn new(path: &Path) -> Self {
         let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let Ok(text) = CString::new(whole.as_os_str().as_encoded_bytes()) else { return Listed(None) };
@@ -74,7 +74,7 @@ impl Temporary {
     /// Removes what killed processes have left of a name in a directory, and begins a new file.
     ///
     /// # Errors
-    /// What the system returns; `NotFound` if there is no such directory.
+    /// The error of the system; `NotFound` if there is no such directory.
     pub(crate) fn create(directory: &Path, name: &str) -> io::Result<Self> {
         let prefix = prefix_of(name);
         sweep(directory, &prefix);
@@ -115,13 +115,13 @@ impl Temporary {
     /// Gives the file its own name, in the same directory.
     ///
     /// # Errors
-    /// What the system returns; then the file is removed.
+    /// The error of the system; the file is then removed.
     pub(crate) fn persist(self, target: &Path) -> io::Result<File> {
         self.file.persist(target).map_err(|problem| problem.error)
     }
 }
 
-/// What the temporary names of a name begin with. A name may be as long as the system's names can be, and these are longer.
+/// Returns the start of the temporary names of a name. It is cut, since the name may already have the greatest length.
 fn prefix_of(name: &str) -> String {
     ".".chars().chain(name.chars().take(NAME_CHARS)).chain(".".chars()).collect()
 }
@@ -136,7 +136,7 @@ fn is_there(file: &File, path: &Path) -> bool {
     }
     #[cfg(not(unix))]
     {
-        // What is open is not removed there.
+        // Windows does not remove open files.
         let _ = file;
         path.exists()
     }
@@ -153,7 +153,7 @@ fn sweep(directory: &Path, prefix: &str) {
         fs::read_dir(directory).into_iter().flatten().flatten().filter(is_left).map(|entry| entry.path()).collect();
     for path in left {
         let Ok(file) = File::options().write(true).open(&path) else { continue };
-        // Removed while it is locked: whoever begins such a file sees that it is gone.
+        // Removes the file while it is locked, so that a process that creates it sees that it is gone.
         if file.try_lock().is_ok() && fs::remove_file(&path).is_ok() {
             tracing::debug!("{}: removed, its process has ended", path.display());
         }

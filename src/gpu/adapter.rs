@@ -49,7 +49,7 @@ pub struct AdapterDescription {
 const LLVMPIPE_LOOP_ITERATIONS: u64 = 60_000;
 
 impl AdapterDescription {
-    /// What measurements on it depend on. Every field is named here, so that a new one cannot be forgotten.
+    /// Returns the fingerprint of measurements. Every field is named here, so that a new one cannot be forgotten.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let AdapterDescription {
             name,
@@ -117,7 +117,7 @@ pub struct FoundAdapter {
 pub enum FeignedFailure {
     /// It cannot be opened.
     AtOpen,
-    /// It is lost after this many looks at its state ([`super::device::Gpu::check`]), of which every batch takes some.
+    /// It is lost after this many calls of [`super::device::Gpu::check`]. Every batch makes some.
     AfterChecks(u64),
 }
 

@@ -5,7 +5,7 @@ use super::adapter::FoundAdapter;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Memory from which batches of alignments fill a large card.
+/// Bytes with which batches of alignments fill a large card.
 const SHORT_BYTES: u64 = 4 * GIB;
 /// Least memory in bytes that an engine can be told to live with.
 pub const LEAST_BYTES: u64 = 16 * MIB;
@@ -55,7 +55,7 @@ pub fn free_bytes(adapter: &wgpu::Adapter) -> Option<u64> {
     let local = heaps.memory_heaps_as_slice().iter().enumerate();
     let local = local.filter(|(_, heap)| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
     let (largest, _) = local.max_by_key(|(_, heap)| heap.size)?;
-    // What this process may use in all, and what it uses already.
+    // The budget of this process in all, less its present use.
     (budget.heap_budget[largest] > 0).then(|| budget.heap_budget[largest].saturating_sub(budget.heap_usage[largest]))
 }
 

@@ -76,8 +76,8 @@ pub fn run_if_it_pays(job: &AllPairs, planned: &plan::Job, run: &Run) -> Result<
     filter.select_on(planned, &mut engine_set, run).map(Some)
 }
 
-/// Returns engines that take over the pairs of a job from GPUs that are lost: threads of the CPU that find the pairs to score by edit
-/// distances where a job on the CPU alone does so, unless `is_filtered`.
+/// Returns engines that take over the pairs of a job from lost GPUs. They are threads of the CPU. They filter pairs by edit distances if a
+/// job on the CPU alone does so, unless `is_filtered`.
 ///
 /// # Errors
 /// A wrong choice of devices.
@@ -137,8 +137,8 @@ impl Filter {
         Ok(Some(Filter { scheme, devices, pool, engine_set: None }))
     }
 
-    /// Opens engines, which share their devices with so many kinds of engines, themselves included. Without a GPU that can be opened
-    /// the threads of the CPU do the work.
+    /// Opens engines; `sharing` kinds of engines divide the memory of the devices. If no GPU can be opened, the engines are threads
+    /// of the CPU.
     fn open(&mut self, run: &Run, sharing: u64) -> Vec<Box<dyn Engine<Edit>>> {
         let engines = open_edit_on(&self.devices, run, None, &self.pool, sharing);
         if !engines.is_empty() {
@@ -174,7 +174,7 @@ pub(super) fn named(ran: Ran) -> impl Iterator<Item = EngineStats> {
     ran.engines.into_iter().map(|engine| EngineStats { name: format!("{} (edit distances)", engine.name), ..engine })
 }
 
-/// Computes the distances of all pairs on these engines and selects those within the limit, at most so many. If all engines fail,
+/// Computes the distances of all pairs on these engines and selects the pairs within the limit, at most `most`. If all engines fail,
 /// threads of the CPU take over. What of it is parallel beside the engines runs on the threads of `pool`.
 ///
 /// # Errors

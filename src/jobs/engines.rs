@@ -110,7 +110,7 @@ fn open_cells(
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
-    // A card whose memory is short gets small batches: the threads may be quicker, and the queue gives each what it is quick at.
+    // A card with little memory gets small batches, and the threads may be quicker. The queue shares the work out by speed.
     let is_short = adapters.iter().any(|(found, memory)| is_short(found, *memory));
     let is_helped = options.devices.is_empty() && is_short;
     if is_helped && !engines.is_empty() {
@@ -142,8 +142,8 @@ pub(super) fn open_edit(
     Ok(engines)
 }
 
-/// Returns the devices on which edit distances find pairs before pairs of so many `cells` are scored: those that score, but without
-/// `software` no adapter that is the CPU. There may be none. Opens no device.
+/// Returns the devices that filter pairs by edit distances before pairs of `cells` are scored. They are the devices that score, except
+/// software adapters unless `software`. The list may be empty. Opens no device.
 ///
 /// # Errors
 /// A wrong choice of devices.
@@ -268,7 +268,7 @@ pub(super) fn without_gpus(options: &Run) -> Run {
     Run { devices: vec![Device::Cpu], kernel: None, tune: false, ..options.clone() }
 }
 
-/// Whether the options ask for GPUs of which none is among these engines.
+/// Whether the options ask for GPUs, but these engines have none.
 pub(super) fn has_lost_gpus<W: Work>(options: &Run, engines: &[Box<dyn Engine<W>>]) -> Result<bool> {
     Ok(has_gpu(&devices_for(options)?) && engines.iter().all(|engine| engine.kind().is_none()))
 }

@@ -31,7 +31,7 @@ impl Compression {
     }
 }
 
-/// A stream that compresses what is written to it.
+/// A stream that compresses its input.
 ///
 /// The compressed bytes depend on the written bytes only, not on how these were split into calls: the encoder gets chunks of one
 /// size. All encoders run at their fastest level, because one thread compresses the results of many devices.

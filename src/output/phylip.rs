@@ -172,7 +172,7 @@ fn triangle(rows: usize) -> usize {
     rows * rows.saturating_sub(1) / 2
 }
 
-/// Returns the names of sequences as PHYLIP holds them, and warns of those that are changed.
+/// Returns the names of sequences as PHYLIP holds them, and warns of changed names.
 fn written_names(sequences: &SequenceStore) -> Vec<Vec<u8>> {
     let order: Vec<u32> = (0..sequences.len() as u32).collect();
     let names: Vec<&[u8]> = order.iter().map(|&id| sequences.name_bytes(id)).collect();

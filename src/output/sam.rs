@@ -155,7 +155,7 @@ fn push_qualities(qualities: &[u8], is_reverse: bool, output: &mut impl Bytes) -
     output.pass_on()
 }
 
-/// What follows QUAL: the tags.
+/// Appends the tags, which follow QUAL.
 fn push_tail(out: &mut Vec<u8>, edits: u64, pair: &Pair<'_>) {
     out.extend_from_slice(b"\tNM:i:");
     push_unsigned(out, edits);

@@ -40,7 +40,7 @@ pub struct Tree {
     pub names: Vec<Option<BString>>,
     /// The nodes next to each one that are farther from node 0.
     pub children: Vec<Vec<NodeId>>,
-    /// Of each node the edges behind which the leaves with the least names are, and these leaves, at most three, by name.
+    /// For each node, at most three directions: the edge and the first leaf by name behind it, sorted by name.
     nearest: Vec<[Option<(u32, NodeId)>; 3]>,
 }
 

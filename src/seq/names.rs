@@ -21,7 +21,7 @@ use std::fmt;
 use bstr::ByteSlice;
 use twox_hash::XxHash3_128;
 
-/// What a format can hold.
+/// The names that a format can hold.
 #[derive(Debug, Clone, Copy)]
 pub struct NameRules {
     /// Name of the format, for messages.
@@ -74,7 +74,7 @@ impl NameRules {
     pub fn apply(&self, names: &[&[u8]], order: &[u32]) -> (Vec<Vec<u8>>, Vec<Renamed>) {
         let held: Vec<(Vec<u8>, Option<Why>)> =
             order.iter().map(|&row| self.hold(names[row as usize], u64::from(row))).collect();
-        // A new name must not be one that another row has.
+        // A new name must differ from the names of all rows.
         let mut namer = Namer::new(*self, held.iter().map(|(name, _)| name.as_slice()));
         let mut seen: HashSet<&[u8]> = HashSet::with_capacity(held.len());
         let mut written = Vec::with_capacity(order.len());

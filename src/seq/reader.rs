@@ -300,7 +300,7 @@ impl Recorder {
         recorder
     }
 
-    /// Reads records that belong to those of the same number in another file.
+    /// Reads records with partners of the same number in another file.
     pub(super) fn of_partners(options: &ReadOptions) -> Self {
         Recorder { empty: EmptyRecords::Refuse, keeps_qualities: true, ..Recorder::new(options, LIMITS) }
     }
@@ -453,7 +453,7 @@ impl Recorder {
         }
     }
 
-    /// Adds a record to the store, or returns what is wrong with it; `false` if it has no sequence and is skipped.
+    /// Adds a record to the store; `false` if it has no sequence and is skipped.
     fn add(&mut self, header: &[u8], raw: &[u8], quality: Option<&[u8]>, line: u64) -> Result<bool> {
         let line = self.lines_before + line;
         let blanks = header.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();

@@ -69,7 +69,7 @@ impl Columns {
         Columns { rows, whole: vec![true; columns.len()], ..*self }
     }
 
-    /// The distances of all pairs, and what is wrong with some of them.
+    /// The distances of all pairs, and the numbers of doubtful ones.
     pub(super) fn distances(&self, threads: &rayon::ThreadPool) -> (Distances, Doubts) {
         if self.whole.contains(&false) {
             return self.drawn(&(0..self.width()).collect::<Vec<usize>>()).distances(threads);

@@ -104,3 +104,36 @@ fn wrong_databases_and_options() {
     left.retain(|name| name.contains("never") || name.ends_with(".part"));
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// The database is mapped before the queries come, then it loses its pages.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_database_that_is_cut_gives_one_error() {
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    let folder = folder();
+    let (proteins, db) = (file(&folder, "p.fa", PROTEINS.repeat(200)), path(&folder, "p.pwdb"));
+    said(&["makedb", &proteins, "-o", &db]);
+    let mut search = Command::new(program());
+    let table = path(&folder, "hits.tsv");
+    search.args(["search", "-", &db, "--device", "cpu", "-q", "-o", &table]);
+    let mut search =
+        search.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let maps = format!("/proc/{}/maps", search.id());
+    let begin = Instant::now();
+    while !std::fs::read_to_string(&maps).expect("it runs").contains("p.pwdb") {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the database is not mapped");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::fs::File::options().write(true).open(&db).expect("it is there").set_len(0).expect("it is cut");
+    let mut queries = search.stdin.take().expect("it is piped");
+    queries.write_all(PROTEINS.as_bytes()).expect("the queries are read");
+    drop(queries);
+    let mut message = String::new();
+    search.stderr.take().expect("it is piped").read_to_string(&mut message).expect("text");
+    assert_eq!(search.wait().expect("it ends").code(), Some(2), "{message}");
+    assert!(message.starts_with("pairwave: error: ") && message.lines().count() == 1, "{message}");
+    assert_eq!(entries(folder.path()), ["p.fa", "p.pwdb"]);
+}

@@ -150,7 +150,7 @@ fn fasttree_reads_phylip_and_its_tree() {
     }
 }
 
-/// What ClustalW 2.1 writes of these names: `_` for five characters, and all others as they are.
+/// The names that ClustalW 2.1 writes: `_` for five characters, and all others as they are.
 #[test]
 fn names_in_guide_trees_of_clustalw_are_its_own() {
     let folder = folder();
@@ -173,7 +173,7 @@ fn names_in_guide_trees_of_clustalw_are_its_own() {
     pairwave(&[&msa[..], &["--guidetree-in", &tree, "--quiet"]].concat()).assert().success().stdout(text);
 }
 
-/// The same of distances.
+/// The names of distances.
 #[test]
 fn names_in_distances_of_clustalw_are_its_own() {
     let folder = folder();

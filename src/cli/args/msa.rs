@@ -257,7 +257,7 @@ pub(crate) struct ProfileScoringArgs {
     #[arg(long, value_name = "WHAT", help_heading = SCORING, value_enum, ignore_case = true)]
     pub iterate: Option<IterateName>,
 
-    /// Rounds in which the probabilities of --mode accurate are made consistent, 0 to 3 [default: 2]
+    /// Rounds of consistency of --mode accurate, 0 to 3 [default: 2]
     #[arg(long, value_name = "N", help_heading = SCORING)]
     pub consistency: Option<u32>,
 
@@ -365,7 +365,7 @@ pub(crate) enum MsaFormatName {
     /// Relaxed, interleaved PHYLIP
     #[value(alias = "phy")]
     Phylip,
-    /// The same with names of ten characters
+    /// Interleaved PHYLIP with names of ten characters
     PhylipStrict,
     /// Stockholm
     #[value(alias = "sto", alias = "st")]

@@ -1,4 +1,4 @@
-//! What was asked for, independent of spelling: the arguments of a job by their names, and which of them decide its results.
+//! The arguments of a job by their names, independent of spelling, and the subset that decides its results.
 //!
 //! Lists say which arguments do not decide ([`NEUTRAL`], [`OUTPUT_FILES`], [`LAYOUT`]). Every other argument does, so that a new one counts until it is listed here.
 
@@ -8,12 +8,12 @@ use pairwave::Result;
 use pairwave::jobs::Fingerprint;
 use std::path::Path;
 
-/// Whether an argument changes no byte of any result: who computes and how, what is reported meanwhile, and which files are written.
+/// Whether an argument changes no byte of any result: it selects devices, progress reports or files to write.
 fn is_neutral(id: &str) -> bool {
     NEUTRAL.contains(&id) || OUTPUT_FILES.contains(&id)
 }
 
-/// Arguments that lay out results, but do not decide what is kept in a checkpoint.
+/// Arguments that only format results, so that a checkpoint does not depend on them.
 pub(in crate::cli) const LAYOUT: &[&str] = &["fields", "format", "keep_length", "split", "width"];
 
 /// The arguments of a command.
@@ -43,7 +43,7 @@ enum Kind {
     Value,
     /// The name of a file that is read.
     Input,
-    /// A built-in name, or that of a file that is read.
+    /// A built-in name, or the name of an input file.
     NameOrInput,
 }
 
@@ -56,7 +56,7 @@ impl Request {
         Request { command: command.to_owned(), arguments }
     }
 
-    /// The command line without arguments that change no byte, in the order in which they were typed.
+    /// Returns the command line without neutral arguments, in the order of typing.
     pub(in crate::cli) fn line(&self) -> String {
         let is_told = |argument: &&Argument| !is_neutral(&argument.id);
         let mut typed: Vec<(usize, &Argument)> =
@@ -156,7 +156,7 @@ mod tests {
     use clap::CommandFactory;
     use std::collections::BTreeSet;
 
-    /// Commands whose results are kept, with what has to be typed; `@` stands for a file.
+    /// Commands with results that can be kept, and their required arguments; `@` stands for a file.
     const JOBS: [(&str, &str); 9] = [
         ("allpairs", "@"),
         ("search", "@ @"),

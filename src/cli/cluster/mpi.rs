@@ -22,7 +22,7 @@ use pairwave::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Cells a second of a GPU, and of a CPU's thread, of which nobody says how fast it is.
@@ -79,7 +79,7 @@ enum Prelude {
         directory: Option<String>,
         digest: Digest,
         blocks: Vec<Block>,
-        /// What the rows depend on.
+        /// The fingerprint of the job.
         job: Fingerprint,
         /// How many files of input follow.
         inputs: usize,
@@ -327,7 +327,7 @@ fn resume(directory: &Directory, now: &Fingerprint) -> Result<()> {
     }
 }
 
-/// Refuses input of this rank that is not that of rank 0.
+/// Refuses input that differs from the input of rank 0.
 fn check_same(of_rank_0: &Fingerprint, own: &Fingerprint) -> Result<()> {
     match of_rank_0.difference(own) {
         Some(difference) => Err(Error::usage(format!(

@@ -102,7 +102,7 @@ pub(crate) struct Sequences {
     query: (Arc<SequenceStore>, SequenceId),
     target: (Arc<SequenceStore>, SequenceId),
     scoring: Arc<Scoring>,
-    /// What a checkpoint must agree with.
+    /// The fingerprint that a checkpoint must have.
     origin: Option<Fingerprint>,
 }
 

@@ -25,7 +25,7 @@ type Done<'a> = dyn FnMut(Vec<Part>, Prefiltered) -> Result<()> + 'a;
 
 impl Filter {
     /// Selects the pairs of blocks, and tells `done` of some as soon as they are through, in their order, while engines go on.
-    /// These stay for the next time. Returns what they did.
+    /// The engines stay for the next call. Returns their statistics.
     ///
     /// # Errors
     /// [`Error::Interrupted`]; a broken promise of an engine as [`Error::Internal`]; what `done` returns.

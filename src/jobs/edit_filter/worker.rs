@@ -1,5 +1,5 @@
-//! Threads of the CPU that score only the pairs that edit distances leave, batch by batch: they take over from a GPU that is lost in the
-//! middle of a job.
+//! Threads of the CPU that filter the pairs of a batch by edit distances before they score them. They take over when a GPU is lost in
+//! the middle of a job.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

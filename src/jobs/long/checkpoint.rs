@@ -48,7 +48,7 @@ struct Manifest<C> {
     cut: C,
 }
 
-/// What a manifest of any version has.
+/// The fields that a manifest of any version has.
 #[derive(Deserialize)]
 struct About {
     version: u32,

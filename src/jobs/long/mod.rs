@@ -122,7 +122,7 @@ pub struct LongAlignment {
     /// A directory where the job writes down how far it is. A later run with the same input goes on from there. It may
     /// be deleted when the job is done.
     pub checkpoint: Option<PathBuf>,
-    /// What the caller made this job from, files and options; a checkpoint of another origin is refused.
+    /// The files and options of this job. A checkpoint of another origin is refused.
     pub origin: Option<Fingerprint>,
     /// How finely the work is cut.
     pub tuning: Tuning,

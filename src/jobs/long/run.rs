@@ -139,7 +139,7 @@ impl LongAlignment {
         }
     }
 
-    /// What a checkpoint must agree with. Every field is named here, so that a new one cannot be forgotten.
+    /// Returns the fingerprint of a checkpoint. Every field is named here, so that a new one cannot be forgotten.
     fn fingerprint(&self) -> Fingerprint {
         let LongAlignment {
             query,

@@ -80,7 +80,7 @@ fn every_matrix_and_pair_of_scores_is_recognised() {
     assert_eq!(statistics.to_string(), "lambda 0.267, K 0.041, H 0.140");
 }
 
-/// What BLASTP's footer says of queries of 57 residues, and of 147 in another database.
+/// The footer of BLASTP for queries of 57 residues, and of 147 in another database.
 #[test]
 fn search_spaces_are_those_of_blast() {
     let database = DatabaseSize { sequences: 20_000, symbols: 9_055_569 };
