@@ -4,7 +4,7 @@ use super::args::{AlphabetName, ComputeArgs, MachineArgs, StrandName};
 use super::device::DeviceChoice;
 use super::{endings, size};
 use pairwave::seq::reader::AlphabetChoice;
-use pairwave::seq::{Alphabet, Strand};
+use pairwave::seq::{Alphabet, Renamed, Strand};
 use pairwave::{Error, Result};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -174,5 +174,24 @@ impl From<AlphabetName> for AlphabetChoice {
             AlphabetName::Protein => Alphabet::Protein,
             AlphabetName::Bytes => Alphabet::Bytes,
         })
+    }
+}
+
+/// Greatest number of renamed rows that are listed one by one.
+pub(super) const NAMED: usize = 5;
+
+/// Warns of the rows whose names a format cannot hold.
+pub(super) fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
+    warn_of_some_names(path, renamed, renamed.len() as u64);
+}
+
+/// Warns of `count` renamed rows, the first of which are listed.
+pub(super) fn warn_of_some_names(path: Option<&Path>, renamed: &[Renamed], count: u64) {
+    let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
+    for one in renamed.iter().take(NAMED) {
+        tracing::warn!("{file}: {one}");
+    }
+    if count > NAMED as u64 {
+        tracing::warn!("{file}: {count} names in all are not those of the input");
     }
 }

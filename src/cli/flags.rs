@@ -4,8 +4,9 @@ use pairwave::Error;
 use pairwave::error::Usage;
 
 /// Fields as the library's errors and texts name them, and what a user types for them.
-const FLAGS: [(&str, &str); 57] = [
+const FLAGS: [(&str, &str); 58] = [
     ("against", "--against"),
+    ("aligned", "--aligned"),
     ("all_ends", "--all-ends"),
     ("alphabet", "--alphabet"),
     ("blocks", "--blocks"),

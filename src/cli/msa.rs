@@ -2,7 +2,7 @@
 
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_others, check_stats, compute, output};
+use super::common::{Compute, check_others, check_stats, compute, output, warn_of_names};
 use super::endings;
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
@@ -30,9 +30,6 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Names that had to be changed which are told of one by one.
-pub(super) const NAMED: usize = 5;
 
 /// What is read.
 #[derive(Debug)]
@@ -110,22 +107,6 @@ impl From<TreeMethodName> for TreeMethod {
             TreeMethodName::Upgma => TreeMethod::Upgma,
             TreeMethodName::Mbed => TreeMethod::Mbed,
         }
-    }
-}
-
-/// One warning for all names that a format could not hold.
-pub(super) fn warn_of_names(path: Option<&Path>, renamed: &[Renamed]) {
-    warn_of_some_names(path, renamed, renamed.len() as u64);
-}
-
-/// Warns of `count` renamed rows, the first of which are listed.
-pub(super) fn warn_of_some_names(path: Option<&Path>, renamed: &[Renamed], count: u64) {
-    let file = path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
-    for one in renamed.iter().take(NAMED) {
-        tracing::warn!("{file}: {one}");
-    }
-    if count > NAMED as u64 {
-        tracing::warn!("{file}: {count} names in all are not those of the input");
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_others, check_stats, check_strand, check_temporary, compute, output};
+use super::common::{
+    Compute, NAMED, check_others, check_stats, check_strand, check_temporary, compute, output, warn_of_names,
+    warn_of_some_names,
+};
 use super::endings;
 use super::log;
-use super::msa::{NAMED, warn_of_names, warn_of_some_names};
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
 use bstr::BString;

@@ -2,9 +2,9 @@
 
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_stats, compute, output};
+use super::common::{Compute, check_stats, compute, output, warn_of_names};
 use super::endings;
-use super::msa::{Sequences, Source, warn_of_names};
+use super::msa::{Sequences, Source};
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
 use bstr::BString;

@@ -33,7 +33,7 @@ pub fn thread_pool(threads: usize) -> Result<Arc<rayon::ThreadPool>> {
 /// Returns the error for a system that grants no thread.
 pub(crate) fn no_thread(error: &str) -> Error {
     let message = format!(
-        "no thread could be started: {error}; raise the limits of processes and memory (`ulimit -u`, `ulimit -v`)"
+        "no thread could be started: {error}; raise the limits of processes and memory ('ulimit -u', 'ulimit -v')"
     );
     Error::Device { device: "CPU".into(), message }
 }

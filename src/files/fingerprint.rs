@@ -186,7 +186,7 @@ mod tests {
     fn fingerprint(folder: &Path, letters: &str) -> Fingerprint {
         let path = folder.join("a.fa");
         std::fs::write(&path, letters).unwrap();
-        Fingerprint::default().with("--alphabet", "dna").with_file("SEQS", &path).unwrap()
+        Fingerprint::default().with("alphabet", "dna").with_file("SEQS", &path).unwrap()
     }
 
     #[test]
@@ -195,8 +195,8 @@ mod tests {
         let before = fingerprint(folder.path(), ">a\nACGT\n");
         assert_eq!(before.difference(&before.clone()), None);
         let told = |later: &Fingerprint| before.difference(later).unwrap().to_string();
-        assert_eq!(told(&before.clone().with("--alphabet", "protein")), "--alphabet was dna, now it is protein");
-        assert_eq!(told(&before.clone().with("--degap", true)), "--degap was not given, now it is true");
+        assert_eq!(told(&before.clone().with("alphabet", "protein")), "alphabet was dna, now it is protein");
+        assert_eq!(told(&before.clone().with("degap", true)), "degap was not given, now it is true");
         let older = Fingerprint { program: "0.0.9".into(), ..before.clone() };
         assert!(told(&older).starts_with("version "), "{}", told(&older));
         let none = Fingerprint { inputs: BTreeMap::new(), ..before.clone() };

@@ -437,7 +437,7 @@ impl Recorder {
                     if let Some(format) = line.and_then(|line| alignment_format(line.trim_ascii())) {
                         let message = format!(
                             "this is an alignment in {format} format, and FASTA or FASTQ is expected ('dist' and 'tree' \
-                             read alignments with --aligned)"
+                             read alignments with `aligned`)"
                         );
                         return Err(input_error(place, message));
                     }

@@ -144,11 +144,11 @@ fn files_without_records_or_of_another_format() {
     check(&[
         (&DETECT, &tar, "x: this is a tar archive: extract its files ('tar -xf') and name one of them"),
         (&DETECT, b"\nCLUSTAL W\n\na ACGT\n",
-            "x, line 2: this is an alignment in Clustal format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with --aligned)"),
+            "x, line 2: this is an alignment in Clustal format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with `aligned`)"),
         (&DETECT, b"#NEXUS\n",
-            "x, line 1: this is an alignment in NEXUS format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with --aligned)"),
+            "x, line 1: this is an alignment in NEXUS format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with `aligned`)"),
         (&DETECT, b" 2 4\n",
-            "x, line 1: this is an alignment in PHYLIP format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with --aligned)"),
+            "x, line 1: this is an alignment in PHYLIP format, and FASTA or FASTQ is expected ('dist' and 'tree' read alignments with `aligned`)"),
     ]);
     for (ending, compress) in COMPRESSIONS {
         assert_eq!(text(read_bytes("x", &compress(b""), &DETECT)), "x: the file is empty", "{ending}");

@@ -170,8 +170,11 @@ mod tests {
     ];
 
     fn request(words: &[&str]) -> Request {
-        let typed = std::iter::once("pairwave").chain(words.iter().copied()).map(Into::into).collect();
-        Args::of(typed).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
+        Args::of(typed(words)).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
+    }
+
+    fn typed(words: &[&str]) -> Vec<std::ffi::OsString> {
+        std::iter::once("pairwave").chain(words.iter().copied()).map(Into::into).collect()
     }
 
     fn line(text: &str) -> String {
@@ -225,13 +228,13 @@ mod tests {
                 .chain(needed.split(' ').map(|word| if word == "@" { file } else { word }))
                 .collect();
             let of = |words: &[&str]| request(words).fingerprint(&[]).unwrap();
-            let (before, command) = (of(&base), program.find_subcommand(job).unwrap());
+            let (plain, command) = (of(&base), program.find_subcommand(job).unwrap());
             let global = program.get_arguments().filter(|argument| argument.is_global_set());
             let own = command.get_arguments().filter(|argument| argument.get_id() != "help");
             let mut seen = BTreeSet::new();
             for argument in own.chain(global) {
                 let id = argument.get_id().as_str();
-                if !seen.insert(id) || before.inputs.keys().any(|name| *name == Argument::name_of(argument)) {
+                if !seen.insert(id) || plain.inputs.keys().any(|name| *name == Argument::name_of(argument)) {
                     continue;
                 }
                 let long = argument.get_long().map(|long| format!("--{long}"));
@@ -243,7 +246,12 @@ mod tests {
                 let value = value.unwrap_or(if is_path { other } else { "1" });
                 let takes_value = argument.get_action().takes_values();
                 let more: Vec<&str> = long.as_deref().into_iter().chain(takes_value.then_some(value)).collect();
-                let after = of(&[&base[..], &more].concat());
+                // Some arguments need others.
+                let required: [&[&str]; 3] = [&[], &["--aligned"], &["--aligned", "--bootstrap", "3"]];
+                let bases = required.map(|required| [&base[..], required].concat());
+                let parses = |base: &Vec<&str>| Args::of(typed(&[&base[..], &more].concat())).is_ok();
+                let base = bases.into_iter().find(parses).unwrap_or_else(|| panic!("{job} {more:?}"));
+                let (before, after) = (of(&base), of(&[&base[..], &more].concat()));
                 if is_neutral(id) {
                     assert_eq!(before.difference(&after).map(|it| it.to_string()), None, "{job} {more:?}");
                     listed.insert(id.to_owned());
@@ -256,7 +264,7 @@ mod tests {
             for place in (0..base.len()).filter(|&place| base[place] == file) {
                 let mut words = base.clone();
                 words[place] = other;
-                assert!(before.difference(&of(&words)).is_some(), "{words:?}");
+                assert!(plain.difference(&of(&words)).is_some(), "{words:?}");
             }
         }
         assert!(counted > 100, "{counted}");

@@ -36,7 +36,7 @@ fn trees_of_nexus_files_have_translated_leaves() {
         assert_eq!(below(&format!("{head}{trees}")), expected, "{trees}");
     }
     for (trees, line, column, part) in [
-        ("end;\n", 7, 5, "has no tree"),
+        ("end;\n", 8, 1, "has no tree"),
         ("tree a=(a,b,c);\ntree b=(a,b,c);\nend;", 8, 1, "more than one tree"),
         ("tree a=(a,b,c;\nend;", 7, 14, "';' is not expected here"),
         ("translate 1 a 2 b;\ntree a=(1,2,3);", 7, 15, "expected ',' or ';'"),

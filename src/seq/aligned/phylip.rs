@@ -29,18 +29,20 @@ pub(super) fn read(lines: &Lines<'_>, first: usize, counts: (usize, usize)) -> R
     }
     let body = lines.lines.iter().copied().enumerate().skip(first + 1).filter(|(_, line)| !line.is_empty());
     let body: Vec<(usize, &[u8])> = body.collect();
-    let forms = [(word as SplitName, false), (word, true), (strict_name, false), (strict_name, true)];
-    // The error of the form that makes sense for longest, of relaxed names if several do.
-    let mut blamed: Option<Error> = None;
-    for (split, is_interleaved) in forms {
-        let read = if is_interleaved { interleaved } else { sequential };
-        match read(lines, &body, counts, split) {
-            Ok(found) => return Ok(found),
-            Err(error) if blamed.as_ref().is_none_or(|blamed| line(&error) > line(blamed)) => blamed = Some(error),
-            Err(_) => {}
-        }
-    }
-    Err(blamed.expect("every form has failed"))
+    let sequential_error = match sequential(lines, &body, counts, word) {
+        Ok(found) => return Ok(found),
+        Err(error) => error,
+    };
+    let interleaved_error = match interleaved(lines, &body, counts, word) {
+        Ok(found) => return Ok(found),
+        Err(error) => error,
+    };
+    sequential(lines, &body, counts, strict_name).or_else(|_| interleaved(lines, &body, counts, strict_name)).map_err(
+        |_| {
+            // Relaxed names are the usual ones: the error is that of the form that makes sense for longer.
+            if line(&interleaved_error) > line(&sequential_error) { interleaved_error } else { sequential_error }
+        },
+    )
 }
 
 /// Splits a line into a name and letters.
