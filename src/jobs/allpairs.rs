@@ -220,7 +220,8 @@ impl AllPairs {
         let mut prefiltered = edit_filter::run_if_it_pays(self, &job, run)?;
         let selection = prefiltered.as_ref().and_then(|left| left.selection.as_ref());
         let engines = super::engines::open(run, &pool, &job, selection, 1)?;
-        if prefiltered.is_none() && has_lost_gpus(run, &engines)? {
+        let may_filter = prefiltered.is_none() && self.min_identity.is_some();
+        if may_filter && has_lost_gpus(run, &engines, pool.current_num_threads(), job.cells())? {
             prefiltered = edit_filter::run_if_it_pays(self, &job, &without_gpus(run))?;
         }
         self.finish_on(&job, &mut EngineSet::for_once(engines), prefiltered, &pool, run, sink)

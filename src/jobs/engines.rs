@@ -9,8 +9,8 @@ use crate::clustal::gpu::ClustalGpu;
 use crate::edit::Edit;
 use crate::edit::cpu::edit_workers;
 use crate::edit::gpu::EditGpu;
+use crate::engine::Engine;
 use crate::engine::thread_engine::{CpuKind, thread_engines};
-use crate::engine::{Engine, Work};
 use crate::error::{Error, Result};
 use crate::gpu::adapter::{Device, FoundAdapter, choose, memory_budget};
 use crate::gpu::engine::{self, GpuKind};
@@ -268,9 +268,15 @@ pub(super) fn without_gpus(options: &Run) -> Run {
     Run { devices: vec![Device::Cpu], kernel: None, tune: false, ..options.clone() }
 }
 
-/// Whether the options ask for GPUs, but these engines have none.
-pub(super) fn has_lost_gpus<W: Work>(options: &Run, engines: &[Box<dyn Engine<W>>]) -> Result<bool> {
-    Ok(has_gpu(&devices_for(options)?) && engines.iter().all(|engine| engine.kind().is_none()))
+/// Whether a job of so many cells was to use GPUs, but these engines have none.
+pub(super) fn has_lost_gpus(
+    options: &Run,
+    engines: &[Box<dyn Engine<Pairs>>],
+    threads: usize,
+    cells: u64,
+) -> Result<bool> {
+    let has_none = engines.iter().all(|engine| engine.kind().is_none());
+    Ok(has_none && has_gpu(&devices_for_cells::<Pairs>(options, threads, cells)?))
 }
 
 /// Whether so many threads compute so many cells in the time that a GPU needs to begin.

@@ -97,7 +97,7 @@ fn other_jobs_in_blocks_write_what_they_write_at_once() {
         runs(&["run", &work, "--share", "1/2", "--device", "cpu"]);
         runs(&["run", &work, "--device", "cpu"]);
         let files = |which: &str| -> Vec<String> {
-            let ending = |option: &str| path(&folder, &format!("{which}{number}{option}.phy"));
+            let ending = |option: &str| path(&folder, &format!("{which}{number}{option}.out"));
             ["-o"].iter().chain(*others).flat_map(|option| [(*option).to_owned(), ending(option)]).collect()
         };
         let (whole, merged) = (files("whole"), files("merged"));
@@ -249,7 +249,7 @@ fn what_is_damaged_missing_or_claimed_is_named() {
     runs(&["run", &work, "--next", "--device", "cpu"]);
     let status = pairwave(&["run", &work, "--status"]).assert().success();
     let status = String::from_utf8_lossy(&status.get_output().stdout).into_owned();
-    let expected = format!("blocks    {blocks}\ndone      {}: 1-{}\ncomputed  1: 0\n", blocks - 1, blocks - 1);
+    let expected = format!("blocks    {blocks}\ndone      {}: 1-{}\nrunning   1: 0\n", blocks - 1, blocks - 1);
     assert!(status.starts_with(&expected), "{status}");
     drop(claim);
     let Claimed::Yes(all) = directory.claim_all().expect("it can be claimed") else { panic!("nobody has it") };

@@ -53,7 +53,12 @@ fn interrupt() -> &'static str {
     if ignored.is_some_and(|signals| signals & 0b10 != 0) { "TERM" } else { "INT" }
 }
 
-/// A job that would take minutes is stopped in the middle: exit code 130, one line, no file.
+/// The exit code of a program that this signal ends.
+fn code(signal: &str) -> Option<i32> {
+    Some(128 + ["HUP", "INT", "TERM"].into_iter().zip([1, 2, 15]).find(|(name, _)| *name == signal)?.1)
+}
+
+/// A job that would take minutes is stopped in the middle: the code of the signal, one line, no file.
 fn interrupted(signal: &str, arguments: &[&str]) {
     let folder = folder();
     let input = file(&folder, "many.fa", many(20_000));
@@ -63,7 +68,7 @@ fn interrupted(signal: &str, arguments: &[&str]) {
     assert!(entries(folder.path())[0].ends_with(".part"), "{:?}", entries(folder.path()));
     std::thread::sleep(Duration::from_millis(300)); // into the computation
     let ended = stop(child, signal);
-    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
+    assert_eq!(ended.status.code(), code(signal), "{ended:?}");
     assert_eq!(String::from_utf8_lossy(&ended.stderr), "pairwave: interrupted\n");
     assert!(ended.stdout.is_empty());
     assert_eq!(entries(folder.path()), ["many.fa"]);
@@ -105,7 +110,7 @@ fn signals_that_are_ignored_hide_no_others() {
         assert!(std::process::Command::new("sh").args(["-c", &ignores]).status().expect("a shell").success());
         std::thread::sleep(Duration::from_millis(300));
         let ended = stop(child, sent);
-        assert_eq!(ended.status.code(), Some(130), "{ignored} ignored: {ended:?}");
+        assert_eq!(ended.status.code(), code(sent), "{ignored} ignored: {ended:?}");
         assert_eq!(String::from_utf8_lossy(&ended.stderr), "pairwave: interrupted\n");
         assert_eq!(entries(folder.path()), ["many.fa"]);
     }
@@ -149,7 +154,7 @@ fn an_interrupt_while_devices_are_measured() {
     let ended = stop(child, interrupt());
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut log, &mut rest).expect("the rest of the messages");
-    assert_eq!(ended.status.code(), Some(130), "{rest}");
+    assert_eq!(ended.status.code(), code(interrupt()), "{rest}");
     assert!(rest.ends_with("pairwave: interrupted\n"), "{rest}");
     assert_eq!((entries(folder.path()), entries(cache.path())), (vec!["some.fa".to_owned()], Vec::new()));
 }
@@ -170,7 +175,7 @@ fn a_measurement_is_told() {
     log.read_line(&mut line).expect("a line");
     let ended = stop(child, interrupt());
     assert!(line.starts_with("pairwave: ") && line.contains(": measuring "), "{line}");
-    assert_eq!(ended.status.code(), Some(130));
+    assert_eq!(ended.status.code(), code(interrupt()));
 }
 
 /// While input is awaited there is nothing to tidy up: the signal ends the program at once.

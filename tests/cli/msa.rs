@@ -339,7 +339,7 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["dist", &gaps],
         vec!["msa", &genes, "--mode", "clustalw", "--pair-matrix", "pam"],
         vec!["msa", &genes, "--mode", "clustalw", "--distance", "edit", "--pair-gap-open", "1"],
-        vec!["msa", &genes, "--mode", "clustalw", "--hydrophilic", "G1"],
+        vec!["msa", &two, "--alphabet", "protein", "--mode", "clustalw", "--hydrophilic", "G1"],
         vec!["msa", &genes, "--mode", "clustalw", "--transition-weight", "2"],
         vec!["msa", &genes, "--negative"],
         vec!["msa", &genes, "--mode", "clustalw", "--matrix", "nope"],
@@ -350,7 +350,7 @@ fn few_sequences_odd_names_and_wrong_options() {
         vec!["dist", &genes, "--kimura"],
         vec!["dist", "--aligned", &two, "--distance", "edit"],
         vec!["dist", &two, "--format", "clustal", "--matrix-shape", "lower"],
-        vec!["dist", "--aligned", &far, "--kimura", "-o", &out],
+        vec!["dist", "--aligned", &far, "--kimura", "-o", &matrix],
     ];
     let mut text = String::new();
     for arguments in many {

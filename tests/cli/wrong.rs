@@ -19,7 +19,7 @@ pub(crate) fn refused_by(command: &str, folder: &TempDir, arguments: &str) -> St
     let mut command = pairwave(&[command, "--quiet"]);
     let command = command.args(&words);
     if !arguments.contains("-o") {
-        command.args(["-o", &path(folder, "pairs.tsv")]);
+        command.args(["-o", &path(folder, "pairs.out")]);
     }
     let run = command.assert().code(2).stdout("");
     assert_eq!(entries(folder.path()), before, "{arguments} left a file behind");

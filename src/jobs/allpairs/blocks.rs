@@ -122,7 +122,9 @@ impl Divisible for AllPairs {
                 let sharing = if filter.is_some() { WITH_FILTER } else { 1 };
                 // What is measured of a device has to pay for the whole job, of which nobody knows yet what passes a filter.
                 let opened = engines::open(run, pool, whole, None, sharing)?;
-                if filter.is_none() && engines::has_lost_gpus(run, &opened)? {
+                let may_filter = filter.is_none() && self.min_identity.is_some();
+                let threads = pool.current_num_threads();
+                if may_filter && engines::has_lost_gpus(run, &opened, threads, whole.cells())? {
                     *filter = Filter::if_it_pays(self, whole, &engines::without_gpus(run))?;
                 }
                 engine_set.insert(EngineSet::new(opened))
