@@ -85,7 +85,8 @@ fn dots_are_gaps_only_where_the_format_says_so() {
     }
     for (text, place) in [
         ("2 4\na ACGT\nb .A..\n", "a.aln, line 3, record 'b': column 1: '.' is not allowed in PHYLIP"),
-        ("2 4\na AC\nb .A\n\nGT\n..\n", "a.aln, line 3, record 'b': column 1: '.' is not allowed in PHYLIP"),
+        // Read as sequential, `b` is a letter of the first row.
+        ("2 4\na AC\nb .A\n\nGT\n..\n", "a.aln, line 3, record 'a': column 4: '.' is not allowed in PHYLIP"),
         ("2 4\na AC\nb AC\n\nGT\nG.\n", "a.aln, line 6, record 'b': column 4: '.' is not allowed in PHYLIP"),
         ("CLUSTAL W\n\na ACGT\nb AC.T\n", "a.aln, line 4, record 'b': column 3: '.' has no meaning"),
     ] {
