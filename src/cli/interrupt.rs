@@ -97,11 +97,11 @@ mod system {
             return;
         }
         remove_temporaries();
-        // The parent sees which signal it was.
-        if emulate_default_handler(signal).is_err() {
-            // SAFETY: `_exit` may be called in a handler.
-            unsafe { libc::_exit(128 + signal) };
-        }
+        // Ends the process by the signal, so that the parent sees which one it was. For SIGPOLL and real-time signals this
+        // returns, but a job must not go on without its files.
+        let _ = emulate_default_handler(signal);
+        // SAFETY: `_exit` may be called in a handler.
+        unsafe { libc::_exit(128 + signal) };
     }
 
     /// Ends the process with an error, because a page of a mapped file cannot be read.
