@@ -244,6 +244,7 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
             output.buffer().extend_from_slice(facts.lines().as_bytes());
         }
     }
+    subjects.check_unchanged()?;
     output.finish()
 }
 

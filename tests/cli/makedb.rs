@@ -105,10 +105,9 @@ fn wrong_databases_and_options() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The database is mapped before the queries come, then it loses its pages.
+/// Searches a database to which `change` does something after it was mapped and before the queries come. Returns the error.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_database_that_is_cut_gives_one_error() {
+fn search_changed(change: impl FnOnce(&str)) -> String {
     use std::io::{Read, Write};
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
@@ -127,7 +126,7 @@ fn a_database_that_is_cut_gives_one_error() {
         assert!(begin.elapsed() < Duration::from_secs(60), "the database is not mapped");
         std::thread::sleep(Duration::from_millis(5));
     }
-    std::fs::File::options().write(true).open(&db).expect("it is there").set_len(0).expect("it is cut");
+    change(&db);
     let mut queries = search.stdin.take().expect("it is piped");
     queries.write_all(PROTEINS.as_bytes()).expect("the queries are read");
     drop(queries);
@@ -136,4 +135,48 @@ fn a_database_that_is_cut_gives_one_error() {
     assert_eq!(search.wait().expect("it ends").code(), Some(2), "{message}");
     assert!(message.starts_with("pairwave: error: ") && message.lines().count() == 1, "{message}");
     assert_eq!(entries(folder.path()), ["p.fa", "p.pwdb"]);
+    message
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_database_that_is_cut_gives_one_error() {
+    search_changed(|db| {
+        std::fs::File::options().write(true).open(db).and_then(|file| file.set_len(0)).expect("it is cut")
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_database_that_is_overwritten_gives_one_error() {
+    // The same bytes, too: nothing says of what was read that it was these.
+    for changed in [0, 1] {
+        let message = search_changed(|db| {
+            let mut bytes = std::fs::read(db).expect("it is there");
+            bytes[200] ^= changed;
+            // Written in place: the file is never shorter.
+            let mut file = std::fs::File::options().write(true).open(db).expect("it is there");
+            std::io::Write::write_all(&mut file, &bytes).expect("it is written");
+        });
+        assert!(message.contains("p.pwdb: the database was changed while it was read"), "{message}");
+    }
+}
+
+#[test]
+fn a_database_comes_through_no_pipe() {
+    let folder = folder();
+    let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
+    said(&["makedb", &proteins, "-o", &db]);
+    let bytes = std::fs::read(&db).expect("it was made");
+    let zipped = {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut encoder, &bytes).expect("a vector takes all");
+        file(&folder, "p.pwdb.gz", encoder.finish().expect("a vector takes all"))
+    };
+    for arguments in [["search", &proteins, "-"], ["search", &proteins, &zipped]] {
+        let run = pairwave(&arguments).write_stdin(bytes.clone()).assert().code(2).stdout("");
+        let message = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+        assert!(message.contains("a database of 'pairwave makedb' is mapped"), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
 }

@@ -106,6 +106,7 @@ impl<'a> Gatherer<'a> {
             tracer.chunks.release(&batch.chunks);
             handed?;
             if batch.is_last {
+                tracer.job.subjects.check_unchanged()?;
                 sink.end()?;
             }
         }

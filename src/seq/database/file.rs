@@ -4,6 +4,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use rayon::prelude::*;
 
@@ -18,6 +19,9 @@ use crate::seq::store::SequenceStore;
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     name: String,
+    file: File,
+    /// What the system said of the file when it was opened.
+    opened: Stamp,
     map: Arc<Backing>,
     foot: Foot,
     /// Records of all inputs.
@@ -30,13 +34,15 @@ impl DatabaseFile {
     /// Maps a file, and checks its head and foot; `name` stands for it in errors. Returns the lengths of its sequences too.
     pub(super) fn open(name: &str, file: &File) -> Result<(Self, Vec<u32>)> {
         let wrong = |message: String| input_error(Place { file: name.to_owned(), ..Place::default() }, message);
-        let bytes = file.metadata().map_err(|source| Error::io(name, source))?.len();
-        if bytes == 0 {
+        let failed = |source| Error::io(name, source);
+        let file = file.try_clone().map_err(failed)?;
+        let opened = Stamp::of(&file).map_err(failed)?;
+        if opened.bytes == 0 {
             return Err(wrong("the file is empty".to_owned()));
         }
-        // SAFETY: the map is only read. If another process changes or shortens the file meanwhile, as none should (ours
-        // replace files whole), what is read then is wrong or ends the process, as with every file that is mapped.
-        let map = unsafe { memmap2::Mmap::map(file) }.map_err(|source| Error::io(name, source))?;
+        // SAFETY: the map is only read. If another process changes the file meanwhile, as none should (ours replace files
+        // whole), `check_unchanged` finds it; if one shortens the file, a signal ends the process.
+        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
         check_head(&map).map_err(wrong)?;
         let foot = map.last_chunk::<FOOT_BYTES>().ok_or_else(|| wrong(TRUNCATED.to_owned()))?;
         let foot = Foot::of_bytes(foot, map.len() as u64).map_err(wrong)?;
@@ -46,7 +52,7 @@ impl DatabaseFile {
         }
         let checked = (0..(sums.end - sums.start) / 8).map(|_| AtomicBool::new(false)).collect();
         let (map, inputs) = (Arc::new(Backing::File(map)), foot.sequences);
-        let database = DatabaseFile { name: name.to_owned(), map, foot, inputs, checked };
+        let database = DatabaseFile { name: name.to_owned(), file, opened, map, foot, inputs, checked };
         let lengths = database.lengths()?;
         Ok((database, lengths))
     }
@@ -54,6 +60,15 @@ impl DatabaseFile {
     /// It has only some of the records of its inputs.
     pub(super) fn of_some(self) -> Self {
         DatabaseFile { inputs: u64::MAX, ..self }
+    }
+
+    /// Fails if the file was written to since it was opened.
+    pub(super) fn check_unchanged(&self) -> Result<()> {
+        let now = Stamp::of(&self.file).map_err(|source| Error::io(&self.name, source))?;
+        match now == self.opened {
+            true => Ok(()),
+            false => Err(self.wrong("the database was changed while it was read: start again".to_owned())),
+        }
     }
 
     pub(super) fn foot(&self) -> &Foot {
@@ -163,6 +178,7 @@ impl DatabaseFile {
 
     /// Some sequences, whose codes begin and end there in their section.
     pub(super) fn store(&self, range: Range<u64>, lengths: Vec<u32>, codes: Range<u64>) -> Result<SequenceStore> {
+        self.check_unchanged()?;
         let place = self.place(Section::Codes, codes.clone())?;
         self.wanted_soon(place.clone());
         let codes = self.read(Section::Codes, codes)?;
@@ -191,6 +207,21 @@ impl DatabaseFile {
         }
         #[cfg(not(unix))]
         let _ = place;
+    }
+}
+
+/// By what a change of a file is noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    /// `None` where the system does not keep it.
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(file: &File) -> std::io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(Stamp { bytes: metadata.len(), modified: metadata.modified().ok() })
     }
 }
 

@@ -65,7 +65,8 @@ impl Subjects {
     /// compressed; `-` is standard input), which is read whole. They are told apart by the first bytes.
     ///
     /// Of a database the options mean nothing but an alphabet that is given, which has to be its own. A file that is mapped
-    /// must not be changed while it is used (to replace it by another of the same name does no harm).
+    /// must not be changed while it is used ([`Subjects::check_unchanged`]; to replace it by another of the same name does no
+    /// harm).
     ///
     /// # Errors
     /// As [`read_files`](crate::seq::read_files); [`Error::Input`] for a database that is damaged or truncated, that another
@@ -172,6 +173,18 @@ impl Subjects {
         match &self.source {
             Source::Memory { .. } => None,
             Source::File(file) => Some(file.bytes()),
+        }
+    }
+
+    /// Checks that a database file is as it was when it was opened: results that are computed of a file that was written to
+    /// meanwhile are not to be trusted.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if its size or its time of modification is another.
+    pub fn check_unchanged(&self) -> Result<()> {
+        match &self.source {
+            Source::Memory { .. } => Ok(()),
+            Source::File(file) => file.check_unchanged(),
         }
     }
 
