@@ -160,7 +160,7 @@ const EMPTY_PARTNER: &str = "the record has no sequence, and skipping it would p
                              and its partner out of both files";
 
 /// How many duplicate names a warning lists.
-const NAMED_DUPLICATES: usize = 3;
+pub(super) const NAMED_DUPLICATES: usize = 3;
 
 /// An [`Error::Input`].
 pub(super) fn input_error(place: Place, message: impl Into<String>) -> Error {
@@ -645,6 +645,14 @@ pub(super) struct Duplicates {
 }
 
 impl Duplicates {
+    /// So many records have the name of an earlier one. `distinct` are such names, of more than [`NAMED_DUPLICATES`] the first
+    /// and one more.
+    pub(super) fn new(records: u64, mut distinct: Vec<String>) -> Self {
+        let more = distinct.len() > NAMED_DUPLICATES;
+        distinct.truncate(NAMED_DUPLICATES);
+        Duplicates { records, distinct, more }
+    }
+
     /// A record has the name of an earlier one.
     pub(super) fn add(&mut self, name: &str) {
         self.records += 1;

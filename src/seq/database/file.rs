@@ -24,8 +24,6 @@ pub(super) struct DatabaseFile {
     opened: Stamp,
     map: Arc<Backing>,
     foot: Foot,
-    /// Records of all inputs.
-    inputs: u64,
     /// Which blocks are known to be right.
     checked: Vec<AtomicBool>,
 }
@@ -51,15 +49,10 @@ impl DatabaseFile {
             return Err(wrong(damaged("the list of its sums")));
         }
         let checked = (0..(sums.end - sums.start) / 8).map(|_| AtomicBool::new(false)).collect();
-        let (map, inputs) = (Arc::new(Backing::File(map)), foot.sequences);
-        let database = DatabaseFile { name: name.to_owned(), file, opened, map, foot, inputs, checked };
+        let map = Arc::new(Backing::File(map));
+        let database = DatabaseFile { name: name.to_owned(), file, opened, map, foot, checked };
         let lengths = database.lengths()?;
         Ok((database, lengths))
-    }
-
-    /// It has only some of the records of its inputs.
-    pub(super) fn of_some(self) -> Self {
-        DatabaseFile { inputs: u64::MAX, ..self }
     }
 
     /// Fails if the file was written to since it was opened.
@@ -154,7 +147,7 @@ impl DatabaseFile {
     /// Records of some sequences.
     pub(super) fn records(&self, range: Range<u64>) -> Result<Vec<u64>> {
         let records = self.numbers(Section::Records, range)?;
-        match records.iter().all(|&record| record < self.inputs) {
+        match records.iter().all(|&record| record < self.foot.sequences) {
             true => Ok(records),
             false => Err(self.damaged("its list of records")),
         }

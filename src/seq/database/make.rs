@@ -1,36 +1,32 @@
 //! Makes a database of files of sequences that need not fit into memory.
 //!
-//! What was read is sorted whenever it fills the memory that may be taken, and put aside as a database of its own in a file
-//! without a name. In the end all of these are gone through side by side.
+//! What was read is sorted whenever it fills the memory that may be taken, and put aside as a run ([`Runs`]). In the end the
+//! runs are merged. Nothing that is held grows with the number of records.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::ops::Range;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::file::DatabaseFile;
 use super::layout::sum;
-use super::subjects::{Size, SubjectChunk, Subjects};
+use super::runs::{Key, Runs};
+use super::subjects::Size;
 use super::writer::Writer;
 use crate::error::{Error, Result};
 use crate::seq::alphabet::{Alphabet, Code};
 use crate::seq::input::Input;
-use crate::seq::reader::{Duplicates, ReadOptions, Recorder};
+use crate::seq::reader::{Duplicates, NAMED_DUPLICATES, ReadOptions, Recorder};
 use crate::seq::store::{SequenceId, SequenceStore};
 
 /// Records after which is said how far it is.
 const RECORDS_A_STEP: u64 = 1 << 12;
-/// Least bytes of symbols that are taken at a time of what was put aside.
-const LEAST_TAKEN: u64 = 1 << 16;
 
 /// How a database is made.
 #[derive(Debug, Clone)]
 pub struct MakeOptions {
     /// How its inputs are read.
     pub read: ReadOptions,
-    /// Bytes of sequences that are held in memory at most, in about. A sequence that is longer is held all the same.
+    /// Bytes of memory that are taken at most, in about, however many sequences there are. A sequence that is longer is held
+    /// all the same.
     pub memory: u64,
     /// Directory for what does not fit. The files there have no names where the system knows such files.
     pub aside: PathBuf,
@@ -55,8 +51,11 @@ pub struct Sorted {
     /// From the codes that were read, if those are of another alphabet.
     recode: Option<Vec<Code>>,
     held: Vec<Held>,
-    /// What was put aside, each in order.
-    runs: Vec<Subjects>,
+    /// What was put aside.
+    runs: Runs,
+    repeated: Repeated,
+    /// What the names that occur more than once are names of, for the warning.
+    source: String,
     options: MakeOptions,
 }
 
@@ -65,6 +64,46 @@ pub struct Sorted {
 struct Held {
     first: u64,
     store: SequenceStore,
+}
+
+/// Where a sequence is in the order of a database. Its name, description and codes follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct SequenceKey {
+    /// Rises as the length falls.
+    shortness: u64,
+    record: u64,
+    name: u64,
+    description: u64,
+}
+
+impl SequenceKey {
+    fn length(&self) -> u64 {
+        u64::MAX - self.shortness
+    }
+}
+
+impl Key for SequenceKey {
+    fn payload(&self) -> u64 {
+        self.length() + self.name + self.description
+    }
+}
+
+/// How the memory is divided.
+struct Budget {
+    sequences: u64,
+    names: u64,
+    /// Of the readers of runs that are merged.
+    merged: u64,
+    /// Of the database's sections that wait.
+    waiting: u64,
+}
+
+impl Budget {
+    fn new(memory: u64) -> Self {
+        let eighth = memory / 8;
+        Budget { sequences: 5 * eighth, names: eighth, merged: eighth, waiting: eighth }
+    }
 }
 
 /// Reads files of sequences as [`read_files`](crate::seq::read_files) does, but for all as if they were one file. `seen` is
@@ -78,8 +117,10 @@ pub fn read_sorted(paths: &[&str], options: &MakeOptions, mut seen: impl FnMut(S
     }
     // As where all are held: a misspelt name must not cost minutes.
     let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
-    let (mut size, mut held, mut held_bytes, mut runs) = (Size::default(), Vec::new(), 0, Vec::new());
-    let (mut names, mut duplicates, mut recorders) = (HashSet::new(), Duplicates::default(), Vec::new());
+    let budget = Budget::new(options.memory);
+    let (mut size, mut held, mut held_bytes) = (Size::default(), Vec::new(), 0);
+    let mut runs = Runs::new(&options.aside, budget.merged);
+    let (mut names, mut recorders) = (NameSums::new(&options.aside, &budget), Vec::new());
     for input in inputs {
         let mut recorder = Recorder::of_described(&options.read);
         let mut records = recorder.open(input)?;
@@ -88,24 +129,21 @@ pub fn read_sorted(paths: &[&str], options: &MakeOptions, mut seen: impl FnMut(S
             let store = recorder.so_far();
             if is_more {
                 let id = store.len() as SequenceId - 1;
+                names.add(store.name_bytes(id), size.sequences)?;
                 size.sequences += 1;
                 size.symbols += u64::from(store.length(id));
-                // 64 bits stand for a name: two of a billion names meet by chance in one of 37 such databases.
-                if !names.insert(sum(store.name_bytes(id))) {
-                    duplicates.add(store.name(id));
-                }
                 if size.sequences.is_multiple_of(RECORDS_A_STEP) {
                     seen(size);
                 }
             }
-            let is_full = held_bytes + store.memory() >= options.memory;
+            let is_full = held_bytes + held_memory(store) >= budget.sequences;
             if (is_full || !is_more) && !store.is_empty() {
                 let store = recorder.take().0;
-                held_bytes += store.memory();
+                held_bytes += held_memory(&store);
                 held.push(Held { first: size.sequences - store.len() as u64, store });
             }
             if is_full && is_more {
-                runs.push(put_aside(std::mem::take(&mut held), options)?);
+                put_aside(&std::mem::take(&mut held), &mut runs)?;
                 held_bytes = 0;
             }
             if !is_more {
@@ -114,36 +152,124 @@ pub fn read_sorted(paths: &[&str], options: &MakeOptions, mut seen: impl FnMut(S
         }
         recorders.push(recorder);
     }
-    duplicates.warn(paths.first().filter(|_| paths.len() == 1).map_or("the files together", |path| match *path {
-        "-" => "standard input",
-        path => path,
-    }));
     let (alphabet, recode) = Recorder::settle(recorders, &options.read)?;
     if !runs.is_empty() && !held.is_empty() {
-        runs.push(put_aside(std::mem::take(&mut held), options)?);
+        put_aside(&std::mem::take(&mut held), &mut runs)?;
     }
-    Ok(Sorted { size, alphabet, recode, held, runs, options: options.clone() })
+    let source = paths.first().filter(|_| paths.len() == 1).map_or("the files together", |path| match *path {
+        "-" => "standard input",
+        path => path,
+    });
+    let (source, repeated) = (source.to_owned(), names.repeated()?);
+    Ok(Sorted { size, alphabet, recode, held, runs, repeated, source, options: options.clone() })
 }
 
-/// Sorts what is held into a file.
-fn put_aside(held: Vec<Held>, options: &MakeOptions) -> Result<Subjects> {
-    let failed = |source| Error::io(&options.aside, source);
-    let file = tempfile::tempfile_in(&options.aside).map_err(failed)?;
-    let alphabet = held.first().map_or(Alphabet::Protein, |held| held.store.alphabet());
-    let mut writer = Writer::new(BufWriter::new(file), &options.aside, alphabet, &options.aside)?;
-    write_held(&held, &mut |record, name, description, codes| writer.push(record, name, description, codes))?;
-    let file: File = writer.finish()?.0.into_inner().map_err(|problem| failed(problem.into_error()))?;
-    let (run, lengths) = DatabaseFile::open(&options.aside.to_string_lossy(), &file)?;
-    Ok(Subjects::of_file(run.of_some(), lengths))
+/// Bytes that sequences take which are held and sorted.
+fn held_memory(store: &SequenceStore) -> u64 {
+    store.memory() + (store.len() * size_of::<Place>()) as u64
+}
+
+/// Sorts what is held into a run.
+fn put_aside(held: &[Held], runs: &mut Runs) -> Result<()> {
+    runs.add::<SequenceKey>(|run| {
+        write_held(held, &mut |record, name, description, codes| {
+            let shortness = u64::MAX - codes.len() as u64;
+            let key = SequenceKey { shortness, record, name: name.len() as u64, description: description.len() as u64 };
+            run.push(&key, &[name, description, codes])
+        })
+    })
+}
+
+/// The hash of each record's name, to find names that occur more than once.
+struct NameSums {
+    /// What is not put aside: hashes and records.
+    held: Vec<NameKey>,
+    most_held: usize,
+    runs: Runs,
+}
+
+/// A hash of a name and the record that has it. 64 bits stand for a name: two of a billion names meet by chance in one of 37
+/// such databases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct NameKey {
+    hash: u64,
+    record: u64,
+}
+
+impl Key for NameKey {
+    fn payload(&self) -> u64 {
+        0
+    }
+}
+
+/// Records that have the name of an earlier one.
+#[derive(Debug, Default)]
+struct Repeated {
+    records: u64,
+    /// The first record that repeats a name, for the first such names and one more. Rising.
+    first: Vec<u64>,
+}
+
+impl NameSums {
+    fn new(aside: &Path, budget: &Budget) -> Self {
+        let most_held = (budget.names as usize / size_of::<NameKey>()).max(1);
+        NameSums { held: Vec::new(), most_held, runs: Runs::new(aside, budget.merged) }
+    }
+
+    fn add(&mut self, name: &[u8], record: u64) -> Result<()> {
+        if self.held.len() == self.most_held {
+            self.put_aside()?;
+        }
+        self.held.push(NameKey { hash: sum(name), record });
+        Ok(())
+    }
+
+    fn put_aside(&mut self) -> Result<()> {
+        self.held.sort_unstable();
+        self.runs.add::<NameKey>(|run| self.held.iter().try_for_each(|key| run.push(key, &[])))?;
+        self.held.clear();
+        Ok(())
+    }
+
+    fn repeated(mut self) -> Result<Repeated> {
+        let (mut repeated, mut last, mut is_first) = (Repeated::default(), None, true);
+        let mut take = |key: NameKey| {
+            if last != Some(key.hash) {
+                (last, is_first) = (Some(key.hash), true);
+                return;
+            }
+            repeated.records += 1;
+            if std::mem::take(&mut is_first) {
+                let place = repeated.first.partition_point(|&record| record < key.record);
+                repeated.first.insert(place, key.record);
+                repeated.first.truncate(NAMED_DUPLICATES + 1);
+            }
+        };
+        if self.runs.is_empty() {
+            self.held.sort_unstable();
+            self.held.into_iter().for_each(take);
+        } else {
+            self.put_aside()?;
+            self.runs.merge(|key, _| {
+                take(key);
+                Ok(())
+            })?;
+        }
+        Ok(repeated)
+    }
 }
 
 /// Takes a sequence: its record, name, description and codes.
 type Take<'a> = dyn FnMut(u64, &[u8], &[u8], &[Code]) -> Result<()> + 'a;
 
+/// A sequence that is held: its length, the part that it is in, and its number there.
+type Place = (Reverse<u32>, u32, SequenceId);
+
 /// Goes through what is held by falling length, then by record.
 fn write_held(held: &[Held], take: &mut Take<'_>) -> Result<()> {
     let count = held.iter().map(|held| held.store.len()).sum();
-    let mut order: Vec<(Reverse<u32>, u32, SequenceId)> = Vec::with_capacity(count);
+    let mut order: Vec<Place> = Vec::with_capacity(count);
     for (part, held) in (0..).zip(held) {
         order.extend((0..).zip(held.store.lengths()).map(|(id, &length)| (Reverse(length), part, id)));
     }
@@ -155,59 +281,19 @@ fn write_held(held: &[Held], take: &mut Take<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Goes through what was put aside, which is in the order of records, by falling length, then by record.
-fn write_runs(runs: &[Subjects], memory: u64, take: &mut Take<'_>) -> Result<()> {
-    let at_most = (memory / runs.len().max(1) as u64).max(LEAST_TAKEN);
-    let mut cursors = runs.iter().map(|run| Cursor::new(run, at_most)).collect::<Result<Vec<_>>>()?;
-    // The greatest comes first: the longest, of those the one of the first run.
-    let mut next: BinaryHeap<(u32, Reverse<usize>)> = BinaryHeap::with_capacity(runs.len());
-    next.extend(cursors.iter().enumerate().filter_map(|(run, cursor)| Some((cursor.length()?, Reverse(run)))));
-    while let Some((_, Reverse(run))) = next.pop() {
-        let cursor = &mut cursors[run];
-        if let Some(SubjectChunk { store, .. }) = &cursor.chunk {
-            let id = cursor.at;
-            let record = cursor.chunk.as_ref().map_or(0, |chunk| chunk.record(id));
-            take(record, store.name_bytes(id), store.description(id), store.codes(id))?;
+/// Goes through what was put aside by falling length, then by record.
+fn write_runs(runs: Runs, take: &mut Take<'_>) -> Result<()> {
+    let (mut bytes, aside) = (Vec::new(), runs.aside().to_owned());
+    runs.merge(|key: SequenceKey, payload| {
+        bytes.clear();
+        payload.read_to_end(&mut bytes).map_err(|source| Error::io(&aside, source))?;
+        if bytes.len() as u64 != key.payload() {
+            return Err(Error::io(&aside, io::ErrorKind::UnexpectedEof.into()));
         }
-        cursor.advance()?;
-        next.extend(cursor.length().map(|length| (length, Reverse(run))));
-    }
-    Ok(())
-}
-
-/// A place in what was put aside.
-struct Cursor<'a> {
-    run: &'a Subjects,
-    ranges: std::vec::IntoIter<Range<u64>>,
-    /// `None` at the end.
-    chunk: Option<SubjectChunk>,
-    at: SequenceId,
-}
-
-impl<'a> Cursor<'a> {
-    fn new(run: &'a Subjects, at_most: u64) -> Result<Self> {
-        let mut cursor = Cursor { run, ranges: run.ranges(at_most).into_iter(), chunk: None, at: 0 };
-        cursor.next_chunk()?;
-        Ok(cursor)
-    }
-
-    fn next_chunk(&mut self) -> Result<()> {
-        self.at = 0;
-        self.chunk = self.ranges.next().map(|range| self.run.chunk(range)).transpose()?;
-        Ok(())
-    }
-
-    fn length(&self) -> Option<u32> {
-        self.chunk.as_ref().map(|chunk| chunk.store.length(self.at))
-    }
-
-    fn advance(&mut self) -> Result<()> {
-        self.at += 1;
-        match &self.chunk {
-            Some(chunk) if self.at as usize == chunk.store.len() => self.next_chunk(),
-            _ => Ok(()),
-        }
-    }
+        let (name, rest) = bytes.split_at(key.name as usize);
+        let (description, codes) = rest.split_at(key.description as usize);
+        take(key.record, name, description, codes)
+    })
 }
 
 impl Sorted {
@@ -226,15 +312,22 @@ impl Sorted {
     ///
     /// # Errors
     /// [`Error::Io`] if the system fails, and what `step` returns.
+    ///
+    /// Names that occur more than once are told in one warning.
     pub fn write(self, to: impl Write, name: &Path, mut step: impl FnMut(u64) -> Result<()>) -> Result<Made> {
-        let Sorted { size, alphabet, recode, held, runs, options } = self;
-        let mut writer = Writer::new(to, name, alphabet, &options.aside)?;
+        let Sorted { size, alphabet, recode, held, runs, repeated, source, options } = self;
+        let waiting = Budget::new(options.memory).waiting;
+        let mut writer = Writer::new(to, name, alphabet, &options.aside, waiting)?;
         let (mut done, mut recoded) = (0, Vec::new());
+        let mut names = vec![String::new(); repeated.first.len()];
         let mut take = |record: u64, name: &[u8], description: &[u8], codes: &[Code]| {
             if done % RECORDS_A_STEP == 0 {
                 step(done)?;
             }
             done += 1;
+            if let Ok(index) = repeated.first.binary_search(&record) {
+                names[index] = String::from_utf8_lossy(name).into_owned();
+            }
             match &recode {
                 None => writer.push(record, name, description, codes),
                 Some(recode) => {
@@ -247,8 +340,9 @@ impl Sorted {
         if runs.is_empty() {
             write_held(&held, &mut take)?;
         } else {
-            write_runs(&runs, options.memory, &mut take)?;
+            write_runs(runs, &mut take)?;
         }
+        Duplicates::new(repeated.records, names).warn(&source);
         let (_, bytes) = writer.finish()?;
         Ok(Made { size, alphabet, bytes })
     }

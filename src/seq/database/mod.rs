@@ -22,6 +22,7 @@
 mod file;
 mod layout;
 mod make;
+mod runs;
 mod subjects;
 #[cfg(test)]
 mod tests;

@@ -10,8 +10,8 @@ use super::subjects::Size;
 use crate::error::{Error, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
 
-/// Bytes of a section that stay in memory until it can be written; what is more goes to a file.
-const SPOOLED_BYTES: usize = 32 << 20;
+/// Most bytes of a section that stay in memory until it can be written; what is more goes to a file.
+const MAX_SPOOLED: u64 = 32 << 20;
 
 /// Writes codes as they come; the other sections wait in files without a name.
 pub(super) struct Writer<W> {
@@ -28,11 +28,13 @@ pub(super) struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a database; `name` stands for it in errors. What has to wait for long is put aside into a directory.
-    pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path) -> Result<Self> {
+    /// Begins a database; `name` stands for it in errors. Sections that have to wait take `memory` bytes; what is more is put
+    /// aside into a directory.
+    pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path, memory: u64) -> Result<Self> {
+        let spooled = (memory / (SECTIONS as u64 - 1)).min(MAX_SPOOLED) as usize;
         let mut to = Summed { to, block: Vec::with_capacity(BLOCK_BYTES as usize), position: 0, sums: Vec::new() };
         to.write_all(&head()).map_err(|source| Error::io(name, source))?;
-        let waiting = std::array::from_fn(|_| BufWriter::new(tempfile::spooled_tempfile_in(SPOOLED_BYTES, aside)));
+        let waiting = std::array::from_fn(|_| BufWriter::new(tempfile::spooled_tempfile_in(spooled, aside)));
         Ok(Writer {
             to,
             alphabet,

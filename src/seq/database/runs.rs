@@ -1,0 +1,196 @@
+//! External sorting: items that do not fit into memory are put aside as sorted runs in files without a name, and merged.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use bytemuck::Pod;
+
+use crate::error::{Error, Result};
+
+/// Most runs of a level; so many are merged into one run of the next level, which bounds open files and buffers.
+const RUNS_OF_LEVEL: usize = 64;
+/// Bytes of the smallest read buffer of a run.
+const MIN_BUFFER: u64 = 1 << 13;
+
+/// The sort key of an item, which is followed by its payload.
+pub(super) trait Key: Pod + Ord {
+    /// Bytes of the payload.
+    fn payload(&self) -> u64;
+}
+
+/// Sorted runs.
+#[derive(Debug)]
+pub(super) struct Runs {
+    aside: PathBuf,
+    /// Bytes of all read buffers together.
+    memory: u64,
+    /// Runs that were put aside, then runs that were merged of those, and so on.
+    levels: Vec<Vec<File>>,
+}
+
+/// Writes a run.
+pub(super) struct RunWriter<'a> {
+    file: BufWriter<File>,
+    aside: &'a Path,
+}
+
+impl RunWriter<'_> {
+    /// Adds an item, which is not before the last one. `parts` are its payload.
+    pub(super) fn push<K: Key>(&mut self, key: &K, parts: &[&[u8]]) -> Result<()> {
+        debug_assert_eq!(key.payload(), parts.iter().map(|part| part.len() as u64).sum::<u64>());
+        let mut parts = std::iter::once(bytemuck::bytes_of(key)).chain(parts.iter().copied());
+        parts.try_for_each(|part| self.file.write_all(part)).map_err(|source| Error::io(self.aside, source))
+    }
+}
+
+impl Runs {
+    /// No run yet. Files go to the directory `aside`, and read buffers take `memory` bytes in all.
+    pub(super) fn new(aside: &Path, memory: u64) -> Self {
+        Runs { aside: aside.to_owned(), memory, levels: Vec::new() }
+    }
+
+    /// The directory of the files.
+    pub(super) fn aside(&self) -> &Path {
+        &self.aside
+    }
+
+    /// Whether nothing was put aside.
+    pub(super) fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// Puts a run aside, whose items `write` gives in order.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the system fails, and what `write` returns.
+    pub(super) fn add<K: Key>(&mut self, write: impl FnOnce(&mut RunWriter<'_>) -> Result<()>) -> Result<()> {
+        let mut run = self.new_run(write)?;
+        for level in 0.. {
+            if level == self.levels.len() {
+                self.levels.push(Vec::new());
+            }
+            self.levels[level].push(run);
+            if self.levels[level].len() < RUNS_OF_LEVEL {
+                break;
+            }
+            let full = std::mem::take(&mut self.levels[level]);
+            run = self.new_run(|writer| {
+                self.merge_files(full, |key: K, payload| {
+                    let failed = |source| Error::io(&self.aside, source);
+                    writer.file.write_all(bytemuck::bytes_of(&key)).map_err(failed)?;
+                    io::copy(payload, &mut writer.file).map(drop).map_err(failed)
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn new_run(&self, write: impl FnOnce(&mut RunWriter<'_>) -> Result<()>) -> Result<File> {
+        let failed = |source| Error::io(&self.aside, source);
+        let file = tempfile::tempfile_in(&self.aside).map_err(failed)?;
+        let mut writer = RunWriter { file: BufWriter::new(file), aside: &self.aside };
+        write(&mut writer)?;
+        let mut file = writer.file.into_inner().map_err(|problem| failed(problem.into_error()))?;
+        file.rewind().map_err(failed)?;
+        Ok(file)
+    }
+
+    /// Gives all items in order to `take`, which need not read the payload.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the system fails, and what `take` returns.
+    pub(super) fn merge<K: Key>(mut self, take: impl FnMut(K, &mut dyn Read) -> Result<()>) -> Result<()> {
+        let files = std::mem::take(&mut self.levels).into_iter().flatten().collect();
+        self.merge_files(files, take)
+    }
+
+    fn merge_files<K: Key>(
+        &self,
+        files: Vec<File>,
+        mut take: impl FnMut(K, &mut dyn Read) -> Result<()>,
+    ) -> Result<()> {
+        let failed = |source| Error::io(&self.aside, source);
+        let buffer = (self.memory / files.len().max(1) as u64).max(MIN_BUFFER) as usize;
+        let mut files: Vec<BufReader<File>> =
+            files.into_iter().map(|file| BufReader::with_capacity(buffer, file)).collect();
+        let mut next: BinaryHeap<Reverse<(K, usize)>> = BinaryHeap::with_capacity(files.len());
+        for (index, file) in files.iter_mut().enumerate() {
+            next.extend(next_key(file).map_err(failed)?.map(|key| Reverse((key, index))));
+        }
+        while let Some(Reverse((key, index))) = next.pop() {
+            let file = &mut files[index];
+            let mut payload = file.by_ref().take(key.payload());
+            take(key, &mut payload)?;
+            io::copy(&mut payload, &mut io::sink()).map_err(failed)?;
+            next.extend(next_key(file).map_err(failed)?.map(|key| Reverse((key, index))));
+        }
+        Ok(())
+    }
+}
+
+/// Reads the next key, or nothing at the end.
+fn next_key<K: Key>(file: &mut impl Read) -> io::Result<Option<K>> {
+    let mut key = K::zeroed();
+    let bytes = bytemuck::bytes_of_mut(&mut key);
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) if filled == 0 => return Ok(None),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Some(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Key for [u64; 2] {
+        fn payload(&self) -> u64 {
+            self[1]
+        }
+    }
+
+    #[test]
+    fn runs_of_several_levels_are_merged_in_order() {
+        let rng = &mut fastrand::Rng::with_seed(1);
+        for count in [0, 1, RUNS_OF_LEVEL - 1, RUNS_OF_LEVEL, RUNS_OF_LEVEL * RUNS_OF_LEVEL + 3] {
+            let mut runs = Runs::new(&std::env::temp_dir(), 1 << 16);
+            let mut expected: Vec<[u64; 2]> = Vec::new();
+            for _ in 0..count {
+                let mut run: Vec<[u64; 2]> = (0..rng.u64(..4)).map(|_| [rng.u64(..99), rng.u64(..9)]).collect();
+                run.sort_unstable();
+                expected.extend(&run);
+                let payload = [7; 9];
+                runs.add::<[u64; 2]>(|writer| {
+                    run.iter().try_for_each(|key| {
+                        let (first, second) = payload[..key[1] as usize].split_at(key[1] as usize / 2);
+                        writer.push(key, &[first, second])
+                    })
+                })
+                .unwrap();
+            }
+            expected.sort_unstable();
+            let mut found = Vec::new();
+            runs.merge(|key: [u64; 2], payload| {
+                // The payload of some is left unread.
+                if key[0] % 2 == 0 {
+                    let mut bytes = Vec::new();
+                    payload.read_to_end(&mut bytes).unwrap();
+                    assert_eq!(bytes, vec![7; key[1] as usize]);
+                }
+                found.push(key);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(found, expected);
+        }
+    }
+}
