@@ -141,16 +141,20 @@ impl<T: Number> State<T> {
         }
     }
 
-    /// What another one knows; what it does not know needs room only.
-    pub(super) fn copy(&mut self, other: &Self) {
-        let copy = |to: &mut Vec<T>, from: &[T]| {
-            to.clear();
-            to.extend_from_slice(from);
-        };
-        copy(&mut self.before_last, &other.before_last);
-        copy(&mut self.last, &other.last);
-        copy(&mut self.deleted, &other.deleted);
-        copy(&mut self.inserted, &other.inserted);
+    /// Adds to `kept` all that the cells from a diagonal on are computed from.
+    pub(super) fn save(&self, diagonal: usize, limits: Limits, kept: &mut Vec<T>) {
+        let window = limits.before(diagonal);
+        let all = [&self.before_last, &self.last, &self.deleted, &self.inserted];
+        all.into_iter().for_each(|own| kept.extend_from_slice(&own[window.clone()]));
+    }
+
+    /// Takes back what was saved; what was not is never read.
+    pub(super) fn restore(&mut self, diagonal: usize, limits: Limits, kept: &[T]) {
+        let window = limits.before(diagonal);
+        let all = [&mut self.before_last, &mut self.last, &mut self.deleted, &mut self.inserted];
+        for (own, kept) in all.into_iter().zip(kept.chunks(window.len().max(1))) {
+            own[window.clone()].copy_from_slice(kept);
+        }
     }
 }
 
@@ -187,6 +191,25 @@ pub(super) struct Limits {
     pub symbols: usize,
     /// Sites of the vector.
     pub all_sites: usize,
+}
+
+impl Limits {
+    /// The symbols of the two diagonals before one.
+    fn before(self, diagonal: usize) -> Range<usize> {
+        diagonal.saturating_sub(self.all_sites + 2)..diagonal.min(self.symbols + 1)
+    }
+
+    /// Where the direction of a diagonal's cell is among the directions of the diagonal: these begin at the first symbol that it
+    /// can have.
+    #[inline(always)]
+    pub(super) fn place(self, diagonal: usize, symbol: usize) -> usize {
+        symbol - diagonal.saturating_sub(self.all_sites)
+    }
+
+    /// Most cells of a diagonal.
+    pub(super) fn width(self) -> usize {
+        self.all_sites.min(self.symbols) + 1
+    }
 }
 
 /// Computes a range of diagonals, none of which is 0, in vectors of `LANES`, sets in so many numbers.
@@ -286,7 +309,8 @@ impl<T: Number, const LANES: usize, const PARTS: usize> Diagonals<'_, T, LANES, 
         let inserted_too = parts_mut(&mut state.inserted_next, j, count);
         let directions: &mut [[u8; LANES]] = match &mut self.directions {
             Some((directions, stride)) if DIRECTIONS => {
-                parts_mut(directions, (diagonal - self.range.start) * *stride + j, count)
+                let place = self.limits.place(diagonal, j);
+                parts_mut(directions, (diagonal - self.range.start) * *stride + place, count)
             }
             _ => &mut [],
         };

@@ -18,8 +18,8 @@ const LEAST_BLOCK: usize = 128;
 pub(super) struct Pass<T, const LANES: usize> {
     sets: Sets<T>,
     state: State<T>,
-    /// What was there before each block, one after the other.
-    kept: Vec<State<T>>,
+    /// What each block is computed from, one after the other.
+    kept: Vec<Vec<T>>,
     directions: Vec<u8>,
 }
 
@@ -108,14 +108,15 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
         let block = LEAST_BLOCK.max(2 * (sites + symbols).isqrt());
         let blocks = (sites + symbols).div_ceil(block);
         if self.kept.len() < blocks {
-            self.kept.resize_with(blocks, State::default);
+            self.kept.resize_with(blocks, Vec::new);
         }
         self.state.begin(symbols, LANES);
         let mut ends = Ends::none();
         ends.look(&self.state, 0, limits);
         for (index, kept) in self.kept.iter_mut().enumerate().take(blocks) {
-            kept.copy(&self.state);
             let own = in_block(index, block);
+            kept.clear();
+            self.state.save(own.start, limits, kept);
             let (sets, state, range) = (&self.sets, &mut self.state, own.start..own.end.min(sites + symbols + 1));
             let ends = Some(&mut ends);
             level.run(Diagonals::<T, LANES, PARTS> { numbers, sets, state, limits, range, directions: None, ends });
@@ -143,7 +144,7 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
         block: usize,
     ) -> (u32, Cigar) {
         let (mut i, mut j) = end;
-        let stride = j + 1 + LANES;
+        let stride = Limits { symbols: j, ..limits }.width() + LANES;
         if self.directions.len() < block * stride {
             self.directions.resize(block * stride, 0);
         }
@@ -155,13 +156,13 @@ impl<T: Number, const LANES: usize> Pass<T, LANES> {
                 // The path's cell is in an earlier block; of which only cells before that one matter.
                 let index = (i + j - 1) / block;
                 known = in_block(index, block).start;
-                self.state.copy(&self.kept[index]);
+                self.state.restore(known, limits, &self.kept[index]);
                 let (sets, state, range) = (&self.sets, &mut self.state, known..i + j + 1);
                 let limits = Limits { sites: i, symbols: j, ..limits };
                 let directions = Some((&mut self.directions[..], stride));
                 level.run(Diagonals::<T, LANES, PARTS> { numbers, sets, state, limits, range, directions, ends: None });
             }
-            let from = self.directions[(i + j - known) * stride + j];
+            let from = self.directions[(i + j - known) * stride + limits.place(i + j, j)];
             let step = match (inside, from & direction::SOURCE) {
                 (Inside::Nothing, direction::DELETED) => Inside::Deletion,
                 (Inside::Nothing, direction::INSERTED) => Inside::Insertion,
