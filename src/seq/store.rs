@@ -420,7 +420,7 @@ impl StoreBuilder {
     }
 
     /// Adds a sequence of another store with all that is known of it.
-    pub(super) fn push_from(&mut self, store: &SequenceStore, id: SequenceId) {
+    pub(crate) fn push_from(&mut self, store: &SequenceStore, id: SequenceId) {
         self.push_renamed((store, id), store.codes(id));
         self.describe(store.description(id));
         self.qualify(store.qualities(id));

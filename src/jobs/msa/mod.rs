@@ -3,6 +3,7 @@
 
 mod clustal;
 mod distances;
+mod distinct;
 mod probabilities;
 mod profiles;
 mod rows;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
+
+use self::distinct::Distinct;
 
 pub use self::distances::PairDistance;
 pub use self::rows::{DistanceRows, GatheredDistances, PairCounts};
@@ -123,8 +126,14 @@ impl MultiAlign {
         if (self.guide_tree.is_some() || self.given.is_some()) && matches!(self.mode, MsaMode::Clustal(_)) {
             0
         } else {
-            cells_of(&self.sequences)
+            cells_of(&self.aligned_once().sequences)
         }
+    }
+
+    /// The sequences that are aligned. Accurate mode aligns identical sequences once, unless a guide tree of all is given or
+    /// made: their number is then no matter of time and memory, and each distinct sequence has a weight of its own.
+    fn aligned_once(&self) -> Distinct {
+        if self.is_guided() { Distinct::all(&self.sequences) } else { Distinct::new(&self.sequences) }
     }
 
     /// Whether a guide tree is given or made before anything else; else it is made of what accurate mode's probabilities say.
@@ -215,8 +224,10 @@ impl MultiAlign {
         run: &Run,
         summary: &mut MsaSummary,
     ) -> Result<Aligned> {
-        let lengths = self.sequences.lengths();
-        let (bytes, cells) = (posterior::memory(lengths), cells_of(&self.sequences));
+        let distinct = self.aligned_once();
+        let sequences = &distinct.sequences;
+        let lengths = sequences.lengths();
+        let (bytes, cells) = (posterior::memory(lengths), cells_of(sequences));
         let is_long = lengths.iter().any(|&length| length as usize >= posterior::LONGEST);
         let is_large = bytes > MOST_BYTES || cells > MOST_CELLS || is_long;
         let guided = self.is_guided();
@@ -247,15 +258,17 @@ impl MultiAlign {
             );
             let limits = posterior::large::Limits::default();
             let (alignment, tree) =
-                posterior::large::align(&self.sequences, options, &limits, pool, &advance, &run.interrupt)?;
+                posterior::large::align(sequences, options, &limits, pool, &advance, &run.interrupt)?;
             (alignment, tree, None)
         } else {
-            let (gathered, took) = probabilities::of(&self.sequences, pool, run)?;
+            let (gathered, took) = probabilities::of(sequences, pool, run)?;
             summary.distances = took;
             let along = guide.as_ref().map(|guide| &guide.tree);
-            let outcome = posterior::align_gathered(&self.sequences, options, along, gathered, pool, &run.interrupt)?;
+            let outcome = posterior::align_gathered(sequences, options, along, gathered, pool, &run.interrupt)?;
             (outcome.alignment, outcome.tree, Some(outcome.distances))
         };
+        let own = own.filter(|_| self.needs_distances).map(|own| distinct.distances(own));
+        let (alignment, tree) = (distinct.alignment(alignment)?, distinct.tree(tree));
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
         let order = tree.order();
         let (unrooted, made_of) = guide.map_or((None, None), |guide| (guide.unrooted, guide.distances));

@@ -1,0 +1,159 @@
+//! Identical sequences, which are aligned once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::alignment::MultipleAlignment;
+use crate::error::{Error, Result};
+use crate::seq::{Code, SequenceId, SequenceStore};
+use crate::tree::{Distances, GuideTree, Join};
+
+/// The distinct sequences of a store.
+#[derive(Debug)]
+pub(super) struct Distinct {
+    /// Of each sequence the number of its distinct sequence.
+    numbers: Vec<usize>,
+    /// The sequences, each once, in the order in which they occur first.
+    pub(super) sequences: Arc<SequenceStore>,
+}
+
+impl Distinct {
+    /// Takes all sequences for distinct.
+    pub(super) fn all(all: &Arc<SequenceStore>) -> Self {
+        Distinct { numbers: (0..all.len()).collect(), sequences: Arc::clone(all) }
+    }
+
+    /// Finds the distinct sequences.
+    pub(super) fn new(all: &Arc<SequenceStore>) -> Self {
+        let mut known: HashMap<&[Code], usize> = HashMap::new();
+        let ids = 0..all.len() as SequenceId;
+        let (mut numbers, mut first) = (Vec::with_capacity(all.len()), Vec::new());
+        for id in ids {
+            let next = known.len();
+            let number = *known.entry(all.codes(id)).or_insert(next);
+            if number == next {
+                first.push(id);
+            }
+            numbers.push(number);
+        }
+        let sequences = if first.len() == all.len() {
+            Arc::clone(all)
+        } else {
+            let mut builder = SequenceStore::builder(all.alphabet());
+            first.into_iter().for_each(|id| builder.push_from(all, id));
+            Arc::new(builder.build())
+        };
+        Distinct { numbers, sequences }
+    }
+
+    /// Whether no sequence occurs twice.
+    fn are_all(&self) -> bool {
+        self.numbers.len() == self.sequences.len()
+    }
+
+    /// The alignment of all sequences: identical ones have identical rows.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if `alignment` is not one.
+    pub(super) fn alignment(&self, alignment: MultipleAlignment) -> Result<MultipleAlignment> {
+        if self.are_all() {
+            return Ok(alignment);
+        }
+        let rows = self.numbers.iter().map(|&number| alignment.places(number).to_vec()).collect();
+        let all = MultipleAlignment::new(alignment.columns(), rows);
+        all.ok_or_else(|| Error::Internal("columns do not rise".into()))
+    }
+
+    /// The tree of all sequences. Identical ones are joined first, by branches of length 0.
+    pub(super) fn tree(&self, tree: GuideTree) -> GuideTree {
+        if self.are_all() {
+            return tree;
+        }
+        let leaves = self.numbers.len();
+        let mut copies: Vec<Vec<u32>> = vec![Vec::new(); self.sequences.len()];
+        for (sequence, &number) in (0..).zip(&self.numbers) {
+            copies[number].push(sequence);
+        }
+        let mut joins: Vec<Join> = Vec::with_capacity(leaves - 1);
+        let mut add = |join: Join| {
+            joins.push(join);
+            (leaves + joins.len() - 1) as u32
+        };
+        let join_copies = |mut nodes: Vec<u32>, add: &mut dyn FnMut(Join) -> u32| {
+            while nodes.len() > 1 {
+                nodes = nodes
+                    .chunks(2)
+                    .map(|nodes| match *nodes {
+                        [first, second] => add(Join { children: [first, second], lengths: [0.0; 2] }),
+                        _ => nodes[0],
+                    })
+                    .collect();
+            }
+            nodes[0]
+        };
+        let mut nodes: Vec<u32> = copies.into_iter().map(|nodes| join_copies(nodes, &mut add)).collect();
+        for join in tree.joins {
+            let children = join.children.map(|child| nodes[child as usize]);
+            let node = add(Join { children, ..join });
+            nodes.push(node);
+        }
+        GuideTree { leaves, joins }
+    }
+
+    /// The distances of all sequences; 0 between identical ones.
+    pub(super) fn distances(&self, distances: Distances) -> Distances {
+        if self.are_all() {
+            return distances;
+        }
+        let mut all = Distances::new(self.numbers.len());
+        for (b, &second) in self.numbers.iter().enumerate() {
+            for (a, &first) in self.numbers[..b].iter().enumerate().filter(|&(_, &first)| first != second) {
+                all.set(a, b, distances.get(first, second));
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seq::{ReadOptions, read_bytes};
+
+    #[test]
+    fn copies_are_put_back() {
+        let text = b">a\nMKV\n>b\nMK\n>c\nMKV\n>d\nMKV\n>e\nMK\n>f\nML\n";
+        let store = Arc::new(read_bytes("x.fa", text, &ReadOptions::default()).unwrap());
+        let distinct = Distinct::new(&store);
+        assert_eq!(distinct.sequences.len(), 3);
+        assert_eq!((0..3).map(|id| distinct.sequences.name(id)).collect::<Vec<_>>(), ["a", "b", "f"]);
+        let alignment = MultipleAlignment::new(3, vec![vec![0, 1, 2], vec![0, 2], vec![0, 1]]).unwrap();
+        let all = distinct.alignment(alignment).unwrap();
+        let rows: Vec<&[u32]> = (0..6).map(|row| all.places(row)).collect();
+        assert_eq!(rows, [&[0, 1, 2][..], &[0, 2], &[0, 1, 2], &[0, 1, 2], &[0, 2], &[0, 1]]);
+        let join = |children, lengths| Join { children, lengths };
+        let tree = GuideTree { leaves: 3, joins: vec![join([1, 2], [0.1, 0.2]), join([0, 3], [0.4, 0.3])] };
+        let expected = vec![
+            join([0, 2], [0.0; 2]),
+            join([6, 3], [0.0; 2]),
+            join([1, 4], [0.0; 2]),
+            join([8, 5], [0.1, 0.2]),
+            join([7, 9], [0.4, 0.3]),
+        ];
+        assert_eq!(distinct.tree(tree), GuideTree { leaves: 6, joins: expected });
+        let mut distances = Distances::new(3);
+        [(0, 1, 0.5), (0, 2, 0.25), (1, 2, 0.75)].into_iter().for_each(|(a, b, value)| distances.set(a, b, value));
+        let all = distinct.distances(distances);
+        let found = [(0, 2), (2, 3), (1, 4), (0, 1), (3, 4), (5, 3), (4, 5)].map(|(a, b)| all.get(a, b));
+        assert_eq!(found, [0.0, 0.0, 0.0, 0.5, 0.5, 0.25, 0.75]);
+    }
+
+    #[test]
+    fn distinct_sequences_stay() {
+        let store = Arc::new(read_bytes("x.fa", b">a\nMKV\n>b\nMK\n", &ReadOptions::default()).unwrap());
+        let distinct = Distinct::new(&store);
+        assert!(Arc::ptr_eq(&distinct.sequences, &store));
+        let alignment = MultipleAlignment::new(3, vec![vec![0, 1, 2], vec![0, 2]]).unwrap();
+        assert_eq!(distinct.alignment(alignment.clone()).unwrap(), alignment);
+    }
+}
