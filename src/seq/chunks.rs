@@ -53,7 +53,8 @@ pub struct ReadChunks<'a> {
 
 impl ReadChunks<'static> {
     /// Opens FASTA or FASTQ, plain or compressed; `-` is standard input. Letters are those that
-    /// [`read_files`](super::read_files) takes; `?` is any letter. A read may be empty.
+    /// [`read_files`](super::read_files) takes; `?` is any letter. A read may be empty. A warning says if the first chunk looks to
+    /// be of another alphabet.
     ///
     /// # Errors
     /// As [`read_files`](super::read_files), for what is before the first record.
@@ -100,6 +101,7 @@ impl<'a> ReadChunks<'a> {
             }
             symbols += u64::from(*self.recorder.so_far().lengths().last().unwrap_or(&0));
         }
+        self.recorder.end_comparison();
         let (store, letters) = self.recorder.take();
         let first = self.next;
         self.next += store.len() as u64;

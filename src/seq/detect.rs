@@ -92,6 +92,11 @@ impl Census {
         }
     }
 
+    /// Whether no letter was counted.
+    pub(super) fn is_empty(&self) -> bool {
+        self.counts.iter().all(|&count| count == 0)
+    }
+
     /// Number of letters that DNA/RNA lacks.
     pub(super) fn foreign(&self) -> u64 {
         let is_foreign = |&code: &usize| !is_nucleotide(code as Code) && code != UNKNOWN_RESIDUE as usize;

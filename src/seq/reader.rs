@@ -117,11 +117,9 @@ pub fn read_described(path: &str, options: &ReadOptions) -> Result<SequenceStore
 pub fn read_queries(path: &str, alphabet: Alphabet, options: &ReadOptions) -> Result<SequenceStore> {
     let fixed = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..options.clone() };
     let mut recorder = Recorder { keeps_qualities: true, ..Recorder::of_described(&fixed) };
-    recorder.is_compared = options.alphabet == AlphabetChoice::Detect;
+    recorder.compared_with = (options.alphabet == AlphabetChoice::Detect).then_some("the database");
     recorder.read(Input::open(path)?)?;
-    if recorder.is_compared {
-        recorder.loaded.warn_of_alphabet(alphabet, "as the database is");
-    }
+    recorder.end_comparison();
     Ok(recorder.finish(&fixed)?.0)
 }
 
@@ -251,8 +249,8 @@ pub(super) struct Recorder {
     /// Whether a record with a sequence was read.
     has_sequence: bool,
     choice: AlphabetChoice,
-    /// Whether letters are of a database's alphabet, which is compared with their own.
-    is_compared: bool,
+    /// What decides on the alphabet, if letters are compared with that.
+    compared_with: Option<&'static str>,
     limits: Limits,
     /// Lines before the first one that needletail sees.
     lines_before: u64,
@@ -274,7 +272,7 @@ impl Recorder {
             skipped: Skipped::default(),
             has_sequence: false,
             choice: options.alphabet,
-            is_compared: false,
+            compared_with: None,
             limits,
             lines_before: 0,
             loaded: Loaded {
@@ -290,7 +288,11 @@ impl Recorder {
     /// letters is read, `?` as any letter.
     pub(super) fn of_reads(alphabet: Alphabet) -> Self {
         let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: true };
-        let mut recorder = Recorder { empty: EmptyRecords::Keep, ..Recorder::new(&options, LIMITS).with_letters() };
+        let mut recorder = Recorder {
+            empty: EmptyRecords::Keep,
+            compared_with: Some("the reference alignment"),
+            ..Recorder::new(&options, LIMITS).with_letters()
+        };
         for (letter, entry) in (0..=u8::MAX).zip(&mut recorder.table) {
             let code = aligned_code(alphabet, if letter == b'?' { b'X' } else { letter });
             if let Some(code) = code.filter(|_| *entry == ILLEGAL) {
@@ -298,6 +300,15 @@ impl Recorder {
             }
         }
         recorder
+    }
+
+    /// Warns if the letters so far look to be of another alphabet than what they are compared with. Later letters are not looked
+    /// at.
+    pub(super) fn end_comparison(&mut self) {
+        let other = self.compared_with.take().filter(|_| !self.loaded.census.is_empty());
+        if let Some(other) = other {
+            self.loaded.warn_of_alphabet(self.so_far().alphabet(), &format!("as {other} is"));
+        }
     }
 
     /// Reads records with partners of the same number in another file.
@@ -512,11 +523,9 @@ impl Recorder {
                 _ => false,
             });
             if let Some(index) = illegal {
-                let hint = match self.is_compared && raw[index].is_ascii_alphabetic() {
-                    true => ", the alphabet of the database",
-                    false => "",
-                };
-                return Err(input_error(at(index), complaint(raw[index], self.choice) + hint));
+                let other = self.compared_with.filter(|_| raw[index].is_ascii_alphabetic());
+                let hint = other.map_or_else(String::new, |other| format!(", the alphabet of {other}"));
+                return Err(input_error(at(index), complaint(raw[index], self.choice) + &hint));
             }
         }
         if let Some(qualities) = quality.filter(|_| self.keeps_qualities) {
@@ -562,7 +571,7 @@ impl Recorder {
             );
             return Err(input_error(place(line, None), message));
         }
-        if self.is_compared {
+        if self.compared_with.is_some() {
             let alphabet = builder.so_far().alphabet();
             let letters =
                 builder.last_codes().iter().filter_map(|&code| Alphabet::Protein.encode(alphabet.decode(code)));

@@ -29,6 +29,25 @@ fn inputs(folder: &TempDir) -> [String; 3] {
     ["ref.nwk", "ref.fa", "reads.fa"].map(|name| path(folder, name))
 }
 
+#[test]
+fn reads_of_another_alphabet_are_told() {
+    let folder = folder();
+    let [tree, reference] = ["ref.nwk", "ref.fasta"].map(|name| asset("tiny_aa", name));
+    let reads = file(&folder, "dna.fa", ">r1\nACGTACGTTGCA\n>r2\nTTGACCAGT\n");
+    let run = papara([&tree, &reference, &reads]).assert().success();
+    let message = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    let expected = "dna.fa: looks like DNA/RNA by itself but is read as protein, as the reference alignment is";
+    assert_eq!(message.matches(expected).count(), 1, "{message}");
+    let own = papara([&tree, &reference, &asset("tiny_aa", "reads.fasta")]).assert().success();
+    assert!(!String::from_utf8_lossy(&own.get_output().stderr).contains("looks like"));
+    // Letters that the references' alphabet lacks are an error.
+    let small = small();
+    let [tree, reference, _] = inputs(&small);
+    let run = papara([&tree, &reference, &asset("tiny_aa", "reads.fasta")]).assert().code(2);
+    let message = String::from_utf8(run.get_output().stderr.clone()).expect("text");
+    assert!(message.contains("the alphabet of the reference alignment"), "{message}");
+}
+
 /// The alignment, the table and the tree: the same whoever computes.
 fn outputs(inputs: &[String; 3], arguments: &[&str]) -> [String; 3] {
     needs_adapter();

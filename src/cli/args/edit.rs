@@ -27,9 +27,10 @@ pub(crate) struct EditArgs {
     /// Compare the pairs of this file: lines of pattern, text, and where given start and end of a part of the text
     ///
     /// Columns with tabs between them, names as in the two files; start and end count from 0, and the end is not
-    /// included. Without them the part is the whole text. A header line 'pattern text start end', blank lines and lines
-    /// that begin with # are passed over. Plain or compressed; - is standard input. Fastest if the lines of a pattern
-    /// follow each other; the output is in the order of the file in any case.
+    /// included. Without them the part is the whole text. Blank lines are skipped. A first line 'pattern text ...' without
+    /// numbers is skipped unless sequences have both names, and a line that begins with # unless a pattern has such a name.
+    /// Plain or compressed; - is standard input. Fastest if the lines of a pattern follow each other; the output is in the
+    /// order of the file in any case.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub pairs: Option<String>,
 

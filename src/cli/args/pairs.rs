@@ -26,8 +26,8 @@ pub(crate) struct PairsArgs {
 
     /// Align the pairs of this file: lines of two names, of a query in A and a target in B, with a tab between them
     ///
-    /// A pair may be listed several times. A header line 'query target', blank lines and lines that begin with # are passed
-    /// over. Plain or compressed; - is standard input. Sequences are then held in memory, and looked up by their names: the
+    /// A pair may be listed several times. Blank lines are skipped. A first line 'query target' is skipped unless sequences have
+    /// both names, and a line that begins with # unless a query has such a name. Plain or compressed; - is standard input. Sequences are then held in memory, and looked up by their names: the
     /// header up to the first blank.
     #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub pairs: Option<String>,
