@@ -580,7 +580,7 @@ impl MultipleAlign {
     /// Reads a guide tree. Its leaves have the names of the sequences, as given or as any format writes them.
     fn read_tree(&self, path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
         let path = path.to_string_lossy();
-        let text = read_text(&path)?;
+        let text = read_text(&*path)?;
         let pool = thread_pool(run.threads)?;
         let names = sequences.names();
         let read = |rules: &NameRules| GuideTree::read(&path, &text, &rules.apply_to_all(&names).0, &pool);

@@ -368,7 +368,7 @@ impl BlockCommand for Papara {
             strand: self.strand,
             exhaustive: self.exhaustive,
             check: self.compute.check,
-            ..PhyloAlignment::new(Arc::clone(reference), ReadSource::File(self.reads.clone()))
+            ..PhyloAlignment::new(Arc::clone(reference), ReadSource::File(self.reads.clone().into()))
         })
     }
 

@@ -14,9 +14,9 @@ use super::file::DatabaseFile;
 use super::layout::sum;
 use super::subjects::{Size, SubjectChunk, Subjects};
 use super::writer::Writer;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::seq::alphabet::{Alphabet, Code};
-use crate::seq::input::Input;
+use crate::seq::input::{Input, is_standard};
 use crate::seq::reader::{Duplicates, ReadOptions, Recorder};
 use crate::seq::store::{SequenceId, SequenceStore};
 
@@ -72,12 +72,12 @@ struct Held {
 ///
 /// # Errors
 /// As [`read_files`](crate::seq::read_files), but that a file of any size is read; [`Error::Io`] if nothing can be put aside.
-pub fn read_sorted(paths: &[&str], options: &MakeOptions, mut seen: impl FnMut(Size)) -> Result<Sorted> {
-    if paths.iter().filter(|&&path| path == "-").count() > 1 {
+pub fn read_sorted<P: AsRef<Path>>(paths: &[P], options: &MakeOptions, mut seen: impl FnMut(Size)) -> Result<Sorted> {
+    if paths.iter().filter(|path| is_standard(path.as_ref())).count() > 1 {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
     // As where all are held: a misspelt name must not cost minutes.
-    let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
+    let inputs = paths.iter().map(|path| Input::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
     let (mut size, mut held, mut held_bytes, mut runs) = (Size::default(), Vec::new(), 0, Vec::new());
     let (mut names, mut duplicates, mut recorders) = (HashSet::new(), Duplicates::default(), Vec::new());
     for input in inputs {
@@ -114,10 +114,10 @@ pub fn read_sorted(paths: &[&str], options: &MakeOptions, mut seen: impl FnMut(S
         }
         recorders.push(recorder);
     }
-    duplicates.warn(paths.first().filter(|_| paths.len() == 1).map_or("the files together", |path| match *path {
-        "-" => "standard input",
-        path => path,
-    }));
+    duplicates.warn(&match paths {
+        [path] => Place::of_file(path).to_string(),
+        _ => "the files together".to_owned(),
+    });
     let (alphabet, recode) = Recorder::settle(recorders, &options.read)?;
     if !runs.is_empty() && !held.is_empty() {
         runs.push(put_aside(std::mem::take(&mut held), options)?);
@@ -133,7 +133,7 @@ fn put_aside(held: Vec<Held>, options: &MakeOptions) -> Result<Subjects> {
     let mut writer = Writer::new(BufWriter::new(file), &options.aside, alphabet, &options.aside)?;
     write_held(&held, &mut |record, name, description, codes| writer.push(record, name, description, codes))?;
     let file: File = writer.finish()?.0.into_inner().map_err(|problem| failed(problem.into_error()))?;
-    let (run, lengths) = DatabaseFile::open(&options.aside.to_string_lossy(), &file)?;
+    let (run, lengths) = DatabaseFile::open(&options.aside, &file)?;
     Ok(Subjects::of_file(run.of_some(), lengths))
 }
 
