@@ -4,7 +4,7 @@
 //! an [`Error`] into one line on standard error and an exit code ([`Error::exit_code`]).
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A result whose error is pairwave's own.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -20,6 +20,13 @@ pub struct Place {
     pub line: Option<u64>,
     /// Column in that line in bytes, counted from 1.
     pub column: Option<u64>,
+}
+
+impl Place {
+    /// A place of which only the file is known. Bytes of its name that are not UTF-8 are shown as U+FFFD.
+    pub fn of_file(path: impl AsRef<Path>) -> Self {
+        Place { file: path.as_ref().display().to_string(), ..Place::default() }
+    }
 }
 
 impl fmt::Display for Place {

@@ -109,7 +109,7 @@
 //! # let assets = "assets/papara/tiny";
 //! # let (tree, rows) = (format!("{assets}/ref.nwk"), format!("{assets}/ref.fasta"));
 //! # let reference = Reference::read(&tree, &rows, AlphabetChoice::Detect)?;
-//! # let reads = ReadSource::File(format!("{assets}/reads.fasta"));
+//! # let reads = ReadSource::File(format!("{assets}/reads.fasta").into());
 //! // Two strings: the alignment, and the distance.
 //! let alignment = pairwave::align("GATTACA", "GCATGCT", &Scoring::dna())?;
 //! let distance = pairwave::edit_distance("GATTACA", "GCATGCT");
@@ -261,6 +261,7 @@ pub mod simd;
 pub mod trace;
 pub mod tree;
 
+use std::path::Path;
 use std::sync::Arc;
 
 pub use alignment::{Alignment, Cigar};
@@ -367,7 +368,7 @@ pub fn edit_distance(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> u32 {
 ///
 /// # Errors
 /// As [`seq::read_files`].
-pub fn read(path: &str) -> Result<Arc<SequenceStore>> {
+pub fn read(path: impl AsRef<Path>) -> Result<Arc<SequenceStore>> {
     let mut stores = seq::read_files(&[path], &ReadOptions::default())?;
     stores.pop().map(Arc::new).ok_or_else(|| Error::Internal("no store for the file that was read".into()))
 }

@@ -405,8 +405,8 @@ fn every_job() -> Vec<(&'static str, AnyJob)> {
     let tiny = "assets/papara/tiny";
     let reference = |file: &str| format!("{tiny}/{file}");
     let reference =
-        Reference::read(&reference("ref.nwk"), &reference("ref.fasta"), AlphabetChoice::Detect).expect("it is there");
-    let reads = ReadSource::File(format!("{tiny}/reads.fasta"));
+        Reference::read(reference("ref.nwk"), reference("ref.fasta"), AlphabetChoice::Detect).expect("it is there");
+    let reads = ReadSource::File(format!("{tiny}/reads.fasta").into());
     let clustal = MsaMode::Clustal(pairwave::profile::Options::new(Alphabet::Protein));
     let subjects = Arc::new(Subjects::of_store((*proteins).clone()));
     let hits = Search::new(proteins.clone(), subjects, Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() }));

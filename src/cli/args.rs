@@ -113,15 +113,15 @@ pub(super) enum Command {
 pub(super) struct AllPairsArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
-    pub seqs: Option<String>,
+    pub seqs: Option<PathBuf>,
 
     /// Align every sequence of SEQS with every sequence of this file instead of with each other
     #[arg(value_hint = ValueHint::FilePath)]
-    pub other: Option<String>,
+    pub other: Option<PathBuf>,
 
     /// The same as OTHER
     #[arg(long, value_name = "OTHER", value_hint = ValueHint::FilePath, conflicts_with = "other")]
-    pub against: Option<String>,
+    pub against: Option<PathBuf>,
 
     /// Kind of sequences [default: detected from the letters of all of them]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
@@ -246,7 +246,7 @@ pub(super) struct ScoringArgs {
     /// EBLOSUM90, EBLOSUMN, EPAM10 to EPAM500, EDNAFULL, EDNAMAT and EDNASIMPLE are those of EMBOSS, whose scores of B, Z, X, J,
     /// U and O differ from BLAST's.
     #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
-    pub matrix: Option<String>,
+    pub matrix: Option<PathBuf>,
 
     /// What a gap costs once, however long it is [default: 20 for nucleotides, 11 for proteins]
     ///

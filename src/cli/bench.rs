@@ -44,7 +44,7 @@ pub(super) struct Bench {
     /// At least one.
     pub contenders: Vec<Contender>,
     /// `-` is standard input.
-    pub seqs: Option<String>,
+    pub seqs: Option<PathBuf>,
     /// More than 0.
     pub seconds: f64,
     pub quick: bool,
@@ -85,7 +85,7 @@ impl TryFrom<BenchArgs> for Bench {
             if let Some((other, _)) = same {
                 return Err(Error::usage(format!("{other} and {option} name the same file")));
             }
-            let read = args.seqs.as_deref().map(Path::new).into_iter().chain(args.compare.as_deref());
+            let read = args.seqs.as_deref().into_iter().chain(args.compare.as_deref());
             for input in read {
                 if path == input || is_same_file(path, input) {
                     return Err(Error::usage(format!(

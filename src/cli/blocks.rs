@@ -25,7 +25,7 @@ pub(super) struct Plan {
     /// Where the blocks go; `None` if nothing is written.
     pub directory: Option<PathBuf>,
     /// The command line of the job: its name, then what was typed, without the options of the plan.
-    pub arguments: Vec<String>,
+    pub arguments: Vec<OsString>,
     /// Cells in a block.
     pub cells: u64,
     pub max_blocks: Option<usize>,
@@ -82,40 +82,35 @@ impl Plan {
             path => path,
         };
         endings::check("plan", "--output", directory.as_deref(), "a directory of blocks")?;
-        Ok(Plan { directory, arguments: job_arguments(typed)?, cells, max_blocks: args.max_blocks, speeds })
+        Ok(Plan { directory, arguments: job_arguments(typed), cells, max_blocks: args.max_blocks, speeds })
     }
 }
 
 /// The command line of the job in that of its plan: from the job's name on, and without the options of the plan.
-fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
+fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
     // '--out' is what searches call the output, too.
     const WITH_VALUE: [&str; 6] = ["--block-seconds", "--block-cells", "--max-blocks", "--speed", "--output", "--out"];
     const ALONE: [&str; 5] = ["--dry-run", "--quiet", "--verbose", "-v", "-o"];
-    let mut words = typed.iter().map(|word| {
-        word.to_str().ok_or_else(|| Error::usage(format!("{}: a plan can hold UTF-8 only", word.display())))
-    });
-    let mut kept = Vec::new();
     // The program's name, options of all commands, 'plan'.
-    for word in words.by_ref() {
-        if word? == "plan" {
-            break;
-        }
-    }
-    while let Some(word) = words.next().transpose()? {
-        if word == "--" {
-            kept.push(word.to_owned());
-            kept.extend(words.by_ref().map(|word| word.map(str::to_owned)).collect::<Result<Vec<String>>>()?);
-        } else if WITH_VALUE.contains(&word) || word == "-o" {
-            words.next().transpose()?;
+    let mut words = typed.iter().skip_while(|word| *word != "plan").skip(1);
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        // Options are told by ASCII, which is the same in both.
+        let text = word.to_string_lossy();
+        if text == "--" {
+            kept.push(word.clone());
+            kept.extend(words.by_ref().cloned());
+        } else if WITH_VALUE.contains(&&*text) || text == "-o" {
+            words.next();
         } else {
-            let name = word.split('=').next().unwrap_or_default();
-            let is_output = word.starts_with("-o") && word.len() > 2;
-            if !(WITH_VALUE.contains(&name) || ALONE.contains(&word) || is_output) {
-                kept.push(word.to_owned());
+            let name = text.split('=').next().unwrap_or_default();
+            let is_output = text.starts_with("-o") && text.len() > 2;
+            if !(WITH_VALUE.contains(&name) || ALONE.contains(&&*text) || is_output) {
+                kept.push(word.clone());
             }
         }
     }
-    Ok(kept)
+    kept
 }
 
 /// Which blocks to compute.
@@ -253,7 +248,7 @@ pub(super) trait BlockCommand: JobCommand {
     type Job: Divisible + Sync;
 
     /// Names of the files that it reads, as they were typed.
-    fn inputs(&mut self) -> Vec<&mut String>;
+    fn inputs(&mut self) -> Vec<&mut PathBuf>;
 
     /// The option of a file that is written beside the results, if one was given.
     fn other_output(&self) -> Option<&'static str> {
@@ -295,8 +290,8 @@ pub(super) trait BlockCommand: JobCommand {
 mod tests {
     use super::*;
 
-    fn arguments(line: &str) -> Vec<String> {
-        job_arguments(&line.split(' ').map(OsString::from).collect::<Vec<_>>()).unwrap()
+    fn arguments(line: &str) -> Vec<OsString> {
+        job_arguments(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
     }
 
     #[test]

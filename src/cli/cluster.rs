@@ -30,6 +30,7 @@ use super::tips::one_line;
 use pairwave::cluster::Directory;
 use pairwave::jobs::Fingerprint;
 use pairwave::{Error, Result};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub(super) use merge::merge;
@@ -47,7 +48,7 @@ pub(super) trait Task {
 }
 
 /// Does something with the job of a command line.
-pub(super) fn on_job<T: Task>(arguments: &[String], task: T) -> Result<T::Output> {
+pub(super) fn on_job<T: Task>(arguments: &[OsString], task: T) -> Result<T::Output> {
     match job_of(arguments)? {
         Action::AllPairs(command) => task.on(*command),
         Action::Search(command) => task.on(*command),
@@ -62,8 +63,8 @@ pub(super) fn on_job<T: Task>(arguments: &[String], task: T) -> Result<T::Output
 }
 
 /// Returns the fingerprint of a job with the present content of its files.
-fn fingerprint(arguments: &[String]) -> Result<Fingerprint> {
-    let typed = std::iter::once("pairwave").chain(arguments.iter().map(String::as_str)).map(Into::into).collect();
+fn fingerprint(arguments: &[OsString]) -> Result<Fingerprint> {
+    let typed = std::iter::once("pairwave".into()).chain(arguments.iter().cloned()).collect();
     Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?.request.fingerprint(&[])
 }
 

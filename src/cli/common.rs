@@ -55,25 +55,30 @@ pub(super) fn machine(args: MachineArgs) -> Result<(Compute, Option<PathBuf>)> {
     Ok((compute, args.stats))
 }
 
+/// Whether a path stands for standard input or standard output.
+pub(super) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
 /// Where results go; `None` is standard output. No input may be lost.
-pub(super) fn output(path: Option<PathBuf>, inputs: &[&str]) -> Result<Option<PathBuf>> {
+pub(super) fn output(path: Option<PathBuf>, inputs: &[&Path]) -> Result<Option<PathBuf>> {
     let output = path.filter(|path| path != Path::new("-"));
-    let is_input = |input: &&&str| output.as_deref().is_some_and(|output| is_same_file(output, Path::new(input)));
+    let is_input = |input: &&&Path| output.as_deref().is_some_and(|output| is_same_file(output, input));
     match inputs.iter().find(is_input) {
-        Some(input) => Err(Error::usage(format!("--output {input} would replace the input of that name"))),
+        Some(input) => Err(Error::usage(format!("--output {} would replace the input of that name", input.display()))),
         None => Ok(output),
     }
 }
 
 /// `--stats` has a file of its own.
-pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&Path>) -> Result<()> {
+pub(super) fn check_stats(path: Option<&Path>, inputs: &[&Path], output: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
     let typed = path.display();
     let standard = Path::new("-");
     if path == standard && output.is_none() {
         return Err(Error::usage("--stats - would be mixed with the results on standard output: name a file"));
     }
-    if inputs.iter().any(|input| is_same_file(path, Path::new(input))) {
+    if inputs.iter().any(|input| is_same_file(path, input)) {
         return Err(Error::usage(format!("--stats {typed} would replace the input of that name")));
     }
     if output.is_some_and(|output| path == output || is_same_file(path, output)) {
@@ -83,11 +88,15 @@ pub(super) fn check_stats(path: Option<&Path>, inputs: &[&str], output: Option<&
 }
 
 /// Each other file that a command writes, with the option that names it, has a file of its own.
-pub(super) fn check_others(others: &[(&str, Option<&Path>)], inputs: &[&str], written: &[Option<&Path>]) -> Result<()> {
+pub(super) fn check_others(
+    others: &[(&str, Option<&Path>)],
+    inputs: &[&Path],
+    written: &[Option<&Path>],
+) -> Result<()> {
     let mut taken: Vec<&Path> = written.iter().copied().flatten().collect();
     for (option, path) in others {
         let Some(path) = *path else { continue };
-        if inputs.iter().any(|input| is_same_file(path, Path::new(input))) {
+        if inputs.iter().any(|input| is_same_file(path, input)) {
             return Err(Error::usage(format!("{option} {} would replace the input of that name", path.display())));
         }
         if path == Path::new("-") || taken.iter().any(|other| *other == path || is_same_file(path, other)) {

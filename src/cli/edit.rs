@@ -2,7 +2,7 @@
 
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_stats, check_strand, compute, max_hits, output};
+use super::common::{Compute, check_stats, check_strand, compute, is_standard, max_hits, output};
 use super::endings;
 use super::progress::summary_lines;
 use super::runner::{Files, JobCommand, Runner};
@@ -22,16 +22,16 @@ use pairwave::{Error, Result};
 use rayon::ThreadPool;
 use serde::Serialize;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Distances of pairs of one file, of two, or of candidates.
 #[derive(Debug)]
 pub(super) struct Edit {
     /// `-` is standard input.
-    pub patterns: String,
-    pub texts: Option<String>,
-    pub pairs: Option<String>,
+    pub patterns: PathBuf,
+    pub texts: Option<PathBuf>,
+    pub pairs: Option<PathBuf>,
     pub alphabet: AlphabetChoice,
     pub degap: bool,
     pub strand: Strand,
@@ -127,9 +127,9 @@ impl TryFrom<EditArgs> for Edit {
 
         let (compute, stats) = compute(args.compute)?;
         let patterns = args.patterns.ok_or_else(|| Error::usage("a file of patterns is missing"))?;
-        let inputs = [Some(&patterns), args.texts.as_ref(), args.pairs.as_ref()];
-        let inputs: Vec<&str> = inputs.into_iter().flatten().map(String::as_str).collect();
-        if inputs.iter().filter(|&&input| input == "-").count() > 1 {
+        let inputs = [Some(&*patterns), args.texts.as_deref(), args.pairs.as_deref()];
+        let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+        if inputs.iter().filter(|input| is_standard(input)).count() > 1 {
             return Err(Error::usage(
                 "standard input can be read once: only one of PATTERNS, TEXTS and --pairs can be -",
             ));
@@ -262,8 +262,7 @@ impl JobCommand for Edit {
     }
 
     fn read(&self, run: &Run) -> Result<Sequences> {
-        let paths: Vec<&str> =
-            [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().map(|s| &**s).collect();
+        let paths: Vec<&PathBuf> = [Some(&self.patterns), self.texts.as_ref()].into_iter().flatten().collect();
         let mut stores =
             read_files(&paths, &ReadOptions { alphabet: self.alphabet, degap: self.degap })?.into_iter().map(Arc::new);
         let patterns = stores.next().ok_or_else(|| Error::Internal("no store for the file that was read".into()))?;
@@ -307,7 +306,7 @@ impl JobCommand for Edit {
 impl BlockCommand for Edit {
     type Job = EditDistances;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         [Some(&mut self.patterns), self.texts.as_mut(), self.pairs.as_mut()].into_iter().flatten().collect()
     }
 

@@ -3,7 +3,7 @@
 mod run;
 
 use super::args::*;
-use super::common::{Compute, check_stats, check_strand, is_same_file, machine, output, positive};
+use super::common::{Compute, check_stats, check_strand, is_same_file, is_standard, machine, output, positive};
 use super::endings;
 use super::runner::kernel_called;
 use super::scoring::ScoringChoice;
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Long {
     /// `-` is standard input.
-    pub query: String,
-    pub target: String,
+    pub query: PathBuf,
+    pub target: PathBuf,
     pub query_id: Option<String>,
     pub target_id: Option<String>,
     pub alphabet: AlphabetChoice,
@@ -82,10 +82,10 @@ impl TryFrom<LongArgs> for Long {
 
         let query = args.query.ok_or_else(|| Error::usage("a file with the query is missing"))?;
         let target = args.target.ok_or_else(|| Error::usage("a file with the target is missing"))?;
-        if query == "-" && target == "-" {
+        if is_standard(&query) && is_standard(&target) {
             return Err(Error::usage("standard input can be read once: QUERY and TARGET cannot both be -"));
         }
-        let inputs = [query.as_str(), target.as_str()];
+        let inputs = [query.as_path(), &target];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         let plot = args.plot.map(|path| plot(path, &inputs, [output.as_deref(), stats.as_deref()])).transpose()?;
@@ -211,7 +211,7 @@ fn format(args: &LongArgs) -> Result<LongFormat> {
 }
 
 /// A file for a plot; no other file may be lost.
-fn plot(path: PathBuf, inputs: &[&str], others: [Option<&Path>; 2]) -> Result<(PathBuf, Picture)> {
+fn plot(path: PathBuf, inputs: &[&Path], others: [Option<&Path>; 2]) -> Result<(PathBuf, Picture)> {
     let typed = path.display();
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     let picture = match ending.as_deref().and_then(|ending| ending.to_str()) {
@@ -219,7 +219,7 @@ fn plot(path: PathBuf, inputs: &[&str], others: [Option<&Path>; 2]) -> Result<(P
         Some("png") => Picture::Png,
         _ => return Err(Error::usage(format!("--plot {typed}: the name of a picture ends in .svg or .png"))),
     };
-    if inputs.iter().any(|input| is_same_file(&path, Path::new(input))) {
+    if inputs.iter().any(|input| is_same_file(&path, input)) {
         return Err(Error::usage(format!("--plot {typed} would replace the input of that name")));
     }
     if others.into_iter().flatten().any(|other| path == other || is_same_file(&path, other)) {

@@ -31,7 +31,7 @@ const CHECKED_AT_ONCE: u64 = 64 << 20;
 #[derive(Debug)]
 pub(super) struct MakeDb {
     /// `-` is standard input.
-    seqs: Vec<String>,
+    seqs: Vec<PathBuf>,
     output: PathBuf,
     read: ReadOptions,
     memory: u64,
@@ -41,7 +41,7 @@ impl TryFrom<MakeDbArgs> for MakeDb {
     type Error = Error;
 
     fn try_from(args: MakeDbArgs) -> Result<Self> {
-        let inputs: Vec<&str> = args.seqs.iter().map(String::as_str).collect();
+        let inputs: Vec<&Path> = args.seqs.iter().map(PathBuf::as_path).collect();
         let Some(output) = output(Some(args.output), &inputs)? else {
             return Err(Error::usage("--output -: a database is mapped into memory, and has to be a file"));
         };
@@ -81,11 +81,10 @@ pub(super) fn make(job: &MakeDb, quiet: bool) -> Result<()> {
     if job.aside() == std::env::temp_dir() {
         check_temporary()?;
     }
-    let paths: Vec<&str> = job.seqs.iter().map(String::as_str).collect();
     let options = MakeOptions { read: job.read.clone(), memory: job.memory, aside: job.aside() };
     let progress = Progress::start_sequences(quiet);
     let mut before = 0;
-    let sorted = read_sorted(&paths, &options, |size| {
+    let sorted = read_sorted(&job.seqs, &options, |size| {
         progress.advance(size.sequences - before, 0);
         before = size.sequences;
     })?;
@@ -148,7 +147,7 @@ impl Write for Through<'_> {
 /// A database to look into.
 #[derive(Debug)]
 pub(super) struct DbInfo {
-    db: String,
+    db: PathBuf,
     verify: bool,
     json: bool,
     fasta: bool,
@@ -160,7 +159,7 @@ impl TryFrom<DbInfoArgs> for DbInfo {
     type Error = Error;
 
     fn try_from(args: DbInfoArgs) -> Result<Self> {
-        let output = output(args.output, &[&args.db])?;
+        let output = output(args.output, &[args.db.as_path()])?;
         let written = match (args.fasta, args.json) {
             (true, _) => "--fasta",
             (_, true) => "--json",
@@ -209,7 +208,7 @@ pub(super) fn info(job: &DbInfo, quiet: bool) -> Result<()> {
     let subjects = Subjects::open(&job.db, &ReadOptions::default())?;
     let Some(bytes) = subjects.file_bytes() else {
         return Err(Error::Input {
-            place: Place { file: job.db.clone(), ..Place::default() },
+            place: Place::of_file(&job.db),
             message: "these are sequences, not a database of 'pairwave makedb'".to_owned(),
         });
     };

@@ -14,7 +14,7 @@ const BLOCK_SECONDS: f64 = 5.0;
 #[cfg_attr(not(feature = "mpi"), allow(dead_code, reason = "it is checked, and then refused"))]
 pub(super) struct Mpi {
     /// The command line of the job: its name, then what was typed, without the options of this command.
-    pub arguments: Vec<String>,
+    pub arguments: Vec<OsString>,
     /// The directory of blocks.
     pub work: PathBuf,
     pub resume: bool,
@@ -80,7 +80,7 @@ impl Mpi {
             PathBuf::from(name)
         };
         Ok(Mpi {
-            arguments: job_arguments(typed)?,
+            arguments: job_arguments(typed),
             work: args.work.unwrap_or_else(beside),
             resume: args.resume,
             keep: args.keep,
@@ -102,28 +102,26 @@ fn gpus(typed: &str) -> Result<usize> {
 }
 
 /// The command line of the job in that of `pairwave mpi`: from the job's name on, and without the options of this command.
-fn job_arguments(typed: &[OsString]) -> Result<Vec<String>> {
+fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
     const WITH_VALUE: [&str; 6] =
         ["--work", "--input", "--results", "--block-seconds", "--block-cells", "--gpus-per-rank"];
     // Not `-q`, which is an option of papara; of other jobs it does no harm.
     const ALONE: [&str; 6] = ["--resume", "--keep", "--dry-run", "--quiet", "--verbose", "-v"];
-    let words: Vec<&str> = typed
-        .iter()
-        .map(|word| word.to_str().ok_or_else(|| Error::usage(format!("{}: not in UTF-8", word.display()))))
-        .collect::<Result<_>>()?;
-    let begin = words.iter().position(|word| *word == "mpi").map_or(words.len(), |place| place + 1);
-    let (mut kept, mut words) = (Vec::new(), words[begin..].iter());
-    while let Some(&word) = words.next() {
-        if word == "--" {
-            kept.push(word.to_owned());
-            kept.extend(words.by_ref().map(|word| (*word).to_owned()));
-        } else if WITH_VALUE.contains(&word) {
+    let mut words = typed.iter().skip_while(|word| *word != "mpi").skip(1);
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        // Options are told by ASCII, which is the same in both.
+        let text = word.to_string_lossy();
+        if text == "--" {
+            kept.push(word.clone());
+            kept.extend(words.by_ref().cloned());
+        } else if WITH_VALUE.contains(&&*text) {
             words.next();
-        } else if !WITH_VALUE.contains(&word.split('=').next().unwrap_or_default()) && !ALONE.contains(&word) {
-            kept.push(word.to_owned());
+        } else if !WITH_VALUE.contains(&text.split('=').next().unwrap_or_default()) && !ALONE.contains(&&*text) {
+            kept.push(word.clone());
         }
     }
-    Ok(kept)
+    kept
 }
 
 /// Whether this process is a rank that has nothing to say about a wrong command line, because another one does: by what
@@ -139,12 +137,12 @@ pub(super) fn leaves_it_to_rank_0(typed: &[OsString]) -> bool {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<String> {
-        line.split(' ').map(str::to_owned).collect()
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
     }
 
-    fn arguments(line: &str) -> Vec<String> {
-        job_arguments(&line.split(' ').map(OsString::from).collect::<Vec<_>>()).unwrap()
+    fn arguments(line: &str) -> Vec<OsString> {
+        job_arguments(&words(line))
     }
 
     #[test]

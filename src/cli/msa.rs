@@ -2,10 +2,11 @@
 
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
-use super::common::{Compute, check_others, check_stats, compute, output, warn_of_names};
+use super::common::{Compute, check_others, check_stats, compute, is_standard, output, warn_of_names};
 use super::endings;
 use super::progress::gcups;
 use super::runner::{Files, JobCommand, Runner};
+use super::scoring::is_built_in;
 use super::tips::share_of_percent;
 use indicatif::HumanCount;
 use pairwave::clustal::ClustalCosts;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Source {
     /// `-` is standard input.
-    pub(super) path: String,
+    pub(super) path: PathBuf,
     pub(super) options: ReadOptions,
 }
 
@@ -223,7 +224,7 @@ impl PairScoringArgs {
     }
 
     /// The file of a matrix, if it has no built-in one.
-    pub(super) fn matrix_file(&mut self) -> Option<&mut String> {
+    pub(super) fn matrix_file(&mut self) -> Option<&mut PathBuf> {
         self.pair_matrix.as_mut().filter(|name| is_file_of_matrix(name))
     }
 
@@ -258,7 +259,7 @@ impl PairScoringArgs {
                 *cost = cost_of(option, typed)?;
             }
         }
-        let default = if alphabet == Alphabet::Dna { "iub" } else { "gonnet" };
+        let default = Path::new(if alphabet == Alphabet::Dna { "iub" } else { "gonnet" });
         let name = self.pair_matrix.as_deref().unwrap_or(default);
         let built_in = match of_series("--pair-matrix", name, alphabet)? {
             Some(Series::Gonnet) => "gonnet250",
@@ -278,7 +279,7 @@ impl PairScoringArgs {
 }
 
 /// The matrices of a name, or of a file.
-fn series(name: &str, alphabet: Alphabet) -> Result<Series> {
+fn series(name: &Path, alphabet: Alphabet) -> Result<Series> {
     match of_series("--matrix", name, alphabet)? {
         Some(series) => Ok(series),
         None => other_matrix("--matrix", name).map(Series::One),
@@ -286,19 +287,20 @@ fn series(name: &str, alphabet: Alphabet) -> Result<Series> {
 }
 
 /// Whether a name is that of no built-in matrix.
-fn is_file_of_matrix(name: &str) -> bool {
+fn is_file_of_matrix(name: &Path) -> bool {
     let is_series = |alphabet| !matches!(of_series("", name, alphabet), Ok(None));
-    !is_series(Alphabet::Dna) && SubstitutionMatrix::built_in(name).is_none()
+    !is_series(Alphabet::Dna) && !is_built_in(name)
 }
 
 /// A matrix that is none of ClustalW's: a file, or one by its name.
-fn other_matrix(option: &str, name: &str) -> Result<Matrix> {
+fn other_matrix(option: &str, name: &Path) -> Result<Matrix> {
     match SubstitutionMatrix::open(name) {
         Ok(matrix) => Ok(Matrix::of(&matrix)),
         Err(Error::Usage(_)) => {
+            let name = name.display().to_string();
             let (own, others) = (
                 "gonnet, blosum, pam and id for proteins, iub and clustalw for nucleotides",
-                SubstitutionMatrix::suggestion(name),
+                SubstitutionMatrix::suggestion(&name),
             );
             Err(Error::usage(format!("{option} {name}: no such file; ClustalW's matrices are {own}, and {others}")))
         }
@@ -307,9 +309,9 @@ fn other_matrix(option: &str, name: &str) -> Result<Matrix> {
 }
 
 /// The matrices of a name, if it is one of ClustalW's.
-fn of_series(option: &str, name: &str, alphabet: Alphabet) -> Result<Option<Series>> {
-    let lower = name.to_ascii_lowercase();
-    let (series, needed) = match lower.as_str() {
+fn of_series(option: &str, name: &Path, alphabet: Alphabet) -> Result<Option<Series>> {
+    let lower = name.as_os_str().to_ascii_lowercase();
+    let (series, needed) = match lower.to_str().unwrap_or_default() {
         "gonnet" => (Series::Gonnet, Alphabet::Protein),
         "blosum" => (Series::Blosum, Alphabet::Protein),
         "pam" => (Series::Pam, Alphabet::Protein),
@@ -322,7 +324,8 @@ fn of_series(option: &str, name: &str, alphabet: Alphabet) -> Result<Option<Seri
         Ok(Some(series))
     } else {
         Err(Error::usage(format!(
-            "{option} {name}: it is for {}, but these are {}",
+            "{option} {}: it is for {}, but these are {}",
+            name.display(),
             needed.letters(),
             alphabet.letters()
         )))
@@ -353,10 +356,9 @@ impl TryFrom<MsaArgs> for MultipleAlign {
 
     fn try_from(args: MsaArgs) -> Result<Self> {
         let (compute, stats) = compute(args.compute)?;
-        let tree_in = args.guidetree_in.as_deref().map(|path| path.to_string_lossy().into_owned());
-        let inputs: Vec<&str> =
-            [Some(&args.input.seqs), tree_in.as_ref()].into_iter().flatten().map(|s| &**s).collect();
-        if inputs.iter().all(|&input| input == "-") && inputs.len() > 1 {
+        let inputs: Vec<&Path> =
+            [Some(&*args.input.seqs), args.guidetree_in.as_deref()].into_iter().flatten().collect();
+        if inputs.iter().all(|input| is_standard(input)) && inputs.len() > 1 {
             return Err(Error::usage("standard input can be read once: SEQS and --guidetree-in cannot both be -"));
         }
         let output = output(args.output, &inputs)?;
@@ -579,8 +581,8 @@ impl MultipleAlign {
 
     /// Reads a guide tree. Its leaves have the names of the sequences, as given or as any format writes them.
     fn read_tree(&self, path: &Path, sequences: &Sequences, run: &Run) -> Result<GuideTree> {
-        let path = path.to_string_lossy();
-        let text = read_text(&path)?;
+        let text = read_text(path)?;
+        let path = path.display().to_string();
         let pool = thread_pool(run.threads)?;
         let names = sequences.names();
         let read = |rules: &NameRules| GuideTree::read(&path, &text, &rules.apply_to_all(&names).0, &pool);
@@ -637,15 +639,15 @@ impl MultipleAlign {
 
     /// The title of the page.
     fn title(&self) -> String {
-        let path = Path::new(&self.source.path);
-        path.file_name().map_or_else(|| self.source.path.clone(), |name| name.to_string_lossy().into_owned())
+        let path = &self.source.path;
+        path.file_name().unwrap_or(path.as_os_str()).display().to_string()
     }
 }
 
 impl BlockCommand for MultipleAlign {
     type Job = DistanceRows;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         let (ModeChoice::Accurate(scoring) | ModeChoice::Clustal(scoring)) = &mut self.mode;
         let matrix = scoring.matrix.as_mut().filter(|name| is_file_of_matrix(name));
         [Some(&mut self.source.path), self.pairs.matrix_file(), matrix].into_iter().flatten().collect()

@@ -5,7 +5,7 @@ mod pairs;
 use super::args::*;
 use super::bench::Bench;
 use super::blocks::{BlockCommand as _, Merge, Plan, RunBlocks};
-use super::common::{Compute, check_stats, check_strand, compute, max_hits, output, positive};
+use super::common::{Compute, check_stats, check_strand, compute, is_standard, max_hits, output, positive};
 use super::device::DeviceChoice;
 use super::edit::Edit;
 use super::endings;
@@ -25,8 +25,9 @@ use pairwave::score::{Ambiguity, EndGaps, IdentityDefinition, Mode};
 use pairwave::seq::Strand;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::{Error, Result};
+use std::ffi::OsString;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A valid command line.
 #[derive(Debug)]
@@ -80,8 +81,8 @@ pub(super) enum Action {
 #[derive(Debug)]
 pub(super) struct AllPairs {
     /// `-` is standard input.
-    pub seqs: String,
-    pub against: Option<String>,
+    pub seqs: PathBuf,
+    pub against: Option<PathBuf>,
     pub alphabet: AlphabetChoice,
     pub degap: bool,
     pub scoring: ScoringChoice,
@@ -172,8 +173,8 @@ impl TryFrom<Args> for Options {
 }
 
 /// The job of a command line without the program's name, as a plan has it.
-pub(super) fn job_of(arguments: &[String]) -> Result<Action> {
-    let typed = std::iter::once("pairwave").chain(arguments.iter().map(String::as_str)).map(Into::into).collect();
+pub(super) fn job_of(arguments: &[OsString]) -> Result<Action> {
+    let typed = std::iter::once("pairwave".into()).chain(arguments.iter().cloned()).collect();
     let args = Args::of(typed).map_err(|error| Error::usage(one_line(&error.render().to_string())))?;
     Options::try_from(args).map(|options| options.action)
 }
@@ -195,11 +196,10 @@ impl TryFrom<AllPairsArgs> for AllPairs {
         let format = format(&args, mode)?;
         let (compute, stats) = compute(args.compute)?;
         let seqs = args.seqs.ok_or_else(|| Error::usage("a file of sequences is missing"))?;
-        if seqs == "-" && args.against.as_deref() == Some("-") {
+        if is_standard(&seqs) && args.against.as_deref().is_some_and(is_standard) {
             return Err(Error::usage("standard input can be read once: SEQS and OTHER cannot both be -"));
         }
-        let inputs: Vec<&str> =
-            [Some(&seqs), args.against.as_ref()].into_iter().flatten().map(String::as_str).collect();
+        let inputs: Vec<&Path> = [Some(&*seqs), args.against.as_deref()].into_iter().flatten().collect();
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         endings::check("allpairs", "--output", output.as_deref(), &endings::typed(args.format))?;

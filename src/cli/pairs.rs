@@ -21,14 +21,14 @@ use pairwave::seq::{
 };
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Pairs of two files in step, or of a list.
 #[derive(Debug)]
 pub(super) struct PairsJob {
     /// `-` is standard input.
-    pub a: String,
+    pub a: PathBuf,
     pub listing: Listing,
     pub alphabet: AlphabetChoice,
     pub degap: bool,
@@ -48,14 +48,14 @@ pub(super) struct PairsJob {
 #[derive(Debug)]
 pub(super) enum Listing {
     /// Record i with record i of this file.
-    InStep(String),
+    InStep(PathBuf),
     /// Those of a list, of names of the one file or of two.
-    Listed { b: Option<String>, list: String },
+    Listed { b: Option<PathBuf>, list: PathBuf },
 }
 
 impl Listing {
     /// The files beside A, to be changed.
-    fn paths_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let both = match self {
             Listing::InStep(b) => [Some(b), None],
             Listing::Listed { b, list } => [b.as_mut(), Some(list)],
@@ -64,12 +64,12 @@ impl Listing {
     }
 
     /// The files beside A.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         let both = match self {
             Listing::InStep(b) => [Some(b), None],
             Listing::Listed { b, list } => [b.as_ref(), Some(list)],
         };
-        both.into_iter().flatten().map(String::as_str)
+        both.into_iter().flatten().map(PathBuf::as_path)
     }
 }
 
@@ -86,8 +86,8 @@ pub(super) struct Sequences {
 
 impl PairsJob {
     /// Reads both sets.
-    fn stores(&self, other: Option<&String>) -> Result<[Arc<SequenceStore>; 2]> {
-        let paths: Vec<&str> = [Some(&self.a), other].into_iter().flatten().map(String::as_str).collect();
+    fn stores(&self, other: Option<&PathBuf>) -> Result<[Arc<SequenceStore>; 2]> {
+        let paths: Vec<&PathBuf> = [Some(&self.a), other].into_iter().flatten().collect();
         let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
         // SAM has the qualities of reads.
         let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
@@ -171,7 +171,7 @@ impl JobCommand for PairsJob {
 impl BlockCommand for PairsJob {
     type Job = PairList;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         let matrix = self.scoring.matrix_file();
         std::iter::once(&mut self.a).chain(self.listing.paths_mut()).chain(matrix).collect()
     }

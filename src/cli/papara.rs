@@ -3,8 +3,8 @@
 use super::args::*;
 use super::blocks::{BlockCommand, RowSink};
 use super::common::{
-    Compute, NAMED, check_others, check_stats, check_strand, check_temporary, compute, output, warn_of_names,
-    warn_of_some_names,
+    Compute, NAMED, check_others, check_stats, check_strand, check_temporary, compute, is_standard, output,
+    warn_of_names, warn_of_some_names,
 };
 use super::endings;
 use super::log;
@@ -32,9 +32,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Papara {
     /// `-` is standard input.
-    pub tree: String,
-    pub reference: String,
-    pub reads: String,
+    pub tree: PathBuf,
+    pub reference: PathBuf,
+    pub reads: PathBuf,
     pub alphabet: AlphabetChoice,
     pub strand: Strand,
     pub gap_model: GapModel,
@@ -69,8 +69,8 @@ impl TryFrom<PaparaArgs> for Papara {
             check_strand(strand, alphabet)?;
         }
         let (compute, stats) = compute(args.compute)?;
-        let inputs = [args.tree.as_str(), &args.reference, &args.reads];
-        if inputs.iter().filter(|&&input| input == "-").count() > 1 {
+        let inputs = [args.tree.as_path(), &args.reference, &args.reads];
+        if inputs.iter().filter(|input| is_standard(input)).count() > 1 {
             return Err(Error::usage(
                 "standard input can be read once: only one of --tree, --reference and --reads can be -",
             ));
@@ -83,7 +83,7 @@ impl TryFrom<PaparaArgs> for Papara {
             ("--checkpoint", args.checkpoint.as_deref()),
         ];
         check_others(&others, &inputs, &[output.as_deref(), stats.as_deref()])?;
-        if args.checkpoint.is_some() && args.reads == "-" {
+        if args.checkpoint.is_some() && is_standard(&args.reads) {
             return Err(Error::usage("--checkpoint: standard input cannot be read again; name a file of reads"));
         }
         let by_ending = || output.as_deref().and_then(endings::format_of);
@@ -309,7 +309,7 @@ impl JobCommand for Papara {
                 "{} of {columns} columns of '{}' say nothing of any reference and are left out: reads fit the references as \
                  they are written without --split, not that file",
                 columns - sites,
-                self.reference
+                self.reference.display()
             );
         }
         Ok(Arc::new(reference))
@@ -348,7 +348,7 @@ impl JobCommand for Papara {
 impl BlockCommand for Papara {
     type Job = PhyloAlignment;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         vec![&mut self.tree, &mut self.reference, &mut self.reads]
     }
 

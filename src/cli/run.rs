@@ -16,6 +16,7 @@ use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What `pairwave allpairs` reads.
@@ -50,7 +51,7 @@ impl JobCommand for AllPairs {
     }
 
     fn read(&self, _run: &Run) -> Result<Sequences> {
-        let paths: Vec<&str> = [Some(&self.seqs), self.against.as_ref()].into_iter().flatten().map(|s| &**s).collect();
+        let paths: Vec<&Path> = [Some(&*self.seqs), self.against.as_deref()].into_iter().flatten().collect();
         // SAM has the qualities of reads.
         let read = if matches!(self.format, Format::Sam { .. }) { read_qualified } else { read_files };
         let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
@@ -80,7 +81,7 @@ impl JobCommand for AllPairs {
 impl BlockCommand for AllPairs {
     type Job = jobs::AllPairs;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         let matrix = self.scoring.matrix_file();
         [Some(&mut self.seqs), self.against.as_mut(), matrix].into_iter().flatten().collect()
     }

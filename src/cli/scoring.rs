@@ -4,6 +4,7 @@ use super::args::ScoringArgs;
 use pairwave::score::{Ambiguity, EndGaps, Gaps, MAX_SCORE, Mode, NamedScheme, Scoring, SubstitutionMatrix};
 use pairwave::seq::Alphabet;
 use pairwave::{Error, Result};
+use std::path::{Path, PathBuf};
 
 /// What was asked for; `None` is the alphabet's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(super) enum Table {
     /// Nucleotides by match and mismatch.
     Nucleotide { match_score: i32, mismatch: i32, ambiguity: Ambiguity },
     /// By a substitution matrix, a built-in name or a file, with all scores multiplied by `times`.
-    Matrix { name: String, times: i32 },
+    Matrix { name: PathBuf, times: i32 },
     /// As a scheme that has a name has them.
     Named(&'static NamedScheme),
 }
@@ -175,12 +176,17 @@ impl ScoringChoice {
 
 impl ScoringChoice {
     /// The file of a matrix, if it has no built-in one.
-    pub(super) fn matrix_file(&mut self) -> Option<&mut String> {
+    pub(super) fn matrix_file(&mut self) -> Option<&mut PathBuf> {
         match &mut self.table {
-            Some(Table::Matrix { name, .. }) if SubstitutionMatrix::built_in(name).is_none() => Some(name),
+            Some(Table::Matrix { name, .. }) if !is_built_in(name) => Some(name),
             _ => None,
         }
     }
+}
+
+/// Whether a name is that of a built-in matrix.
+pub(super) fn is_built_in(name: &Path) -> bool {
+    name.to_str().and_then(SubstitutionMatrix::built_in).is_some()
 }
 
 impl Scheme {

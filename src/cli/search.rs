@@ -4,7 +4,7 @@ mod hits;
 mod run;
 
 use super::args::*;
-use super::common::{Compute, check_others, check_stats, check_strand, compute, output};
+use super::common::{Compute, check_others, check_stats, check_strand, compute, is_standard, output};
 use super::endings;
 use super::scoring::ScoringChoice;
 use super::tips::share_of_percent;
@@ -24,8 +24,8 @@ const OF_NUCLEOTIDES: &str = "blastn";
 #[derive(Debug)]
 pub(super) struct Search {
     /// `-` is standard input.
-    pub queries: String,
-    pub db: String,
+    pub queries: PathBuf,
+    pub db: PathBuf,
     pub alphabet: AlphabetChoice,
     pub degap: bool,
     /// Of nucleotides, and of proteins.
@@ -94,7 +94,7 @@ impl TryFrom<SearchArgs> for Search {
                 "--check rescores alignments, but --score-only computes none: leave one of them out",
             ));
         }
-        let inputs = [queries.as_str(), db.as_str()];
+        let inputs = [queries.as_path(), &db];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         let report = args.report;
@@ -122,16 +122,16 @@ impl TryFrom<SearchArgs> for Search {
 }
 
 /// The two files: without an option, or with one.
-fn files(args: &SearchArgs) -> Result<(String, String)> {
+fn files(args: &SearchArgs) -> Result<(PathBuf, PathBuf)> {
     let mut plain = [&args.queries, &args.db].into_iter().flatten().cloned();
     let queries = args.query.clone().or_else(|| plain.next());
     let queries = queries.ok_or_else(|| Error::usage("a file with the queries is missing"))?;
     let db = args.database.clone().or_else(|| plain.next());
     let db = db.ok_or_else(|| Error::usage("a database, or a file of sequences to search in, is missing"))?;
     if let Some(more) = plain.next() {
-        return Err(Error::usage(format!("'{more}': the queries and the database are named already")));
+        return Err(Error::usage(format!("'{}': the queries and the database are named already", more.display())));
     }
-    if queries == "-" && db == "-" {
+    if is_standard(&queries) && is_standard(&db) {
         return Err(Error::usage("standard input can be read once: QUERIES and DB cannot both be -"));
     }
     Ok((queries, db))

@@ -30,7 +30,7 @@ fn clap_finds_no_fault_in_the_commands() {
 #[test]
 fn defaults() {
     let job = allpairs("seqs.fa");
-    assert_eq!((job.seqs.as_str(), job.against, job.output), ("seqs.fa", None, None));
+    assert_eq!((job.seqs.to_str(), job.against, job.output), (Some("seqs.fa"), None, None));
     assert_eq!(job.alphabet, AlphabetChoice::Detect);
     assert_eq!(job.selection.identity, IdentityDefinition::InnerColumns);
     assert!(!job.selection.score_only && job.selection.min_identity.is_none() && job.selection.max_hits.is_none());
@@ -188,7 +188,8 @@ fn long_pairs() {
     };
     long("q.fa t.fa --kernel sw_striped_score");
     let job = long("q.fa t.fa");
-    assert_eq!((job.query.as_str(), job.target.as_str(), job.query_id, job.target_id), ("q.fa", "t.fa", None, None));
+    let files = [job.query.to_str(), job.target.to_str()];
+    assert_eq!((files, job.query_id, job.target_id), ([Some("q.fa"), Some("t.fa")], None, None));
     assert_eq!((job.mode, job.strand, job.top, job.min_score), (Mode::Local, None, 1, None));
     assert_eq!((job.method, job.strip, job.chunk, job.prune), (None, None, None, true));
     assert_eq!((job.host_memory, job.checkpoint, job.plot, job.stats), (None, None, None, None));

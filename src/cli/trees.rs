@@ -24,7 +24,7 @@ use pairwave::tree::newick::NameStyle;
 use pairwave::tree::{Bootstrap, Comparison, Distances, Doubts, Labels, neighbour_joining};
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -62,7 +62,7 @@ impl TryFrom<DistArgs> for DistanceMatrix {
 
     fn try_from(args: DistArgs) -> Result<Self> {
         let (compute, stats) = compute(args.compute)?;
-        let inputs = [args.input.seqs.as_str()];
+        let inputs = [args.input.seqs.as_path()];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         let is_clustal = args.format == DistanceFormatName::Clustal;
@@ -193,7 +193,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    fn read(path: &str, alphabet: AlphabetChoice) -> Result<Rows> {
+    fn read(path: &Path, alphabet: AlphabetChoice) -> Result<Rows> {
         let rows = AlignedRows::read(path)?;
         let alphabet = rows.check(alphabet)?;
         let code = |&letter: &u8| aligned_code(alphabet, letter).unwrap_or(PAD);
@@ -272,7 +272,7 @@ impl TryFrom<TreeArgs> for TreeMake {
 
     fn try_from(args: TreeArgs) -> Result<Self> {
         let (compute, stats) = compute(args.compute)?;
-        let inputs = [args.input.seqs.as_str()];
+        let inputs = [args.input.seqs.as_path()];
         let output = output(args.output, &inputs)?;
         check_stats(stats.as_deref(), &inputs, output.as_deref())?;
         endings::check("tree", "--output", output.as_deref(), "newick")?;
@@ -391,7 +391,7 @@ impl Compared {
 impl BlockCommand for DistanceMatrix {
     type Job = DistanceRows;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
     }
 
@@ -417,7 +417,7 @@ impl BlockCommand for DistanceMatrix {
 impl BlockCommand for TreeMake {
     type Job = DistanceRows;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         [Some(&mut self.source.path), self.pairs.matrix_file()].into_iter().flatten().collect()
     }
 

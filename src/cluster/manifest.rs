@@ -1,12 +1,14 @@
 //! What was cut: the command line of the job, its input, and its blocks.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
 use crate::files::fingerprint::{Difference, Fingerprint};
+use crate::files::names;
 use crate::jobs::blocks::Block;
 
 /// The form of the directory. Another one is refused. Form 1 had SHA-256 sums of the input.
@@ -23,9 +25,11 @@ pub struct Manifest {
     /// That program's version.
     pub version: String,
     /// The job's command line without the program's name, as it was typed.
-    pub arguments: Vec<String>,
+    #[serde(with = "names::list")]
+    pub arguments: Vec<OsString>,
     /// Where it was typed: names of files are to be understood from here.
-    pub directory: String,
+    #[serde(with = "names")]
+    pub directory: PathBuf,
     /// The options, and the content of every input.
     pub job: Fingerprint,
     /// Cells that a block was to have.
@@ -46,14 +50,13 @@ impl Manifest {
     /// Of a job that is cut now, by this version of the program.
     ///
     /// # Errors
-    /// [`Error::Io`] if the working directory is gone; [`Error::Usage`] if its path is not UTF-8.
-    pub fn new(arguments: Vec<String>, job: Fingerprint, block_cells: u64, blocks: Vec<Block>) -> Result<Self> {
-        let directory = std::env::current_dir().map_err(|error| Error::io(".", error))?;
+    /// [`Error::Io`] if the working directory is gone.
+    pub fn new(arguments: Vec<OsString>, job: Fingerprint, block_cells: u64, blocks: Vec<Block>) -> Result<Self> {
         Ok(Manifest {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             arguments,
-            directory: text_of(&directory)?,
+            directory: std::env::current_dir().map_err(|error| Error::io(".", error))?,
             job,
             block_cells,
             blocks,
@@ -134,11 +137,6 @@ impl Manifest {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn text_of(path: &Path) -> Result<String> {
-    let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| Error::usage(format!("{}: a plan can hold names in UTF-8 only", path.display())))
 }
 
 /// What cannot be put in words.

@@ -9,11 +9,12 @@ use std::fmt;
 use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
+use super::names;
 use crate::error::{Error, Result};
 
 /// Bytes of a file that are read at once.
@@ -83,14 +84,17 @@ impl Fingerprint {
             match (self.inputs.get(name), later.inputs.get(name)) {
                 (Some(before), Some(now)) if before.is_same_content(now) => {}
                 (Some(before), Some(now)) if before.path == now.path => {
-                    return Some(Content(now.path.clone()));
+                    return Some(Content(now.path.display().to_string()));
                 }
                 (Some(before), Some(now)) => {
-                    return Some(Other(format!("{name} was {}, and {} has other content", before.path, now.path)));
+                    let [before, now] = [before, now].map(|file| file.path.display());
+                    return Some(Other(format!("{name} was {before}, and {now} has other content")));
                 }
-                (Some(before), None) => return Some(Other(format!("{name} was {}, now it is not given", before.path))),
+                (Some(before), None) => {
+                    return Some(Other(format!("{name} was {}, now it is not given", before.path.display())));
+                }
                 (None, now) => {
-                    let path = now.map_or("", |now| &now.path);
+                    let path = now.map_or(Path::new(""), |now| &now.path).display();
                     return Some(Other(format!("{name} was not given, now it is {path}")));
                 }
             }
@@ -98,7 +102,8 @@ impl Fingerprint {
         let names = self.options.keys().chain(later.options.keys());
         let name = names.into_iter().find(|&name| self.options.get(name) != later.options.get(name))?;
         let [before, now] = [self, later].map(|one| one.options.get(name).map_or("not given", String::as_str));
-        Some(Other(format!("{name} was {before}, now it is {now}")))
+        let [before, now] = [before, now].map(names::from_text);
+        Some(Other(format!("{name} was {}, now it is {}", before.display(), now.display())))
     }
 
     /// All of it in one line: the key of an entry in a cache.
@@ -132,8 +137,9 @@ impl fmt::Display for Difference {
 /// The content of a file that a job reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
-    /// The path from the root. Bytes that are not UTF-8 are U+FFFD here.
-    pub path: String,
+    /// The path from the root.
+    #[serde(with = "names")]
+    pub path: PathBuf,
     /// The length in bytes.
     pub bytes: u64,
     /// XXH3 (64 bits) of the bytes as they are on disk, in hexadecimal digits.
@@ -154,7 +160,7 @@ impl InputFile {
         }
         let (bytes, sum) = sum_of(file).map_err(failed)?;
         let whole = path.canonicalize().map_err(failed)?;
-        Ok(InputFile { path: whole.to_string_lossy().into_owned(), bytes, xxh3: format!("{sum:016x}") })
+        Ok(InputFile { path: whole, bytes, xxh3: format!("{sum:016x}") })
     }
 
     /// Whether both files have the same bytes.

@@ -24,6 +24,8 @@ use serde::Serialize;
 use crate::engine::stats::{EngineStats, go_on};
 
 pub use crate::files::fingerprint::{Difference, Fingerprint, InputFile};
+#[doc(hidden)]
+pub use crate::files::names;
 pub use allpairs::{AllPairs, PairResult};
 pub use edit::{EditAlignment, EditDistances, EditResult};
 pub use edit_filter::EditFilter;

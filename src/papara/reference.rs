@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 use rayon::prelude::*;
@@ -10,7 +11,7 @@ use super::tree::{NodeId, Tree};
 use super::vectors::{all, set_of};
 use crate::error::{Error, Place, Result};
 use crate::seq::aligned::aligned_code;
-use crate::seq::{AlignedRows, Alphabet, AlphabetChoice};
+use crate::seq::{AlignedRows, Alphabet, AlphabetChoice, is_standard};
 
 /// How many names of either side an error lists.
 const LISTED: usize = 5;
@@ -39,8 +40,8 @@ impl Reference {
     ///
     /// # Errors
     /// As [`Tree::read`], [`AlignedRows::read`] and [`Reference::new`].
-    pub fn read(tree: &str, alignment: &str, alphabet: AlphabetChoice) -> Result<Reference> {
-        if tree == "-" && alignment == "-" {
+    pub fn read(tree: impl AsRef<Path>, alignment: impl AsRef<Path>, alphabet: AlphabetChoice) -> Result<Reference> {
+        if is_standard(tree.as_ref()) && is_standard(alignment.as_ref()) {
             return Err(Error::usage("standard input ('-') can be read only once"));
         }
         Reference::new(Tree::read(tree)?, AlignedRows::read(alignment)?, alphabet)

@@ -6,6 +6,7 @@
 //! joint edge first, then those under the right child, then under the left.
 
 use std::io::Write;
+use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 
@@ -49,8 +50,9 @@ impl Tree {
     ///
     /// # Errors
     /// As [`Tree::parse`]; [`crate::Error::Io`] if the system fails.
-    pub fn read(path: &str) -> Result<Tree> {
-        Tree::parse(path, &crate::seq::read_text(path)?)
+    pub fn read(path: impl AsRef<Path>) -> Result<Tree> {
+        let path = path.as_ref();
+        Tree::parse(&path.display().to_string(), &crate::seq::read_text(path)?)
     }
 
     /// The tree of a Newick text or a NEXUS file; `file` stands for its file in errors and warnings.

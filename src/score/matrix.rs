@@ -4,6 +4,8 @@
 //! further line is a row, its letter first and then one whole number for each column. Blanks of any number separate
 //! them, and letters of either case are the same letter.
 
+use std::path::Path;
+
 use super::scoring::{MAX_SCORE, Substitution};
 use crate::error::{Error, Place, Result};
 use crate::seq::{Alphabet, Code};
@@ -108,17 +110,19 @@ impl SubstitutionMatrix {
     /// # Errors
     /// [`Error::Usage`] that lists the built-in matrices if there is neither; [`Error::Io`] if the file cannot be
     /// read; otherwise as [`SubstitutionMatrix::parse`].
-    pub fn open(name_or_path: &str) -> Result<Self> {
-        if let Some(matrix) = Self::built_in(name_or_path) {
+    pub fn open(name_or_path: impl AsRef<Path>) -> Result<Self> {
+        let path = name_or_path.as_ref();
+        if let Some(matrix) = path.to_str().and_then(Self::built_in) {
             return Ok(matrix);
         }
-        match std::fs::read(name_or_path) {
-            Ok(bytes) => Self::parse(name_or_path, &bytes),
+        let name = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Self::parse(&name, &bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let message = format!("no such file, and {}", Self::suggestion(name_or_path));
-                Err(Error::usage_value("matrix", name_or_path, message))
+                let message = format!("no such file, and {}", Self::suggestion(&name));
+                Err(Error::usage_value("matrix", name, message))
             }
-            Err(error) => Err(Error::io(name_or_path, error)),
+            Err(error) => Err(Error::io(path, error)),
         }
     }
 

@@ -8,6 +8,7 @@
 //! Letters are checked against the alphabet later ([`AlignedRows::detect`], [`AlignedRows::check`]), as all rows decide on it.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use bstr::{BStr, BString, ByteSlice};
 
@@ -56,8 +57,9 @@ impl AlignedRows {
     /// [`crate::Error::Input`] with the file, the record and the line: rows of unequal lengths, two of one name, other counts
     /// than PHYLIP's first line has, no row, bytes that no alignment holds, another format. [`crate::Error::Io`] if the system
     /// fails.
-    pub fn read(path: &str) -> Result<AlignedRows> {
-        AlignedRows::parse(path, &input::read_whole(Input::open(path)?)?)
+    pub fn read(path: impl AsRef<Path>) -> Result<AlignedRows> {
+        let path = path.as_ref();
+        AlignedRows::parse(&path.display().to_string(), &input::read_whole(Input::open(path)?)?)
     }
 
     /// An alignment from memory, plain or compressed; `name` stands for the file in errors. As [`AlignedRows::read`] else.

@@ -17,6 +17,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::ops::Range;
+use std::path::Path;
 
 use rayon::prelude::*;
 
@@ -41,12 +42,12 @@ const HEADERS: [(&[u8], &[u8]); 2] = [(b"pattern", b"text"), (b"query", b"target
 /// or more than one; a start that is after the end, an end beyond the text; what is not a number; a wrong number of
 /// columns. [`crate::Error::Io`] if the system fails.
 pub fn read_candidates<T: Send>(
-    path: &str,
+    path: impl AsRef<Path>,
     patterns: &SequenceStore,
     texts: &SequenceStore,
     make: impl Fn(SequenceId, SequenceId, Range<u32>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    read(Input::open(path)?, patterns, texts, make)
+    read(Input::open(path.as_ref())?, patterns, texts, make)
 }
 
 /// Reads candidates from memory, plain or compressed; `name` stands for the file in errors. As [`read_candidates`]
@@ -67,11 +68,11 @@ pub fn read_candidate_bytes<T: Send>(
 /// # Errors
 /// As [`read_candidates`].
 pub fn read_pairs(
-    path: &str,
+    path: impl AsRef<Path>,
     queries: &SequenceStore,
     targets: &SequenceStore,
 ) -> Result<Vec<(SequenceId, SequenceId)>> {
-    read_pairs_of(Input::open(path)?, queries, targets)
+    read_pairs_of(Input::open(path.as_ref())?, queries, targets)
 }
 
 /// Reads a list of pairs from memory; `name` stands for the file in errors. As [`read_pairs`] else.

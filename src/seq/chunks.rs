@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::alphabet::Alphabet;
@@ -58,8 +59,8 @@ impl ReadChunks<'static> {
     ///
     /// # Errors
     /// As [`read_files`](super::read_files), for what is before the first record.
-    pub fn open(path: &str, alphabet: Alphabet) -> Result<Self> {
-        ReadChunks::new(Input::open(path)?, alphabet)
+    pub fn open(path: impl AsRef<Path>, alphabet: Alphabet) -> Result<Self> {
+        ReadChunks::new(Input::open(path.as_ref())?, alphabet)
     }
 
     /// As [`ReadChunks::open_bytes`], of bytes that are kept.

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
 
 use super::reader::input_error;
 use crate::error::{Error, Place, Result};
@@ -58,17 +59,22 @@ pub(super) struct Input<'a> {
 
 impl Input<'static> {
     /// Opens a file, or standard input if `path` is `-`.
-    pub(super) fn open(path: &str) -> Result<Self> {
-        match path {
-            "-" => Input::new(path, Box::new(io::stdin())),
-            _ => Input::new(path, Box::new(open_file(path)?)),
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        match is_standard(path) {
+            true => Input::new("-", Box::new(io::stdin())),
+            false => Input::new(&path.display().to_string(), Box::new(open_file(path)?)),
         }
     }
 }
 
+/// Returns whether a path stands for standard input.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
 /// Opens a file to read, if it is one.
-pub(super) fn open_file(path: &str) -> Result<File> {
-    let refused = |message: &str| input_error(Place { file: path.to_owned(), ..Place::default() }, message);
+pub(super) fn open_file(path: &Path) -> Result<File> {
+    let refused = |message: &str| input_error(Place::of_file(path), message);
     let file = File::open(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => refused("no such file"),
         io::ErrorKind::PermissionDenied => refused("permission to read the file is denied"),
@@ -163,8 +169,8 @@ pub(super) fn read_whole(mut input: Input<'_>) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// [`Error::Input`] if it cannot be found or decompressed, [`Error::Io`] if the system fails.
-pub fn read_text(path: &str) -> Result<Vec<u8>> {
-    let mut data = read_whole(Input::open(path)?)?;
+pub fn read_text(path: impl AsRef<Path>) -> Result<Vec<u8>> {
+    let mut data = read_whole(Input::open(path.as_ref())?)?;
     if data.starts_with(b"\xEF\xBB\xBF") {
         data.drain(..3);
     }

@@ -21,6 +21,7 @@ pub use alphabet::{Alphabet, Code, PAD};
 pub use candidates::{read_candidate_bytes, read_candidates, read_pair_bytes, read_pairs};
 pub use chunks::{ReadChunk, ReadChunks};
 pub use database::{SubjectChunk, Subjects};
+pub(crate) use input::is_standard;
 pub use input::read_text;
 pub use names::{NameRules, Namer, Renamed};
 pub use paired::{PairedChunk, PairedChunks};

@@ -1,9 +1,10 @@
 //! Records of two files in step: files of any size go through memory some pairs at a time.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::alphabet::Alphabet;
-use super::input::Input;
+use super::input::{Input, is_standard};
 use super::reader::{self, AlphabetChoice, ReadOptions, Recorder, Records, input_error};
 use super::store::{SequenceId, SequenceStore};
 use crate::error::{Error, Place, Result};
@@ -51,7 +52,7 @@ pub struct PairedChunks {
     next: u64,
     is_at_end: bool,
     /// How it was opened.
-    paths: [String; 2],
+    paths: [PathBuf; 2],
     degap: bool,
     aside: Option<Box<Aside>>,
 }
@@ -78,8 +79,14 @@ impl PairedChunks {
     ///
     /// # Errors
     /// As [`read_files`](super::read_files) and [`PairedChunks::next`].
-    pub fn open(paths: [&str; 2], options: &ReadOptions, most_pairs: usize, most_symbols: u64) -> Result<Self> {
-        if paths == ["-", "-"] {
+    pub fn open<P: AsRef<Path>>(
+        paths: [P; 2],
+        options: &ReadOptions,
+        most_pairs: usize,
+        most_symbols: u64,
+    ) -> Result<Self> {
+        let paths = paths.each_ref().map(AsRef::as_ref);
+        if paths.into_iter().all(is_standard) {
             return Err(Error::usage("standard input ('-') can be read only once"));
         }
         // Both are opened before one is read.
@@ -95,7 +102,7 @@ impl PairedChunks {
             ready: None,
             next: 0,
             is_at_end: false,
-            paths: paths.map(str::to_owned),
+            paths: paths.map(Path::to_owned),
             degap: options.degap,
             aside: None,
         };
@@ -145,8 +152,8 @@ impl PairedChunks {
     /// # Errors
     /// As [`PairedChunks::open`]; [`Error::Usage`] for standard input, which is gone.
     pub fn again(&self) -> Result<Self> {
-        let paths = self.paths.each_ref().map(String::as_str);
-        if paths.contains(&"-") {
+        let paths = self.paths.each_ref();
+        if paths.into_iter().any(|path| is_standard(path)) {
             return Err(Error::usage_of("queries", "standard input can be read once only: name a file"));
         }
         let options = ReadOptions { alphabet: AlphabetChoice::Fixed(self.alphabet), degap: self.degap };
@@ -233,12 +240,14 @@ impl Side {
     }
 }
 
-/// Refuses sets of different numbers of records, of which those of one number are to be pairs; `names` are those of their
+/// Refuses sets of different numbers of records, of which those of one number are to be pairs; `paths` are those of their
 /// files.
 ///
 /// # Errors
 /// [`Error::Input`] as [`PairedChunks::next`] has it.
-pub fn check_counts(names: [&str; 2], [a, b]: [&SequenceStore; 2]) -> Result<()> {
+pub fn check_counts<P: AsRef<Path>>(paths: [P; 2], [a, b]: [&SequenceStore; 2]) -> Result<()> {
+    let names = paths.map(|path| path.as_ref().display().to_string());
+    let names = names.each_ref().map(String::as_str);
     let counts = [a.len() as u64, b.len() as u64];
     let (names, counts, longer) = match a.len().cmp(&b.len()) {
         std::cmp::Ordering::Equal => return Ok(()),

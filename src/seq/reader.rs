@@ -4,6 +4,7 @@
 //! codes, which every letter has, and recoded in place once all files have been seen: no second copy of the letters.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::{FastaReader, FastxReader, Format};
@@ -60,7 +61,7 @@ pub struct ReadOptions {
 /// is named twice, [`Error::Io`] if the system fails.
 ///
 /// Warnings (duplicate names, a file that looks to be of the other alphabet) go through [`tracing::warn!`].
-pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
+pub fn read_files<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
     read_each(paths, options, || Recorder::new(options, LIMITS))
 }
 
@@ -68,17 +69,21 @@ pub fn read_files(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceS
 ///
 /// # Errors
 /// As [`read_files`]; [`Error::Input`] also for a quality that is no printable ASCII character.
-pub fn read_qualified(paths: &[&str], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
+pub fn read_qualified<P: AsRef<Path>>(paths: &[P], options: &ReadOptions) -> Result<Vec<SequenceStore>> {
     read_each(paths, options, || Recorder { keeps_qualities: true, ..Recorder::new(options, LIMITS) })
 }
 
 /// Reads every file with a recorder of its own.
-fn read_each(paths: &[&str], options: &ReadOptions, recorder: impl Fn() -> Recorder) -> Result<Vec<SequenceStore>> {
-    if paths.iter().filter(|&&path| path == "-").count() > 1 {
+fn read_each<P: AsRef<Path>>(
+    paths: &[P],
+    options: &ReadOptions,
+    recorder: impl Fn() -> Recorder,
+) -> Result<Vec<SequenceStore>> {
+    if paths.iter().filter(|path| input::is_standard(path.as_ref())).count() > 1 {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
     // All are opened before the first is read: a misspelt name must not cost minutes.
-    let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
+    let inputs = paths.iter().map(|path| Input::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
     let files = inputs.into_iter().map(|input| recorder().read_all(input)).collect::<Result<Vec<_>>>()?;
     settle_alphabet(files, options)
 }
@@ -88,8 +93,9 @@ fn read_each(paths: &[&str], options: &ReadOptions, recorder: impl Fn() -> Recor
 ///
 /// # Errors
 /// As [`read_files`].
-pub fn read_partners(paths: [&str; 2], options: &ReadOptions) -> Result<[SequenceStore; 2]> {
-    if paths == ["-", "-"] {
+pub fn read_partners<P: AsRef<Path>>(paths: [P; 2], options: &ReadOptions) -> Result<[SequenceStore; 2]> {
+    let paths = paths.each_ref().map(AsRef::as_ref);
+    if paths.into_iter().all(input::is_standard) {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
     let [a, b] = [Input::open(paths[0])?, Input::open(paths[1])?];
@@ -103,9 +109,9 @@ pub fn read_partners(paths: [&str; 2], options: &ReadOptions) -> Result<[Sequenc
 ///
 /// # Errors
 /// As [`read_files`].
-pub fn read_described(path: &str, options: &ReadOptions) -> Result<SequenceStore> {
+pub fn read_described(path: impl AsRef<Path>, options: &ReadOptions) -> Result<SequenceStore> {
     let mut recorder = Recorder { keeps_qualities: true, ..Recorder::of_described(options) };
-    recorder.read(Input::open(path)?)?;
+    recorder.read(Input::open(path.as_ref())?)?;
     Ok(recorder.finish(options)?.0)
 }
 
@@ -114,11 +120,11 @@ pub fn read_described(path: &str, options: &ReadOptions) -> Result<SequenceStore
 ///
 /// # Errors
 /// As [`read_files`].
-pub fn read_queries(path: &str, alphabet: Alphabet, options: &ReadOptions) -> Result<SequenceStore> {
+pub fn read_queries(path: impl AsRef<Path>, alphabet: Alphabet, options: &ReadOptions) -> Result<SequenceStore> {
     let fixed = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), ..options.clone() };
     let mut recorder = Recorder { keeps_qualities: true, ..Recorder::of_described(&fixed) };
     recorder.compared_with = (options.alphabet == AlphabetChoice::Detect).then_some("the database");
-    recorder.read(Input::open(path)?)?;
+    recorder.read(Input::open(path.as_ref())?)?;
     recorder.end_comparison();
     Ok(recorder.finish(&fixed)?.0)
 }

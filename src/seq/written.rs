@@ -1,5 +1,7 @@
 //! Sequences whose letters are kept as they were written.
 
+use std::path::Path;
+
 use super::alphabet::Code;
 use super::input::Input;
 use super::reader::{Letters, ReadOptions, Recorder};
@@ -19,8 +21,8 @@ impl Written {
     ///
     /// # Errors
     /// As [`read_files`](super::read_files).
-    pub fn read(path: &str, options: &ReadOptions) -> Result<Written> {
-        Written::of(Input::open(path)?, options)
+    pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Written> {
+        Written::of(Input::open(path.as_ref())?, options)
     }
 
     /// The same from memory, as [`read_bytes`](super::read_bytes) does.

@@ -41,7 +41,7 @@ fn reads(set: &str) -> String {
 }
 
 fn job(set: &str) -> PhyloAlignment {
-    let reference = Reference::read(&asset(set, "ref.nwk"), &asset(set, "ref.fasta"), AlphabetChoice::Detect);
+    let reference = Reference::read(asset(set, "ref.nwk"), asset(set, "ref.fasta"), AlphabetChoice::Detect);
     let reads = ReadSource::Bytes("some.fa".into(), reads(set).into_bytes().into());
     PhyloAlignment { check: true, ..PhyloAlignment::new(Arc::new(reference.expect("it is right")), reads) }
 }
@@ -94,7 +94,7 @@ fn reads_of_a_file_that_were_done_before_are_in_no_block() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("reads.fa");
     fs::write(&path, reads("tiny")).unwrap();
-    let whole = PhyloAlignment { reads: ReadSource::File(path.to_str().unwrap().to_owned()), ..job("tiny") };
+    let whole = PhyloAlignment { reads: ReadSource::File(path), ..job("tiny") };
     let expected = run_on_all(&whole).0;
     let job = PhyloAlignment { skip: 5, ..whole.clone() };
     let session = || job.session_on(cpu(1), &two_threads()).unwrap();

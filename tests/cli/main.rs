@@ -23,6 +23,8 @@ mod names;
 mod pages;
 mod pairs;
 mod papara;
+#[cfg(target_os = "linux")]
+mod paths;
 mod scoring;
 mod search;
 mod stats;

@@ -172,7 +172,7 @@ fn files_that_cannot_be_read() {
     );
     assert_eq!(text(read_files(&["-", "-"], &DETECT)), "standard input ('-') can be read only once");
     assert_eq!(read_files(&[&good, &good], &DETECT).unwrap(), [three(), three()]);
-    assert_eq!(read_files(&[], &DETECT).unwrap(), []);
+    assert_eq!(read_files::<&str>(&[], &DETECT).unwrap(), []);
 }
 
 #[test]

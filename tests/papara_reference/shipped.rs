@@ -22,7 +22,7 @@ fn shipped(file: &str) -> Vec<(String, u32, i64)> {
 fn check(folder: &str, alphabet: Alphabet, reads: usize) {
     let detect = AlphabetChoice::Detect;
     let reference =
-        Reference::read(&path(&format!("{folder}/ref.nwk")), &path(&format!("{folder}/ref.phy")), detect).unwrap();
+        Reference::read(path(&format!("{folder}/ref.nwk")), path(&format!("{folder}/ref.phy")), detect).unwrap();
     assert_eq!(reference.alphabet, alphabet);
     let options = ReadOptions { alphabet: AlphabetChoice::Fixed(alphabet), degap: false };
     let store = read_files(&[&path(&format!("{folder}/reads.fasta"))], &options).unwrap().remove(0);
@@ -60,7 +60,7 @@ fn proteins_have_papara_s_scores() {
 fn both_forms_of_the_references_are_one() {
     for folder in ["tiny", "tiny_aa"] {
         let [fasta, phylip] =
-            ["ref.fasta", "ref.phy"].map(|file| AlignedRows::read(&path(&format!("{folder}/{file}"))).unwrap());
+            ["ref.fasta", "ref.phy"].map(|file| AlignedRows::read(path(&format!("{folder}/{file}"))).unwrap());
         assert_eq!((fasta.names, fasta.rows), (phylip.names, phylip.rows));
     }
 }

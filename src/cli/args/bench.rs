@@ -45,7 +45,7 @@ pub(crate) struct BenchArgs {
 
     /// Sequences for 'filter' (the first 200) and 'endtoend' instead of random ones; - is standard input
     #[arg(long, value_name = "FILE", help_heading = SELECTION, value_hint = ValueHint::FilePath)]
-    pub seqs: Option<String>,
+    pub seqs: Option<PathBuf>,
 
     /// Seconds that a row of a table may take, about
     #[arg(long, value_name = "SECONDS", help_heading = SELECTION, default_value_t = 3.0)]

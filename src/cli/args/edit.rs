@@ -18,11 +18,11 @@ const COMPARISON: &str = "Comparison";
 pub(crate) struct EditArgs {
     /// Patterns: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present = "fields", value_hint = ValueHint::FilePath)]
-    pub patterns: Option<String>,
+    pub patterns: Option<PathBuf>,
 
     /// Texts, in a file of the same kind [default: the patterns, each with every later one]
     #[arg(value_hint = ValueHint::FilePath)]
-    pub texts: Option<String>,
+    pub texts: Option<PathBuf>,
 
     /// Compare the pairs of this file: lines of pattern, text, and where given start and end of a part of the text
     ///
@@ -32,7 +32,7 @@ pub(crate) struct EditArgs {
     /// Plain or compressed; - is standard input. Fastest if the lines of a pattern follow each other; the output is in the
     /// order of the file in any case.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub pairs: Option<String>,
+    pub pairs: Option<PathBuf>,
 
     /// Kind of sequences [default: detected from the letters of all of them, dna or protein]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]

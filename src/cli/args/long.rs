@@ -15,11 +15,11 @@ use super::{AlphabetName, COMPUTING, MachineArgs, OUTPUT, SCORING, SELECTION, Sc
 pub(crate) struct LongArgs {
     /// The first sequence: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
-    pub query: Option<String>,
+    pub query: Option<PathBuf>,
 
     /// The second, in a file of the same kind, which may be the same file
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
-    pub target: Option<String>,
+    pub target: Option<PathBuf>,
 
     /// Name of the sequence in QUERY to take, if there are several: its header up to the first blank
     #[arg(long, value_name = "NAME")]

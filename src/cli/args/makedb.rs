@@ -14,7 +14,7 @@ use super::{AlphabetName, OUTPUT};
 pub(crate) struct MakeDbArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required = true, value_hint = ValueHint::FilePath)]
-    pub seqs: Vec<String>,
+    pub seqs: Vec<PathBuf>,
 
     /// Where to write, by convention NAME.pwdb. The file appears when it is whole
     #[arg(short, long, value_name = "DB", required = true, help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
@@ -42,7 +42,7 @@ pub(crate) struct MakeDbArgs {
 pub(crate) struct DbInfoArgs {
     /// The database, of 'pairwave makedb'
     #[arg(value_hint = ValueHint::FilePath)]
-    pub db: String,
+    pub db: PathBuf,
 
     /// Read all of it, and say whether it is as it was written
     #[arg(long, conflicts_with = "fasta")]

@@ -147,7 +147,7 @@ pub(crate) struct DistArgs {
 pub(crate) struct SequencesArgs {
     /// Sequences: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(value_hint = ValueHint::FilePath)]
-    pub seqs: String,
+    pub seqs: PathBuf,
 
     /// Kind of sequences [default: detected from the letters of all of them]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]
@@ -196,7 +196,7 @@ pub(crate) struct PairScoringArgs {
     /// Matrix of --distance clustal: gonnet, blosum, pam, id, iub, clustalw or a file in NCBI's format [default: gonnet for
     /// proteins, iub for nucleotides]
     #[arg(long, value_name = "NAME|FILE", help_heading = DISTANCES, value_hint = ValueHint::FilePath)]
-    pub pair_matrix: Option<String>,
+    pub pair_matrix: Option<PathBuf>,
 
     /// What opening a gap costs there [default: 10 for proteins, 15 for nucleotides]
     #[arg(long, value_name = "COST", help_heading = DISTANCES, allow_negative_numbers = true)]
@@ -214,7 +214,7 @@ pub(crate) struct ProfileScoringArgs {
     /// Matrices of --mode clustalw: gonnet, blosum, pam, id, iub, clustalw or a file in NCBI's format [default: gonnet for
     /// proteins, iub for nucleotides]
     #[arg(long, value_name = "NAME|FILE", help_heading = SCORING, value_hint = ValueHint::FilePath)]
-    pub matrix: Option<String>,
+    pub matrix: Option<PathBuf>,
 
     /// What opening a gap costs with --mode clustalw, before it is scaled as ClustalW does [default: 10 for proteins, 15 for
     /// nucleotides]

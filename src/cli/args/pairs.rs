@@ -18,11 +18,11 @@ use super::{
 pub(crate) struct PairsArgs {
     /// Queries: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(required_unless_present_any = ["fields", "scheme"], value_hint = ValueHint::FilePath)]
-    pub a: Option<String>,
+    pub a: Option<PathBuf>,
 
     /// Targets, in a file of the same kind [default with --pairs: the sequences of A]
     #[arg(value_hint = ValueHint::FilePath)]
-    pub b: Option<String>,
+    pub b: Option<PathBuf>,
 
     /// Align the pairs of this file: lines of two names, of a query in A and a target in B, with a tab between them
     ///
@@ -30,7 +30,7 @@ pub(crate) struct PairsArgs {
     /// both names, and a line that begins with # unless a query has such a name. Plain or compressed; - is standard input. Sequences are then held in memory, and looked up by their names: the
     /// header up to the first blank.
     #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
-    pub pairs: Option<String>,
+    pub pairs: Option<PathBuf>,
 
     /// Kind of sequences [default: detected from the letters of both files, where these are read in step from those of the
     /// first records]

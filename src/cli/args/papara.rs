@@ -22,17 +22,17 @@ use super::{AlphabetName, ComputeArgs, OUTPUT, QUIET, QUIET_ORDER, SCORING, Stra
 pub(crate) struct PaparaArgs {
     /// Tree of the references: Newick, unrooted or rooted, multifurcating or not; - is standard input
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub tree: String,
+    pub tree: PathBuf,
 
     /// Alignment of the references: FASTA, PHYLIP (relaxed, sequential or interleaved) or Stockholm
     ///
     /// Its names are those of the tree's leaves, all of them. Plain or compressed (gz, bz2, xz, zst); - is standard input.
     #[arg(short = 's', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub reference: String,
+    pub reference: PathBuf,
 
     /// Reads: FASTA or FASTQ, plain or compressed; - is standard input. Gaps are taken out
     #[arg(short = 'q', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub reads: String,
+    pub reads: PathBuf,
 
     /// Kind of sequences [default: detected from the letters of the references]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]

@@ -3,9 +3,11 @@
 //! Lists say which arguments do not decide ([`NEUTRAL`], [`OUTPUT_FILES`], [`LAYOUT`]). Every other argument does, so that a new one counts until it is listed here.
 
 use crate::cli::neutral::{NEUTRAL, OUTPUT_FILES};
-use clap::{ArgAction, ArgMatches, ValueHint, parser::ValueSource};
+use clap::{ArgAction, ArgMatches, ValueHint, builder::PossibleValue, parser::ValueSource};
 use pairwave::Result;
-use pairwave::jobs::Fingerprint;
+use pairwave::jobs::{Fingerprint, names};
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Whether an argument changes no byte of any result: it selects devices, progress reports or files to write.
@@ -31,7 +33,7 @@ struct Argument {
     /// As a user types it: `--format`, or `SEQS`.
     name: String,
     /// Values of each time that it was typed.
-    values: Vec<String>,
+    values: Vec<OsString>,
     kind: Kind,
     /// Position in the command line; `None` for a default.
     place: Option<usize>,
@@ -56,22 +58,22 @@ impl Request {
         Request { command: command.to_owned(), arguments }
     }
 
-    /// Returns the command line without neutral arguments, in the order of typing.
+    /// Returns the command line without neutral arguments, in the order of typing. Names that are not UTF-8 are quoted.
     pub(in crate::cli) fn line(&self) -> String {
         let is_told = |argument: &&Argument| !is_neutral(&argument.id);
         let mut typed: Vec<(usize, &Argument)> =
             self.arguments.iter().filter(is_told).filter_map(|argument| Some((argument.place?, argument))).collect();
         typed.sort_by_key(|(place, _)| *place);
-        let mut words = vec!["pairwave", &self.command];
+        let mut words: Vec<Cow<'_, str>> = vec!["pairwave".into(), self.command.as_str().into()];
         for (_, argument) in typed {
             let is_option = argument.name.starts_with("--");
             if argument.kind == Kind::Flag {
-                words.push(&argument.name);
+                words.push(argument.name.as_str().into());
                 continue;
             }
             for value in &argument.values {
-                words.extend(is_option.then_some(argument.name.as_str()));
-                words.push(value);
+                words.extend(is_option.then_some(argument.name.as_str().into()));
+                words.push(quoted(value));
             }
         }
         words.join(" ")
@@ -88,7 +90,7 @@ impl Request {
         for argument in self.arguments.iter().filter(|argument| decides(&argument.id)) {
             let name = &argument.name;
             if argument.kind != Kind::Input {
-                all = all.with(name, argument.values.join(" "));
+                all = all.with(name, names::to_text(argument.values.join(OsStr::new(" "))));
             }
             for (number, value) in argument.values.iter().enumerate() {
                 let is_file = match argument.kind {
@@ -99,7 +101,7 @@ impl Request {
                 let nth = if number == 0 { name.clone() } else { format!("{name} {}", number + 1) };
                 all = match argument.kind {
                     _ if is_file => all.with_file(nth, Path::new(value))?,
-                    Kind::Input => all.with(nth, value),
+                    Kind::Input => all.with(nth, "-"),
                     _ => all,
                 };
             }
@@ -115,8 +117,8 @@ impl Argument {
         let source = matches.value_source(id)?;
         let occurrences = matches.get_raw_occurrences(id)?;
         let separator = argument.get_value_delimiter().unwrap_or(' ').to_string();
-        let text = |value: &std::ffi::OsStr| usual(argument, &value.to_string_lossy());
-        let values = occurrences.map(|once| once.map(text).collect::<Vec<_>>().join(&separator)).collect();
+        let usual = |value| usual(argument, value);
+        let values = occurrences.map(|once| once.map(usual).collect::<Vec<_>>().join(OsStr::new(&separator))).collect();
         let value_name = argument.get_value_names().and_then(|names| names.first());
         let is_path = argument.get_value_hint() == ValueHint::FilePath;
         let kind = match argument.get_action() {
@@ -143,10 +145,30 @@ impl Argument {
 }
 
 /// A value by its usual name, where it has several.
-fn usual(argument: &clap::Arg, value: &str) -> String {
+fn usual(argument: &clap::Arg, value: &OsStr) -> OsString {
     let known = argument.get_possible_values();
-    let found = known.iter().find(|known| known.matches(value, argument.is_ignore_case_set()));
-    found.map_or(value, |found| found.get_name()).to_owned()
+    let is_value = |known: &PossibleValue, text| known.matches(text, argument.is_ignore_case_set());
+    let found = value.to_str().and_then(|text| known.iter().find(|known| is_value(known, text)));
+    found.map_or(value, |found| OsStr::new(found.get_name())).to_owned()
+}
+
+/// Returns a word as it is, or in the shell's form `$'caf\xe9.fa'` if it is not UTF-8.
+fn quoted(word: &OsStr) -> Cow<'_, str> {
+    if let Some(text) = word.to_str() {
+        return text.into();
+    }
+    let mut quoted = "$'".to_owned();
+    for chunk in word.as_encoded_bytes().utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter {
+                '\\' | '\'' => quoted.extend(['\\', letter]),
+                _ if letter.is_ascii_control() => quoted += &format!("\\x{:02x}", letter as u32),
+                _ => quoted.push(letter),
+            }
+        }
+        quoted.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    (quoted + "'").into()
 }
 
 #[cfg(test)]
@@ -201,6 +223,22 @@ mod tests {
             line("allpairs a.fa --degap --match 5 --mismatch -4"),
             "pairwave allpairs a.fa --degap --match 5 --mismatch -4"
         );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn names_that_are_not_utf_8_are_kept() {
+        use std::os::unix::ffi::OsStrExt;
+        let of = |name: &[u8]| {
+            let words = [OsStr::new("pairwave"), OsStr::new("allpairs"), OsStr::new("-"), OsStr::new("--matrix")];
+            Args::of(words.into_iter().chain([OsStr::from_bytes(name)]).map(Into::into).collect()).unwrap().request
+        };
+        assert_eq!(of(b"a'\\\x01\xE9.txt").line(), r"pairwave allpairs - --matrix $'a\'\\\x01\xe9.txt'");
+        assert_eq!(of(b"a'\\.txt").line(), r"pairwave allpairs - --matrix a'\.txt");
+        let [one, other, shown] =
+            [&b"\xE9"[..], b"\xE8", "\u{fffd}".as_bytes()].map(|name| of(name).fingerprint(&[]).unwrap());
+        assert_eq!(one.difference(&other).unwrap().to_string(), "--matrix was \u{fffd}, now it is \u{fffd}");
+        assert!(one.difference(&one.clone()).is_none() && one.difference(&shown).is_some());
     }
 
     #[test]

@@ -17,19 +17,19 @@ use super::{AlphabetName, ComputeArgs, LongModeName, OUTPUT, SCORING, SELECTION,
 pub(crate) struct SearchArgs {
     /// Queries: FASTA or FASTQ, plain or compressed (gz, bz2, xz, zst); - is standard input
     #[arg(value_hint = ValueHint::FilePath)]
-    pub queries: Option<String>,
+    pub queries: Option<PathBuf>,
 
     /// What is searched: a file of the same kind, or a database that 'pairwave makedb' made
     #[arg(value_hint = ValueHint::FilePath)]
-    pub db: Option<String>,
+    pub db: Option<PathBuf>,
 
     /// The same as QUERIES
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub query: Option<String>,
+    pub query: Option<PathBuf>,
 
     /// The same as DB
     #[arg(short, long = "db", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub database: Option<String>,
+    pub database: Option<PathBuf>,
 
     /// Kind of sequences [default: that of the database, or detected from its letters]
     #[arg(long, value_name = "ALPHABET", value_enum, ignore_case = true)]

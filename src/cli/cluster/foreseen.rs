@@ -4,6 +4,7 @@ use indicatif::{HumanBytes, HumanCount};
 use pairwave::cluster::simulate;
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};
+use std::path::PathBuf;
 
 /// Who would compute.
 pub(super) struct Devices<'a> {
@@ -18,13 +19,13 @@ pub(super) struct Devices<'a> {
 pub(super) fn foreseen<J: Divisible>(
     job: &J,
     blocks: &[Block],
-    inputs: &[String],
+    inputs: &[PathBuf],
     devices: &Devices<'_>,
 ) -> Result<String> {
     let mut text = words(blocks) + "\n";
     for input in inputs {
         let bytes = std::fs::metadata(input).map_err(|error| Error::io(input, error))?.len();
-        text += &format!("input {input}: {}\n", HumanBytes(bytes));
+        text += &format!("input {}: {}\n", input.display(), HumanBytes(bytes));
     }
     let parts: Vec<u64> = blocks.iter().map(|block| job.part_bytes(block)).collect();
     text += &format!(

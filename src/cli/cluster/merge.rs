@@ -35,15 +35,13 @@ pub(crate) fn merge(merge: &Merge, quiet: bool) -> Result<()> {
     let run = Run { threads: merge.threads.map_or(0, |threads| threads.get()), ..Run::default() };
     let task = PutTogether { directory: &directory, output: output.as_deref(), stats: stats.as_deref(), run, quiet };
     let mut arguments = directory.manifest().arguments.clone();
-    let job = arguments.first().cloned().unwrap_or_default();
+    let job = arguments.first().map(|job| job.display().to_string()).unwrap_or_default();
     // Behind the job's name, before what is positional: formats may follow from names.
     for (option, path) in others.iter().chain(output.as_ref().map(|path| ("--output", path.clone())).as_ref()) {
         if *option != "--output" && !OF_JOBS.contains(&(&*job, option)) {
             return Err(Error::usage(format!("{option}: the job is '{job}', which writes no such file")));
         }
-        let path =
-            path.to_str().ok_or_else(|| Error::usage(format!("{}: a name in UTF-8 is needed", path.display())))?;
-        arguments.splice(1..1, [(*option).to_owned(), path.to_owned()]);
+        arguments.splice(1..1, [(*option).into(), path.into()]);
     }
     on_job(&arguments, task)
 }

@@ -7,6 +7,7 @@ mod machine;
 use super::merge::PutTogether;
 use super::{Task, absolute, fingerprint, on_job};
 use crate::cli::blocks::BlockCommand;
+use crate::cli::common::is_standard;
 use crate::cli::mpi::{BlockSize, Mpi as Options};
 use crate::cli::progress::Progress;
 use crate::cli::{interrupt, log};
@@ -16,13 +17,13 @@ use pairwave::cluster::mpi::Mpi;
 use pairwave::cluster::ranks::{LEAD, Leader, Offer, Results, Wire, Work, follow, lead, stand_by};
 use pairwave::cluster::{Claim, Claimed, Digest, Directory, Manifest, PartState, dispatch};
 use pairwave::jobs::blocks::{Block, Divisible};
-use pairwave::jobs::{Difference, Fingerprint, Job, Run};
+use pairwave::jobs::{Difference, Fingerprint, Job, Run, names};
 use pairwave::output::Output;
 use pairwave::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Cells a second of a GPU, and of a CPU's thread, of which nobody says how fast it is.
@@ -75,7 +76,7 @@ enum Prelude {
     /// There is no job.
     Nothing,
     Begin {
-        /// Where parts go; `None` if that is to rank 0.
+        /// Where parts go, in the form of [`names`]; `None` if that is to rank 0.
         directory: Option<String>,
         digest: Digest,
         blocks: Vec<Block>,
@@ -123,7 +124,7 @@ fn other<C: BlockCommand>(options: &Options, wire: &mut Mpi, mut command: C) -> 
         } else {
             private = Some(keep(&mut command, files)?);
         }
-        let directory = directory.map(|path| opened(Path::new(&path), &digest)).transpose()?;
+        let directory = directory.map(|path| opened(Path::new(&names::from_text(&path)), &digest)).transpose()?;
         let input = command.read(&run)?;
         run.interrupt = interrupt::watch();
         let job = command.job(&input)?;
@@ -158,11 +159,9 @@ fn keep<C: BlockCommand>(command: &mut C, files: Vec<Vec<u8>>) -> Result<tempfil
     for ((number, bytes), input) in files.into_iter().enumerate().zip(command.inputs()) {
         let own = folder.path().join(number.to_string());
         // Its name stays: some programs tell a compression by it.
-        let path = own.join(Path::new(input.as_str()).file_name().unwrap_or_default());
+        let path = own.join(input.file_name().unwrap_or_default());
         fs::create_dir(&own).and_then(|()| fs::write(&path, bytes)).map_err(|error| Error::io(&path, error))?;
-        *input = path.to_str().map(str::to_owned).ok_or_else(|| {
-            Error::usage(format!("{}: the directory for temporary files has a name not in UTF-8", path.display()))
-        })?;
+        *input = path;
     }
     Ok(folder)
 }
@@ -185,7 +184,7 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
     let prelude = match &begun {
         Err(_) => Prelude::Nothing,
         Ok(begun) => Prelude::Begin {
-            directory: (!options.gather).then(|| begun.directory.path().display().to_string()),
+            directory: (!options.gather).then(|| names::to_text(begun.directory.path())),
             digest: *begun.directory.digest(),
             blocks: begun.directory.manifest().blocks.clone(),
             job: begun.directory.manifest().job.clone(),
@@ -256,8 +255,8 @@ fn first<C: BlockCommand>(options: &Options, wire: &mut Mpi, quiet: bool, mut co
 
 /// Everything before the others are needed.
 fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quiet: bool) -> Result<Begun<C::Job>> {
-    let inputs: Vec<String> = command.inputs().into_iter().map(|input| input.clone()).collect();
-    if inputs.iter().any(|input| input == "-") {
+    let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();
+    if inputs.iter().any(|input| is_standard(input)) {
         return Err(one_input());
     }
     let files = command.files();
@@ -276,7 +275,6 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
     let input = command.read(&run)?;
     let job = command.job(&input)?;
     job.validate()?;
-    let paths: Vec<&Path> = inputs.iter().map(Path::new).collect();
     let directory = if is_there {
         let directory = Directory::open(&work)?;
         resume(&directory, &fingerprint)?;
@@ -297,8 +295,8 @@ fn begin<C: BlockCommand>(options: &Options, ranks: usize, command: &mut C, quie
         let there = done.iter().filter(|done| **done).count();
         log::line(&format!("{there} of {} blocks are done already", done.len()));
     }
-    let read = |path: &&Path| fs::read(path).map_err(|error| Error::io(*path, error));
-    let files = if options.broadcast { paths.iter().map(read).collect::<Result<_>>()? } else { Vec::new() };
+    let read = |path: &PathBuf| fs::read(path).map_err(|error| Error::io(path, error));
+    let files = if options.broadcast { inputs.iter().map(read).collect::<Result<_>>()? } else { Vec::new() };
     Ok(Begun { directory, claim, job, run, offer, done, files })
 }
 

@@ -3,12 +3,14 @@
 use super::foreseen::{Devices, foreseen, words};
 use super::{Task, absolute, fingerprint, on_job};
 use crate::cli::blocks::{BlockCommand, Plan};
+use crate::cli::common::is_standard;
 use crate::cli::runner::run_of;
 use crate::cli::{log, pages};
 use pairwave::cluster::{Directory, Manifest};
 use pairwave::jobs::Job;
 use pairwave::jobs::blocks::{Block, Divisible};
 use pairwave::{Error, Result};
+use std::path::PathBuf;
 
 /// Cuts a job.
 pub(crate) fn plan(plan: &Plan, quiet: bool) -> Result<()> {
@@ -27,8 +29,8 @@ impl Task for Cut<'_> {
     fn on<C: BlockCommand>(self, mut command: C) -> Result<()> {
         let Cut { plan, quiet } = self;
         command.check_plan()?;
-        let inputs: Vec<String> = command.inputs().into_iter().map(|input| input.clone()).collect();
-        if inputs.iter().any(|input| input == "-") {
+        let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();
+        if inputs.iter().any(|input| is_standard(input)) {
             return Err(Error::usage("standard input can be read once, but every run of blocks reads it: name a file"));
         }
         let place = plan.directory.as_deref().map(absolute).transpose()?;

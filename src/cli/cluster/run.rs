@@ -41,7 +41,7 @@ pub(crate) fn run(options: &RunBlocks, quiet: bool) -> Result<()> {
     }
     let mut arguments = directory.manifest().arguments.clone();
     if options.compute.check && !arguments.iter().any(|argument| argument == "--check") {
-        arguments.insert(1, "--check".to_owned());
+        arguments.insert(1, "--check".into());
     }
     on_job(&arguments, Compute { directory: &directory, options, stats, quiet })
 }

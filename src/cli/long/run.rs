@@ -20,14 +20,13 @@ use pairwave::score::{Mode, Scoring};
 use pairwave::seq::{ReadOptions, SequenceId, SequenceStore, read_files, read_qualified};
 use pairwave::{Error, Result};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The sequence to take from a file: the one of this name, or the only one.
-fn choose(store: &SequenceStore, file: &str, name: Option<&str>, option: &str) -> Result<SequenceId> {
+fn choose(store: &SequenceStore, file: &Path, name: Option<&str>, option: &str) -> Result<SequenceId> {
     let names = || (0..store.len() as SequenceId).map(|id| store.name(id));
-    let wrong =
-        |message: String| Err(Error::Input { place: Place { file: file.to_owned(), ..Place::default() }, message });
+    let wrong = |message: String| Err(Error::Input { place: Place::of_file(file), message });
     let shown = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let Some(wanted) = name else {
         return match store.len() {
@@ -72,7 +71,7 @@ fn check_sam(options: &Long, query: (&SequenceStore, SequenceId), target: (&Sequ
         let is_long = is_reference && store.length(id) > i32::MAX as u32;
         let too_long = is_long.then(|| "SAM has no references of 2^31 symbols or more".to_owned());
         if let Some(message) = sam_name_problem(name, is_reference).or(too_long) {
-            let place = Place { file: file.clone(), record: Some(name.to_owned()), ..Place::default() };
+            let place = Place { record: Some(name.to_owned()), ..Place::of_file(file) };
             return Err(Error::Input { place, message: format!("{message}; use --format paf") });
         }
     }
@@ -135,7 +134,7 @@ impl JobCommand for Long {
         if self.checkpoint.is_none() {
             check_temporary()?;
         }
-        let paths = [self.query.as_str(), self.target.as_str()];
+        let paths = [&self.query, &self.target];
         let origin = self.checkpoint.is_some().then(|| self.request.fingerprint(LAYOUT)).transpose()?;
         // SAM has the qualities of reads.
         let read = if matches!(self.format, LongFormat::Sam { .. }) { read_qualified } else { read_files };

@@ -2,7 +2,7 @@
 
 use super::{format, mode};
 use crate::cli::args::{AllPairsArgs, ComputeArgs, FormatName, MachineArgs, PairsArgs};
-use crate::cli::common::{check_stats, check_strand, compute, output};
+use crate::cli::common::{check_stats, check_strand, compute, is_standard, output};
 use crate::cli::endings;
 use crate::cli::pairs::{Listing, PairsJob};
 use crate::cli::scoring::ScoringChoice;
@@ -10,6 +10,7 @@ use pairwave::output::{Field, Format};
 use pairwave::seq::Strand;
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::{Error, Result};
+use std::path::Path;
 
 impl TryFrom<PairsArgs> for PairsJob {
     type Error = Error;
@@ -54,8 +55,8 @@ impl TryFrom<PairsArgs> for PairsJob {
             (Some(b), None) => Listing::InStep(b),
             (b, Some(list)) => Listing::Listed { b, list },
         };
-        let inputs: Vec<&str> = std::iter::once(a.as_str()).chain(listing.paths()).collect();
-        if inputs.iter().filter(|&&input| input == "-").count() > 1 {
+        let inputs: Vec<&Path> = std::iter::once(a.as_path()).chain(listing.paths()).collect();
+        if inputs.iter().filter(|input| is_standard(input)).count() > 1 {
             return Err(Error::usage("standard input can be read once: only one of A, B and --pairs can be -"));
         }
         let output = output(args.output, &inputs)?;

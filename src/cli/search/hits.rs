@@ -80,9 +80,9 @@ impl HitWriter {
     }
 }
 
-/// A file's name without its folder.
-pub(super) fn file_name(path: &str) -> String {
-    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into())
+/// A file's name without its folder, to be shown.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).display().to_string()
 }
 
 /// A hit as writers take it.

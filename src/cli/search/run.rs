@@ -5,7 +5,7 @@ use super::{Search, SearchSelection, resolved};
 use crate::cli::args::SearchFormatName;
 use crate::cli::blocks::{BlockCommand, RowSink};
 use crate::cli::chance;
-use crate::cli::common::{Compute, check_strand, check_temporary};
+use crate::cli::common::{Compute, check_strand, check_temporary, is_standard};
 use crate::cli::progress::summary_lines;
 use crate::cli::runner::{Files, JobCommand, Runner};
 use pairwave::gpu::kernels::Family;
@@ -21,7 +21,7 @@ use pairwave::{Error, Result};
 use serde::Serialize;
 use std::fs::File;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What `pairwave search` reads.
@@ -73,9 +73,9 @@ impl JobCommand for Search {
         if self.format.name == SearchFormatName::Sam {
             check_temporary()?;
         }
-        if self.queries != "-" {
+        if !is_standard(&self.queries) {
             // A misspelt name is found out before a large database is read.
-            File::open(&self.queries).map_err(|source| Error::io(Path::new(&self.queries), source))?;
+            File::open(&self.queries).map_err(|source| Error::io(&self.queries, source))?;
         }
         let options = ReadOptions { alphabet: self.alphabet, degap: self.degap };
         let subjects = Arc::new(Subjects::open(&self.db, &options)?);
@@ -114,7 +114,7 @@ impl JobCommand for Search {
 impl BlockCommand for Search {
     type Job = jobs::Search;
 
-    fn inputs(&mut self) -> Vec<&mut String> {
+    fn inputs(&mut self) -> Vec<&mut PathBuf> {
         // Both have the same matrix, if one is given.
         let matrices = self.scoring.iter_mut().filter_map(|scoring| scoring.matrix_file());
         [&mut self.queries, &mut self.db].into_iter().chain(matrices).collect()

@@ -16,6 +16,7 @@ use crate::jobs::blocks::{Block, BlockSink, BlockSource, Divisible, Due, Listed,
 use crate::jobs::{Job, Run, Summary, engines};
 use crate::papara::Phylo;
 use crate::papara::search::Levels;
+use crate::seq::is_standard;
 
 /// What lasts from block to block.
 pub struct Session {
@@ -35,7 +36,7 @@ impl Divisible for PhyloAlignment {
     /// Reads the whole file.
     fn cut(&self, cells: u64) -> Result<Vec<Block>> {
         self.validate()?;
-        if matches!(&self.reads, ReadSource::File(path) if path == "-") {
+        if matches!(&self.reads, ReadSource::File(path) if is_standard(path)) {
             return Err(Error::usage_of("reads", "standard input can be read once only, but each block is read again"));
         }
         let mut source = Source::open(self)?;

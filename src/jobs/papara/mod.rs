@@ -15,6 +15,7 @@ mod source;
 pub mod spool;
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,7 +46,7 @@ const MANY_CELLS: u64 = 1 << 50;
 #[derive(Debug, Clone)]
 pub enum ReadSource {
     /// A file of FASTA or FASTQ, plain or compressed; `-` is standard input.
-    File(String),
+    File(PathBuf),
     /// The same in memory, with a name for errors.
     Bytes(String, Arc<[u8]>),
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -18,7 +19,7 @@ use crate::seq::store::SequenceStore;
 /// An opened database. What is read of it was checked before.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
-    name: String,
+    name: PathBuf,
     file: File,
     /// What the system said of the file when it was opened.
     opened: Stamp,
@@ -30,8 +31,8 @@ pub(super) struct DatabaseFile {
 
 impl DatabaseFile {
     /// Maps a file, and checks its head and foot; `name` stands for it in errors. Returns the lengths of its sequences too.
-    pub(super) fn open(name: &str, file: &File) -> Result<(Self, Vec<u32>)> {
-        let wrong = |message: String| input_error(Place { file: name.to_owned(), ..Place::default() }, message);
+    pub(super) fn open(name: &Path, file: &File) -> Result<(Self, Vec<u32>)> {
+        let wrong = |message: String| input_error(Place::of_file(name), message);
         let failed = |source| Error::io(name, source);
         let file = file.try_clone().map_err(failed)?;
         let opened = Stamp::of(&file).map_err(failed)?;
@@ -74,7 +75,7 @@ impl DatabaseFile {
     }
 
     fn wrong(&self, message: String) -> Error {
-        input_error(Place { file: self.name.clone(), ..Place::default() }, message)
+        input_error(Place::of_file(&self.name), message)
     }
 
     fn damaged(&self, what: &str) -> Error {

@@ -11,9 +11,9 @@ use super::layout::sum;
 use super::runs::{Key, Runs};
 use super::subjects::Size;
 use super::writer::Writer;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::seq::alphabet::{Alphabet, Code};
-use crate::seq::input::Input;
+use crate::seq::input::{Input, is_standard};
 use crate::seq::reader::{Duplicates, NAMED_DUPLICATES, ReadOptions, Recorder};
 use crate::seq::store::{SequenceId, SequenceStore};
 
@@ -111,12 +111,12 @@ impl Budget {
 ///
 /// # Errors
 /// As [`read_files`](crate::seq::read_files), but that a file of any size is read; [`Error::Io`] if nothing can be put aside.
-pub fn read_sorted(paths: &[&str], options: &MakeOptions, mut seen: impl FnMut(Size)) -> Result<Sorted> {
-    if paths.iter().filter(|&&path| path == "-").count() > 1 {
+pub fn read_sorted<P: AsRef<Path>>(paths: &[P], options: &MakeOptions, mut seen: impl FnMut(Size)) -> Result<Sorted> {
+    if paths.iter().filter(|path| is_standard(path.as_ref())).count() > 1 {
         return Err(Error::usage("standard input ('-') can be read only once"));
     }
     // As where all are held: a misspelt name must not cost minutes.
-    let inputs = paths.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>>>()?;
+    let inputs = paths.iter().map(|path| Input::open(path.as_ref())).collect::<Result<Vec<_>>>()?;
     let budget = Budget::new(options.memory);
     let (mut size, mut held, mut held_bytes) = (Size::default(), Vec::new(), 0);
     let mut runs = Runs::new(&options.aside, budget.merged);
@@ -156,17 +156,17 @@ pub fn read_sorted(paths: &[&str], options: &MakeOptions, mut seen: impl FnMut(S
     if !runs.is_empty() && !held.is_empty() {
         put_aside(&std::mem::take(&mut held), &mut runs)?;
     }
-    let source = paths.first().filter(|_| paths.len() == 1).map_or("the files together", |path| match *path {
-        "-" => "standard input",
-        path => path,
-    });
-    let (source, repeated) = (source.to_owned(), names.repeated()?);
+    let source = match paths {
+        [path] => Place::of_file(path).to_string(),
+        _ => "the files together".to_owned(),
+    };
+    let repeated = names.repeated()?;
     Ok(Sorted { size, alphabet, recode, held, runs, repeated, source, options: options.clone() })
 }
 
 /// Bytes that sequences take which are held and sorted.
 fn held_memory(store: &SequenceStore) -> u64 {
-    store.memory() + (store.len() * size_of::<Place>()) as u64
+    store.memory() + (store.len() * size_of::<HeldKey>()) as u64
 }
 
 /// Sorts what is held into a run.
@@ -264,12 +264,12 @@ impl NameSums {
 type Take<'a> = dyn FnMut(u64, &[u8], &[u8], &[Code]) -> Result<()> + 'a;
 
 /// A sequence that is held: its length, the part that it is in, and its number there.
-type Place = (Reverse<u32>, u32, SequenceId);
+type HeldKey = (Reverse<u32>, u32, SequenceId);
 
 /// Goes through what is held by falling length, then by record.
 fn write_held(held: &[Held], take: &mut Take<'_>) -> Result<()> {
     let count = held.iter().map(|held| held.store.len()).sum();
-    let mut order: Vec<Place> = Vec::with_capacity(count);
+    let mut order: Vec<HeldKey> = Vec::with_capacity(count);
     for (part, held) in (0..).zip(held) {
         order.extend((0..).zip(held.store.lengths()).map(|(id, &length)| (Reverse(length), part, id)));
     }

@@ -2,13 +2,14 @@
 
 use std::io::{BufRead, Read, Seek};
 use std::ops::{Range, RangeInclusive};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::file::DatabaseFile;
 use super::layout::{NAME_BYTES, is_database};
 use crate::error::{Error, Place, Result};
 use crate::seq::alphabet::Alphabet;
-use crate::seq::input::{Input, open_file};
+use crate::seq::input::{Input, is_standard, open_file};
 use crate::seq::reader::{AlphabetChoice, ReadOptions, Recorder, input_error};
 use crate::seq::store::{SequenceId, SequenceStore};
 
@@ -71,8 +72,9 @@ impl Subjects {
     /// # Errors
     /// As [`read_files`](crate::seq::read_files); [`Error::Input`] for a database that is damaged or truncated, that another
     /// version made, or whose alphabet is another.
-    pub fn open(path: &str, options: &ReadOptions) -> Result<Self> {
-        if path == "-" {
+    pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self> {
+        let path = path.as_ref();
+        if is_standard(path) {
             return Subjects::read(Input::open(path)?, options);
         }
         let failed = |source| Error::io(path, source);
@@ -84,7 +86,7 @@ impl Subjects {
             file.rewind().map_err(failed)?;
         }
         if !is_database(&start) {
-            return Subjects::read(Input::new(path, Box::new(file))?, options);
+            return Subjects::read(Input::new(&path.display().to_string(), Box::new(file))?, options);
         }
         let (database, lengths) = DatabaseFile::open(path, &file)?;
         let subjects = Subjects::of_file(database, lengths);
@@ -95,7 +97,7 @@ impl Subjects {
                     subjects.alphabet.letters(),
                     alphabet.letters()
                 );
-                Err(input_error(Place { file: path.to_owned(), ..Place::default() }, message))
+                Err(input_error(Place::of_file(path), message))
             }
             _ => Ok(subjects),
         }

@@ -4,6 +4,7 @@ use super::machine::{machine, settle};
 use super::{GPU_SPEED, Options, THREAD_SPEED, block_cells, broken, one_input};
 use crate::cli::blocks::BlockCommand;
 use crate::cli::cluster::foreseen::{Devices, foreseen};
+use crate::cli::common::is_standard;
 use crate::cli::pages;
 use pairwave::Result;
 use pairwave::cluster::mpi::Mpi;
@@ -11,6 +12,7 @@ use pairwave::cluster::ranks::{LEAD, Wire};
 use pairwave::gpu::adapter::Device;
 use pairwave::jobs::Job;
 use pairwave::jobs::blocks::Divisible;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Says what would be done, by whom, and in what time. All ranks do this.
@@ -48,8 +50,8 @@ pub(super) fn foresee<C: BlockCommand>(
     }
     settled?;
     let Some((run, offer)) = known else { return Ok(()) };
-    let inputs: Vec<String> = command.inputs().into_iter().map(|input| input.clone()).collect();
-    if inputs.iter().any(|input| input == "-") {
+    let inputs: Vec<PathBuf> = command.inputs().into_iter().map(|input| input.clone()).collect();
+    if inputs.iter().any(|input| is_standard(input)) {
         return Err(one_input());
     }
     let input = command.read(&run)?;
