@@ -94,12 +94,14 @@ impl Manifest {
             return refuse("this is no plan of a job, or it is damaged; make it anew".into());
         };
         let own = env!("CARGO_PKG_VERSION");
-        if format != FORMAT || version != own {
-            let form = if format == FORMAT { "" } else { " in another form" };
+        if version != own {
             return refuse(format!(
-                "version {version} of pairwave made this plan{form}, but this is {own}: rows of two versions are not put \
+                "version {version} of pairwave made this plan, and this is version {own}: rows of two versions are not put \
                  together; use {version}, or plan anew"
             ));
+        }
+        if format != FORMAT {
+            return refuse(format!("another build of version {own} made this plan, in another form; plan anew"));
         }
         let damaged = || refuse("the plan is damaged or was changed; make it anew".into());
         let Ok(Sealed { manifest, digest }) = serde_json::from_slice::<Sealed>(bytes) else { return damaged() };
