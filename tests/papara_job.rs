@@ -23,7 +23,7 @@ fn asset(set: &str, file: &str) -> String {
 }
 
 fn job(set: &str) -> PhyloAlignment {
-    let reference = Reference::read(&asset(set, "ref.nwk"), &asset(set, "ref.fasta"), AlphabetChoice::Detect);
+    let reference = Reference::read(asset(set, "ref.nwk"), asset(set, "ref.fasta"), AlphabetChoice::Detect);
     let reads = ReadSource::File(asset(set, "reads.fasta").into());
     PhyloAlignment { check: true, ..PhyloAlignment::new(Arc::new(reference.expect("it is right")), reads) }
 }

@@ -285,7 +285,7 @@ fn reads_lie_where_papara_puts_them() {
     let scheme = PhyloScheme::papara();
     for set in ["tiny", "tiny_aa"] {
         let path = |file: &str| format!("{}/assets/papara/{set}/{file}", env!("CARGO_MANIFEST_DIR"));
-        let reference = Reference::read(&path("ref.nwk"), &path("ref.fasta"), AlphabetChoice::Detect).unwrap();
+        let reference = Reference::read(path("ref.nwk"), path("ref.fasta"), AlphabetChoice::Detect).unwrap();
         let reads = fasta(&asset(&format!("{set}/reads.fasta")));
         for (model, name) in [(GapModel::Likelihood, "pgap"), (GapModel::Parsimony, "cgap")] {
             let vectors = edge_vectors(&reference, model, &pool);

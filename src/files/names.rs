@@ -39,7 +39,7 @@ pub fn from_text(text: &str) -> OsString {
         for part in parts {
             let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
             name.push(byte.unwrap_or_default());
-            name.extend_from_slice(part[if byte.is_some() { 2 } else { 0 }..].as_bytes());
+            name.extend_from_slice(&part.as_bytes()[if byte.is_some() { 2 } else { 0 }..]);
         }
         OsString::from_vec(name)
     }

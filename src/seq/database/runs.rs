@@ -181,7 +181,7 @@ mod tests {
             let mut found = Vec::new();
             runs.merge(|key: [u64; 2], payload| {
                 // The payload of some is left unread.
-                if key[0] % 2 == 0 {
+                if key[0].is_multiple_of(2) {
                     let mut bytes = Vec::new();
                     payload.read_to_end(&mut bytes).unwrap();
                     assert_eq!(bytes, vec![7; key[1] as usize]);
