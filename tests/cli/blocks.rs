@@ -290,6 +290,30 @@ fn input_that_was_changed_and_plans_of_others_are_refused() {
     assert!(refused(&["merge", &work]).contains("damaged or was changed"));
 }
 
+/// Other bytes of the same number, with the time of before: what `cp -p` or a coarse clock leaves.
+#[test]
+fn input_of_the_same_size_and_time_is_refused_if_its_bytes_changed() {
+    let folder = folder();
+    let genes = file(&folder, "genes.fa", fs::read(GENES).expect("it is there"));
+    let work = planned(&folder, "work", "24M", &["allpairs", &genes]);
+    let modified = fs::metadata(&genes).and_then(|known| known.modified()).expect("a time");
+    let right = fs::read(&genes).expect("it is there");
+    let mut wrong = right.clone();
+    let last = wrong.len() - 2;
+    wrong[last] = if wrong[last] == b'A' { b'C' } else { b'A' };
+    let write = |bytes: &[u8]| {
+        fs::write(&genes, bytes).expect("it can be written");
+        let file = fs::File::options().write(true).open(&genes).expect("it is there");
+        file.set_modified(modified).expect("the time can be set");
+    };
+    write(&wrong);
+    assert!(refused(&["run", &work, "--next", "--device", "cpu"]).contains("genes.fa: it is not what it was"));
+    write(&right);
+    runs(&["run", &work, "--next", "--device", "cpu"]);
+    write(&wrong);
+    assert!(refused(&["merge", &work]).contains("genes.fa: it is not what it was"));
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let folder = folder();

@@ -116,6 +116,60 @@ fn signals_that_are_ignored_hide_no_others() {
     }
 }
 
+/// Signals that end a process without asking leave no unfinished file either; the exit status is the signal's.
+#[test]
+fn other_signals_leave_no_file() {
+    use std::os::unix::process::ExitStatusExt;
+    for (signal, number) in [("ALRM", 14), ("XCPU", 24), ("ABRT", 6)] {
+        let folder = folder();
+        let input = file(&folder, "many.fa", many(20_000));
+        let output = path(&folder, "pairs.tsv");
+        let child = start(&["allpairs", &input, "-o", &output, "--device", "cpu"]);
+        wait(|| entries(folder.path()).len() == 2);
+        let ended = stop(child, signal);
+        // By the signal, or with the shell's code for it.
+        let code = ended.status.signal().or(ended.status.code().map(|code| code - 128));
+        assert_eq!(code, Some(number), "SIG{signal}: {ended:?}");
+        assert_eq!(entries(folder.path()), ["many.fa"], "SIG{signal}");
+    }
+}
+
+/// Nobody hears of SIGKILL: the next job with this output removes what it left.
+#[test]
+fn a_killed_job_is_tidied_up_by_the_next() {
+    let folder = folder();
+    let (large, small) = (file(&folder, "many.fa", many(20_000)), file(&folder, "some.fa", many(20)));
+    let output = path(&folder, "pairs.tsv");
+    let child = start(&["allpairs", &large, "-o", &output, "--device", "cpu"]);
+    wait(|| entries(folder.path()).len() == 3);
+    stop(child, "KILL");
+    assert_eq!(entries(folder.path()).len(), 3);
+    pairwave(&["allpairs", &small, "-o", &output, "--device", "cpu", "--quiet"]).assert().success();
+    assert_eq!(entries(folder.path()), ["many.fa", "pairs.tsv", "some.fa"]);
+}
+
+/// What is written on a device without space.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error() {
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["completions", "bash"],
+        &["man"],
+        &["devices", "--json"],
+        &["allpairs", GENES, "--device", "cpu", "--quiet"],
+        &["dist", GENES, "--device", "cpu", "--quiet"],
+        &["tree", GENES, "--device", "cpu", "--quiet"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device without space");
+        let ended = std::process::Command::new(program()).args(arguments).stdout(full).output().expect("it starts");
+        let message = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(message, "pairwave: error: standard output: no space left on device\n", "{arguments:?}");
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}");
+    }
+}
+
 /// A limit of the shell on files is an error like a full disk.
 #[test]
 fn a_file_that_grows_beyond_the_limit_is_an_error() {
