@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place of which only the file is known. Bytes of its name that are not UTF-8 are shown as U+FFFD.
+    /// A place with a file and nothing else. Bytes of its name that are not UTF-8 are shown as U+FFFD.
     pub fn of_file(path: impl AsRef<Path>) -> Self {
         Place { file: path.as_ref().display().to_string(), ..Place::default() }
     }

@@ -1,4 +1,4 @@
-//! Memory that does not grow with the input, or not faster than it: what is allocated is counted.
+//! Memory does not grow with the input, or no faster than the input. The allocator counts bytes.
 
 #[path = "support/counting.rs"]
 mod counting;
@@ -40,7 +40,7 @@ fn make(count: usize, memory: u64) -> (Vec<u8>, usize) {
 /// Making a database takes as much memory as was given, however many sequences there are.
 fn databases_take_what_they_were_given() {
     const MEMORY: u64 = 1 << 21;
-    // What readers and writers take besides.
+    // Buffers of readers and writers.
     const BUFFERS: usize = 5 << 20;
     for count in [50_000, 400_000] {
         let (bytes, taken) = make(count, MEMORY);
@@ -51,7 +51,7 @@ fn databases_take_what_they_were_given() {
     }
 }
 
-/// A long read beside few sites takes memory for the read, not for all cells or for many rows as long as the read.
+/// Memory for a long read and few sites grows with the read's length, not with all cells.
 fn long_reads_take_memory_for_themselves() {
     const SITES: u32 = 10;
     const BYTES_A_SYMBOL: usize = 64;
@@ -70,7 +70,7 @@ fn long_reads_take_memory_for_themselves() {
     }
 }
 
-// One test: what others allocate at the same time would count.
+// One test: allocations of other tests would count.
 #[test]
 fn memory_is_bounded() {
     databases_take_what_they_were_given();

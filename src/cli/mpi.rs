@@ -110,7 +110,7 @@ fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
     let mut words = typed.iter().skip_while(|word| *word != "mpi").skip(1);
     let mut kept = Vec::new();
     while let Some(word) = words.next() {
-        // Options are told by ASCII, which is the same in both.
+        // Option names are ASCII, which is the same in both.
         let text = word.to_string_lossy();
         if text == "--" {
             kept.push(word.clone());

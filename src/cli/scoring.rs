@@ -184,7 +184,7 @@ impl ScoringChoice {
     }
 }
 
-/// Whether a name is that of a built-in matrix.
+/// Whether a built-in matrix has this name.
 pub(super) fn is_built_in(name: &Path) -> bool {
     name.to_str().and_then(SubstitutionMatrix::built_in).is_some()
 }

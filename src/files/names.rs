@@ -1,6 +1,6 @@
 //! Names of files and arguments as text, for files that hold UTF-8 only: plans, checkpoints and messages of ranks.
 //!
-//! What is UTF-8 stays as it is. Any other byte becomes NUL and two hexadecimal digits. The system allows NUL in no name and in
+//! UTF-8 stays as it is. Any other byte becomes NUL and two hexadecimal digits. The system allows NUL in no name and in
 //! no argument, so that every text stands for one name.
 
 use std::ffi::{OsStr, OsString};
@@ -63,7 +63,7 @@ pub(crate) fn deserialize<'a, T: From<OsString>, D: Deserializer<'a>>(deserializ
     Ok(from_text(&String::deserialize(deserializer)?).into())
 }
 
-/// The same for several names.
+/// Converts several names.
 pub(crate) mod list {
     use super::*;
 

@@ -255,7 +255,7 @@ pub(super) struct Recorder {
     /// Whether a record with a sequence was read.
     has_sequence: bool,
     choice: AlphabetChoice,
-    /// What decides on the alphabet, if letters are compared with that.
+    /// The database or the alignment whose alphabet is used, if letters are compared with that alphabet.
     compared_with: Option<&'static str>,
     limits: Limits,
     /// Lines before the first one that needletail sees.
@@ -308,8 +308,7 @@ impl Recorder {
         recorder
     }
 
-    /// Warns if the letters so far look to be of another alphabet than what they are compared with. Later letters are not looked
-    /// at.
+    /// Warns if the letters so far look like another alphabet. Later letters are not compared.
     pub(super) fn end_comparison(&mut self) {
         let other = self.compared_with.take().filter(|_| !self.loaded.census.is_empty());
         if let Some(other) = other {
@@ -660,8 +659,7 @@ pub(super) struct Duplicates {
 }
 
 impl Duplicates {
-    /// So many records have the name of an earlier one. `distinct` are such names, of more than [`NAMED_DUPLICATES`] the first
-    /// and one more.
+    /// `records` records have the name of an earlier one. `distinct` holds such names, at most [`NAMED_DUPLICATES`] and one more.
     pub(super) fn new(records: u64, mut distinct: Vec<String>) -> Self {
         let more = distinct.len() > NAMED_DUPLICATES;
         distinct.truncate(NAMED_DUPLICATES);

@@ -134,7 +134,7 @@ fn other_signals_leave_no_file() {
     }
 }
 
-/// Nobody hears of SIGKILL: the next job with this output removes what it left.
+/// SIGKILL cannot be caught. The next job with the same output removes the unfinished file.
 #[test]
 fn a_killed_job_is_tidied_up_by_the_next() {
     let folder = folder();
@@ -148,7 +148,7 @@ fn a_killed_job_is_tidied_up_by_the_next() {
     assert_eq!(entries(folder.path()), ["many.fa", "pairs.tsv", "some.fa"]);
 }
 
-/// What is written on a device without space.
+/// Writing to a device without space fails with one error.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_device_is_an_error() {

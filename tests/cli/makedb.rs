@@ -105,7 +105,7 @@ fn wrong_databases_and_options() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Searches a database to which `change` does something after it was mapped and before the queries come. Returns the error.
+/// Searches a database that `change` modifies after it was mapped and before the queries come. Returns the error.
 #[cfg(target_os = "linux")]
 fn search_changed(change: impl FnOnce(&str)) -> String {
     use std::io::{Read, Write};
@@ -149,7 +149,7 @@ fn a_database_that_is_cut_gives_one_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_database_that_is_overwritten_gives_one_error() {
-    // The same bytes, too: nothing says of what was read that it was these.
+    // The same bytes count as a change, too: other bytes may have been there for a while.
     for changed in [0, 1] {
         let message = search_changed(|db| {
             let mut bytes = std::fs::read(db).expect("it is there");

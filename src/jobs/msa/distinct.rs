@@ -11,9 +11,9 @@ use crate::tree::{Distances, GuideTree, Join};
 /// The distinct sequences of a store.
 #[derive(Debug)]
 pub(super) struct Distinct {
-    /// Of each sequence the number of its distinct sequence.
+    /// The number of each sequence's distinct sequence.
     numbers: Vec<usize>,
-    /// The sequences, each once, in the order in which they occur first.
+    /// Each sequence once, in order of first occurrence.
     pub(super) sequences: Arc<SequenceStore>,
 }
 

@@ -141,14 +141,14 @@ impl<T: Number> State<T> {
         }
     }
 
-    /// Adds to `kept` all that the cells from a diagonal on are computed from.
+    /// Appends to `kept` the cells from which a diagonal and all later ones are computed.
     pub(super) fn save(&self, diagonal: usize, limits: Limits, kept: &mut Vec<T>) {
         let window = limits.before(diagonal);
         let all = [&self.before_last, &self.last, &self.deleted, &self.inserted];
         all.into_iter().for_each(|own| kept.extend_from_slice(&own[window.clone()]));
     }
 
-    /// Takes back what was saved; what was not is never read.
+    /// Restores the cells that `save` kept. Other cells are not read.
     pub(super) fn restore(&mut self, diagonal: usize, limits: Limits, kept: &[T]) {
         let window = limits.before(diagonal);
         let all = [&mut self.before_last, &mut self.last, &mut self.deleted, &mut self.inserted];

@@ -18,7 +18,7 @@ const LEAST_BLOCK: usize = 128;
 pub(super) struct Pass<T, const LANES: usize> {
     sets: Sets<T>,
     state: State<T>,
-    /// What each block is computed from, one after the other.
+    /// The cells from which each block is computed, block by block.
     kept: Vec<Vec<T>>,
     directions: Vec<u8>,
 }

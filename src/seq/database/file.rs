@@ -21,7 +21,7 @@ use crate::seq::store::SequenceStore;
 pub(super) struct DatabaseFile {
     name: PathBuf,
     file: File,
-    /// What the system said of the file when it was opened.
+    /// Size and time of the file when it was opened.
     opened: Stamp,
     map: Arc<Backing>,
     foot: Foot,
@@ -204,7 +204,7 @@ impl DatabaseFile {
     }
 }
 
-/// By what a change of a file is noticed.
+/// Size and time of a file, to notice a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,

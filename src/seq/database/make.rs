@@ -1,7 +1,7 @@
 //! Makes a database of files of sequences that need not fit into memory.
 //!
-//! What was read is sorted whenever it fills the memory that may be taken, and put aside as a run ([`Runs`]). In the end the
-//! runs are merged. Nothing that is held grows with the number of records.
+//! Sequences are sorted whenever they fill their part of the memory, and written to a temporary file as a run ([`Runs`]). The
+//! runs are merged at the end. Memory does not grow with the number of records.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -25,8 +25,7 @@ const RECORDS_A_STEP: u64 = 1 << 12;
 pub struct MakeOptions {
     /// How its inputs are read.
     pub read: ReadOptions,
-    /// Bytes of memory that are taken at most, in about, however many sequences there are. A sequence that is longer is held
-    /// all the same.
+    /// Approximate limit of memory in bytes, for any number of sequences. A sequence that is longer is held all the same.
     pub memory: u64,
     /// Directory for what does not fit. The files there have no names where the system knows such files.
     pub aside: PathBuf,
@@ -51,10 +50,10 @@ pub struct Sorted {
     /// From the codes that were read, if those are of another alphabet.
     recode: Option<Vec<Code>>,
     held: Vec<Held>,
-    /// What was put aside.
+    /// Sorted sequences in temporary files.
     runs: Runs,
     repeated: Repeated,
-    /// What the names that occur more than once are names of, for the warning.
+    /// The input, for the warning of repeated names.
     source: String,
     options: MakeOptions,
 }
@@ -91,11 +90,13 @@ impl Key for SequenceKey {
 
 /// How the memory is divided.
 struct Budget {
+    /// Bytes of the sequences of a run.
     sequences: u64,
+    /// Bytes of the hashes of names of a run.
     names: u64,
-    /// Of the readers of runs that are merged.
+    /// Bytes of the read buffers of merged runs.
     merged: u64,
-    /// Of the database's sections that wait.
+    /// Bytes of the database sections that wait until the codes are written.
     waiting: u64,
 }
 
@@ -169,7 +170,7 @@ fn held_memory(store: &SequenceStore) -> u64 {
     store.memory() + (store.len() * size_of::<HeldKey>()) as u64
 }
 
-/// Sorts what is held into a run.
+/// Writes the held sequences to a run, in order.
 fn put_aside(held: &[Held], runs: &mut Runs) -> Result<()> {
     runs.add::<SequenceKey>(|run| {
         write_held(held, &mut |record, name, description, codes| {
@@ -182,14 +183,13 @@ fn put_aside(held: &[Held], runs: &mut Runs) -> Result<()> {
 
 /// The hash of each record's name, to find names that occur more than once.
 struct NameSums {
-    /// What is not put aside: hashes and records.
+    /// Hashes and records that are not in a run yet.
     held: Vec<NameKey>,
     most_held: usize,
     runs: Runs,
 }
 
-/// A hash of a name and the record that has it. 64 bits stand for a name: two of a billion names meet by chance in one of 37
-/// such databases.
+/// The hash of a name, and its record. Two of a billion different names have the same 64-bit hash in one of 37 databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct NameKey {
@@ -281,7 +281,7 @@ fn write_held(held: &[Held], take: &mut Take<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Goes through what was put aside by falling length, then by record.
+/// Passes all sequences of runs to `take` by falling length, then by record.
 fn write_runs(runs: Runs, take: &mut Take<'_>) -> Result<()> {
     let (mut bytes, aside) = (Vec::new(), runs.aside().to_owned());
     runs.merge(|key: SequenceKey, payload| {
@@ -313,7 +313,7 @@ impl Sorted {
     /// # Errors
     /// [`Error::Io`] if the system fails, and what `step` returns.
     ///
-    /// Names that occur more than once are told in one warning.
+    /// One warning lists names that occur more than once.
     pub fn write(self, to: impl Write, name: &Path, mut step: impl FnMut(u64) -> Result<()>) -> Result<Made> {
         let Sorted { size, alphabet, recode, held, runs, repeated, source, options } = self;
         let waiting = Budget::new(options.memory).waiting;

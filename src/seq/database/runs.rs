@@ -10,7 +10,7 @@ use bytemuck::Pod;
 
 use crate::error::{Error, Result};
 
-/// Most runs of a level; so many are merged into one run of the next level, which bounds open files and buffers.
+/// Maximum runs of a level. A full level is merged into one run of the next level, which bounds open files and buffers.
 const RUNS_OF_LEVEL: usize = 64;
 /// Bytes of the smallest read buffer of a run.
 const MIN_BUFFER: u64 = 1 << 13;

@@ -10,7 +10,7 @@ use super::subjects::Size;
 use crate::error::{Error, Result};
 use crate::seq::alphabet::{Alphabet, Code, PAD};
 
-/// Most bytes of a section that stay in memory until it can be written; what is more goes to a file.
+/// Maximum bytes of a section that wait in memory. The rest waits in a temporary file.
 const MAX_SPOOLED: u64 = 32 << 20;
 
 /// Writes codes as they come; the other sections wait in files without a name.
@@ -28,8 +28,8 @@ pub(super) struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a database; `name` stands for it in errors. Sections that have to wait take `memory` bytes; what is more is put
-    /// aside into a directory.
+    /// Begins a database; `name` stands for it in errors. Sections that have to wait take `memory` bytes; the rest goes to
+    /// temporary files in `aside`.
     pub(super) fn new(to: W, name: &Path, alphabet: Alphabet, aside: &Path, memory: u64) -> Result<Self> {
         let spooled = (memory / (SECTIONS as u64 - 1)).min(MAX_SPOOLED) as usize;
         let mut to = Summed { to, block: Vec::with_capacity(BLOCK_BYTES as usize), position: 0, sums: Vec::new() };
