@@ -103,16 +103,19 @@ fn open_cells(
     let begin = Instant::now();
     let opened = tuned(&adapters, scoring, cells);
     tracing::debug!(adapters = opened.len(), cells, seconds = begin.elapsed().as_secs_f64(), "opened");
+    // A card with little memory gets small batches, and the threads may be quicker. The queue shares the work out by speed.
+    let is_short = adapters.iter().any(|(found, memory)| is_short(found, *memory));
+    let is_helped = options.devices.is_empty() && is_short;
     for engine in opened {
         match engine {
-            Ok(engine) => engines.push(Box::new(engine.with_kernel(options.kernel).with_pool(Arc::clone(pool)))),
+            Ok(engine) => {
+                let engine = engine.with_kernel(options.kernel).with_pool(Arc::clone(pool)).with_busy_host(is_helped);
+                engines.push(Box::new(engine));
+            }
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => tracing::warn!("{error}; going on without it"),
         }
     }
-    // A card with little memory gets small batches, and the threads may be quicker. The queue shares the work out by speed.
-    let is_short = adapters.iter().any(|(found, memory)| is_short(found, *memory));
-    let is_helped = options.devices.is_empty() && is_short;
     if is_helped && !engines.is_empty() {
         tracing::info!("little memory is free on the device: the threads of the CPU compute as well");
     }

@@ -146,6 +146,8 @@ pub struct PairsHost {
     tiles: Tiles,
     /// Threads that share what the host computes.
     pool: Option<Arc<rayon::ThreadPool>>,
+    /// The pool's threads compute pairs of their own.
+    is_host_busy: bool,
     /// Bytes that the output of a batch with alignments may take.
     output_budget: u64,
     /// Words of runs expected for a symbol, without and with a filter.
@@ -195,6 +197,7 @@ impl GpuEngine {
             max_slots,
             tiles: Tiles::new(TileShape::for_adapter(found)),
             pool: None,
+            is_host_busy: false,
             output_budget: kit.binding.min(MOST_OUTPUT_BYTES),
             words_a_symbol: FIRST_WORDS_A_SYMBOL,
             prices: Prices::new(config, assumed_speed),
@@ -211,6 +214,12 @@ impl GpuEngine {
     /// engine on a thread of the pool.
     pub fn with_pool(mut self, pool: Arc<rayon::ThreadPool>) -> Self {
         self.host.pool = Some(pool);
+        self
+    }
+
+    /// Sets whether the pool's threads compute other pairs meanwhile. Then tracing on the host costs as much as with one thread.
+    pub(crate) fn with_busy_host(mut self, is_busy: bool) -> Self {
+        self.host.is_host_busy = is_busy;
         self
     }
 

@@ -79,8 +79,11 @@ impl PairsHost {
         }
     }
 
-    /// Threads of the host that trace what the device does not.
+    /// Returns the number of host threads that trace pairs for the device; 1 if the threads compute other pairs meanwhile.
     pub(super) fn threads(&self) -> usize {
+        if self.is_host_busy {
+            return 1;
+        }
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.pool.as_ref().map_or_else(all, |pool| pool.current_num_threads())
     }
