@@ -100,6 +100,16 @@ impl Distinct {
         GuideTree { leaves, joins }
     }
 
+    /// Sets the distances of identical sequences to 0, in distances of all sequences.
+    pub(super) fn without_copies(&self, mut distances: Distances) -> Distances {
+        for (b, second) in self.numbers.iter().enumerate() {
+            for (a, _) in self.numbers[..b].iter().enumerate().filter(|&(_, first)| first == second) {
+                distances.set(a, b, 0.0);
+            }
+        }
+        distances
+    }
+
     /// The distances of all sequences; 0 between identical ones.
     pub(super) fn distances(&self, distances: Distances) -> Distances {
         if self.are_all() {
@@ -146,6 +156,9 @@ mod tests {
         let all = distinct.distances(distances);
         let found = [(0, 2), (2, 3), (1, 4), (0, 1), (3, 4), (5, 3), (4, 5)].map(|(a, b)| all.get(a, b));
         assert_eq!(found, [0.0, 0.0, 0.0, 0.5, 0.5, 0.25, 0.75]);
+        let mut of_all = all.clone();
+        [(0, 2), (2, 3), (1, 4)].into_iter().for_each(|(a, b)| of_all.set(a, b, 0.125));
+        assert_eq!(distinct.without_copies(of_all), all);
     }
 
     #[test]

@@ -267,7 +267,10 @@ impl MultiAlign {
             let outcome = posterior::align_gathered(sequences, options, along, gathered, pool, &run.interrupt)?;
             (outcome.alignment, outcome.tree, Some(outcome.distances))
         };
-        let own = own.filter(|_| self.needs_distances).map(|own| distinct.distances(own));
+        let own = own.filter(|_| self.needs_distances).map(|own| match guided {
+            true => Distinct::new(&self.sequences).without_copies(own),
+            false => distinct.distances(own),
+        });
         let (alignment, tree) = (distinct.alignment(alignment)?, distinct.tree(tree));
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
         let order = tree.order();
