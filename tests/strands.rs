@@ -14,7 +14,7 @@ use pairwave::gpu::adapter::Device;
 use pairwave::jobs::EditFilter;
 use pairwave::pairs::mock::MockEngine;
 use pairwave::pairs::{Pairs, oracle};
-use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, IdentityDefinition, Limit, Mode, Scoring};
+use pairwave::score::{Ambiguity, EditMode, EditScheme, Equality, Found, IdentityDefinition, Limit, Mode, Scoring};
 use pairwave::seq::{Alphabet, Code, SequenceStore, Strand, StrandOf};
 use pairwave::{AllPairs, EditDistances, EditResult, Job, PairResult, Run};
 use support::{Rng, rng};
@@ -214,8 +214,10 @@ fn expected_distances(job: &EditDistances) -> Vec<EditResult> {
         let of = |&strand: &StrandOf| {
             let codes = on(strand, job.patterns.codes(pattern));
             let found = edit_oracle::find(&codes, text, &job.scheme);
+            let end = found.first_end(job.scheme.mode, codes.len() as u32);
+            let found = Found { end, ..found };
             let limit = job.scheme.limit(codes.len() as u32, text.len() as u32);
-            let ends = (1..).zip(edit_oracle::last_row(&codes, text, &job.scheme).into_iter().skip(1));
+            let ends = (0..).zip(edit_oracle::last_row(&codes, text, &job.scheme));
             let ends = ends.filter(|&(_, distance)| job.all_ends && distance <= limit);
             let ends = ends.map(|(end, distance)| (region.start + end, distance)).collect();
             (found, strand, ends)
