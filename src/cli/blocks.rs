@@ -1,7 +1,7 @@
 //! Jobs in blocks: what is valid of `pairwave plan`, `run` and `merge`, and what a command needs so that its job can be cut.
 
 use super::args::{BlockJob, MergeArgs, PlanArgs, RunArgs};
-use super::common::{Compute, check_others, check_stats, compute, threads};
+use super::common::{Compute, check_others, check_stats, compute, threads, words_of_job};
 use super::endings;
 use super::runner::{JobCommand, Runner};
 use super::size;
@@ -89,28 +89,10 @@ impl Plan {
 /// The command line of the job in that of its plan: from the job's name on, and without the options of the plan.
 fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
     // '--out' is what searches call the output, too.
-    const WITH_VALUE: [&str; 6] = ["--block-seconds", "--block-cells", "--max-blocks", "--speed", "--output", "--out"];
-    const ALONE: [&str; 5] = ["--dry-run", "--quiet", "--verbose", "-v", "-o"];
-    // The program's name, options of all commands, 'plan'.
-    let mut words = typed.iter().skip_while(|word| *word != "plan").skip(1);
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        // Option names are ASCII, which is the same in both.
-        let text = word.to_string_lossy();
-        if text == "--" {
-            kept.push(word.clone());
-            kept.extend(words.by_ref().cloned());
-        } else if WITH_VALUE.contains(&&*text) || text == "-o" {
-            words.next();
-        } else {
-            let name = text.split('=').next().unwrap_or_default();
-            let is_output = text.starts_with("-o") && text.len() > 2;
-            if !(WITH_VALUE.contains(&name) || ALONE.contains(&&*text) || is_output) {
-                kept.push(word.clone());
-            }
-        }
-    }
-    kept
+    const WITH_VALUE: [&str; 7] =
+        ["--block-seconds", "--block-cells", "--max-blocks", "--speed", "--output", "--out", "-o"];
+    const ALONE: [&str; 4] = ["--dry-run", "--quiet", "--verbose", "-v"];
+    words_of_job(typed, "plan", &WITH_VALUE, &ALONE)
 }
 
 /// Which blocks to compute.

@@ -6,6 +6,7 @@ use super::{endings, size};
 use pairwave::seq::reader::AlphabetChoice;
 use pairwave::seq::{Alphabet, Renamed, Strand};
 use pairwave::{Error, Result};
+use std::ffi::OsString;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,32 @@ pub(super) fn machine(args: MachineArgs) -> Result<(Compute, Option<PathBuf>)> {
         check: args.check,
     };
     Ok((compute, args.stats))
+}
+
+/// Returns the words of a job in the command line of `command`, which runs the job: from the job's name on, and without the
+/// options of `command`. These are followed by a value (`with_value`) or are not (`alone`).
+pub(super) fn words_of_job(typed: &[OsString], command: &str, with_value: &[&str], alone: &[&str]) -> Vec<OsString> {
+    // The program's name, options of all commands, the command.
+    let mut words = typed.iter().skip_while(|word| *word != command).skip(1);
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        // Option names are ASCII, which `to_string_lossy` keeps.
+        let text = word.to_string_lossy();
+        if text == "--" {
+            kept.push(word.clone());
+            kept.extend(words.by_ref().cloned());
+        } else if with_value.contains(&&*text) {
+            words.next();
+        } else {
+            let name = text.split('=').next().unwrap_or_default();
+            // A short option, and its value in the same word.
+            let is_short = |option: &&str| option.len() == 2 && text.starts_with(option);
+            if !(with_value.contains(&name) || alone.contains(&&*text) || with_value.iter().any(is_short)) {
+                kept.push(word.clone());
+            }
+        }
+    }
+    kept
 }
 
 /// Whether a path stands for standard input or standard output.

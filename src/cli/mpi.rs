@@ -1,6 +1,7 @@
 //! `pairwave mpi`: what is valid.
 
 use super::args::{InputName, MpiArgs, MpiJob, ResultsName};
+use super::common::words_of_job;
 use super::size;
 use pairwave::{Error, Result};
 use std::ffi::OsString;
@@ -107,21 +108,7 @@ fn job_arguments(typed: &[OsString]) -> Vec<OsString> {
         ["--work", "--input", "--results", "--block-seconds", "--block-cells", "--gpus-per-rank"];
     // Not `-q`, which is an option of papara; of other jobs it does no harm.
     const ALONE: [&str; 6] = ["--resume", "--keep", "--dry-run", "--quiet", "--verbose", "-v"];
-    let mut words = typed.iter().skip_while(|word| *word != "mpi").skip(1);
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        // Option names are ASCII, which is the same in both.
-        let text = word.to_string_lossy();
-        if text == "--" {
-            kept.push(word.clone());
-            kept.extend(words.by_ref().cloned());
-        } else if WITH_VALUE.contains(&&*text) {
-            words.next();
-        } else if !WITH_VALUE.contains(&text.split('=').next().unwrap_or_default()) && !ALONE.contains(&&*text) {
-            kept.push(word.clone());
-        }
-    }
-    kept
+    words_of_job(typed, "mpi", &WITH_VALUE, &ALONE)
 }
 
 /// Whether this process is a rank that has nothing to say about a wrong command line, because another one does: by what
