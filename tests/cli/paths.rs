@@ -88,8 +88,8 @@ fn run(folder: &Path, job: &str, mark: &[u8]) -> Command {
     command
 }
 
-/// What all jobs write in a directory: each file's bytes by its name without `mark`, and what the last one prints. Nothing is said on
-/// standard error.
+/// Runs all jobs in a directory. Returns each file's bytes by its name without `mark`, and the output of the last job. Checks that
+/// standard error stays empty.
 fn written(folder: &Path, mark: &[u8]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     fs::create_dir(folder).unwrap();
     inputs(folder, mark);

@@ -141,7 +141,7 @@ impl<T: Number> State<T> {
         }
     }
 
-    /// Appends to `kept` the cells from which a diagonal and all later ones are computed.
+    /// Appends to `kept` the cells that a diagonal and all later diagonals depend on.
     pub(super) fn save(&self, diagonal: usize, limits: Limits, kept: &mut Vec<T>) {
         let window = limits.before(diagonal);
         let all = [&self.before_last, &self.last, &self.deleted, &self.inserted];

@@ -18,7 +18,7 @@ const LEAST_BLOCK: usize = 128;
 pub(super) struct Pass<T, const LANES: usize> {
     sets: Sets<T>,
     state: State<T>,
-    /// The cells from which each block is computed, block by block.
+    /// The cells that each block depends on, block by block.
     kept: Vec<Vec<T>>,
     directions: Vec<u8>,
 }

@@ -189,7 +189,7 @@ struct NameSums {
     runs: Runs,
 }
 
-/// The hash of a name, and its record. Two of a billion different names have the same 64-bit hash in one of 37 databases.
+/// The hash of a name, and its record. In one of 37 databases of a billion names, two different names have the same 64-bit hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 struct NameKey {
