@@ -31,10 +31,9 @@ pub(super) struct DatabaseFile {
 
 impl DatabaseFile {
     /// Maps a file, and checks its head and foot; `name` stands for it in errors. Returns the lengths of its sequences too.
-    pub(super) fn open(name: &Path, file: &File) -> Result<(Self, Vec<u32>)> {
+    pub(super) fn open(name: &Path, file: File) -> Result<(Self, Vec<u32>)> {
         let wrong = |message: String| input_error(Place::of_file(name), message);
         let failed = |source| Error::io(name, source);
-        let file = file.try_clone().map_err(failed)?;
         let opened = Stamp::of(&file).map_err(failed)?;
         if opened.bytes == 0 {
             return Err(wrong("the file is empty".to_owned()));

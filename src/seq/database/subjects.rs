@@ -88,7 +88,7 @@ impl Subjects {
         if !is_database(&start) {
             return Subjects::read(Input::new(&path.display().to_string(), Box::new(file))?, options);
         }
-        let (database, lengths) = DatabaseFile::open(path, &file)?;
+        let (database, lengths) = DatabaseFile::open(path, file)?;
         let subjects = Subjects::of_file(database, lengths);
         match options.alphabet {
             AlphabetChoice::Fixed(alphabet) if alphabet != subjects.alphabet => {
@@ -104,7 +104,7 @@ impl Subjects {
     }
 
     /// Those of an opened database.
-    pub(super) fn of_file(file: DatabaseFile, lengths: Vec<u32>) -> Self {
+    fn of_file(file: DatabaseFile, lengths: Vec<u32>) -> Self {
         let foot = *file.foot();
         let size = Size { sequences: foot.sequences, symbols: foot.symbols };
         let marks = marks(&lengths);
