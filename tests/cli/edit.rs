@@ -68,10 +68,9 @@ fn candidates_in_the_order_of_the_file() {
     let paf = edit(&[&primers, GENES, "--pairs", &pairs, "--mode", "prefix", "--format", "paf"]);
     assert_snapshot!("candidates_paf", paf);
     // From standard input, compressed.
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    std::io::Write::write_all(&mut encoder, &std::fs::read(&pairs).unwrap()).unwrap();
+    let compressed = gzipped(std::fs::read(&pairs).unwrap());
     let arguments = ["edit", "--quiet", &*primers, GENES, "--pairs", "-", "--mode", "infix", "--align"];
-    pairwave(&arguments).write_stdin(encoder.finish().unwrap()).assert().success().stdout(infix);
+    pairwave(&arguments).write_stdin(compressed).assert().success().stdout(infix);
 }
 
 #[test]

@@ -111,6 +111,13 @@ fn file(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
     path
 }
 
+/// Returns the bytes compressed by gzip.
+fn gzipped(bytes: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, bytes.as_ref()).expect("a vector takes all");
+    encoder.finish().expect("a vector takes all")
+}
+
 /// A path in a directory as an argument.
 fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().expect("temporary paths are text").to_owned()

@@ -37,11 +37,7 @@ fn files_together_are_as_one_file() {
     let genes = std::fs::read_to_string(GENES).expect("it is there");
     let middle = genes.match_indices("\n>").nth(5).expect("a sixth gene").0 + 1;
     let first = file(&folder, "a.fa", &genes[..middle]);
-    let second = {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        std::io::Write::write_all(&mut encoder, &genes.as_bytes()[middle..]).expect("a vector takes all");
-        file(&folder, "b.gz", encoder.finish().expect("a vector takes all"))
-    };
+    let second = file(&folder, "b.gz", gzipped(&genes[middle..]));
     let [whole, parts, piped] = ["whole.pwdb", "parts.pwdb", "piped.pwdb"].map(|name| path(&folder, name));
     said(&["makedb", GENES, "-o", &whole]);
     said(&["makedb", &first, &second, "-o", &parts, "--memory", "16M"]);
@@ -149,7 +145,7 @@ fn a_database_that_is_cut_gives_one_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_database_that_is_overwritten_gives_one_error() {
-    // The same bytes count as a change, too: other bytes may have been there for a while.
+    // Writing the same bytes is a change, too: other bytes may have been there for a while.
     for changed in [0, 1] {
         let message = search_changed(|db| {
             let mut bytes = std::fs::read(db).expect("it is there");
@@ -168,11 +164,7 @@ fn a_database_comes_through_no_pipe() {
     let (proteins, db) = (file(&folder, "p.fa", PROTEINS), path(&folder, "p.pwdb"));
     said(&["makedb", &proteins, "-o", &db]);
     let bytes = std::fs::read(&db).expect("it was made");
-    let zipped = {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        std::io::Write::write_all(&mut encoder, &bytes).expect("a vector takes all");
-        file(&folder, "p.pwdb.gz", encoder.finish().expect("a vector takes all"))
-    };
+    let zipped = file(&folder, "p.pwdb.gz", gzipped(&bytes));
     for arguments in [["search", &proteins, "-"], ["search", &proteins, &zipped]] {
         let run = pairwave(&arguments).write_stdin(bytes.clone()).assert().code(2).stdout("");
         let message = String::from_utf8(run.get_output().stderr.clone()).expect("text");

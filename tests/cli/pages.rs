@@ -175,9 +175,7 @@ fn files_of_the_documentation(folder: &TempDir) {
         file(folder, name, proteins);
     }
     let compressed = |name: &str, text: &str| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        std::io::Write::write_all(&mut encoder, text.as_bytes()).expect("a vector takes all");
-        file(folder, name, encoder.finish().expect("a vector takes all"));
+        file(folder, name, gzipped(text));
     };
     for (name, text) in [("a.fa", &one), ("b.fa", &other), ("genome.fa", &one)] {
         file(folder, name, text);

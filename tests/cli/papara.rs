@@ -207,12 +207,10 @@ fn standard_input_and_short_names() {
     let inputs = inputs(&folder);
     let expected = success(papara(inputs.each_ref().map(String::as_str)).arg("--quiet")).0;
     for (index, input) in inputs.iter().enumerate() {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        std::io::Write::write_all(&mut encoder, read(input).as_bytes()).unwrap();
         let mut inputs = inputs.clone();
         inputs[index] = "-".into();
         let arguments = ["-q", "papara", "-t", &inputs[0], "-s", &inputs[1], "-q", &inputs[2], "-o", "-"];
-        let run = pairwave(&arguments).write_stdin(encoder.finish().unwrap()).assert().success();
+        let run = pairwave(&arguments).write_stdin(gzipped(read(input))).assert().success();
         run.stderr("").stdout(expected.clone());
     }
 }

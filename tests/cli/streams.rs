@@ -1,6 +1,6 @@
 //! Which stream gets what; files that are compressed; standard input.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
 use insta::assert_snapshot;
 
@@ -64,9 +64,7 @@ fn standard_input_is_read_plain_and_compressed() {
     let folder = folder();
     let input = file(&folder, "small.fa", SMALL);
     let expected = run(&[&input, "--quiet"]).output().unwrap().stdout;
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(SMALL.as_bytes()).unwrap();
-    for bytes in [SMALL.as_bytes().to_vec(), encoder.finish().unwrap()] {
+    for bytes in [SMALL.as_bytes().to_vec(), gzipped(SMALL)] {
         run(&["-"]).write_stdin(bytes).assert().success().stdout(expected.clone());
     }
     let expected = run(&[&input, "--against", &input]).output().unwrap().stdout;

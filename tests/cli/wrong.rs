@@ -55,9 +55,7 @@ fn input() {
     file(&folder, "no_sequence.fa", ">b\n>c\n");
     file(&folder, "no_name.fa", ">a\nGATTACA\n> \nGATTACA\n");
     file(&folder, "cut.fq", "@a\nGATTACA\n+\nIIIIIII\n@b\nGATTACA\n+\nIII\n");
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    std::io::Write::write_all(&mut encoder, good.as_bytes()).unwrap();
-    let gz = encoder.finish().unwrap();
+    let gz = gzipped(good);
     file(&folder, "cut.fa.gz", &gz[..gz.len() - 9]);
     assert_snapshot!(all_refused(
         &folder,
