@@ -209,7 +209,7 @@ impl Rows {
             tracing::warn!("--kimura: {far} of {pairs} distances are too great to be corrected: they count as {most}");
         }
         if let Some([a, b]) = doubts.first_apart {
-            let place = Place { file: self.file.clone(), ..Place::default() };
+            let place = Place::of_file(&self.file);
             let left = if comparison.without_gaps { " that --no-gap-columns leaves" } else { "" };
             tracing::warn!(
                 "{place}: {} of {pairs} pairs of rows have no residues in common columns{left}: their distance counts as 0, as \

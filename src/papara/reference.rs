@@ -111,7 +111,7 @@ impl Reference {
 }
 
 fn wrong(file: &str, message: String) -> Error {
-    Error::Input { place: Place { file: file.to_owned(), ..Place::default() }, message }
+    Error::Input { place: Place::of_file(file), message }
 }
 
 /// Warns of rows without a letter that says something: their place in the tree decides nothing.

@@ -261,7 +261,7 @@ impl Parser<'_> {
             .map(|(line, number)| (number, line))
             .filter(|(_, line)| words(line).next().is_some_and(|(_, word)| word[0] != b'#'));
         let Some((header_line, header)) = lines.next() else {
-            let place = Place { file: self.file.to_owned(), ..Place::default() };
+            let place = Place::of_file(self.file);
             return Err(Error::Input { place, message: "no line of column letters: is this a matrix?".to_owned() });
         };
         let mut letters = Vec::new();

@@ -81,7 +81,7 @@ impl AlignedRows {
         let lines = Lines { file, lines: data.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).collect() };
         let Some(first) = lines.lines.iter().position(|line| !line.is_empty() && line[0] != b';') else {
             let message = if data.is_empty() { "the file is empty" } else { "the file has no row" };
-            return Err(input_error(Place { file: file.to_owned(), ..Place::default() }, message));
+            return Err(input_error(Place::of_file(file), message));
         };
         let Some(format) = Format::of_line(lines.lines[first]) else {
             let message = "this is no alignment that is read: expected '>' (FASTA), two numbers (PHYLIP), \
@@ -275,7 +275,7 @@ impl Found {
     /// The alignment, if these are one.
     fn finish(self, lines: &Lines<'_>) -> Result<AlignedRows> {
         let Some(first) = self.rows.first() else {
-            return Err(input_error(Place { file: lines.file.to_owned(), ..Place::default() }, "the file has no row"));
+            return Err(input_error(Place::of_file(lines.file), "the file has no row"));
         };
         let mut seen = HashMap::with_capacity(self.names.len());
         for ((name, row), &line) in self.names.iter().zip(&self.rows).zip(&self.lines) {

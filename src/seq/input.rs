@@ -100,7 +100,7 @@ impl<'a> Input<'a> {
         };
         let start = head(&mut content).map_err(|error| read_error(name, compression, error.to_string()))?;
         if start.get(257..262) == Some(b"ustar") {
-            let place = Place { file: name.to_owned(), ..Place::default() };
+            let place = Place::of_file(name);
             return Err(input_error(
                 place,
                 "this is a tar archive: extract its files ('tar -xf') and name one of them",
@@ -118,7 +118,7 @@ impl<'a> Input<'a> {
 
     /// A place in this input of which only the file is known.
     pub(super) fn place(&self) -> Place {
-        Place { file: self.name.clone(), ..Place::default() }
+        Place::of_file(&self.name)
     }
 
     /// The next byte, left where it is; `None` at the end.
@@ -181,7 +181,7 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<Vec<u8>> {
 pub(super) fn read_error(name: &str, compression: Option<Compression>, message: String) -> Error {
     match compression {
         Some(compression) => input_error(
-            Place { file: name.to_owned(), ..Place::default() },
+            Place::of_file(name),
             format!("the {} data is truncated or damaged ({message})", compression.name()),
         ),
         None => Error::Io { path: name.into(), source: io::Error::other(message) },

@@ -240,8 +240,7 @@ impl Side {
     }
 }
 
-/// Refuses sets of different numbers of records, of which those of one number are to be pairs; `paths` are those of their
-/// files.
+/// Refuses two sets whose records are paired by number, if one set has more records. `paths` names their files.
 ///
 /// # Errors
 /// [`Error::Input`] as [`PairedChunks::next`] has it.
@@ -260,7 +259,7 @@ pub fn check_counts<P: AsRef<Path>>(paths: [P; 2], [a, b]: [&SequenceStore; 2]) 
 /// The longer file and the other, their numbers of records, and the first record without a partner.
 fn no_partner([longer, other]: [&str; 2], [count, own]: [u64; 2], record: &str) -> Error {
     let place = Place { file: longer.to_owned(), record: Some(record.to_owned()), ..Place::default() };
-    let other = Place { file: other.to_owned(), ..Place::default() };
+    let other = Place::of_file(other);
     let records = if own == 1 { "1 record".to_owned() } else { format!("{own} records") };
     let message = format!("it has no partner: this is record {} of {count}, and {other} has {records}", own + 1);
     input_error(place, message)

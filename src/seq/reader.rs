@@ -186,7 +186,7 @@ impl Loaded {
         if self.census.alphabet() == read_as {
             return;
         }
-        let place = Place { file: self.name.clone(), ..Place::default() };
+        let place = Place::of_file(&self.name);
         let (own, other) = match read_as {
             Alphabet::Dna => ("a protein file", "DNA/RNA"),
             Alphabet::Protein | Alphabet::Bytes => ("DNA/RNA", "protein"),
@@ -605,7 +605,7 @@ impl Recorder {
             ["HD\t", "SQ\t", "RG\t", "PG\t", "CO\t"].iter().any(|tag| header.starts_with(tag.as_bytes()))
         };
         if header.is_some_and(is_sam) {
-            let place = Place { file: self.loaded.name.clone(), ..Place::default() };
+            let place = Place::of_file(&self.loaded.name);
             return input_error(place, "this is SAM, not FASTQ: 'samtools fastq' makes FASTQ of it");
         }
         self.line_error(self.lines_before + line, header, message)
@@ -632,7 +632,7 @@ impl Recorder {
                 duplicates.add(store.name(id));
             }
         }
-        duplicates.warn(&Place { file: self.loaded.name.clone(), ..Place::default() }.to_string());
+        duplicates.warn(&Place::of_file(&self.loaded.name).to_string());
     }
 
     /// The alphabet of what several have read, and what that makes of the codes that they were read as, if that is another.

@@ -248,7 +248,7 @@ fn warn_of_lengths(file: &str, nodes: &[Node], is_wrong: impl Fn(Option<f64>) ->
         Some(name) => format!("that above '{name}'"),
         None => "that above an inner node".to_owned(),
     };
-    let place = Place { file: file.to_owned(), ..Place::default() };
+    let place = Place::of_file(file);
     let have = if count == 1 { "has" } else { "have" };
     tracing::warn!("{place}: {count} of {branches} branches {have} {problem}; the first is {first}");
 }

@@ -117,7 +117,7 @@ impl<J: Divisible, R: Read> Rows<J, R> {
     }
 
     fn refuse<T>(&self, why: &str) -> Result<T> {
-        let place = Place { file: self.path.display().to_string(), ..Place::default() };
+        let place = Place::of_file(&self.path);
         Err(Error::Input {
             place,
             message: format!("block {} is damaged: {why}; it has to be computed again", self.block),

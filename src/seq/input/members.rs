@@ -74,7 +74,7 @@ impl<R: BufRead> Members<R> {
             let format = self.compression.name();
             return match self.compression {
                 Compression::Gzip | Compression::Bzip2 => {
-                    let place = Place { file: self.name.clone(), ..Place::default() };
+                    let place = Place::of_file(&self.name);
                     tracing::warn!("{place}: there is garbage after the {format} data, which is ignored");
                     Ok(None)
                 }
