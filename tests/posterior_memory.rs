@@ -15,7 +15,8 @@ use support::store;
 /// What one thread may take to compute in.
 fn a_thread(sequences: &SequenceStore) -> u64 {
     let longest = u64::from(sequences.lengths().iter().copied().max().unwrap_or(0));
-    (2 << 20) + 512 * longest * longest.isqrt()
+    // A few rows, and the edges of panels and copied rows, which have a limit each.
+    (2 << 20) + 1024 * longest + (7 * longest * longest).min(2 * (64 << 20))
 }
 
 /// Bytes taken, the most that were told, and what a thread may take of them.

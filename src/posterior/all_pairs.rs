@@ -6,15 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::floats::{LANES, Over};
-use super::kernel::{Group, Posteriors, Scratch};
+use super::kernel::{Group, MEMORY, Posteriors, Scratch};
 use super::model::Model;
 use super::sparse::Sparse;
 use crate::seq::Code;
 use crate::simd::Level;
 use crate::{Error, Result};
 
-/// Bytes of forward values that a thread keeps, about what is in a cache.
-pub(super) const MEMORY: usize = 1 << 20;
 /// Sequences that are compared with a group in one task.
 const TASK: usize = 16;
 

@@ -4,16 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::floats::{LANES, Over};
-use super::kernel::{Group, Posteriors, Scratch};
+use super::kernel::{Group, MEMORY, Posteriors, Scratch};
 use super::sparse::Sparse;
 use super::work::{Posterior, PosteriorBatch, PosteriorReport};
 use crate::engine::thread_engine::CpuKind;
 use crate::error::{Error, Result};
 use crate::seq::Code;
 use crate::simd::Level;
-
-/// Bytes of forward values that a thread keeps, about what is in a cache.
-const MEMORY: usize = 1 << 20;
 
 /// What a thread keeps from batch to batch.
 #[derive(Debug)]

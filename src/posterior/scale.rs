@@ -12,6 +12,9 @@ pub(super) type Exponents = Lane<i32>;
 /// Of a block: what values of its neighbour are multiplied by to be of its exponent.
 pub(super) type Ratios = Lane<f32>;
 
+/// The least exponent of a normal float.
+const LEAST_EXPONENT: i32 = -126;
+
 /// Exponents of values as they are.
 pub(super) const NO_EXPONENTS: Exponents = Lane::splat(0);
 /// Of a block without a neighbour.
@@ -88,10 +91,15 @@ impl Shares {
         shares
     }
 
-    /// The factors of products of values of such exponents.
+    /// Returns the factors of products of values of such exponents; 0 where no product can be probable.
     #[inline(always)]
     pub(super) fn of(&self, ahead: &Exponents, behind: &Exponents) -> Lane<f32> {
-        let factor = |lane| power(ahead.0[lane] + behind.0[lane] - self.exponents.0[lane]) / self.mantissas.0[lane];
+        let factor = |lane| {
+            let exponent = ahead.0[lane] + behind.0[lane] - self.exponents.0[lane];
+            // A product of smaller scale would be no normal float.
+            let power = if exponent < LEAST_EXPONENT { 0.0 } else { power(exponent) };
+            power / self.mantissas.0[lane]
+        };
         Lane(std::array::from_fn(factor))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{BLOCK, CUTOFF, Found, Gaps, Posteriors, ROWS, STEP, TILE, ZERO};
+use super::forward::PanelIndex;
+use super::{BLOCK, CUTOFF, Found, Gaps, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, Posteriors, ROWS, STEP, TILE, ZERO};
 use crate::posterior::floats::{Floats, LANES, Lane};
 use crate::posterior::scale::{self, Exponents, NO_EXPONENTS, Shares, Total};
 
@@ -20,10 +21,42 @@ const NOTHING: Behind = Behind { matched: ZERO, gap: ZERO };
 pub(super) type Hit = (u32, u32, f32);
 
 /// Of the column to the right: the match in the row below, the gap.
-#[derive(Clone, Copy)]
-struct Carried<F> {
-    right: F,
-    gap: F,
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Carried<V> {
+    right: V,
+    gap: V,
+}
+
+impl Carried<Lane<f32>> {
+    #[inline(always)]
+    unsafe fn load<F: Floats>(&self) -> Carried<F> {
+        Carried { right: F::load(&self.right), gap: F::load(&self.gap) }
+    }
+}
+
+impl<F: Floats> Carried<F> {
+    #[inline(always)]
+    unsafe fn store(&self, to: &mut Carried<Lane<f32>>) {
+        self.right.store(&mut to.right);
+        self.gap.store(&mut to.gap);
+    }
+}
+
+/// The column to the right of a panel.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Right {
+    cells: [Carried<Lane<f32>>; PANEL_ROWS],
+    /// Exponents of the cells, by rows of tiles.
+    exponents: [Exponents; PANEL_STEPS],
+}
+
+impl Default for Right {
+    fn default() -> Self {
+        let nothing = Carried { right: ZERO, gap: ZERO };
+        Right { cells: [nothing; PANEL_ROWS], exponents: [NO_EXPONENTS; PANEL_STEPS] }
+    }
 }
 
 /// What a tile is computed with.
@@ -52,7 +85,8 @@ impl Posteriors<'_> {
         }
     }
 
-    /// Backward values of rows `range.end` to `range.start` + 1, and with them probabilities.
+    /// Computes backward values of rows `range.end` to `range.start` + 1, and with them probabilities. The edges are those
+    /// of these rows.
     #[inline(always)]
     pub(super) unsafe fn backward<F: Floats>(
         &mut self,
@@ -60,67 +94,109 @@ impl Posteriors<'_> {
         totals: &[Total; LANES],
         found: &mut [Vec<Found>],
     ) {
-        let blocks = self.columns() / BLOCK;
         let shares = Shares::new(totals, self.lanes.clone());
-        let mut products = [ZERO; TILE];
-        for (step, start) in range.clone().step_by(STEP).enumerate().rev() {
-            let rows = start..(start + STEP).min(range.end);
-            let zero = F::splat(0.0);
-            let mut carried = [Carried { right: zero, gap: zero }; STEP];
-            for block in (0..blocks).rev() {
-                let scratch = &mut *self.scratch;
-                let cells = &mut scratch.behind[block * BLOCK..][..BLOCK];
-                rescale::<F>(cells, &mut scratch.behind_exponents[block]);
-                let exponents = scratch.behind_exponents[block];
-                let after = scratch.behind_exponents.get(block + 1).unwrap_or(&NO_EXPONENTS);
-                let ratio = scale::ratio(after, &exponents);
-                let ratio = F::load(&ratio);
-                for Carried { right, gap } in &mut carried {
-                    (*right, *gap) = (right.mul(ratio), gap.mul(ratio));
-                }
-                let share = shares.of(&scratch.kept_exponents[step * blocks + block], &exponents);
-                let one = Lane(exponents.0.map(|exponent| scale::power(-exponent)));
-                let tile = Tile {
-                    gaps: Gaps::new(self.model),
-                    share: F::load(&share),
-                    one: F::load(&one),
-                    ends: self.group.has_end[block].then(|| &self.group.ends[block * BLOCK..][..BLOCK]),
-                };
-                let kept = &scratch.kept[(step * blocks + block) * TILE..][..TILE];
-                let mut greatest = F::splat(0.0);
-                let mut left = rows.len();
-                if rows.end == self.rows.len() {
-                    // The last row is there from the start.
-                    left -= 1;
-                    let at = left * BLOCK..left * BLOCK + BLOCK;
-                    last_row::<F>(&tile, cells, &kept[at.clone()], &mut products[at], &mut greatest);
-                }
-                while left > 0 {
-                    let many = if left >= ROWS { ROWS } else { 1 };
-                    let first = left - many;
-                    // A row goes by the symbols of the row below, and of the column after.
-                    let codes = &self.rows[rows.start + first + 1..];
-                    let weights = |row: usize| &self.group.weights(codes[row])[block * BLOCK + 1..][..BLOCK];
-                    let (carried, at) = (&mut carried[first..left], first * BLOCK..left * BLOCK);
-                    let (kept, products) = (&kept[at.clone()], &mut products[at]);
-                    if many == ROWS {
-                        let weights: [_; ROWS] = std::array::from_fn(weights);
-                        tile_rows::<F, ROWS>(&tile, weights, cells, carried, kept, products, &mut greatest);
-                    } else {
-                        tile_rows::<F, 1>(&tile, [weights(0)], cells, carried, kept, products, &mut greatest);
-                    }
-                    left -= many;
-                }
-                if greatest.at_least(CUTOFF) != 0 {
-                    for (row, hits) in scratch.hits[..rows.len()].iter_mut().enumerate() {
-                        collect::<F>(&products[row * BLOCK..][..BLOCK], block * BLOCK, hits);
-                    }
-                }
+        let blocks = self.scratch.exponents.len();
+        let panels = blocks.div_ceil(PANEL_BLOCKS);
+        self.scratch.hits.resize_with(PANEL_ROWS, Vec::new);
+        for start in range.clone().step_by(PANEL_ROWS).rev() {
+            let rows = start..(start + PANEL_ROWS).min(range.end);
+            self.scratch.right = Right::default();
+            for first in (0..blocks).step_by(PANEL_BLOCKS).rev() {
+                let blocks = first..(first + PANEL_BLOCKS).min(blocks);
+                let index = (start - range.start) / PANEL_ROWS * panels + first / PANEL_BLOCKS;
+                self.backward_panel::<F>(&PanelIndex { index, panels, rows: rows.clone(), blocks }, &shares);
             }
             for (row, hits) in rows.zip(&mut self.scratch.hits).rev() {
                 for (lane, column, probability) in hits.drain(..) {
                     found[lane as usize].push((row as u32, column, probability));
                 }
+            }
+        }
+    }
+
+    /// Computes backward values of a panel, from the row below it and the column to the right of it. Forward values of the
+    /// panel are computed again as soon as a tile may have something probable.
+    #[inline(always)]
+    unsafe fn backward_panel<F: Floats>(&mut self, panel: &PanelIndex, shares: &Shares) {
+        let ahead_exponents = self.tile_exponents(panel);
+        let mut is_kept = false;
+        let mut products = [ZERO; TILE];
+        for (step, start) in panel.rows.clone().step_by(STEP).enumerate().rev() {
+            let rows = start..(start + STEP).min(panel.rows.end);
+            let border = &self.scratch.right.cells[step * STEP..][..STEP];
+            let mut carried: [Carried<F>; STEP] = std::array::from_fn(|row| border[row].load());
+            let mut right_exponents = self.scratch.right.exponents[step];
+            for (at, block) in panel.blocks.clone().enumerate().rev() {
+                let cells = &mut self.scratch.behind[block * BLOCK..][..BLOCK];
+                rescale::<F>(cells, &mut self.scratch.behind_exponents[block]);
+                let exponents = self.scratch.behind_exponents[block];
+                let ratio = scale::ratio(&right_exponents, &exponents);
+                right_exponents = exponents;
+                let ratio = F::load(&ratio);
+                for Carried { right, gap } in &mut carried {
+                    (*right, *gap) = (right.mul(ratio), gap.mul(ratio));
+                }
+                let index = step * PANEL_BLOCKS + at;
+                let share = shares.of(&ahead_exponents[index], &exponents);
+                let may_be_probable = share != ZERO;
+                if may_be_probable && !is_kept {
+                    self.keep_panel::<F>(panel);
+                    is_kept = true;
+                }
+                let Posteriors { model, group, rows: codes, ref mut scratch, .. } = *self;
+                let one = Lane(exponents.0.map(|exponent| scale::power(-exponent)));
+                let tile = Tile {
+                    gaps: Gaps::new(model),
+                    share: F::load(&share),
+                    one: F::load(&one),
+                    ends: group.has_end[block].then(|| &group.ends[block * BLOCK..][..BLOCK]),
+                };
+                let cells = &mut scratch.behind[block * BLOCK..][..BLOCK];
+                let kept = if is_kept { &scratch.kept[index * TILE..][..TILE] } else { &[] };
+                let mut greatest = F::splat(0.0);
+                let mut left = rows.len();
+                if rows.end == codes.len() {
+                    // The last row is there from the start.
+                    left -= 1;
+                    if may_be_probable {
+                        let at = left * BLOCK..left * BLOCK + BLOCK;
+                        last_row::<F>(&tile, cells, &kept[at.clone()], &mut products[at], &mut greatest);
+                    }
+                }
+                while left > 0 {
+                    let many = if left >= ROWS { ROWS } else { 1 };
+                    let first = left - many;
+                    // A row goes by the symbols of the row below, and of the column after.
+                    let codes = &codes[rows.start + first + 1..];
+                    let weights = |row: usize| &group.weights(codes[row])[block * BLOCK + 1..][..BLOCK];
+                    let carried = &mut carried[first..left];
+                    let at = if may_be_probable { first * BLOCK..left * BLOCK } else { 0..0 };
+                    let shared = (&kept[at.clone()], &mut products[at]);
+                    let greatest = &mut greatest;
+                    if many == ROWS {
+                        let weights: [_; ROWS] = std::array::from_fn(weights);
+                        match may_be_probable {
+                            true => tile_rows::<F, ROWS, true>(&tile, weights, cells, carried, shared, greatest),
+                            false => tile_rows::<F, ROWS, false>(&tile, weights, cells, carried, shared, greatest),
+                        }
+                    } else {
+                        match may_be_probable {
+                            true => tile_rows::<F, 1, true>(&tile, [weights(0)], cells, carried, shared, greatest),
+                            false => tile_rows::<F, 1, false>(&tile, [weights(0)], cells, carried, shared, greatest),
+                        }
+                    }
+                    left -= many;
+                }
+                if greatest.at_least(CUTOFF) != 0 {
+                    for (row, hits) in scratch.hits[step * STEP..][..rows.len()].iter_mut().enumerate() {
+                        collect::<F>(&products[row * BLOCK..][..BLOCK], block * BLOCK, hits);
+                    }
+                }
+            }
+            let right = &mut self.scratch.right;
+            right.exponents[step] = right_exponents;
+            for (border, carried) in right.cells[step * STEP..].iter_mut().zip(&carried) {
+                carried.store(border);
             }
         }
     }
@@ -173,15 +249,15 @@ unsafe fn last_row<F: Floats>(
     }
 }
 
-/// Some rows of a tile, from the row below them, and their products. Slices are by row, the upmost first.
+/// Some rows of a tile, from the row below them, and if `SHARE` is set their products with forward values. Slices are by
+/// row, the upmost first.
 #[inline(always)]
-unsafe fn tile_rows<F: Floats, const MANY: usize>(
+unsafe fn tile_rows<F: Floats, const MANY: usize, const SHARE: bool>(
     tile: &Tile<F>,
     weights: [&[Lane<f32>]; MANY],
     cells: &mut [Behind],
     carried: &mut [Carried<F>],
-    kept: &[Lane<f32>],
-    products: &mut [Lane<f32>],
+    (kept, products): (&[Lane<f32>], &mut [Lane<f32>]),
     greatest: &mut F,
 ) {
     let Gaps { open, extend } = tile.gaps;
@@ -201,9 +277,11 @@ unsafe fn tile_rows<F: Floats, const MANY: usize>(
             let opened = open.mul(diagonal);
             below_gap = extend.mul(below_gap).add(opened);
             *gap = extend.mul(*gap).add(opened);
-            let product = F::load(&kept[row * BLOCK + at]).mul(below).mul(tile.share);
-            *greatest = greatest.max(product);
-            product.store(&mut products[row * BLOCK + at]);
+            if SHARE {
+                let product = F::load(&kept[row * BLOCK + at]).mul(below).mul(tile.share);
+                *greatest = greatest.max(product);
+                product.store(&mut products[row * BLOCK + at]);
+            }
         }
         below.store(&mut cell.matched);
         below_gap.store(&mut cell.gap);

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-use super::{BLOCK, Gaps, Posteriors, ROWS, STEP, TILE, ZERO};
+use super::{
+    BLOCK, Gaps, Group, PANEL_BLOCKS, PANEL_ROWS, PANEL_STEPS, PANEL_TILES, Posteriors, ROWS, STEP, TILE, ZERO,
+};
 use crate::posterior::floats::{Floats, LANES, Lane};
-use crate::posterior::scale::{self, Exponents, NO_EXPONENTS, NO_RATIOS, Total};
+use crate::posterior::scale::{self, Exponents, NO_EXPONENTS, Total};
+use crate::seq::Code;
 
 /// Forward values of a column. Gaps are without the weight of their first symbol.
 #[derive(Debug, Clone, Copy)]
@@ -20,11 +23,78 @@ pub(super) struct Ahead {
 const BEGUN: Ahead = Ahead { onward: Lane::splat(1.0), matched: ZERO, gap: ZERO };
 
 /// Of the column to the left: what goes on to a match from the row above, the match, the gap.
-#[derive(Clone, Copy)]
-struct Carried<F> {
-    onward: F,
-    left: F,
-    gap: F,
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Carried<V> {
+    onward: V,
+    left: V,
+    gap: V,
+}
+
+/// The column to the left of a panel.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub(super) struct Left {
+    cells: [Carried<Lane<f32>>; PANEL_ROWS],
+    /// Exponents of the cells, by rows of tiles.
+    exponents: [Exponents; PANEL_STEPS],
+}
+
+impl Default for Left {
+    fn default() -> Self {
+        let nothing = Carried { onward: ZERO, left: ZERO, gap: ZERO };
+        Left { cells: [nothing; PANEL_ROWS], exponents: [NO_EXPONENTS; PANEL_STEPS] }
+    }
+}
+
+/// Edges of the panels of some rows. Panels are in row-major order.
+#[derive(Debug, Default)]
+pub(super) struct Edges {
+    /// The row above each row of panels, and its exponents.
+    tops: Vec<Ahead>,
+    top_exponents: Vec<Exponents>,
+    /// The column to the left of each panel.
+    lefts: Vec<Left>,
+    /// Exponents of the tiles of each panel.
+    tiles: Vec<Exponents>,
+}
+
+impl Edges {
+    fn clear(&mut self) {
+        self.tops.clear();
+        self.top_exponents.clear();
+        self.lefts.clear();
+        self.tiles.clear();
+    }
+}
+
+/// A panel, or the part of one that the matrix has.
+struct Panel<'a> {
+    group: &'a Group,
+    codes: &'a [Code],
+    rows: Range<usize>,
+    blocks: Range<usize>,
+}
+
+/// Where a panel is.
+pub(super) struct PanelIndex {
+    /// Index among the panels of the part, in row-major order.
+    pub(super) index: usize,
+    /// Panels of a row of panels.
+    pub(super) panels: usize,
+    pub(super) rows: Range<usize>,
+    pub(super) blocks: Range<usize>,
+}
+
+/// What a panel's forward pass writes besides the panel's last row and column.
+#[derive(Default)]
+struct Outputs<'a> {
+    /// Values of matches, tile by tile.
+    values: Option<&'a mut [Lane<f32>]>,
+    /// Exponents of tiles.
+    exponents: Option<&'a mut [Exponents]>,
+    /// Sums of what ends in the last columns of these lanes.
+    totals: Option<(&'a mut [Total; LANES], &'a Range<usize>)>,
 }
 
 impl Posteriors<'_> {
@@ -37,93 +107,63 @@ impl Posteriors<'_> {
         self.scratch.exponents.resize(columns / BLOCK, NO_EXPONENTS);
     }
 
-    /// Rows `range.start` + 1 to `range.end`, from the row before them.
+    /// Computes rows `range.start` + 1 to `range.end`, from the row before them. Adds what ends in a lane's last column to
+    /// `totals`.
     #[inline(always)]
     pub(super) unsafe fn forward<F: Floats>(
         &mut self,
         range: Range<usize>,
-        keep: bool,
+        keep_edges: bool,
         mut totals: Option<&mut [Total; LANES]>,
     ) {
-        let blocks = self.columns() / BLOCK;
-        if keep {
-            let tiles = range.len().div_ceil(STEP) * blocks;
-            let length = (tiles * TILE).max(self.scratch.kept.len());
-            self.scratch.kept.resize(length, ZERO);
-            self.scratch.kept_exponents.clear();
-        }
         let gaps = Gaps::<F>::new(self.model);
-        let mut own = [ZERO; TILE];
-        for (step, start) in range.clone().step_by(STEP).enumerate() {
-            let rows = start..(start + STEP).min(range.end);
-            let zero = F::splat(0.0);
-            let mut carried = [Carried { onward: zero, left: zero, gap: zero }; STEP];
-            for block in 0..blocks {
-                let scratch = &mut *self.scratch;
-                let cells = &mut scratch.ahead[block * BLOCK..][..BLOCK];
-                rescale::<F>(cells, &mut scratch.exponents[block]);
-                let exponents = scratch.exponents[block];
-                let ratio = match block {
-                    0 => NO_RATIOS,
-                    _ => scale::ratio(&scratch.exponents[block - 1], &exponents),
-                };
-                let ratio = F::load(&ratio);
-                for Carried { onward, left, gap } in &mut carried {
-                    (*onward, *left, *gap) = (onward.mul(ratio), left.mul(ratio), gap.mul(ratio));
+        let Posteriors { group, rows: codes, ref lanes, ref mut scratch, .. } = *self;
+        let edges = &mut scratch.edges;
+        edges.clear();
+        let blocks = scratch.exponents.len();
+        for start in range.clone().step_by(PANEL_ROWS) {
+            let rows = start..(start + PANEL_ROWS).min(range.end);
+            if keep_edges {
+                edges.tops.extend_from_slice(&scratch.ahead);
+                edges.top_exponents.extend_from_slice(&scratch.exponents);
+            }
+            scratch.left = Left::default();
+            for first in (0..blocks).step_by(PANEL_BLOCKS) {
+                let mut outputs =
+                    Outputs { totals: totals.as_deref_mut().map(|totals| (totals, lanes)), ..Outputs::default() };
+                if keep_edges {
+                    edges.lefts.push(scratch.left.clone());
+                    let tiles = edges.tiles.len();
+                    edges.tiles.resize(tiles + PANEL_TILES, NO_EXPONENTS);
+                    outputs.exponents = Some(&mut edges.tiles[tiles..]);
                 }
-                // Alignments begin in column 0 as they do in row 0.
-                let begin = (block == 0).then(|| Lane(exponents.0.map(|exponent| scale::power(-exponent))));
-                let ends = totals.is_some() && self.group.has_end[block];
-                let tile = if keep {
-                    scratch.kept_exponents.push(exponents);
-                    &mut scratch.kept[(step * blocks + block) * TILE..][..TILE]
-                } else {
-                    &mut own[..]
-                };
-                let mut at = 0;
-                while at < rows.len() {
-                    let codes = &self.rows[rows.start + at..rows.end];
-                    let many = if codes.len() >= ROWS { ROWS } else { 1 };
-                    let weights = |row: usize| &self.group.weights(codes[row])[block * BLOCK..][..BLOCK];
-                    let (carried, tile) = (&mut carried[at..], &mut tile[at * BLOCK..]);
-                    let begin = begin.as_ref();
-                    match (many == ROWS, keep || ends) {
-                        (true, true) => {
-                            tile_rows::<F, ROWS, true>(
-                                &gaps,
-                                std::array::from_fn(weights),
-                                cells,
-                                carried,
-                                begin,
-                                tile,
-                            );
-                        }
-                        (true, false) => {
-                            tile_rows::<F, ROWS, false>(
-                                &gaps,
-                                std::array::from_fn(weights),
-                                cells,
-                                carried,
-                                begin,
-                                tile,
-                            );
-                        }
-                        (false, _) => tile_rows::<F, 1, true>(&gaps, [weights(0)], cells, carried, begin, tile),
-                    }
-                    at += many;
-                }
-                if let Some(totals) = totals.as_deref_mut().filter(|_| ends) {
-                    // The last row is all added later.
-                    let rows = rows.len() - usize::from(rows.end == self.rows.len());
-                    for lane in self.lanes.clone().filter(|&lane| self.group.lengths[lane] / BLOCK == block) {
-                        for row in 0..rows {
-                            let value = tile[row * BLOCK + self.group.lengths[lane] % BLOCK].0[lane];
-                            totals[lane].add(value, exponents.0[lane]);
-                        }
-                    }
-                }
+                let panel =
+                    Panel { group, codes, rows: rows.clone(), blocks: first..(first + PANEL_BLOCKS).min(blocks) };
+                let cells = &mut scratch.ahead[panel.blocks.start * BLOCK..panel.blocks.end * BLOCK];
+                let exponents = &mut scratch.exponents[panel.blocks.clone()];
+                panel.forward::<F>(&gaps, (cells, exponents), &mut scratch.left, outputs);
             }
         }
+    }
+
+    /// Computes the forward values of a panel again, from the edges that were kept. Each panel's edges can be used once.
+    #[inline(always)]
+    pub(super) unsafe fn keep_panel<F: Floats>(&mut self, at: &PanelIndex) {
+        let gaps = Gaps::<F>::new(self.model);
+        let Posteriors { group, rows: codes, ref mut scratch, .. } = *self;
+        let edges = &mut scratch.edges;
+        let first = at.index / at.panels * scratch.exponents.len() + at.blocks.start;
+        let cells = &mut edges.tops[first * BLOCK..][..at.blocks.len() * BLOCK];
+        let exponents = &mut edges.top_exponents[first..][..at.blocks.len()];
+        scratch.kept.resize(PANEL_TILES * TILE, ZERO);
+        let outputs = Outputs { values: Some(&mut scratch.kept), ..Outputs::default() };
+        let panel = Panel { group, codes, rows: at.rows.clone(), blocks: at.blocks.clone() };
+        panel.forward::<F>(&gaps, (cells, exponents), &mut edges.lefts[at.index], outputs);
+    }
+
+    /// Returns the forward exponents of a panel's tiles.
+    pub(super) fn tile_exponents(&self, at: &PanelIndex) -> [Exponents; PANEL_TILES] {
+        *self.scratch.edges.tiles[at.index * PANEL_TILES..].first_chunk().expect("all tiles of a panel have exponents")
     }
 
     /// Adds what ends in the last row.
@@ -133,6 +173,123 @@ impl Posteriors<'_> {
                 totals[lane].add(cell.matched.0[lane], self.scratch.exponents[column / BLOCK].0[lane]);
             }
         }
+    }
+}
+
+impl Panel<'_> {
+    /// Computes the panel from the row above it and the column to the left of it, which become its last row and column.
+    #[inline(always)]
+    unsafe fn forward<F: Floats>(
+        &self,
+        gaps: &Gaps<F>,
+        (cells, exponents): (&mut [Ahead], &mut [Exponents]),
+        left: &mut Left,
+        mut outputs: Outputs,
+    ) {
+        let mut unkept = [ZERO; TILE];
+        for (step, start) in self.rows.clone().step_by(STEP).enumerate() {
+            let rows = start..(start + STEP).min(self.rows.end);
+            let border = &mut left.cells[step * STEP..][..STEP];
+            let mut carried: [Carried<F>; STEP] = std::array::from_fn(|row| border[row].load());
+            let mut left_exponents = left.exponents[step];
+            for (at, block) in self.blocks.clone().enumerate() {
+                let cells = &mut cells[at * BLOCK..][..BLOCK];
+                rescale::<F>(cells, &mut exponents[at]);
+                let exponents = exponents[at];
+                let ratio = scale::ratio(&left_exponents, &exponents);
+                left_exponents = exponents;
+                let ratio = F::load(&ratio);
+                for Carried { onward, left, gap } in &mut carried {
+                    (*onward, *left, *gap) = (onward.mul(ratio), left.mul(ratio), gap.mul(ratio));
+                }
+                // Alignments begin in column 0 as they do in row 0.
+                let begin = (block == 0).then(|| Lane(exponents.0.map(|exponent| scale::power(-exponent))));
+                let ends = outputs.totals.is_some() && self.group.has_end[block];
+                let keep = outputs.values.is_some() || ends;
+                let tile = step * PANEL_BLOCKS + at;
+                if let Some(tiles) = &mut outputs.exponents {
+                    tiles[tile] = exponents;
+                }
+                let tile = match &mut outputs.values {
+                    Some(values) => &mut values[tile * TILE..][..TILE],
+                    None => &mut unkept[..],
+                };
+                let codes = &self.codes[rows.clone()];
+                let part = Tile { group: self.group, codes, block, begin, keep };
+                part.forward(gaps, cells, &mut carried, tile);
+                if let Some((totals, lanes)) = outputs.totals.as_mut().filter(|_| ends) {
+                    // The last row is all added later.
+                    let rows = rows.len() - usize::from(rows.end == self.codes.len());
+                    for lane in (*lanes).clone().filter(|&lane| self.group.lengths[lane] / BLOCK == block) {
+                        for row in 0..rows {
+                            let value = tile[row * BLOCK + self.group.lengths[lane] % BLOCK].0[lane];
+                            totals[lane].add(value, exponents.0[lane]);
+                        }
+                    }
+                }
+            }
+            left.exponents[step] = left_exponents;
+            for (border, carried) in border.iter_mut().zip(&carried) {
+                carried.store(border);
+            }
+        }
+    }
+}
+
+/// Some rows of a block.
+struct Tile<'a> {
+    group: &'a Group,
+    /// Symbols of the rows.
+    codes: &'a [Code],
+    block: usize,
+    /// Goes on to a match from column 0, if that is the first of the block.
+    begin: Option<Lane<f32>>,
+    /// Whether values of matches are kept.
+    keep: bool,
+}
+
+impl Tile<'_> {
+    /// Computes the rows of the tile.
+    #[inline(always)]
+    unsafe fn forward<F: Floats>(
+        &self,
+        gaps: &Gaps<F>,
+        cells: &mut [Ahead],
+        carried: &mut [Carried<F>],
+        values: &mut [Lane<f32>],
+    ) {
+        let begin = self.begin.as_ref();
+        let mut at = 0;
+        while at < self.codes.len() {
+            let codes = &self.codes[at..];
+            let many = if codes.len() >= ROWS { ROWS } else { 1 };
+            let weights = |row: usize| &self.group.weights(codes[row])[self.block * BLOCK..][..BLOCK];
+            let (carried, values) = (&mut carried[at..], &mut values[at * BLOCK..]);
+            if many == 1 {
+                tile_rows::<F, 1, true>(gaps, [weights(0)], cells, carried, begin, values);
+            } else if self.keep {
+                tile_rows::<F, ROWS, true>(gaps, std::array::from_fn(weights), cells, carried, begin, values);
+            } else {
+                tile_rows::<F, ROWS, false>(gaps, std::array::from_fn(weights), cells, carried, begin, values);
+            }
+            at += many;
+        }
+    }
+}
+
+impl Carried<Lane<f32>> {
+    #[inline(always)]
+    unsafe fn load<F: Floats>(&self) -> Carried<F> {
+        Carried { onward: F::load(&self.onward), left: F::load(&self.left), gap: F::load(&self.gap) }
+    }
+}
+
+impl<F: Floats> Carried<F> {
+    #[inline(always)]
+    unsafe fn store(&self, to: &mut Carried<Lane<f32>>) {
+        self.onward.store(&mut to.onward);
+        self.left.store(&mut to.left);
+        self.gap.store(&mut to.gap);
     }
 }
 

@@ -7,9 +7,8 @@ use super::letters::Letters;
 use super::model::{Both, Entry, MEMORY as MATRIX};
 use super::profile::Profile;
 use super::tuning::Tuning;
-use crate::posterior::all_pairs::MEMORY;
 use crate::posterior::floats::{LANES, Over};
-use crate::posterior::kernel::{CUTOFF, Group as Lanes, Posteriors, Scratch};
+use crate::posterior::kernel::{CUTOFF, Group as Lanes, MEMORY, Posteriors, Scratch};
 use crate::posterior::model::Model;
 use crate::posterior::sparse::Chain;
 use crate::seq::Code;
@@ -134,8 +133,6 @@ impl Task<'_> {
         for one in &a {
             self.sequences[one.sequence].iter().for_each(|&code| wanted[usize::from(code)] = true);
         }
-        // As many rows as are kept, where those are few, at 448 bytes a column beside 128.
-        let memory = MEMORY.max((4 * longest).isqrt() * longest * 128);
         let mut all: Vec<Vec<Entry>> = Vec::new();
         for lanes in b.chunks(LANES) {
             let codes: Vec<&[Code]> = lanes.iter().map(|one| self.sequences[one.sequence]).collect();
@@ -148,7 +145,7 @@ impl Task<'_> {
                         group: &group,
                         rows: self.sequences[one.sequence],
                         lanes: 0..lanes.len(),
-                        memory,
+                        memory: MEMORY,
                         scratch,
                     };
                     let mut entries = Vec::new();
