@@ -18,11 +18,6 @@ pub(super) struct Distinct {
 }
 
 impl Distinct {
-    /// Takes all sequences for distinct.
-    pub(super) fn all(all: &Arc<SequenceStore>) -> Self {
-        Distinct { numbers: (0..all.len()).collect(), sequences: Arc::clone(all) }
-    }
-
     /// Finds the distinct sequences.
     pub(super) fn new(all: &Arc<SequenceStore>) -> Self {
         let mut known: HashMap<&[Code], usize> = HashMap::new();
@@ -100,14 +95,36 @@ impl Distinct {
         GuideTree { leaves, joins }
     }
 
-    /// Sets the distances of identical sequences to 0, in distances of all sequences.
-    pub(super) fn without_copies(&self, mut distances: Distances) -> Distances {
-        for (b, second) in self.numbers.iter().enumerate() {
-            for (a, _) in self.numbers[..b].iter().enumerate().filter(|&(_, first)| first == second) {
-                distances.set(a, b, 0.0);
-            }
+    /// Returns a tree of all sequences without the leaves whose sequence occurs before. A branch is as long as those that it
+    /// replaces.
+    pub(super) fn prune(&self, tree: &GuideTree) -> GuideTree {
+        if self.are_all() {
+            return tree.clone();
         }
-        distances
+        let leaves = self.sequences.len();
+        // What is left of each node, and the length between the two.
+        let mut next = 0;
+        let mut nodes: Vec<Option<(u32, f64)>> = Vec::with_capacity(tree.leaves + tree.joins.len());
+        for &number in &self.numbers {
+            let is_first = number == next;
+            next += usize::from(is_first);
+            nodes.push(is_first.then_some((number as u32, 0.0)));
+        }
+        let mut joins = Vec::with_capacity(leaves.saturating_sub(1));
+        for join in &tree.joins {
+            let [first, second] = [0, 1].map(|side| {
+                let node = nodes[join.children[side] as usize];
+                node.map(|(child, length)| (child, length + join.lengths[side]))
+            });
+            nodes.push(match (first, second) {
+                (Some((a, to_a)), Some((b, to_b))) => {
+                    joins.push(Join { children: [a, b], lengths: [to_a, to_b] });
+                    Some(((leaves + joins.len() - 1) as u32, 0.0))
+                }
+                (left, None) | (None, left) => left,
+            });
+        }
+        GuideTree { leaves, joins }
     }
 
     /// The distances of all sequences; 0 between identical ones.
@@ -156,9 +173,24 @@ mod tests {
         let all = distinct.distances(distances);
         let found = [(0, 2), (2, 3), (1, 4), (0, 1), (3, 4), (5, 3), (4, 5)].map(|(a, b)| all.get(a, b));
         assert_eq!(found, [0.0, 0.0, 0.0, 0.5, 0.5, 0.25, 0.75]);
-        let mut of_all = all.clone();
-        [(0, 2), (2, 3), (1, 4)].into_iter().for_each(|(a, b)| of_all.set(a, b, 0.125));
-        assert_eq!(distinct.without_copies(of_all), all);
+        // ((c:1,(d:2,b:3):4):5,((a:6,e:7):8,f:9):10)
+        let joins = vec![
+            join([3, 1], [2.0, 3.0]),
+            join([2, 6], [1.0, 4.0]),
+            join([0, 4], [6.0, 7.0]),
+            join([8, 5], [8.0, 9.0]),
+            join([7, 9], [5.0, 10.0]),
+        ];
+        let joins_left = vec![join([0, 2], [14.0, 9.0]), join([1, 3], [12.0, 10.0])];
+        assert_eq!(distinct.prune(&GuideTree { leaves: 6, joins }), GuideTree { leaves: 3, joins: joins_left });
+    }
+
+    #[test]
+    fn a_tree_of_copies_is_pruned_to_one_leaf() {
+        let store = Arc::new(read_bytes("x.fa", b">a\nMKV\n>b\nMKV\n>c\nMKV\n", &ReadOptions::default()).unwrap());
+        let join = |children| Join { children, lengths: [1.0; 2] };
+        let tree = GuideTree { leaves: 3, joins: vec![join([1, 2]), join([3, 0])] };
+        assert_eq!(Distinct::new(&store).prune(&tree), GuideTree { leaves: 1, joins: Vec::new() });
     }
 
     #[test]

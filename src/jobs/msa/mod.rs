@@ -123,17 +123,12 @@ type Engines = Vec<Box<dyn Engine<Clustal>>>;
 impl MultiAlign {
     /// Cells of the distances, or of what is computed of all pairs instead.
     pub fn cells(&self) -> u64 {
-        if (self.guide_tree.is_some() || self.given.is_some()) && matches!(self.mode, MsaMode::Clustal(_)) {
-            0
-        } else {
-            cells_of(&self.aligned_once().sequences)
+        match self.mode {
+            MsaMode::Clustal(_) if self.guide_tree.is_some() || self.given.is_some() => 0,
+            MsaMode::Clustal(_) => cells_of(&self.sequences),
+            // Identical sequences are aligned once.
+            MsaMode::Accurate(_) => cells_of(&Distinct::new(&self.sequences).sequences),
         }
-    }
-
-    /// The sequences that are aligned. Accurate mode aligns identical sequences once, unless a guide tree of all is given or
-    /// made: their number is then no matter of time and memory, and each distinct sequence has a weight of its own.
-    fn aligned_once(&self) -> Distinct {
-        if self.is_guided() { Distinct::all(&self.sequences) } else { Distinct::new(&self.sequences) }
     }
 
     /// Whether a guide tree is given or made before anything else; else it is made of what accurate mode's probabilities say.
@@ -224,7 +219,7 @@ impl MultiAlign {
         run: &Run,
         summary: &mut MsaSummary,
     ) -> Result<Aligned> {
-        let distinct = self.aligned_once();
+        let distinct = Distinct::new(&self.sequences);
         let sequences = &distinct.sequences;
         let lengths = sequences.lengths();
         let (bytes, cells) = (posterior::memory(lengths), cells_of(sequences));
@@ -263,20 +258,22 @@ impl MultiAlign {
         } else {
             let (gathered, took) = probabilities::of(sequences, pool, run)?;
             summary.distances = took;
-            let along = guide.as_ref().map(|guide| &guide.tree);
-            let outcome = posterior::align_gathered(sequences, options, along, gathered, pool, &run.interrupt)?;
+            let along = guide.as_ref().map(|guide| distinct.prune(&guide.tree));
+            let outcome =
+                posterior::align_gathered(sequences, options, along.as_ref(), gathered, pool, &run.interrupt)?;
             (outcome.alignment, outcome.tree, Some(outcome.distances))
         };
-        let own = own.filter(|_| self.needs_distances).map(|own| match guided {
-            true => Distinct::new(&self.sequences).without_copies(own),
-            false => distinct.distances(own),
-        });
-        let (alignment, tree) = (distinct.alignment(alignment)?, distinct.tree(tree));
+        let own = own.filter(|_| self.needs_distances).map(|own| distinct.distances(own));
+        let alignment = distinct.alignment(alignment)?;
         summary.alignment_seconds = begin.elapsed().as_secs_f64();
-        let order = tree.order();
-        let (unrooted, made_of) = guide.map_or((None, None), |guide| (guide.unrooted, guide.distances));
-        let distances = made_of.or(own).filter(|_| self.needs_distances);
-        Ok(Aligned { alignment, guide: MadeTree { tree, unrooted, distances }, order })
+        let guide = match guide {
+            Some(MadeTree { tree, unrooted, distances }) => {
+                MadeTree { tree, unrooted, distances: distances.or(own).filter(|_| self.needs_distances) }
+            }
+            None => MadeTree { tree: distinct.tree(tree), unrooted: None, distances: own },
+        };
+        let order = guide.tree.order();
+        Ok(Aligned { alignment, guide, order })
     }
 }
 
