@@ -26,6 +26,7 @@ pub(super) fn exit_code() -> u8 {
 
 #[cfg(unix)]
 mod system {
+    use super::super::memory;
     use super::*;
     use libc::c_int;
     use pairwave::output::for_each_temporary;
@@ -48,7 +49,10 @@ mod system {
     const FILE_CHANGED: &[u8] =
         b"pairwave: error: a database was cut while it was searched; put a new one in its place by renaming, \
         not by overwriting\n";
-    /// The exit code of an input that cannot be read.
+    /// The message for a system without memory. It follows the size of the allocation that failed, which Rust writes.
+    const MEMORY_IS_SHORT: &[u8] =
+        b"pairwave: error: there is not enough memory; fewer threads, a lower --memory or smaller inputs need less\n";
+    /// The exit code of an input that cannot be read, or is too large.
     const UNREADABLE: c_int = 2;
 
     /// The flag of the job, once there is one.
@@ -66,8 +70,8 @@ mod system {
                 tracing::debug!("signal {signal} is left alone: {problem}");
             }
         }
-        // SAFETY: `handle_lost_page` calls only `unlink`, `write` and `_exit`, which a signal handler may call.
-        if let Err(problem) = unsafe { register(SIGBUS, handle_lost_page) } {
+        // SAFETY: `end_with` calls only `unlink`, `write` and `_exit`, which a signal handler may call.
+        if let Err(problem) = unsafe { register(SIGBUS, || end_with(FILE_CHANGED)) } {
             tracing::debug!("a database that is cut ends the process: {problem}");
         }
         // A file beyond the limit of `ulimit -f` is then an error of the write, not the end of the process.
@@ -96,6 +100,9 @@ mod system {
             asked.store(true, Ordering::SeqCst);
             return;
         }
+        if signal == SIGABRT && memory::is_short() {
+            end_with(MEMORY_IS_SHORT);
+        }
         remove_temporaries();
         // Ends the process by the signal, so that the parent sees which one it was. For SIGPOLL and real-time signals this
         // returns, but a job must not go on without its files.
@@ -104,12 +111,12 @@ mod system {
         unsafe { libc::_exit(128 + signal) };
     }
 
-    /// Ends the process with an error, because a page of a mapped file cannot be read.
-    fn handle_lost_page() {
+    /// Ends the process with an error. A signal handler may call it.
+    fn end_with(message: &'static [u8]) -> ! {
         remove_temporaries();
         // SAFETY: the bytes are there for the whole program, and both calls may be made in a handler.
         unsafe {
-            libc::write(libc::STDERR_FILENO, FILE_CHANGED.as_ptr().cast(), FILE_CHANGED.len());
+            libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
             libc::_exit(UNREADABLE);
         }
     }

@@ -21,6 +21,7 @@ mod interrupt;
 mod log;
 mod long;
 mod makedb;
+mod memory;
 mod mpi;
 mod msa;
 mod neutral;

@@ -187,6 +187,27 @@ fn a_file_that_grows_beyond_the_limit_is_an_error() {
     assert_eq!(entries(folder.path()), ["some.fa"]);
 }
 
+/// A system without memory for an allocation is one error, and no output is left.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory_is_an_error() {
+    let folder = folder();
+    let sequence = "ACGTTGCATC".repeat(1_000);
+    let input = file(&folder, "long.fa", format!(">a\n{sequence}\n>b\n{sequence}A\n>c\n{sequence}C\n"));
+    let output = path(&folder, "rows.fa");
+    let mut command = std::process::Command::new("sh");
+    let script = "ulimit -v 100000; exec \"$0\" \"$@\"";
+    command.args(["-c", script]).arg(program()).env("RUST_BACKTRACE", "0");
+    command.args(["msa", &input, "-o", &output, "--device", "cpu", "--threads", "1", "--quiet"]);
+    let ended = command.stdin(Stdio::null()).output().expect("there is a shell");
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    let message = String::from_utf8_lossy(&ended.stderr);
+    let last =
+        "pairwave: error: there is not enough memory; fewer threads, a lower --memory or smaller inputs need less\n";
+    assert!(message.starts_with("memory allocation of ") && message.ends_with(last), "{message}");
+    assert_eq!(entries(folder.path()), ["long.fa"]);
+}
+
 /// A measurement on software takes half a minute and more. One that was waited for would be in the cache.
 #[test]
 fn an_interrupt_while_devices_are_measured() {
