@@ -11,7 +11,8 @@ use pairwave::engine::owner::{self, Control};
 use pairwave::engine::sizing::LeastWork;
 use pairwave::engine::{Capacity, Engine, Ticket};
 use pairwave::gpu::adapter::{Device, FeignedFailure, FoundAdapter};
-use pairwave::jobs::msa::{MsaMode, MultiAlign, SequenceTree};
+use pairwave::jobs::blocks::Divisible;
+use pairwave::jobs::msa::{DistanceRows, MsaMode, MultiAlign, SequenceTree};
 use pairwave::jobs::{
     AllPairs, EditDistances, EditFilter, Job, LongAlignment, PairList, PairResult, PairSource, PhyloAlignment,
     ReadSource, Run, Search, Summary,
@@ -24,6 +25,7 @@ use pairwave::pairs::{Batch, Report};
 use pairwave::score::{EditMode, EditScheme, Equality, Limit, Mode, Scoring};
 use pairwave::seq::{Alphabet, AlphabetChoice, Subjects};
 use pairwave::{Against, Reference};
+use support::blocks::check_blocks;
 use support::*;
 
 const FINE: Act = Act::Compute(Duration::ZERO);
@@ -369,8 +371,39 @@ fn an_interrupt_does_not_wait_for_an_engine_that_hangs() {
     gate.open();
 }
 
+/// Things with names.
+type Named<T> = Vec<(&'static str, T)>;
+
 /// A job: returns its rows as text, and the names of the engines that computed.
 type AnyJob = Box<dyn Fn(&Run) -> (String, Vec<String>)>;
+
+/// A job that is computed in blocks, in two sessions: fails unless their rows are those of the whole job on the CPU.
+type AnyBlocks = Box<dyn Fn(&Run)>;
+
+fn any_blocks<J>(job: J, cells: u64) -> AnyBlocks
+where
+    J: Divisible<Row: Clone + std::fmt::Debug + PartialEq> + 'static,
+{
+    Box::new(move |run| {
+        let mut expected = Vec::new();
+        let whole = job.run(&on(Device::Cpu), |some| {
+            expected.extend_from_slice(some);
+            Ok(())
+        });
+        whole.expect("the CPU computes it");
+        let session = || job.session(run).expect("the session goes on without the device");
+        let blocks = check_blocks(&job, &expected, cells, run, &mut rng(9), session);
+        assert!(blocks.len() > 2, "{} blocks", blocks.len());
+    })
+}
+
+fn on(device: Device) -> Run {
+    Run { devices: vec![device], ..two_threads() }
+}
+
+fn failing(failure: FeignedFailure) -> Run {
+    on(Device::Adapter(Box::new(FoundAdapter { failure: Some(failure), ..adapter() })))
+}
 
 fn any<J: Job<Row: Clone + std::fmt::Debug> + 'static>(job: J, engines: fn(&J::Summary) -> Vec<String>) -> AnyJob {
     Box::new(move |run| {
@@ -388,8 +421,8 @@ fn names(summary: &Summary) -> Vec<String> {
     summary.engines.iter().map(|engine| engine.name.clone()).collect()
 }
 
-/// Every kind of job, small.
-fn every_job() -> Vec<(&'static str, AnyJob)> {
+/// Every kind of job, small; and those that can be cut, once more in blocks.
+fn every_job() -> (Named<AnyJob>, Named<AnyBlocks>) {
     let store = |alphabet, seed, count: usize| {
         let lengths: Vec<usize> = (0..count).map(|index| 30 + (index * 7) % 40).collect();
         mixed_store(&mut rng(seed), alphabet, &lengths)
@@ -410,41 +443,64 @@ fn every_job() -> Vec<(&'static str, AnyJob)> {
     let clustal = MsaMode::Clustal(pairwave::profile::Options::new(Alphabet::Protein));
     let subjects = Arc::new(Subjects::of_store((*proteins).clone()));
     let hits = Search::new(proteins.clone(), subjects, Arc::new(Scoring { mode: Mode::Local, ..Scoring::protein() }));
-    vec![
+    let identities = AllPairs { min_identity: Some(0.8), ..pairs.clone() };
+    let filtered = AllPairs { edit_filter: EditFilter::On, ..identities.clone() };
+    let listed = PairList::new(source, Arc::clone(&scoring));
+    let edit = EditDistances::new(Arc::clone(&genes), Against::Later, Arc::new(literal));
+    let placed = PhyloAlignment::new(reference.into(), reads);
+    let tree = SequenceTree::new(Arc::clone(&proteins));
+    let distances = DistanceRows::new(tree.pair_distances().expect("its tree is made of distances"));
+    let in_blocks = vec![
+        ("alignments", any_blocks(pairs.clone(), 100_000)),
+        ("filtered", any_blocks(filtered.clone(), 100_000)),
+        ("pairs", any_blocks(listed.clone(), 10_000)),
+        ("edit", any_blocks(edit.clone(), 100_000)),
+        ("search", any_blocks(hits.clone(), 30_000)),
+        ("papara", any_blocks(placed.clone(), 1_000)),
+        ("tree", any_blocks(distances, 30_000)),
+    ];
+    let whole = vec![
         ("scores", any(AllPairs { score_only: true, ..pairs.clone() }, names)),
-        ("alignments", any(pairs.clone(), names)),
-        ("identities", any(AllPairs { min_identity: Some(0.8), ..pairs.clone() }, names)),
-        ("filtered", any(AllPairs { min_identity: Some(0.8), edit_filter: EditFilter::On, ..pairs }, names)),
-        ("local", any(AllPairs::new(proteins.clone(), local), names)),
-        ("pairs", any(PairList::new(source, scoring.clone()), names)),
-        ("edit", any(EditDistances::new(genes.clone(), Against::Later, Arc::new(literal)), names)),
+        ("alignments", any(pairs, names)),
+        ("identities", any(identities, names)),
+        ("filtered", any(filtered, names)),
+        ("local", any(AllPairs::new(Arc::clone(&proteins), local), names)),
+        ("pairs", any(listed, names)),
+        ("edit", any(edit, names)),
         ("search", any(hits, names)),
-        ("long", any(LongAlignment::new(genes.clone(), 0, genes.clone(), 1, scoring), |_| Vec::new())),
-        ("papara", any(PhyloAlignment::new(reference.into(), reads), names)),
-        ("msa", any(MultiAlign::new(proteins.clone()), |summary| names(&summary.distances))),
+        ("long", any(LongAlignment::new(genes.clone(), 0, genes, 1, scoring), |_| Vec::new())),
+        ("papara", any(placed, names)),
+        ("msa", any(MultiAlign::new(Arc::clone(&proteins)), |summary| names(&summary.distances))),
         (
             "clustalw",
-            any(MultiAlign { mode: clustal, ..MultiAlign::new(proteins.clone()) }, |summary| names(&summary.distances)),
+            any(MultiAlign { mode: clustal, ..MultiAlign::new(proteins) }, |summary| names(&summary.distances)),
         ),
-        ("tree", any(SequenceTree::new(proteins), |summary| names(&summary.distances))),
-    ]
+        ("tree", any(tree, |summary| names(&summary.distances))),
+    ];
+    (whole, in_blocks)
 }
 
 /// A device cannot be opened, or is lost before its first batch or later. The rows equal those of the CPU. If the device cannot be opened,
 /// the engines are those of the CPU as well, filter included.
 #[test]
 fn every_job_goes_on_as_if_it_had_no_device_that_fails() {
-    let run = |failure: Option<FeignedFailure>| {
-        let device = Device::Adapter(Box::new(FoundAdapter { failure, ..adapter() }));
-        Run { devices: vec![device], ..two_threads() }
-    };
-    let cpu = Run { devices: vec![Device::Cpu], ..two_threads() };
-    for (name, job) in every_job() {
-        let expected = job(&cpu);
-        assert_eq!(job(&run(Some(FeignedFailure::AtOpen))), expected, "{name}: a device that cannot be opened");
+    for (name, job) in every_job().0 {
+        let expected = job(&on(Device::Cpu));
+        assert_eq!(job(&failing(FeignedFailure::AtOpen)), expected, "{name}: a device that cannot be opened");
         for checks in [0, 8] {
-            let found = job(&run(Some(FeignedFailure::AfterChecks(checks))));
+            let found = job(&failing(FeignedFailure::AfterChecks(checks)));
             assert_eq!(found.0, expected.0, "{name}: a device that is lost after {checks} checks");
+        }
+    }
+}
+
+/// The same for sessions, which `plan`, `run` and ranks use: a device fails when a session opens it, or in one of its blocks.
+#[test]
+fn sessions_go_on_without_a_device_that_fails() {
+    for failure in [FeignedFailure::AtOpen, FeignedFailure::AfterChecks(0), FeignedFailure::AfterChecks(12)] {
+        for (name, job) in every_job().1 {
+            eprintln!("{name}, {failure:?}");
+            job(&failing(failure));
         }
     }
 }
@@ -457,10 +513,8 @@ fn the_filter_of_the_cpu_runs_when_a_device_fails() {
     let job = AllPairs { min_identity: Some(0.9), ..AllPairs::new(genes, Arc::new(Scoring::dna())) };
     assert!(job.cells() > 2_000_000_000);
     let run = |failure| {
-        let device = Device::Adapter(Box::new(FoundAdapter { failure: Some(failure), ..adapter() }));
-        let run = Run { devices: vec![device], ..two_threads() };
         let mut rows = Vec::new();
-        let summary = job.run(&run, |some| {
+        let summary = job.run(&failing(failure), |some| {
             rows.extend_from_slice(some);
             Ok(())
         });
