@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The files in order: each uses files of earlier rows only.
 const ROWS: [&[&str]; 12] = [
-    &["neutral"],
+    &["memory", "neutral"],
     &["args", "chance", "device", "interrupt", "progress", "size", "tips"],
     &["endings"],
     &["common", "flags", "log", "pages", "scoring"],
