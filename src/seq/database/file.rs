@@ -29,6 +29,21 @@ pub(super) struct DatabaseFile {
     checked: Vec<AtomicBool>,
 }
 
+/// The message for a file that was written to.
+const CHANGED: &str = "the database was changed while it was read: start again";
+
+/// Returns the foot of a database after a check of the head, the foot and the list of sums.
+fn checked_foot(map: &[u8]) -> Result<Foot, String> {
+    check_head(map)?;
+    let foot = map.last_chunk::<FOOT_BYTES>().ok_or(TRUNCATED)?;
+    let foot = Foot::of_bytes(foot, map.len() as u64)?;
+    let sums = foot.sums();
+    match sum(&map[sums.start as usize..sums.end as usize]) == foot.sum_of_sums {
+        true => Ok(foot),
+        false => Err(damaged("the list of its sums")),
+    }
+}
+
 impl DatabaseFile {
     /// Maps a file, and checks its head and foot; `name` stands for it in errors. Returns the lengths of its sequences too.
     pub(super) fn open(name: &Path, file: File) -> Result<(Self, Vec<u32>)> {
@@ -41,13 +56,13 @@ impl DatabaseFile {
         // SAFETY: the map is only read. If another process changes the file meanwhile, as none should (ours replace files
         // whole), `check_unchanged` finds it; if one shortens the file, a signal ends the process.
         let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
-        check_head(&map).map_err(wrong)?;
-        let foot = map.last_chunk::<FOOT_BYTES>().ok_or_else(|| wrong(TRUNCATED.to_owned()))?;
-        let foot = Foot::of_bytes(foot, map.len() as u64).map_err(wrong)?;
+        let foot = match checked_foot(&map) {
+            Ok(foot) => foot,
+            // A file that is written to looks damaged.
+            Err(_) if Stamp::of(&file).map_err(failed)? != opened => return Err(wrong(CHANGED.to_owned())),
+            Err(message) => return Err(wrong(message)),
+        };
         let sums = foot.sums();
-        if sum(&map[sums.start as usize..sums.end as usize]) != foot.sum_of_sums {
-            return Err(wrong(damaged("the list of its sums")));
-        }
         let checked = (0..(sums.end - sums.start) / 8).map(|_| AtomicBool::new(false)).collect();
         let map = Arc::new(Backing::File(map));
         let database = DatabaseFile { name: name.to_owned(), file, opened, map, foot, checked };
@@ -60,7 +75,7 @@ impl DatabaseFile {
         let now = Stamp::of(&self.file).map_err(|source| Error::io(&self.name, source))?;
         match now == self.opened {
             true => Ok(()),
-            false => Err(self.wrong("the database was changed while it was read: start again".to_owned())),
+            false => Err(self.wrong(CHANGED.to_owned())),
         }
     }
 
@@ -77,8 +92,9 @@ impl DatabaseFile {
         input_error(Place::of_file(&self.name), message)
     }
 
+    /// Returns the error of a damaged file, or of one that was written to, which looks damaged.
     fn damaged(&self, what: &str) -> Error {
-        self.wrong(damaged(what))
+        self.check_unchanged().err().unwrap_or_else(|| self.wrong(damaged(what)))
     }
 
     /// All lengths, if the sequences are as many and as long as the foot says.
